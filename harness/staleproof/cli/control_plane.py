@@ -1,0 +1,100 @@
+"""`staleproof control-plane`: the programs, or a running control plane, for other tools and for a look around.
+
+It decides what goes to standard output (what a script wants) and what to standard error (what a person wants). Errors
+are raised, and become exit codes at the top of the command line.
+"""
+
+import asyncio
+import datetime
+import os
+import signal
+from pathlib import Path
+from typing import get_args
+
+import click
+from rich.console import Console
+
+from staleproof.drive.control_plane import KUBERNETES_VERSION, ControlPlane, ControlPlaneOptions, control_plane
+from staleproof.drive.control_plane.build import ensure_built
+from staleproof.drive.control_plane.plane import ProviderName
+from staleproof.progress import progress_on
+
+RUNS = Path(".staleproof") / "control-plane"
+
+
+@click.group("control-plane")
+def control_plane_group() -> None:
+    """etcd, kube-apiserver and kube-controller-manager for tests."""
+
+
+@control_plane_group.command("path")
+def path_command() -> None:
+    """Print the folder that holds etcd, kube-apiserver and kube-controller-manager; build them when needed."""
+    click.echo(_built())
+
+
+@control_plane_group.command("build")
+def build_command() -> None:
+    """Build the programs into the cache, unless they are there."""
+    entry = _built()
+    click.echo(f"Kubernetes {KUBERNETES_VERSION} is in {entry}", err=True)
+
+
+@control_plane_group.command("start")
+@click.option(
+    "--provider",
+    type=click.Choice(get_args(ProviderName)),
+    default="auto",
+    show_default=True,
+    help="Where the control plane comes from; auto takes the first that works.",
+)
+@click.option("--image", default="", help="For the container provider; empty means its default.")
+@click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help=f"For the kubeconfig and the logs; left out, a new folder under {RUNS}.",
+)
+def start_command(provider: ProviderName, image: str, folder: Path | None) -> None:
+    """Start a control plane, print how to use it, and stop it at Ctrl-C or TERM."""
+    options = ControlPlaneOptions(provider=provider, image=image)
+    asyncio.run(_serve(options, (folder or _new_folder()).resolve()))
+
+
+def _built() -> Path:
+    return asyncio.run(ensure_built(KUBERNETES_VERSION, progress_on(Console(stderr=True))))
+
+
+def _new_folder() -> Path:
+    return RUNS / f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}"
+
+
+async def _serve(options: ControlPlaneOptions, folder: Path) -> None:
+    me = asyncio.current_task()
+    if me is not None:
+        # Also while it is being built or started: whatever is open is closed in order. A second signal stops the waiting.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, me.cancel)
+    kubeconfig = folder / "kubeconfig"
+    try:
+        async with control_plane(options, folder, progress_on(Console(stderr=True))) as plane:
+            plane.write_kubeconfig(kubeconfig)
+            click.echo(_usage(plane, kubeconfig))
+            await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        click.echo(f"Stopped. The logs are in {folder}", err=True)
+    finally:
+        kubeconfig.unlink(missing_ok=True)  # its token is worth nothing any more
+
+
+def _usage(plane: ControlPlane, kubeconfig: Path) -> str:
+    return "\n".join(
+        (
+            f"kubeconfig: {kubeconfig}",
+            f"server: {plane.server}",
+            f"version: {plane.version}",
+            f"provider: {plane.provider} ({plane.why})",
+            f"logs: {plane.log_folder}",
+            f"Try: kubectl --kubeconfig={kubeconfig} get namespaces",
+            "Ctrl-C stops it.",
+        )
+    )

@@ -1,0 +1,97 @@
+"""Is the controller idle? Is it quiet? Told from the entries alone, so that the runner waits for conditions and never sleeps.
+
+Idle: every request has been answered, every commit has reached the streams that will show it (delivered, or withheld by a fault),
+and for a while the controller neither wrote nor was shown anything. Bookkeeping (leases, events) does not count.
+
+Divergence from Kubernetes: a stream with a selector may never show a commit, so such streams are not waited for; and no commit is
+waited for longer than `OWED_SECONDS`.
+"""
+
+from dataclasses import dataclass, field
+
+from staleproof.core.entry import Answered, Asked, Closed, Committed, Delivered, Dropped, Entry, Listed, Opened, Withheld
+from staleproof.core.history import BOOKKEEPING, is_work
+from staleproof.core.request import WRITES
+
+OWED_SECONDS = 2.0
+
+
+@dataclass(slots=True)
+class Activity:
+    """A fold over entries with absolute times. `namespace` limits what counts to one trial; empty counts everything."""
+
+    namespace: str = ""
+    streams: dict[int, Opened] = field(default_factory=dict)
+    last_activity: float = 0.0
+    last_write: float = 0.0
+    _in_flight: dict[int, Asked] = field(default_factory=dict)
+    _reached: dict[int, int] = field(default_factory=dict)
+    _commits: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    def see(self, entry: Entry) -> None:
+        match entry:
+            case Asked():
+                self._asked(entry)
+            case Answered() | Listed():
+                self._answered(entry)
+            case Opened():
+                self.streams[entry.stream] = entry
+                self._touch(entry.at)
+            case Closed():
+                self.streams.pop(entry.stream, None)
+                self._reached.pop(entry.stream, None)
+            case Delivered() | Withheld() | Dropped():
+                self._moved(entry)
+            case Committed() if self._counts(entry.resource, entry.namespace):
+                self._commits[entry.resource] = max((entry.revision, entry.at), self._commits.get(entry.resource, (0, 0.0)))
+
+    def idle_since(self, now: float) -> float | None:
+        """Since when the controller has had nothing to do and done nothing; None while something is under way."""
+        if self._in_flight or self._owed(now):
+            return None
+        return self.last_activity
+
+    def quiet_since(self, now: float) -> float | None:
+        """Since when nothing has been written; None while something is under way."""
+        return None if self.idle_since(now) is None else self.last_write
+
+    def begin(self, namespace: str, now: float) -> None:
+        """A trial begins: only its namespace counts from now on, and nothing has been written in it."""
+        self.namespace, self.last_activity, self.last_write = namespace, now, now
+        self._commits.clear()
+        self._in_flight.clear()
+
+    def _asked(self, entry: Asked) -> None:
+        if self._counts(entry.resource, entry.namespace):
+            self._in_flight[entry.request] = entry
+            if is_work(entry):
+                self.last_write = entry.at
+                self._touch(entry.at)
+
+    def _answered(self, entry: Answered | Listed) -> None:
+        asked = self._in_flight.pop(entry.request, None)
+        if asked is not None and asked.verb in WRITES:
+            self._touch(entry.at)
+
+    def _moved(self, entry: Delivered | Withheld | Dropped) -> None:
+        if entry.revision is not None:
+            self._reached[entry.stream] = max(entry.revision, self._reached.get(entry.stream, 0))
+        stream = self.streams.get(entry.stream)
+        if isinstance(entry, Delivered) and stream is not None and entry.type != "BOOKMARK":
+            if self._counts(stream.resource, entry.namespace):
+                self._touch(entry.at)
+
+    def _owed(self, now: float) -> bool:
+        """Whether a recent commit has not arrived at a stream that will carry it."""
+        for number, stream in self.streams.items():
+            revision, at = self._commits.get(stream.resource, (0, 0.0))
+            covers = not stream.selector and stream.namespace in ("", self.namespace) and at >= stream.at
+            if covers and now - at < OWED_SECONDS and self._reached.get(number, 0) < revision:
+                return True
+        return False
+
+    def _counts(self, resource: str, namespace: str) -> bool:
+        return resource not in BOOKKEEPING and (not self.namespace or namespace in ("", self.namespace))
+
+    def _touch(self, at: float) -> None:
+        self.last_activity = max(self.last_activity, at)

@@ -1,0 +1,103 @@
+"""What the proxy reads in the body of an answer: metadata, never content. Also the preconditions in a delete's body."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from staleproof.core.entry import Item
+from staleproof.core.resource_version import revision
+
+
+class _Metadata(msgspec.Struct):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resourceVersion: str = ""
+    # ListMeta
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+class _Partial(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+class _Details(msgspec.Struct):
+    name: str = ""
+    uid: str = ""
+
+
+class _Document(msgspec.Struct):
+    """An object, a list, a Table or a Status, by whichever fields are there."""
+
+    kind: str = ""
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    items: list[_Partial] | None = None
+    reason: str = ""
+    details: _Details | None = None
+
+
+class _TableRow(msgspec.Struct):
+    object: _Partial = msgspec.field(default_factory=_Partial)
+
+
+class _Table(msgspec.Struct):
+    rows: list[_TableRow] | None = None
+
+
+class _Preconditions(msgspec.Struct):
+    uid: str | None = None
+    resourceVersion: str | None = None
+
+
+class _DeleteOptions(msgspec.Struct):
+    preconditions: _Preconditions | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Names and versions in an answer. For a list, `revision` is the list's and `items` are its objects."""
+
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    revision: int | None = None
+    reason: str = ""
+    items: tuple[Item, ...] = ()
+    more: bool = False
+
+
+_document = msgspec.json.Decoder(_Document)
+_table = msgspec.json.Decoder(_Table)
+_options = msgspec.json.Decoder(_DeleteOptions)
+
+
+def read_answer(body: bytes) -> Answer:
+    """Never raises: an answer that is not JSON (a log, an error page) has nothing in it for us."""
+    try:
+        document = _document.decode(body)
+        partials = document.items if document.kind != "Table" else [row.object for row in _table.decode(body).rows or []]
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return Answer()
+    meta, details = document.metadata, document.details or _Details()
+    return Answer(
+        namespace=meta.namespace,
+        name=meta.name or details.name,
+        uid=meta.uid or details.uid,
+        revision=revision(meta.resourceVersion),
+        reason=document.reason if document.kind == "Status" else "",
+        items=tuple(_item(partial.metadata) for partial in partials or ()),
+        more=bool(meta.continue_),
+    )
+
+
+def _item(meta: _Metadata) -> Item:
+    return Item(meta.namespace, meta.name, meta.uid, revision(meta.resourceVersion))
+
+
+def read_preconditions(body: bytes) -> tuple[str, str]:
+    """uid and resourceVersion that a delete insists on; empty where it does not, or where the body is not JSON (protobuf)."""
+    try:
+        preconditions = _options.decode(body).preconditions or _Preconditions()
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return "", ""
+    return preconditions.uid or "", preconditions.resourceVersion or ""

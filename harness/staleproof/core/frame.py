@@ -1,0 +1,93 @@
+"""Bytes of a watch response, cut into frames.
+
+A frame is one line of JSON: `{"type": "ADDED", "object": {...}}`. A chunk of the HTTP body is not a frame: one event may span
+several chunks and one chunk may carry several events. Only metadata is decoded; the bytes themselves are kept as they came and
+leave the proxy unchanged.
+"""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from staleproof.core.resource_version import revision
+
+EVENTS = frozenset({"ADDED", "MODIFIED", "DELETED"})
+UNREADABLE = "UNREADABLE"
+_INITIAL_END = b'"k8s.io/initial-events-end"'
+
+
+class _Metadata(msgspec.Struct):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resourceVersion: str = ""
+
+
+class _Object(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    code: int = 0
+
+
+class _Event(msgspec.Struct):
+    type: str
+    object: _Object
+
+
+_decode = msgspec.json.Decoder(_Event).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One event, bookmark or error of a watch, with the bytes that carry it (newline included).
+
+    `type` is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, or UNREADABLE for a line that is not a watch event.
+    `initial_end` marks the bookmark that ends the initial events of a WatchList (KEP-3157).
+    """
+
+    type: str
+    namespace: str
+    name: str
+    uid: str
+    revision: int | None
+    initial_end: bool
+    raw: bytes
+
+    @property
+    def is_event(self) -> bool:
+        return self.type in EVENTS
+
+
+def read_frame(line: bytes) -> Frame:
+    """The frame in one line; never raises, because the API server may send what we do not know yet."""
+    try:
+        event = _decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return Frame(UNREADABLE, "", "", "", None, initial_end=False, raw=line)
+    meta = event.object.metadata
+    end = event.type == "BOOKMARK" and _INITIAL_END in line
+    return Frame(event.type, meta.namespace, meta.name, meta.uid, revision(meta.resourceVersion), end, line)
+
+
+class FrameReader:
+    """Cuts a stream of bytes into frames. `feed` returns what is complete; `rest` is what is not."""
+
+    def __init__(self) -> None:
+        self.rest = b""
+
+    def feed(self, data: bytes) -> list[Frame]:
+        *lines, self.rest = (self.rest + data).split(b"\n")
+        return [read_frame(line + b"\n") for line in lines if line and not line.isspace()]
+
+
+def expired(at: int | None, now: int | None) -> bytes:
+    """The API server's answer to a watch whose history is gone (apiserver pkg/storage/cacher/watch_cache_history.go)."""
+    status = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": f"too old resource version: {at or 0} ({now or at or 0})",
+        "reason": "Expired",
+        "code": 410,
+    }
+    return msgspec.json.encode({"type": "ERROR", "object": status}) + b"\n"

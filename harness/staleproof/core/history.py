@@ -1,0 +1,156 @@
+"""A history: everything that happened in one trial, in order. One value, saved as history.jsonl, enough to be judged anywhere.
+
+The file is a sequence of sections, each a header line followed by entry lines: first the references that the trial is compared
+with, last the trial itself. So one attachment is enough for `staleproof check`, and no cluster is needed.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from staleproof.core.entry import Answered, Asked, Ended, Entry, Listed
+from staleproof.core.plan import API_VERSION, Plan
+from staleproof.core.request import WRITES
+
+BOOKKEEPING = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io"})
+"""Resources that a controller writes without doing any work: they never count for idle, settled or excess."""
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="entry", tag="header"):
+    """The first line of a section.
+
+    Attributes:
+        role: `reference` for a run of the workload without faults, `trial` for the one to be judged.
+        namespace: the trial's; entries of others are left out.
+        primaries: resource and name of what the workload applies, as `widgets.staleproof.dev/sample`.
+        environment: what it ran on, for people: kubernetes, provider, staleproof, controller.
+        started: UTC time in ISO 8601, for people; entries count from it in seconds.
+    """
+
+    api_version: Literal["staleproof.dev/v1alpha1"] = "staleproof.dev/v1alpha1"
+    kind: Literal["History"] = "History"
+    role: Literal["trial", "reference"] = "trial"
+    plan: Plan
+    namespace: str
+    primaries: tuple[str, ...] = ()
+    environment: dict[str, str] = {}
+    started: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """One trial. `notes` says what was odd about the file it came from (a truncated last line)."""
+
+    header: Header
+    entries: tuple[Entry, ...]
+    references: tuple["History", ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the trial was recorded to its end."""
+        return any(isinstance(entry, Ended) for entry in self.entries[-1:])
+
+
+class HistoryError(ValueError):
+    """A history.jsonl that cannot be read; the message names the line."""
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Header | Entry)
+
+
+def encode_line(line: Header | Entry) -> bytes:
+    data = _encoder.encode(line)
+    if isinstance(line, Header):  # constants are defaults, but a file must say what it is
+        data = _encoder.encode(msgspec.to_builtins(line) | {"apiVersion": line.api_version, "kind": line.kind})
+    return data + b"\n"
+
+
+def encode(history: History) -> bytes:
+    """history.jsonl, references first."""
+    sections = [*history.references, history]
+    return b"".join(encode_line(line) for section in sections for line in (section.header, *section.entries))
+
+
+def decode(data: bytes) -> History:
+    """The trial in history.jsonl, with its references.
+
+    A truncated last line (the run was killed while writing it) is left out and noted.
+
+    Raises:
+        HistoryError: a line is not what this version writes; the message has its number.
+    """
+    sections: list[tuple[Header, list[Entry]]] = []
+    notes: list[str] = []
+    lines = data.split(b"\n")
+    last = len(lines)
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            item = _decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as err:
+            if number == last and sections:
+                notes.append(f"line {number} is truncated and was left out")
+                continue
+            raise HistoryError(f"line {number}: {_explain(err, line)}") from err
+        if isinstance(item, Header):
+            sections.append((item, []))
+        elif not sections:
+            raise HistoryError(f'line {number}: expected a header ("entry": "header") before the first entry')
+        else:
+            sections[-1][1].append(item)
+    return _join(sections, notes)
+
+
+def _join(sections: Sequence[tuple[Header, list[Entry]]], notes: list[str]) -> History:
+    if not sections:
+        raise HistoryError("line 1: the file is empty; expected a header")
+    *references, (header, entries) = sections
+    if header.role != "trial" and references:
+        notes.append("the file ends with a reference: the trial itself was not recorded")
+    return History(header, tuple(entries), tuple(History(h, tuple(e)) for h, e in references), tuple(notes))
+
+
+def _explain(err: Exception, line: bytes) -> str:
+    text = line[:80].decode(errors="replace")
+    found = text if len(line) <= 80 else text + "…"
+    return f"{err} (found: {found}); the file must be a history.jsonl of {API_VERSION}"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request with its answer. `index` and `answer_index` are positions in the history; no answer means that none was seen."""
+
+    index: int
+    asked: Asked
+    answer_index: int | None
+    answer: Answered | Listed | None
+
+    @property
+    def succeeded(self) -> bool:
+        return isinstance(self.answer, Answered) and self.answer.outcome == "ok"
+
+
+def requests(entries: Sequence[Entry]) -> list[Request]:
+    """Every request of the controller, paired with its answer, in the order asked."""
+    answers = {entry.request: (i, entry) for i, entry in enumerate(entries) if isinstance(entry, Answered | Listed)}
+    found = []
+    for index, entry in enumerate(entries):
+        if isinstance(entry, Asked):
+            answer_index, answer = answers.get(entry.request, (None, None))
+            found.append(Request(index, entry, answer_index, answer))
+    return found
+
+
+def is_work(asked: Asked) -> bool:
+    """A write that counts: not bookkeeping, not a dry run."""
+    return asked.verb in WRITES and asked.resource not in BOOKKEEPING and not asked.dry_run
+
+
+def in_order(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """By time; entries of one source keep their order."""
+    yield from sorted(entries, key=lambda entry: entry.at)

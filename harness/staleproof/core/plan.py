@@ -1,0 +1,217 @@
+"""A plan: everything decided before a trial begins. One value, saved as plan.json, enough to run the trial again anywhere.
+
+Steps are what the user does to the cluster; faults are what happens to the controller meanwhile. The same steps without the faults
+are the reference. All chance has been spent when a plan exists.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+
+from staleproof.core.fault import AnyFault
+
+API_VERSION = "staleproof.dev/v1alpha1"
+Manifest = dict[str, Any]
+
+
+class Target(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """An object of the workload, by what a manifest says of it. Its namespace is the trial's."""
+
+    api_version: str
+    kind: str
+    name: str
+
+
+class _Step(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    rename="camel",
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="do",
+    tag=True,
+):
+    pass
+
+
+class Apply(_Step, frozen=True, kw_only=True, tag="apply"):
+    """Create the object, or update it if it is there. The runner puts it into the trial's namespace."""
+
+    object: Manifest
+
+
+class Patch(_Step, frozen=True, kw_only=True, tag="patch"):
+    """JSON merge patch of an object of the workload, e.g. `{"spec": {"replicas": 5}}`."""
+
+    target: Target
+    patch: Manifest
+
+
+class Touch(_Step, frozen=True, kw_only=True, tag="touch"):
+    """Change an annotation of an object: the controller looks again, and there is nothing new to do."""
+
+    target: Target
+
+
+class Delete(_Step, frozen=True, kw_only=True, tag="delete"):
+    """Delete an object of the workload. What depends on it is the controller's (or a companion's) business."""
+
+    target: Target
+
+
+class Resync(_Step, frozen=True, kw_only=True, tag="resync"):
+    """End the controller's watches of this resource with 410: it lists again and reconciles everything, though nothing changed."""
+
+    resource: str
+
+
+class Recreate(_Step, frozen=True, kw_only=True, tag="recreate"):
+    """Delete a child that the controller made and create the same again under the same name: a new incarnation with a new uid.
+
+    `nth` counts the live children of the resource by name, from 1; -1 is the last.
+    """
+
+    resource: str
+    nth: int = -1
+
+
+class Rest(_Step, frozen=True, kw_only=True, tag="rest"):
+    """Let so many seconds pass, so that a hold outlasts a wait of the controller's own."""
+
+    seconds: float
+
+
+Step = Apply | Patch | Touch | Delete | Resync | Recreate | Rest
+
+
+class Settle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+    """How long the runner waits.
+
+    Attributes:
+        idle_seconds: a step is over when the controller has done nothing for this long.
+        quiet_seconds: the trial has settled when nothing was written for this long.
+        limit_seconds: a step never takes longer than this.
+        deadline_seconds: the controller has this long to converge after the release; the reference may ask for more.
+    """
+
+    idle_seconds: float = 0.25
+    quiet_seconds: float = 0.5
+    limit_seconds: float = 10.0
+    deadline_seconds: float = 10.0
+
+
+class Subject(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+    """The controller under test: a command line or an image. `{kubeconfig}` in an argument is replaced."""
+
+    command: tuple[str, ...] = ()
+    image: str = ""
+    arguments: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+    """Workload and faults, with all that is needed to run them.
+
+    Attributes:
+        scenario: the family of plans it belongs to, e.g. `own-writes`.
+        title: one line for people.
+        aims: slugs of the requirements it is meant to exercise; every checker judges the trial all the same.
+        manifests: applied before anything else, e.g. CustomResourceDefinitions.
+        steps: what the user does, in order; step 1 is the first.
+        faults: what happens to the controller meanwhile; empty is a reference.
+        controller: whom it was drawn for; empty when it is to be named on the command line.
+    """
+
+    api_version: Literal["staleproof.dev/v1alpha1"] = "staleproof.dev/v1alpha1"
+    kind: Literal["Plan"] = "Plan"
+    scenario: str
+    title: str = ""
+    aims: tuple[str, ...] = ()
+    manifests: tuple[Manifest, ...] = ()
+    steps: tuple[Step, ...]
+    faults: tuple[AnyFault, ...] = ()
+    settle: Settle = Settle()
+    controller: Subject | None = None
+
+    @property
+    def reference(self) -> "Plan":
+        """The same workload without any fault."""
+        return msgspec.structs.replace(self, faults=(), title=f"reference of: {self.title}" if self.title else "reference")
+
+
+class PlanError(ValueError):
+    """A plan that cannot be read or makes no sense; the message says where."""
+
+
+def encode(plan: Plan) -> bytes:
+    """plan.json, indented for people."""
+    data = msgspec.json.encode(msgspec.to_builtins(plan) | {"apiVersion": plan.api_version, "kind": plan.kind})
+    return msgspec.json.format(data, indent=2) + b"\n"
+
+
+def decode(data: bytes) -> Plan:
+    """The plan in plan.json.
+
+    Raises:
+        PlanError: it is not JSON, a field is missing, unknown or of the wrong type, or the plan contradicts itself.
+    """
+    try:
+        raw = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        raise PlanError(f"not JSON: {err}") from err
+    if not isinstance(raw, dict) or raw.get("kind") != "Plan":
+        raise PlanError(f'expected an object with "kind": "Plan", found {_kind(raw)}')
+    if raw.get("apiVersion") != API_VERSION:
+        raise PlanError(
+            f'expected "apiVersion": "{API_VERSION}", found {raw.get("apiVersion")!r}; was it written by another version?'
+        )
+    try:
+        plan = msgspec.convert(raw, Plan)
+    except msgspec.ValidationError as err:
+        raise PlanError(str(err)) from err
+    problems = contradictions(plan)
+    if problems:
+        raise PlanError("; ".join(problems))
+    return plan
+
+
+def _kind(raw: object) -> str:
+    return f"kind {raw.get('kind')!r}" if isinstance(raw, dict) else type(raw).__name__
+
+
+def contradictions(plan: Plan) -> list[str]:
+    """What makes no sense in a plan, in words; empty when it can be run."""
+    problems = [] if plan.steps else ["steps: a plan needs at least one step"]
+    for number, fault in enumerate(plan.faults, 1):
+        window, where = fault.window, f"fault {number} ({type(fault).__name__})"
+        if not 1 <= window.from_step <= len(plan.steps):
+            problems.append(f"{where}: fromStep is {window.from_step}, the plan has steps 1 to {len(plan.steps)}")
+        if window.until_step is not None and window.until_step <= window.from_step:
+            problems.append(f"{where}: untilStep {window.until_step} is not after fromStep {window.from_step}")
+        if window.seconds is not None and window.seconds <= 0:
+            problems.append(f"{where}: seconds is {window.seconds}, expected a positive number")
+        if fault.trigger is not None and fault.trigger.nth < 1:
+            problems.append(f"{where}: write.nth is {fault.trigger.nth}, writes are counted from 1")
+        if getattr(fault, "by_seconds", 1.0) <= 0:
+            problems.append(f"{where}: bySeconds is {getattr(fault, 'by_seconds', None)}, expected a positive number")
+    return problems
+
+
+def describe(step: Step) -> str:
+    """A step in a few words, for the timeline and the story."""
+    match step:
+        case Apply(object=manifest):
+            return f"apply {manifest.get('kind')}/{manifest.get('metadata', {}).get('name')}"
+        case Patch(target=target, patch=patch):
+            return f"patch {target.kind}/{target.name} {msgspec.json.encode(patch).decode()}"
+        case Touch(target=target):
+            return f"touch {target.kind}/{target.name}"
+        case Delete(target=target):
+            return f"delete {target.kind}/{target.name}"
+        case Resync(resource=resource):
+            return f"resync {resource}"
+        case Recreate(resource=resource, nth=nth):
+            return f"recreate {resource} number {nth}"
+        case Rest(seconds=seconds):
+            return f"rest {seconds:g} s"

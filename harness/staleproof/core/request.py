@@ -1,0 +1,107 @@
+"""What one HTTP request asks of the Kubernetes API: verb, resource, object, parameters.
+
+Decides by the path and query alone, the way the API server's RequestInfo does (apiserver pkg/endpoints/request/requestinfo.go).
+Does not know about connections, bodies or answers.
+"""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlsplit
+
+from staleproof.core.resource_version import revision
+
+# /api/v1/... and /apis/<group>/<version>/..., with the deprecated watch/ prefix; group 3 is what follows.
+_API_PATH = re.compile(r"/(?:api/(?P<core>[^/]+)|apis/(?P<group>[^/]+)/(?P<version>[^/]+))/(?P<rest>.+)")
+_COLLECTION_VERBS = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
+_OBJECT_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "POST": "create"}
+_LONG_RUNNING = frozenset({"exec", "attach", "portforward", "proxy", "log"})
+
+WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRequest:
+    """One request to a resource. `resource` is spelt group-qualified, as kubectl does: `pods`, `replicasets.apps`."""
+
+    verb: str
+    resource: str
+    namespace: str
+    name: str
+    subresource: str
+    query: dict[str, str]
+
+    @property
+    def is_write(self) -> bool:
+        return self.verb in WRITES
+
+    @property
+    def is_watch(self) -> bool:
+        return self.verb == "watch"
+
+    @property
+    def is_watch_list(self) -> bool:
+        """KEP-3157: the initial state comes as events that end with a bookmark."""
+        return self.is_watch and flag(self.query, "sendInitialEvents")
+
+    @property
+    def start(self) -> int | None:
+        """The revision that a plain WATCH resumes after; None when it starts with the current state."""
+        return None if self.is_watch_list else revision(self.query.get("resourceVersion", ""))
+
+    @property
+    def selector(self) -> str:
+        """Label and field selector in one string; empty when the request sees every object of its scope."""
+        parts = (self.query.get(key, "") for key in ("labelSelector", "fieldSelector", "shardSelector"))
+        return "&".join(part for part in parts if part)
+
+
+def flag(query: dict[str, str], name: str) -> bool:
+    """The API server's own rule: absent, "0" and "false" mean no, anything else yes (apimachinery pkg/runtime/conversion.go)."""
+    value = query.get(name)
+    return value is not None and value.lower() not in ("0", "false")
+
+
+def parse(method: str, target: str) -> ApiRequest | None:
+    """The API request in an HTTP request line, or None when it is not about a resource (discovery, /healthz, /openapi).
+
+    >>> parse("GET", "/apis/apps/v1/namespaces/a/replicasets?watch=1").verb
+    'watch'
+    """
+    url = urlsplit(target)
+    match = _API_PATH.fullmatch(url.path)
+    if match is None:
+        return None
+    query = dict(parse_qsl(url.query, keep_blank_values=True))
+    segments = match["rest"].rstrip("/").split("/")
+    legacy_watch = segments[0] == "watch"
+    namespace, segments = _namespace(segments[1:] if legacy_watch else segments)
+    if not segments or not segments[0]:
+        return None
+    plural, name, *sub = [*segments, ""] if len(segments) == 1 else segments
+    resource = f"{plural}.{match['group']}" if match["group"] else plural
+    watching = method == "GET" and (legacy_watch or (not name and flag(query, "watch")))
+    verb = "watch" if watching else (_OBJECT_VERBS if name else _COLLECTION_VERBS).get(method, "other")
+    return ApiRequest(verb, resource, namespace, name, "/".join(sub), query)
+
+
+def _namespace(segments: list[str]) -> tuple[str, list[str]]:
+    """Split the namespace off; `namespaces/x` itself and its subresources are about the namespace object."""
+    if len(segments) >= 3 and segments[0] == "namespaces" and segments[2] not in ("status", "finalize"):
+        return segments[1], segments[2:]
+    return "", segments
+
+
+def is_long_running(request: ApiRequest | None) -> bool:
+    """exec, attach, port-forward, proxy and followed logs: passed on untouched and unread."""
+    return request is not None and request.subresource in _LONG_RUNNING
+
+
+def json_only(accept: str) -> str:
+    """The Accept header with protobuf clauses turned into JSON, parameters kept, duplicates dropped.
+
+    Clients decode by the answer's Content-Type, so this is invisible to them (client-go rest/request.go transformResponse).
+    Parameters must stay: `;as=PartialObjectMetadata` and `;as=Table` select another document, not another encoding.
+    """
+    protobuf, json = "application/vnd.kubernetes.protobuf", "application/json"
+    clauses = (clause.strip() for clause in accept.split(","))
+    return ",".join(dict.fromkeys(json + c.removeprefix(protobuf) if c.startswith(protobuf) else c for c in clauses))

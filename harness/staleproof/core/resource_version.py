@@ -1,0 +1,15 @@
+"""The only place that parses a resourceVersion.
+
+Kubernetes promises that resourceVersions of one resource type can be compared as decimal numbers of up to 128 bit
+(KEP-5504; apimachinery pkg/util/resourceversion). It promises nothing across resource types, so neither do we:
+revisions of different resources are never compared anywhere in staleproof.
+"""
+
+_MAX_DIGITS = 39  # 2**128 has 39 digits
+
+
+def revision(text: str) -> int | None:
+    """The integer in a resourceVersion, or None when the text is not one ("", "0", "abc", "007")."""
+    if not text.isascii() or not text.isdigit() or text[0] == "0" or len(text) > _MAX_DIGITS:
+        return None
+    return int(text)

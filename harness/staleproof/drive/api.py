@@ -1,0 +1,180 @@
+"""The runner's own access to the API server: plain JSON over HTTP, directly, never through the proxy.
+
+A thin layer on purpose: resourceVersions, bookmarks and 410s must be ours to see. Kubernetes' answer is the error message.
+"""
+
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from staleproof.errors import SetupError
+
+JSON = dict[str, Any]
+_DISCOVERY = ",".join(
+    f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList" for version in ("v2", "v2beta1")
+)
+_FIELD_MANAGER = "staleproof"
+
+
+class ApiError(Exception):
+    """The API server refused: `code`, `reason` and `message` are its own."""
+
+    def __init__(self, code: int, reason: str, message: str) -> None:
+        super().__init__(f"{code} {reason}: {message}")
+        self.code, self.reason, self.message = code, reason, message
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceType:
+    """A resource as discovery tells it. `name` is group-qualified (`replicasets.apps`)."""
+
+    name: str
+    api_version: str
+    kind: str
+    plural: str
+    namespaced: bool
+    verbs: frozenset[str]
+
+    def path(self, namespace: str = "", name: str = "") -> str:
+        prefix = f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
+        scope = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
+        return f"{prefix}{scope}/{self.plural}" + (f"/{name}" if name else "")
+
+
+class Api:
+    """Requests with the runner's identity."""
+
+    def __init__(self, session: aiohttp.ClientSession, server: str) -> None:
+        self._session, self._server = session, server
+        self._types: list[ResourceType] = []
+
+    async def call(
+        self, method: str, path: str, body: object = None, *, content_type: str = "application/json", **query: str
+    ) -> JSON:
+        """One request; the answer's object.
+
+        Raises:
+            ApiError: the API server answered 4xx or 5xx.
+            SetupError: it could not be reached.
+        """
+        data = None if body is None else msgspec.json.encode(body)
+        try:
+            async with self._session.request(
+                method, self._server + path, data=data, params=query, headers={"Content-Type": content_type}
+            ) as response:
+                answer = await response.read()
+        except (aiohttp.ClientError, OSError) as err:
+            raise SetupError(
+                f"the API server at {self._server} could not be reached: {err}; see its log in the run folder"
+            ) from err
+        document = _document(answer)
+        if response.status >= 400:
+            raise ApiError(
+                response.status, document.get("reason", ""), document.get("message", answer[:300].decode(errors="replace"))
+            )
+        return document
+
+    @asynccontextmanager
+    async def watch(self, path: str, **query: str) -> AsyncIterator[aiohttp.StreamReader]:
+        """The body of a WATCH; ApiError when it is refused."""
+        timeout = aiohttp.ClientTimeout(total=None, sock_read=None)
+        async with self._session.get(self._server + path, params={"watch": "true", **query}, timeout=timeout) as response:
+            if response.status != 200:
+                document = _document(await response.read())
+                raise ApiError(response.status, document.get("reason", ""), document.get("message", ""))
+            yield response.content
+
+    async def discover(self) -> list[ResourceType]:
+        """Every resource type that the API server knows now, in each group's preferred version."""
+        types = []
+        for path in ("/api", "/apis"):
+            async with self._session.get(self._server + path, headers={"Accept": _DISCOVERY}) as response:
+                document = _document(await response.read())
+            for group in document.get("items", []):
+                types += _types_of(group)
+        self._types = types
+        return types
+
+    async def type_of(self, api_version: str, kind: str) -> ResourceType | None:
+        """The resource type of a manifest's apiVersion and kind; None when the API server has none."""
+        for _ in range(2):
+            for found in self._types:
+                if (found.api_version, found.kind) == (api_version, kind):
+                    return found
+            await self.discover()
+        return None
+
+    async def type_named(self, resource: str) -> ResourceType | None:
+        """The resource type of a group-qualified name."""
+        for _ in range(2):
+            for found in self._types:
+                if found.name == resource:
+                    return found
+            await self.discover()
+        return None
+
+    async def apply(self, kind: ResourceType, namespace: str, manifest: JSON) -> JSON:
+        """Create or update by server-side apply, taking over fields of others."""
+        name = manifest["metadata"]["name"]
+        return await self.call(
+            "PATCH",
+            kind.path(namespace, name),
+            manifest,
+            content_type="application/apply-patch+yaml",
+            fieldManager=_FIELD_MANAGER,
+            force="true",
+        )
+
+    async def merge(self, kind: ResourceType, namespace: str, name: str, patch: object) -> JSON:
+        """JSON merge patch."""
+        return await self.call("PATCH", kind.path(namespace, name), patch, content_type="application/merge-patch+json")
+
+    async def delete(self, kind: ResourceType, namespace: str, name: str, *, now: bool = False) -> None:
+        """Delete in the background; `now` without the object's grace period. An object that is gone already is fine."""
+        options: JSON = {"propagationPolicy": "Background"} | ({"gracePeriodSeconds": 0} if now else {})
+        try:
+            await self.call("DELETE", kind.path(namespace, name), options)
+        except ApiError as err:
+            if err.code != 404:
+                raise
+
+
+def _document(data: bytes) -> JSON:
+    try:
+        document = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _types_of(group: JSON) -> list[ResourceType]:
+    versions = group.get("versions", [])
+    if not versions:
+        return []
+    name, version = group["metadata"].get("name", ""), versions[0]
+    api_version = f"{name}/{version['version']}" if name else version["version"]
+    return [
+        ResourceType(
+            name=f"{resource['resource']}.{name}" if name else resource["resource"],
+            api_version=api_version,
+            kind=resource["responseKind"]["kind"],
+            plural=resource["resource"],
+            namespaced=resource["scope"] == "Namespaced",
+            verbs=frozenset(resource["verbs"]),
+        )
+        for resource in version.get("resources", [])
+    ]
+
+
+@asynccontextmanager
+async def connect(server: str, tls: ssl.SSLContext, headers: Mapping[str, str]) -> AsyncIterator[Api]:
+    """An Api with its own connections."""
+    connector = aiohttp.TCPConnector(ssl=tls, limit=0)
+    timeout = aiohttp.ClientTimeout(total=60)
+    async with aiohttp.ClientSession(connector=connector, headers=dict(headers), timeout=timeout, read_bufsize=1 << 20) as session:
+        yield Api(session, server)

@@ -1,0 +1,114 @@
+"""The `cache` provider: the programs staleproof built before, under the user's cache folder.
+
+It decides where they lie, what a whole entry is (one binary, a name for each program, a digest that fits) and how an
+entry comes in: complete, by one rename. It does not decide how a binary is made.
+"""
+
+import functools
+import hashlib
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import platformdirs
+
+from staleproof.errors import SetupError
+
+from .local import Binaries
+
+CACHE_VARIABLE = "STALEPROOF_CACHE_DIR"
+PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager")
+BINARY = "controlplane"
+DIGEST = "digest"
+
+
+def cache_root(environment: Mapping[str, str]) -> Path:
+    """STALEPROOF_CACHE_DIR; unset or empty means the user's cache folder for staleproof."""
+    chosen = environment.get(CACHE_VARIABLE, "")
+    return Path(chosen).resolve() if chosen else platformdirs.user_cache_path("staleproof")
+
+
+def entry_folder(root: Path, version: str) -> Path:
+    return root / "control-plane" / f"{version}-{platform.system().lower()}-{platform.machine().lower()}"
+
+
+def what_is_wrong(entry: Path) -> str | None:
+    """None when the entry may be used; else one line: it is missing, or in which way it is damaged."""
+    if not entry.is_dir():
+        return f"{entry} does not exist"
+    try:
+        expected = (entry / DIGEST).read_text().strip()
+        found = _digest(entry / BINARY)
+    except OSError as err:
+        return f"{entry} is incomplete ({err.strerror}: {err.filename})"
+    if found != expected:
+        return f"{entry / BINARY} has the digest {found[:12]}…, but {expected[:12]}… is noted beside it"
+    missing = [name for name in PROGRAMS if not os.access(entry / name, os.X_OK)]
+    return f"{entry} lacks {', '.join(missing)}" if missing else None
+
+
+def find_cached(root: Path, version: str, *, why: str) -> Binaries:
+    entry = entry_folder(root, version)
+    problem = what_is_wrong(entry)
+    if problem is not None:
+        raise SetupError(
+            f"the cache provider cannot be used: {problem}. Run `staleproof control-plane build` to make it "
+            f"(or set {CACHE_VARIABLE} to the folder that has it)."
+        )
+    return binaries_in(entry, provider="cache", why=why)
+
+
+def binaries_in(entry: Path, *, provider: str, why: str) -> Binaries:
+    return Binaries(etcd=entry / "etcd", kube_apiserver=entry / "kube-apiserver", provider=provider, why=why)
+
+
+@contextmanager
+def workspace(root: Path) -> Iterator[Path]:
+    """A scratch folder beside the entries, so that a rename can bring its content in; gone afterwards."""
+    with cache_errors(root):
+        root.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=".work-", dir=root))
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def bring_in(made: Path, entry: Path) -> None:
+    """Give the folder `made`, which holds a BINARY, its names and digest, and make it the entry in one step."""
+    for name in PROGRAMS:
+        (made / name).symlink_to(BINARY)
+    (made / DIGEST).write_text(_digest(made / BINARY) + "\n")
+    entry.parent.mkdir(parents=True, exist_ok=True)
+    if entry.exists():
+        # A rename cannot replace a folder that has something in it. Only a damaged entry is ever replaced.
+        entry.rename(made.with_name("damaged"))
+    made.rename(entry)
+
+
+@contextmanager
+def cache_errors(root: Path) -> Iterator[None]:
+    """Rename what the file system says about the cache folder."""
+    try:
+        yield
+    except OSError as err:
+        raise SetupError(
+            f"the cache folder {root} cannot be written: {err.strerror or err} ({err.filename or root}). Make it writable "
+            f"and see that its disk has room, or choose another folder: {CACHE_VARIABLE}=/some/folder."
+        ) from err
+
+
+def _digest(path: Path) -> str:
+    state = path.stat()
+    return _digest_of_state(path, state.st_ino, state.st_size, state.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=8)
+def _digest_of_state(path: Path, _inode: int, _size: int, _changed: int) -> str:
+    """Read once a process as long as the file stays the same: it is over a hundred megabytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,228 @@
+"""One program with a lifetime: started on a leash, watched, stopped.
+
+It decides what a start, an exit and a stop *are* (a missing program, a death while waiting for readiness, TERM before
+KILL) and renames the operating system's errors. It does not decide what a program is for, nor whether an exit was
+right. A process belongs to the event loop it was started in.
+"""
+
+import asyncio
+import contextlib
+import errno
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from staleproof.errors import HarnessBug, SetupError
+
+LEASH = Path(__file__).with_name("leash.py")
+SHOWN_LINES = 20
+PROBE_INTERVAL_SECONDS = 0.02
+_TAIL_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What to run. `env` is added to the harness's own environment; empty `cwd` means the current folder."""
+
+    name: str
+    argv: tuple[str, ...]
+    log: Path
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: Path | None = None
+
+
+class Process:
+    """A running or finished program. `pid` is the program's own, and its process group's; the leash stays hidden."""
+
+    def __init__(self, command: Command, leash: subprocess.Popen[bytes], log_start: int) -> None:
+        self.command = command
+        self.pid = 0
+        self._leash = leash
+        self._log_start = log_start
+        self._exited = asyncio.Event()
+
+    @classmethod
+    async def start(cls, command: Command) -> Self:
+        """Return once the program runs under its own pid; SetupError when it cannot be started at all."""
+        leash, log_start = _start_leash(command)
+        process = cls(command, leash, log_start)
+        try:
+            await process._started()
+        except BaseException:
+            process._let_go()
+            raise
+        return process
+
+    @property
+    def running(self) -> bool:
+        return self.exit_code is None
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs; 128 + n when signal n ended it."""
+        code = self._leash.poll()
+        return code if code is None or code >= 0 else 128 - code
+
+    async def wait(self) -> int:
+        await self._exited.wait()
+        code = self.exit_code
+        if code is None:
+            raise HarnessBug(f"{self.command.name}: the leash of pid {self.pid} closed its report before it exited")
+        return code
+
+    async def ready(self, probe: Callable[[], Awaitable[bool]], *, limit_seconds: float) -> None:
+        """Wait until `probe` says yes. An exit ends the wait at once and is told as an exit, not as a time-out."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(limit_seconds), asyncio.TaskGroup() as group:
+                exited = group.create_task(self.wait())
+                answered = group.create_task(_until(probe))
+                await asyncio.wait({exited, answered}, return_when=asyncio.FIRST_COMPLETED)
+                yes = answered.done()
+                exited.cancel()
+                answered.cancel()
+            if yes and self.running:
+                return
+        if self.running:
+            found = f"not ready within {limit_seconds:g} s (it still runs, pid {self.pid})"
+        else:
+            found = f"exited with {_exit_text(self.exit_code)} before it was ready"
+        raise SetupError(f"{self.command.name}: {found}.\n{self.account()}")
+
+    async def stop(self, *, grace_seconds: float = 10.0) -> int:
+        """TERM, wait, KILL; the exit code. Calling it again, or after an exit, changes nothing."""
+        # A paused program would not see TERM before CONT.
+        self.signal(signal.SIGTERM)
+        self.signal(signal.SIGCONT)
+        try:
+            async with asyncio.timeout(grace_seconds):
+                return await self.wait()
+        except TimeoutError:
+            self.signal(signal.SIGKILL)
+            return await self.wait()
+        except asyncio.CancelledError:
+            self._let_go()  # nobody waits any more: the leash ends it with a grace of its own
+            raise
+
+    def signal(self, number: int) -> None:
+        """To the program alone; nothing happens when it is gone."""
+        if self.running:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def last_lines(self, count: int = SHOWN_LINES) -> list[str]:
+        """The end of what this process wrote; the log may hold the output of earlier ones above it."""
+        try:
+            with self.command.log.open("rb") as log:
+                size = log.seek(0, os.SEEK_END)
+                log.seek(max(self._log_start, size - _TAIL_BYTES))
+                return log.read().decode(errors="replace").splitlines()[-count:]
+        except OSError:
+            return []
+
+    def account(self) -> str:
+        """For an error message: the command line, and how the log ends."""
+        lines = "\n".join(f"  | {line}" for line in self.last_lines()) or "  | (it wrote nothing)"
+        return f"Command: {shlex.join(self.command.argv)}\nLog {self.command.log} ends:\n{lines}"
+
+    async def _started(self) -> None:
+        report = await self._first_line()
+        word, _, number = report.partition(" ")
+        if word == "errno":
+            self._leash.wait()
+            raise SetupError(_not_started(self.command, int(number)))
+        if word != "pid":
+            raise HarnessBug(f"{self.command.name}: the leash reported {report!r}.\n{self.account()}")
+        self.pid = int(number)
+
+    async def _first_line(self) -> str:
+        """The leash's report; afterwards the same descriptor reaches its end when the leash exits."""
+        loop = asyncio.get_running_loop()
+        line: asyncio.Future[str] = loop.create_future()
+        stream = self._leash.stdout
+        if stream is None:
+            raise HarnessBug("the leash was started without a report pipe")
+        descriptor = stream.fileno()
+        os.set_blocking(descriptor, False)
+
+        def readable() -> None:
+            text = os.read(descriptor, 256)
+            if not line.done():
+                line.set_result(text.decode().strip())
+            if not text:
+                loop.remove_reader(descriptor)
+                stream.close()
+                self._reap()
+
+        loop.add_reader(descriptor, readable)
+        return await line
+
+    def _reap(self) -> None:
+        if self._leash.wait() < 0 and self.pid:
+            # Somebody killed the leash itself: the program has no parent that would end it.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+        self._let_go()
+        self._exited.set()
+
+    def _let_go(self) -> None:
+        if self._leash.stdin is not None:
+            self._leash.stdin.close()
+
+
+def _start_leash(command: Command) -> tuple[subprocess.Popen[bytes], int]:
+    if not command.argv:
+        raise SetupError(f"{command.name}: expected a command, found an empty one; name the program to run.")
+    if command.cwd is not None and not command.cwd.is_dir():
+        raise SetupError(f"{command.name}: the working folder {command.cwd} does not exist; create it or name another.")
+    try:
+        command.log.parent.mkdir(parents=True, exist_ok=True)
+        with command.log.open("ab") as log:
+            leash = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(LEASH), *command.argv],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                cwd=command.cwd,
+                env={**os.environ, **command.env},
+                bufsize=0,
+                start_new_session=True,  # Ctrl-C at a terminal reaches the harness alone, which stops things in order
+            )
+            return leash, log.tell()
+    except OSError as err:
+        raise SetupError(f"{command.name}: cannot start with the log {command.log}: {err}.") from err
+
+
+async def _until(probe: Callable[[], Awaitable[bool]]) -> None:
+    while not await probe():
+        await asyncio.sleep(PROBE_INTERVAL_SECONDS)
+
+
+def _exit_text(code: int | None) -> str:
+    if code is not None and code > 128:
+        with contextlib.suppress(ValueError):
+            return f"code {code} ({signal.Signals(code - 128).name})"
+    return f"code {code}"
+
+
+def _not_started(command: Command, number: int) -> str:
+    program = command.argv[0]
+    path = (command.cwd or Path.cwd()) / program
+    if number == errno.ENOENT and "/" not in program:
+        problem = f"{program!r} was not found on PATH; install it, or give the path of the program."
+    elif number == errno.ENOENT and path.exists():
+        problem = f"{program!r} exists, but the interpreter or loader it names does not; check its first line."
+    elif number == errno.ENOENT:
+        problem = f"no such file: {program!r} (seen from {path.parent}); check the path, or build the program."
+    elif number in (errno.EACCES, errno.ENOEXEC):
+        where = shutil.which(program) or path
+        problem = f"{where} cannot be executed: {os.strerror(number)}; check its mode and what it was built for."
+    else:
+        problem = f"{program!r} cannot be started: {os.strerror(number)}; check the command."
+    return f"{command.name}: {problem}"

@@ -1,0 +1,134 @@
+"""The proxy process and its control API, from the runner's side.
+
+Starts `staleproof.proxy_addons` on a leash, reads its entries as they happen, gives it commands. A proxy that dies or that says it
+is broken ends the trial as proving nothing.
+"""
+
+import asyncio
+import json
+import secrets
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from staleproof.core.entry import Broke, Entry
+from staleproof.core.fault import AnyFault
+from staleproof.drive.control_plane import CONTROLLER, ControlPlane
+from staleproof.drive.control_plane.plane import write_private
+from staleproof.drive.process import Command, Process
+from staleproof.errors import HarnessBug, SetupError
+
+START_SECONDS = 60.0
+_decode = msgspec.json.Decoder(Entry).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    port: int
+    control: int
+
+
+class Proxy:
+    """A running proxy. `server` and `ca_file` are what a controller's kubeconfig needs."""
+
+    def __init__(self, process: Process, folder: Path, ports: Ports, session: aiohttp.ClientSession) -> None:
+        self.process = process
+        self.server = f"https://127.0.0.1:{ports.port}"
+        self.ca_file = folder / "ca" / "mitmproxy-ca-cert.pem"
+        self._control = f"http://127.0.0.1:{ports.control}/v1"
+        self._session = session
+        self._read = 0
+        self._news = asyncio.Condition()
+
+    async def install(self, faults: tuple[AnyFault, ...], namespace: str) -> None:
+        """Replace the plan; entries of its open streams come first."""
+        await self._command("PUT", "plan", {"faults": msgspec.to_builtins(faults), "namespace": namespace})
+
+    async def begin_step(self, step: int) -> None:
+        await self._command("POST", "step", {"step": step})
+
+    async def release(self) -> None:
+        await self._command("POST", "release", {})
+
+    async def expire(self, resource: str) -> int:
+        """End the controller's streams of this resource with 410; how many there were."""
+        return int((await self._command("POST", "expire", {"resource": resource}))["streams"])
+
+    async def _command(self, method: str, name: str, body: dict[str, Any]) -> dict[str, Any]:
+        """A command, and every entry that it caused: both have happened when this returns."""
+        try:
+            async with self._session.request(method, f"{self._control}/{name}", json=body) as response:
+                answer: dict[str, Any] = await response.json()
+                if response.status != 200:
+                    raise HarnessBug(f"the proxy refused {name}: {answer}")
+        except aiohttp.ClientError as err:
+            raise SetupError(f"the proxy does not answer ({err}).\n{self.process.account()}") from err
+        async with self._news:
+            await self._news.wait_for(lambda: self._read >= answer["entries"] or not self.process.running)
+        return answer
+
+    async def read_entries(self, on_entry: Callable[[Entry], None]) -> None:
+        """Take entries as they happen, until cancelled or until the proxy ends, which is told as an entry too."""
+        rest = b""
+        try:
+            async with self._session.get(f"{self._control}/entries", timeout=aiohttp.ClientTimeout(total=None)) as response:
+                async for chunk in response.content.iter_any():
+                    *lines, rest = (rest + chunk).split(b"\n")
+                    for line in lines:
+                        on_entry(_decode(line))
+                    self._read += len(lines)
+                    async with self._news:
+                        self._news.notify_all()
+        except aiohttp.ClientError:
+            pass  # told below
+        code = await self.process.wait()
+        on_entry(
+            Broke(
+                at=time.monotonic(), where="proxy", why=f"the proxy process ended with code {code}; see {self.process.command.log}"
+            )
+        )
+        async with self._news:
+            self._news.notify_all()
+
+
+@asynccontextmanager
+async def proxy(plane: ControlPlane, folder: Path, on_entry: Callable[[Entry], None], *, log: Path) -> AsyncIterator[Proxy]:
+    """A ready proxy in front of the control plane; its CA and secrets stay in `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    control_token, ready = secrets.token_urlsafe(24), folder / "ready.json"
+    config = {
+        "upstream": plane.server,
+        "upstreamCa": str(plane.ca_file),
+        "clientCertificate": str(plane.client_certificate or ""),
+        "confdir": str(folder / "ca"),
+        "tokens": {token: "controller" if user == CONTROLLER else user for user, token in plane.tokens.items()},
+        "controlToken": control_token,
+        "ready": str(ready),
+    }
+    write_private(folder / "config.json", json.dumps(config).encode())
+    argv = (sys.executable, "-O", "-m", "staleproof.proxy_addons", str(folder / "config.json"))
+    process = await Process.start(Command(name="proxy", argv=argv, log=log))
+    try:
+        await process.ready(lambda: _exists(ready), limit_seconds=START_SECONDS)
+        found = json.loads(ready.read_bytes())
+        headers = {"Authorization": f"Bearer {control_token}"}
+        async with aiohttp.ClientSession(headers=headers, read_bufsize=1 << 20) as session, asyncio.TaskGroup() as group:
+            running = Proxy(process, folder, Ports(found["port"], found["controlPort"]), session)
+            reading = group.create_task(running.read_entries(on_entry))
+            try:
+                yield running
+            finally:
+                reading.cancel()
+    finally:
+        await process.stop(grace_seconds=5.0)
+
+
+async def _exists(path: Path) -> bool:
+    return path.exists()

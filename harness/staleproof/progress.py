@@ -72,6 +72,7 @@ class ProgressLines:
 
 
 def progress_on(console: Console) -> ProgressBar | ProgressLines:
-    if console.is_terminal:
+    # Not `is_terminal`: colours forced on in a CI log do not make it a screen that can be repainted.
+    if console.file.isatty():
         return ProgressBar(console)
     return ProgressLines(lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True))

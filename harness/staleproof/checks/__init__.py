@@ -1,0 +1,1 @@
+"""Judging: a history in, verdicts with witnesses out. No I/O, no proxy, no cluster."""

@@ -36,7 +36,7 @@ class Activity:
                 self._answered(entry)
             case Opened():
                 self.streams[entry.stream] = entry
-                self._touch(entry.at)
+                self.touch(entry.at)
             case Closed():
                 self.streams.pop(entry.stream, None)
                 self._reached.pop(entry.stream, None)
@@ -66,12 +66,12 @@ class Activity:
             self._in_flight[entry.request] = entry
             if is_work(entry):
                 self.last_write = entry.at
-                self._touch(entry.at)
+                self.touch(entry.at)
 
     def _answered(self, entry: Answered | Listed) -> None:
         asked = self._in_flight.pop(entry.request, None)
         if asked is not None and asked.verb in WRITES:
-            self._touch(entry.at)
+            self.touch(entry.at)
 
     def _moved(self, entry: Delivered | Withheld | Dropped) -> None:
         if entry.revision is not None:
@@ -79,7 +79,7 @@ class Activity:
         stream = self.streams.get(entry.stream)
         if isinstance(entry, Delivered) and stream is not None and entry.type != "BOOKMARK":
             if self._counts(stream.resource, entry.namespace):
-                self._touch(entry.at)
+                self.touch(entry.at)
 
     def _owed(self, now: float) -> bool:
         """Whether a recent commit has not arrived at a stream that will carry it."""
@@ -93,5 +93,6 @@ class Activity:
     def _counts(self, resource: str, namespace: str) -> bool:
         return resource not in BOOKKEEPING and (not self.namespace or namespace in ("", self.namespace))
 
-    def _touch(self, at: float) -> None:
+    def touch(self, at: float) -> None:
+        """Something happened that the controller may still have to react to."""
         self.last_activity = max(self.last_activity, at)

@@ -36,6 +36,13 @@ class _Document(msgspec.Struct):
     details: _Details | None = None
 
 
+class _Object(msgspec.Struct):
+    """An object whose own `items`, `reason` or `details` mean something else: only its metadata are for us."""
+
+    kind: str = ""
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
 class _TableRow(msgspec.Struct):
     object: _Partial = msgspec.field(default_factory=_Partial)
 
@@ -67,6 +74,7 @@ class Answer:
 
 
 _document = msgspec.json.Decoder(_Document)
+_object = msgspec.json.Decoder(_Object)
 _table = msgspec.json.Decoder(_Table)
 _options = msgspec.json.Decoder(_DeleteOptions)
 
@@ -74,9 +82,9 @@ _options = msgspec.json.Decoder(_DeleteOptions)
 def read_answer(body: bytes) -> Answer:
     """Never raises: an answer that is not JSON (a log, an error page) has nothing in it for us."""
     try:
-        document = _document.decode(body)
+        document = _read_document(body)
         partials = document.items if document.kind != "Table" else [row.object for row in _table.decode(body).rows or []]
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Answer()
     meta, details = document.metadata, document.details or _Details()
     return Answer(
@@ -90,6 +98,14 @@ def read_answer(body: bytes) -> Answer:
     )
 
 
+def _read_document(body: bytes) -> _Document:
+    try:
+        return _document.decode(body)
+    except msgspec.ValidationError:
+        found = _object.decode(body)
+        return _Document(found.kind, found.metadata)
+
+
 def _item(meta: _Metadata) -> Item:
     return Item(meta.namespace, meta.name, meta.uid, revision(meta.resourceVersion))
 
@@ -98,6 +114,6 @@ def read_preconditions(body: bytes) -> tuple[str, str]:
     """uid and resourceVersion that a delete insists on; empty where it does not, or where the body is not JSON (protobuf)."""
     try:
         preconditions = _options.decode(body).preconditions or _Preconditions()
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return "", ""
     return preconditions.uid or "", preconditions.resourceVersion or ""

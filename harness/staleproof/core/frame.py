@@ -25,7 +25,6 @@ class _Metadata(msgspec.Struct):
 
 class _Object(msgspec.Struct):
     metadata: _Metadata = msgspec.field(default_factory=_Metadata)
-    code: int = 0
 
 
 class _Event(msgspec.Struct):
@@ -61,7 +60,7 @@ def read_frame(line: bytes) -> Frame:
     """The frame in one line; never raises, because the API server may send what we do not know yet."""
     try:
         event = _decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Frame(UNREADABLE, "", "", "", None, initial_end=False, raw=line)
     meta = event.object.metadata
     end = event.type == "BOOKMARK" and _INITIAL_END in line

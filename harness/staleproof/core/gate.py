@@ -78,8 +78,7 @@ class Gate:
             case Sever(how):
                 self.sever(how, fault)
                 return None
-        waiting = Waiting(frame, self._seen, _due(decision, now), fault)
-        waiting.overtaken = isinstance(decision, Delay) and decision.overtaken
+        waiting = Waiting(frame, self._seen, _due(decision, now), fault, _overtaken(decision))
         self._queue.append(waiting)
         return waiting
 
@@ -119,9 +118,13 @@ class Gate:
         held = [waiting for waiting in self._queue if waiting.fault == fault and waiting.due is None]
         for waiting in held:
             decision, waiting.fault = self._decide(waiting.frame, waiting.nth)
-            if isinstance(decision, Drop):
-                self._queue.remove(waiting)
-            waiting.due = _due(decision, now)
+            match decision:
+                case Drop():
+                    self._queue.remove(waiting)
+                case Sever(how):
+                    self.sever(how, waiting.fault)
+                    break
+            waiting.due, waiting.overtaken = _due(decision, now), _overtaken(decision)
         return bool(held)
 
     def release_upto(self, revision: int, now: float) -> None:
@@ -163,3 +166,7 @@ def _due(decision: Decision, now: float) -> float | None:
         case Hold():
             return None
     return now
+
+
+def _overtaken(decision: Decision) -> bool:
+    return isinstance(decision, Delay) and decision.overtaken

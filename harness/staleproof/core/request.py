@@ -6,7 +6,7 @@ Does not know about connections, bodies or answers.
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from staleproof.core.resource_version import revision
 
@@ -68,10 +68,10 @@ def parse(method: str, target: str) -> ApiRequest | None:
     'watch'
     """
     url = urlsplit(target)
-    match = _API_PATH.fullmatch(url.path)
+    match = _API_PATH.fullmatch(unquote(url.path))
     if match is None:
         return None
-    query = dict(parse_qsl(url.query, keep_blank_values=True))
+    query = dict(reversed(parse_qsl(url.query, keep_blank_values=True)))  # of a repeated parameter the first counts
     segments = match["rest"].rstrip("/").split("/")
     legacy_watch = segments[0] == "watch"
     namespace, segments = _namespace(segments[1:] if legacy_watch else segments)
@@ -81,7 +81,8 @@ def parse(method: str, target: str) -> ApiRequest | None:
     resource = f"{plural}.{match['group']}" if match["group"] else plural
     watching = method == "GET" and (legacy_watch or (not name and flag(query, "watch")))
     verb = "watch" if watching else (_OBJECT_VERBS if name else _COLLECTION_VERBS).get(method, "other")
-    return ApiRequest(verb, resource, namespace, name, "/".join(sub), query)
+    subresource = sub[0] if sub else ""  # what follows it (pods/x/proxy/a/b) is not the API server's
+    return ApiRequest(verb, resource, namespace, name, subresource, query)
 
 
 def _namespace(segments: list[str]) -> tuple[str, list[str]]:

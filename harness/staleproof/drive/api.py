@@ -75,7 +75,9 @@ class Api:
         document = _document(answer)
         if response.status >= 400:
             raise ApiError(
-                response.status, document.get("reason", ""), document.get("message", answer[:300].decode(errors="replace"))
+                response.status,
+                document.get("reason", ""),
+                document.get("message", answer[:300].decode(errors="replace")),
             )
         return document
 

@@ -30,6 +30,10 @@ class Controller(Protocol):
     def running(self) -> bool: ...
     @property
     def exit_code(self) -> int | None: ...
+    async def wait(self) -> int:
+        """Its exit code, once it has exited."""
+        ...
+
     def account(self) -> str:
         """What it is and how its log ends, for an error message."""
         ...
@@ -71,6 +75,9 @@ class ProcessController:
     @property
     def exit_code(self) -> int | None:
         return self.process.exit_code
+
+    async def wait(self) -> int:
+        return await self.process.wait()
 
     def account(self) -> str:
         return self.process.account()

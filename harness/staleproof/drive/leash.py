@@ -3,6 +3,7 @@
 It decides when the program must go: when told by a signal (forwarded), and when its standard input ends, which happens
 when the harness dies in any way, SIGKILL included, for only the harness holds the other end. It does not decide what a
 death means. One line on standard output says `pid N` or `errno N`; standard error is the log the program writes to.
+A descendant that leaves the program's process group on purpose (a daemon) is out of its reach.
 
     python -I -S leash.py PROGRAM ARGUMENT…
 """
@@ -42,7 +43,9 @@ def _spawn(argv: list[str]) -> int:
         (os.POSIX_SPAWN_DUP2, 2, 1),
     ]
     default = [signal.SIGPIPE, signal.SIGXFSZ, *FORWARDED]
-    return os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions, setpgroup=0, setsigmask=[], setsigdef=default)
+    return os.posix_spawnp(
+        argv[0], argv, os.environ, file_actions=actions, setpgroup=0, setsigmask=[], setsigdef=default
+    )
 
 
 def _send_group(group: int, *numbers: int) -> None:
@@ -84,8 +87,10 @@ def main(argv: list[str]) -> int:
         return 127
     with contextlib.suppress(BrokenPipeError):  # the harness died first; its end of standard input says so as well
         os.write(1, b"pid %d\n" % pid)
-    _watch(pid, signals)
-    _send_group(pid, signal.SIGKILL)  # what the program left behind in its group
+    try:
+        _watch(pid, signals)
+    finally:
+        _send_group(pid, signal.SIGKILL)  # what the program left behind in its group
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     return code if code >= 0 else 128 - code
 

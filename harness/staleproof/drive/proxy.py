@@ -91,7 +91,9 @@ class Proxy:
         code = await self.process.wait()
         on_entry(
             Broke(
-                at=time.monotonic(), where="proxy", why=f"the proxy process ended with code {code}; see {self.process.command.log}"
+                at=time.monotonic(),
+                where="proxy",
+                why=f"the proxy process ended with code {code}; see {self.process.command.log}",
             )
         )
         async with self._news:
@@ -119,7 +121,10 @@ async def proxy(plane: ControlPlane, folder: Path, on_entry: Callable[[Entry], N
         await process.ready(lambda: _exists(ready), limit_seconds=START_SECONDS)
         found = json.loads(ready.read_bytes())
         headers = {"Authorization": f"Bearer {control_token}"}
-        async with aiohttp.ClientSession(headers=headers, read_bufsize=1 << 20) as session, asyncio.TaskGroup() as group:
+        async with (
+            aiohttp.ClientSession(headers=headers, read_bufsize=1 << 20) as session,
+            asyncio.TaskGroup() as group,
+        ):
             running = Proxy(process, folder, Ports(found["port"], found["controlPort"]), session)
             reading = group.create_task(running.read_entries(on_entry))
             try:

@@ -54,6 +54,14 @@ class Truth:
         for kind, start in zip(new, revisions, strict=True):
             self._spawn(self._follow(kind, start))
 
+    async def _discover_new(self, resource: str) -> None:
+        """A CustomResourceDefinition is established a moment before discovery knows of it."""
+        for _ in range(_LIST_ATTEMPTS):
+            await self.discover()
+            if resource in self._watched:
+                return
+            await asyncio.sleep(0.1)
+
     @property
     def resources(self) -> list[str]:
         return sorted(self._watched)
@@ -137,7 +145,9 @@ class Truth:
                     event = msgspec.json.decode(line)
                     if event["type"] == "ERROR":
                         raise ApiError(
-                            event["object"].get("code", 0), event["object"].get("reason", ""), event["object"].get("message", "")
+                            event["object"].get("code", 0),
+                            event["object"].get("reason", ""),
+                            event["object"].get("message", ""),
                         )
                     start = event["object"]["metadata"]["resourceVersion"]
                     if event["type"] != "BOOKMARK":
@@ -167,7 +177,7 @@ class Truth:
             )
         )
         if kind.name == _CRDS and what != "DELETED" and _is_established(obj):
-            self._spawn(self.discover())
+            self._spawn(self._discover_new(f"{obj['spec']['names']['plural']}.{obj['spec']['group']}"))
 
 
 @asynccontextmanager

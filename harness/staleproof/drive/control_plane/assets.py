@@ -55,4 +55,4 @@ def _executable(path: Path, variable: str) -> Path:
         raise UsageError(f"{variable} points at {path}, and there is no such file; correct it, or unset it.")
     if not os.access(path, os.X_OK):
         raise UsageError(f"{variable} points at {path}, which is not executable; correct it, or unset it.")
-    return path.resolve()
+    return path.absolute()  # links stay: a multi-call binary goes by the name it is called under

@@ -1,25 +1,173 @@
-"""The `container` provider: etcd and kube-apiserver as containers.
+"""The `container` provider: etcd and kube-apiserver as one container each, of one image, on the host's network.
 
-The seam: `applies` tells the automatic choice whether and why this provider can be taken, `run` has the shape of every
-provider (`provider.Provider`).
+It decides what is expected of that image (programs called `etcd` and `kube-apiserver` on its PATH, whatever its
+entrypoint; official images hold one of the two, so they do not do) and where it comes from when none is named: an image
+that staleproof makes of the programs in its cache. Flags, readiness and the order of the stop are those of `local`.
+Paths inside are the paths outside, so that the same command line serves both.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-from staleproof.errors import SetupError
+from staleproof.errors import HarnessBug, SetupError
 
-from .plane import ControlPlane, ControlPlaneOptions
+from .credentials import Credentials, make_credentials
+from .local import (
+    READY_LIMIT_SECONDS,
+    TRIES,
+    _etcd,
+    _kube_apiserver,
+    _Server,
+    _session,
+    _version,
+    free_port,
+    port_taken,
+)
+from .plane import USERS, ControlPlane, ControlPlaneOptions
 from .progress import Progress
+
+if TYPE_CHECKING:
+    from staleproof.drive.images import Wanted
+
+# testcontainers is imported where it is used: it takes longer than all the rest, and few runs need it.
+
+INSTEAD = "choose another control plane provider (cache, build, assets, existing)"
+ASKED_SECONDS = 0.4  # by the automatic choice, which everybody waits for
 
 
 async def applies(options: ControlPlaneOptions) -> str | None:
-    """Never chosen automatically as long as it is not available."""
-    return None
+    """When an engine answers at once, and an image is named or already made. It makes and pulls nothing."""
+    return await asyncio.to_thread(_applies, options)
 
 
 @asynccontextmanager
 async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
-    raise SetupError("the container provider is not available in this version; choose auto, assets, cache or build.")
-    yield  # makes this a generator, which the decorator wants
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = await _image(options, progress)
+    async with AsyncExitStack() as stack:
+        private = Path(stack.enter_context(TemporaryDirectory(prefix="control-plane-", dir=folder)))
+        credentials = make_credentials(private, USERS)
+        session = await stack.enter_async_context(_session(credentials))
+        progress.begin("control plane: starting the containers of etcd and kube-apiserver", 2)
+        try:
+            # The stack is left in reverse: kube-apiserver first, and its etcd is there until it has gone.
+            etcd = _Boxed(_etcd(Path("etcd"), private / "etcd", folder, session), wanted, scratch=(str(private / "etcd"),))
+            etcd_port = await _start(stack, etcd)
+            progress.advance(1)
+            apiserver = _kube_apiserver(Path("kube-apiserver"), credentials, etcd_port, folder, session)
+            port = await _start(stack, _Boxed(apiserver, wanted, files=_files(credentials)))
+            progress.advance(2)
+        finally:
+            progress.end()
+        server = f"https://127.0.0.1:{port}"
+        yield ControlPlane(
+            server=server,
+            ca_file=credentials.ca_file,
+            version=await _version(session, server, credentials),
+            provider="container",
+            why=why,
+            tokens=credentials.tokens,
+            client_certificate=None,
+            log_folder=folder,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Boxed:
+    """A server, and what its container needs."""
+
+    server: _Server
+    wanted: "Wanted"
+    files: tuple[Path, ...] = ()
+    scratch: tuple[str, ...] = ()
+
+
+async def _start(stack: AsyncExitStack, boxed: _Boxed) -> int:
+    """As `local` does it: a port that somebody took meanwhile is tried again with another."""
+    from staleproof.drive.container import Container, ContainerCommand
+
+    server = boxed.server
+    for attempt in range(1, TRIES + 1):
+        port = free_port()
+        command = server.command(port)
+        container = await Container.start(
+            ContainerCommand(
+                name=command.name,
+                wanted=boxed.wanted,
+                log=command.log,
+                instead=INSTEAD,
+                entrypoint=command.argv[:1],
+                arguments=command.argv[1:],
+                files={str(path): path.read_bytes() for path in boxed.files},
+                scratch=boxed.scratch,
+            )
+        )
+        stack.push_async_callback(container.stop, grace_seconds=server.grace_seconds)
+        try:
+            await container.ready(partial(server.ready, port), limit_seconds=READY_LIMIT_SECONDS)
+        except SetupError:
+            if container.running or not port_taken(container.last_lines()) or attempt == TRIES:
+                raise
+        else:
+            return port
+    raise HarnessBug("the last attempt to start a container neither returned nor raised")
+
+
+def _files(credentials: Credentials) -> tuple[Path, ...]:
+    """What kube-apiserver reads. Only itself can see the inside of its container."""
+    return (
+        credentials.certificate_file,
+        credentials.key_file,
+        credentials.service_account_key_file,
+        credentials.tokens_file,
+    )
+
+
+def _applies(options: ControlPlaneOptions) -> str | None:
+    from staleproof.drive.images import control_plane_image, image_here, reach_engine
+
+    try:
+        client = reach_engine(instead=INSTEAD, limit_seconds=ASKED_SECONDS)
+    except SetupError:
+        return None
+    try:
+        if options.image:
+            return f"Docker answers, and the image {options.image} was given"
+        image = control_plane_image(options.version)
+        return f"Docker has the image {image}" if image_here(client, image) else None
+    finally:
+        client.client.close()
+
+
+async def _image(options: ControlPlaneOptions, progress: Progress) -> "Wanted":
+    """The one that was named, else our own, made when it is not there yet."""
+    from staleproof.drive.images import Wanted, control_plane_image
+
+    if options.image:
+        advice = "Check its name; load it (`docker load`), or log in to its registry; or leave it out to use one made here."
+        return Wanted(image=options.image, advice=advice)
+    image = control_plane_image(options.version)
+    progress.begin(f"control plane: making the image {image}, unless it is there", None)
+    try:
+        await asyncio.to_thread(_make_unless_there, options.version)
+    finally:
+        progress.end()
+    return Wanted(image=image, advice="Somebody removed it just now; try again.", pull=False)
+
+
+def _make_unless_there(version: str) -> None:
+    from staleproof.drive.images import control_plane_image, image_here, make_control_plane_image, reach_engine
+
+    client = reach_engine(instead=INSTEAD)
+    try:
+        if not image_here(client, control_plane_image(version)):
+            make_control_plane_image(client, version)
+    finally:
+        client.client.close()

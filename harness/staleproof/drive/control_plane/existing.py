@@ -37,10 +37,11 @@ class _Access:
 
 
 @asynccontextmanager
-async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
+async def run(
+    options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str
+) -> AsyncIterator[ControlPlane]:
     if options.kubeconfig is None:
         raise UsageError("the existing provider needs a kubeconfig; name one with --staleproof-kubeconfig.")
-    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="control-plane-", dir=folder.resolve()) as private:
         access = await asyncio.to_thread(_load, options.kubeconfig, Path(private), options)
         yield ControlPlane(
@@ -89,10 +90,13 @@ def _load(kubeconfig: Path, private: Path, options: ControlPlaneOptions) -> _Acc
         raise UsageError(f"{kubeconfig}: expected a certificate-authority and no insecure-skip-tls-verify; add the CA.")
     ca_file = private / "ca.crt"
     ca_file.write_bytes(Path(found.ssl_ca_cert).read_bytes())
-    token = str(found.api_key.get("authorization", "")).removeprefix("Bearer ") or None
+    # The library moved the token from "authorization" to "BearerToken"; both are supported here.
+    token = (found.get_api_key_with_prefix("BearerToken", alias="authorization") or "").removeprefix("Bearer ") or None
     certificate = _certificate(found, private)
     if token is None and certificate is None:
-        raise UsageError(f"{kubeconfig}: expected a token or a client certificate for its user, found neither; add one.")
+        raise UsageError(
+            f"{kubeconfig}: expected a token or a client certificate for its user, found neither; add one."
+        )
     return _Access(server=found.host.rstrip("/"), ca_file=ca_file, token=token, client_certificate=certificate)
 
 

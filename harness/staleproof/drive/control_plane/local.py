@@ -17,7 +17,7 @@ from pathlib import Path
 import aiohttp
 
 from staleproof.drive.process import Command, Process
-from staleproof.errors import SetupError
+from staleproof.errors import HarnessBug, SetupError
 
 from .credentials import Credentials, make_credentials
 from .plane import RUNNER, USERS, ControlPlane
@@ -67,7 +67,9 @@ async def run_local(
     async with AsyncExitStack() as stack:
         # Keys, tokens and data go when the run ends; the logs in `folder` stay.
         private = Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="control-plane-", dir=folder, ignore_cleanup_errors=True))
+            stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="control-plane-", dir=folder, ignore_cleanup_errors=True)
+            )
         )
         credentials = make_credentials(private, USERS)
         session = await stack.enter_async_context(_session(credentials))
@@ -111,7 +113,7 @@ async def _start(stack: AsyncExitStack, server: _Server, ports: Callable[[], int
                 raise
         else:
             return port
-    raise AssertionError("unreachable: the last attempt returns or raises")
+    raise HarnessBug("the last attempt to start a server neither returned nor raised")
 
 
 def _etcd(program: Path, data: Path, logs: Path, session: aiohttp.ClientSession) -> _Server:
@@ -144,13 +146,18 @@ def _etcd(program: Path, data: Path, logs: Path, session: aiohttp.ClientSession)
     return _Server(command=command, ready=ready, grace_seconds=ETCD_GRACE_SECONDS)
 
 
-def _kube_apiserver(program: Path, credentials: Credentials, etcd_port: int, logs: Path, session: aiohttp.ClientSession) -> _Server:
+def _kube_apiserver(
+    program: Path, credentials: Credentials, etcd_port: int, logs: Path, session: aiohttp.ClientSession
+) -> _Server:
     def command(port: int) -> Command:
         argv = (
             str(program),
             f"--etcd-servers=http://127.0.0.1:{etcd_port}",
             f"--secure-port={port}",
             "--bind-address=127.0.0.1",
+            # Without these it looks for an address to publish, and exits on a machine without a default route.
+            "--advertise-address=127.0.0.1",
+            "--endpoint-reconciler-type=none",
             f"--cert-dir={credentials.ca_file.parent}",
             f"--tls-cert-file={credentials.certificate_file}",
             f"--tls-private-key-file={credentials.key_file}",
@@ -201,4 +208,6 @@ async def _version(session: aiohttp.ClientSession, server: str, credentials: Cre
             answer.raise_for_status()
             return str((await answer.json())["gitVersion"])
     except (aiohttp.ClientError, OSError, ValueError, KeyError) as err:
-        raise SetupError(f"kube-apiserver is ready, but {server}/version gave no gitVersion ({err!r}); see apiserver.log.") from err
+        raise SetupError(
+            f"kube-apiserver is ready, but {server}/version gave no gitVersion ({err!r}); see apiserver.log."
+        ) from err

@@ -49,7 +49,9 @@ class ControlPlane:
     client_certificate: Path | None
     log_folder: Path
 
-    def write_kubeconfig(self, path: Path, *, user: str = RUNNER, server: str | None = None, ca_file: Path | None = None) -> None:
+    def write_kubeconfig(
+        self, path: Path, *, user: str = RUNNER, server: str | None = None, ca_file: Path | None = None
+    ) -> None:
         """For `user`, with everything embedded. `server` and `ca_file` replace our own: a proxy's, for example."""
         certificate_authority = _base64(ca_file or self.ca_file)
         document = {
@@ -82,6 +84,7 @@ class ControlPlane:
 
 def write_private(path: Path, content: bytes) -> None:
     """Mode 0600 from the first byte on, also when the file was there with another mode."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from staleproof.errors import UsageError
+from staleproof.errors import HarnessBug, SetupError, UsageError
 
 from . import assets, build, cache, container, existing
 from .local import run_local
@@ -43,19 +43,25 @@ async def choose(options: ControlPlaneOptions) -> tuple[Provider, str]:
         found = [provider for provider in PROVIDERS if provider.name == options.provider]
         if not found:
             names = ", ".join(["auto", *(provider.name for provider in PROVIDERS)])
-            raise UsageError(f"expected a control plane provider ({names}), found {options.provider!r}; name one of them.")
+            raise UsageError(
+                f"expected a control plane provider ({names}), found {options.provider!r}; name one of them."
+            )
         return found[0], "asked for"
     for provider in PROVIDERS:
         why = await provider.applies(options)
         if why is not None:
             return provider, why
-    raise AssertionError("unreachable: build, the last one, always applies")
+    raise HarnessBug("no control plane provider applied, though the last one always does")
 
 
 @asynccontextmanager
 async def control_plane(options: ControlPlaneOptions, folder: Path, progress: Progress) -> AsyncIterator[ControlPlane]:
     """A ready control plane, stopped in order when the block is left; logs stay in `folder`."""
     provider, why = await choose(options)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as err:
+        raise SetupError(f"the run folder {folder} cannot be made: {err.strerror}; choose another.") from err
     async with provider.run(options, folder, progress, why=why) as plane:
         yield plane
 
@@ -69,7 +75,9 @@ async def _assets_apply(options: ControlPlaneOptions) -> str | None:
 
 
 @asynccontextmanager
-async def _run_assets(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
+async def _run_assets(
+    options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str
+) -> AsyncIterator[ControlPlane]:
     async with run_local(assets.find_assets(os.environ, why=why), folder, progress) as plane:
         yield plane
 
@@ -80,7 +88,9 @@ async def _cache_applies(options: ControlPlaneOptions) -> str | None:
 
 
 @asynccontextmanager
-async def _run_cache(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
+async def _run_cache(
+    options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str
+) -> AsyncIterator[ControlPlane]:
     found = await asyncio.to_thread(cache.find_cached, cache.cache_root(os.environ), options.version, why=why)
     async with run_local(found, folder, progress) as plane:
         yield plane
@@ -93,7 +103,9 @@ async def _build_applies(options: ControlPlaneOptions) -> str | None:
 
 
 @asynccontextmanager
-async def _run_build(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
+async def _run_build(
+    options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str
+) -> AsyncIterator[ControlPlane]:
     entry = await build.ensure_built(options.version, progress)
     async with run_local(cache.binaries_in(entry, provider="build", why=why), folder, progress) as plane:
         yield plane

@@ -1,0 +1,71 @@
+"""Watching a controller work without faults, to derive plans from what it does."""
+
+from collections.abc import Sequence
+
+from staleproof.assess.session import Session
+from staleproof.checks.population import Population, names_of, population
+from staleproof.core.history import History
+from staleproof.core.observed import ChildKind, Observed
+from staleproof.core.plan import Apply, Manifest, Plan, Step, Touch
+from staleproof.drive.manifests import resource_type
+from staleproof.drive.rig import Rig
+from staleproof.errors import UsageError
+
+
+def observe(session: Session, sample: Manifest) -> Observed:
+    """Apply, scale and touch the sample without any fault and note what the controller writes for it.
+
+    Raises:
+        UsageError: the API server does not know or accept the sample, or the controller does nothing for it.
+    """
+    manifests = session.options.manifests
+    resource, scale_path = session.call(lambda rig: _describe(rig, sample))
+    bare = Observed(sample, resource, scale_path, (), manifests)
+    references = session.references(_workload(bare))
+    children = _children(references)
+    if not children:
+        name = f"{sample['kind']}/{sample['metadata']['name']}"
+        raise UsageError(
+            f"the controller created nothing for {name} within {references[0].entries[-1].at:.1f} s; is it the controller of this kind? "
+            f"See {session.run.folder / 'controller.log'}"
+        )
+    return Observed(sample, resource, scale_path, children, manifests)
+
+
+def _workload(observed: Observed) -> Plan:
+    steps: list[Step] = [Apply(object=observed.sample)]
+    if observed.scale_path:
+        steps += [observed.scale(observed.replicas + 1), observed.scale(max(observed.replicas - 2, 0))]
+    return Plan(scenario="observe", title="what the controller does", steps=(*steps, Touch(target=observed.target)))
+
+
+async def _describe(rig: Rig, sample: Manifest) -> tuple[str, tuple[str, ...]]:
+    """The sample's resource, and where its replica count is."""
+    kind = await resource_type(sample, rig.api)
+    crd = rig.truth.objects.get(("customresourcedefinitions.apiextensions.k8s.io", "", kind.name))
+    for version in crd["spec"]["versions"] if crd else ():
+        path = (version.get("subresources") or {}).get("scale", {}).get("specReplicasPath")
+        if path:
+            return kind.name, tuple(path.strip(".").split("."))
+    replicas = (sample.get("spec") or {}).get("replicas")
+    return kind.name, ("spec", "replicas") if isinstance(replicas, int) else ()
+
+
+def _children(references: Sequence[History]) -> tuple[ChildKind, ...]:
+    folds = [population(reference) for reference in references]
+    stable = set.intersection(*(names_of(reference) for reference in references))
+    resources = {child.role.resource for fold in folds for child in fold.children.values() if child.creator}
+    kinds = []
+    for resource in sorted(resources):
+        made = [child for child in folds[0].children.values() if child.role.resource == resource and child.creator]
+        kept = all(child.named in stable for child in made)
+        kinds.append(ChildKind(resource, _least(folds, resource, "creator"), _least(folds, resource, "deleter"), kept))
+    return tuple(sorted(kinds, key=lambda kind: -kind.creates))
+
+
+def _least(folds: Sequence[Population], resource: str, who: str) -> int:
+    """What can be relied on: the fewest in any reference."""
+    return min(
+        sum(child.role.resource == resource and getattr(child, who) is not None for child in fold.children.values())
+        for fold in folds
+    )

@@ -1,0 +1,55 @@
+"""What came of the trials of a run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from staleproof.checks.explain import Story, explain
+from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.core.entry import FaultFired
+from staleproof.core.history import History
+from staleproof.core.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One plan, run and judged. `reproduced` is (times the findings came back, times the plan was run), (0, 0) without findings."""
+
+    name: str
+    plan: Plan
+    history: History
+    verdicts: tuple[Verdict, ...]
+    folder: Path
+    seconds: float
+    reproduced: tuple[int, int] = (0, 0)
+
+    @property
+    def failures(self) -> list[Verdict]:
+        return [verdict for verdict in self.verdicts if verdict.outcome is Outcome.FAIL]
+
+    @property
+    def stories(self) -> list[Story]:
+        """The findings in words, one for each requirement that failed (the first finding tells it)."""
+        return [explain(verdict.findings[0], self.history) for verdict in self.failures]
+
+    @property
+    def fired(self) -> int:
+        """How many of the planned faults did something to the controller."""
+        return len({entry.fault for entry in self.history.entries if isinstance(entry, FaultFired)})
+
+    def of(self, slug: str) -> Verdict:
+        return next(verdict for verdict in self.verdicts if verdict.requirement == slug)
+
+
+@dataclass(slots=True)
+class Run:
+    """All results of a run. `environment` is what reports say about where it ran."""
+
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    results: list[Result] = field(default_factory=list)
+
+
+def join(verdicts: Sequence[Verdict]) -> Outcome:
+    """One outcome for a requirement over all trials: the worst wins; not exercised here is fine if it was elsewhere."""
+    return max((verdict.outcome for verdict in verdicts), default=Outcome.NOT_EXERCISED)

@@ -1,0 +1,219 @@
+"""A run: one rig, many plans, each with its references, its verdicts and its folder.
+
+The rig lives in an event loop in a thread of its own, so that watches go on while a test thinks; everything here is called
+synchronously and returns when it is done.
+"""
+
+import asyncio
+import concurrent.futures
+import datetime
+import hashlib
+import secrets
+import threading
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import msgspec
+
+from staleproof.assess.result import Result, Run
+from staleproof.checks.evidence import Evidence
+from staleproof.checks.judge import judge
+from staleproof.checks.verdict import Outcome, Verdict, inconclusive
+from staleproof.core.entry import Released, Settled
+from staleproof.core.history import History
+from staleproof.core.plan import Manifest, Plan, Subject
+from staleproof.drive.control_plane import ControlPlaneOptions, Progress, Silent
+from staleproof.drive.rig import Rig, rig
+from staleproof.drive.run import Converged, Trial, run_trial
+
+T = TypeVar("T")
+REFERENCES = 2
+RERUNS = 2
+_DEADLINE_FACTOR = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOptions:
+    """What a run needs.
+
+    Attributes:
+        subject: the controller under test.
+        manifests: CustomResourceDefinitions and whatever else is applied first.
+        control_plane: where the API server comes from.
+        root: the artefact folder; a run gets a folder of its own under `runs`.
+        name: added to the run folder's name, e.g. the xdist worker; empty means none.
+    """
+
+    subject: Subject
+    manifests: tuple[Manifest, ...] = ()
+    control_plane: ControlPlaneOptions = field(default_factory=ControlPlaneOptions)
+    root: Path = Path(".staleproof")
+    name: str = ""
+
+
+class Session:
+    """Use as a context manager. Raises what `drive` raises: UsageError, SetupError, HarnessBug."""
+
+    def __init__(self, options: SessionOptions, progress: Progress | None = None, *, folder: Path | None = None) -> None:
+        self.options = options
+        self.run = Run(folder or new_run_folder(options.root))
+        self._progress = progress or Silent()
+        self._references: dict[str, tuple[History, ...]] = {}
+        self._jobs: asyncio.Queue[Callable[[Rig], Coroutine[Any, Any, None]] | None]
+        self._loop: asyncio.AbstractEventLoop
+        self._started: concurrent.futures.Future[None] = concurrent.futures.Future()
+        self._thread = threading.Thread(target=self._serve, name="staleproof", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        try:
+            self._started.result()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._started.done() and self._started.exception() is None:
+            self._loop.call_soon_threadsafe(self._jobs.put_nowait, None)
+        self._thread.join()
+
+    def references(self, plan: Plan) -> tuple[History, ...]:
+        """Fault-free histories of this workload; run once for each workload and kept."""
+        bare = plan.reference
+        key = _digest(bare.steps)
+        if key not in self._references:
+            where = self.run.folder / "references"
+            trials = [Trial(plan=bare, folder=where / f"{len(self._references) + 1}-{n}") for n in range(1, REFERENCES + 1)]
+            self._references[key] = tuple(self._do(lambda r, t=trial: run_trial(t, r)) for trial in trials)  # type: ignore[misc]
+        return self._references[key]
+
+    def trial(self, plan: Plan) -> Result:
+        """Run a plan and judge it. A finding is only kept when it comes back in every re-run (reproduce before accusing)."""
+        plan = msgspec.structs.replace(plan, controller=plan.controller or self.options.subject)
+        references = self.references(plan)
+        name = f"{self.options.name}{len(self.run.results) + 1:03d}"
+        folder = self.run.folder / "trials" / name
+        began = time.monotonic()
+        history = self._run(plan, references, folder)
+        seconds = time.monotonic() - began
+        verdicts = judge(history)
+        reproduced = (0, 0)
+        if _failed(verdicts):
+            again = [judge(self._run(plan, references, folder / f"rerun-{n}")) for n in range(1, RERUNS + 1)]
+            verdicts, reproduced = _confirmed(verdicts, again)
+        result = Result(name, plan, history, verdicts, folder, seconds, reproduced)
+        self.run.results.append(result)
+        return result
+
+    def call(self, work: Callable[[Rig], Coroutine[Any, Any, T]]) -> T:
+        """Run a coroutine with the rig, in its event loop."""
+        return self._do(work)
+
+    def _run(self, plan: Plan, references: Sequence[History], folder: Path) -> History:
+        evidence = Evidence(references[0], tuple(references))
+        trial = Trial(
+            plan=plan,
+            folder=folder,
+            references=references,
+            converged=_converged(evidence),
+            deadline_seconds=_deadline(plan, references),
+        )
+        return self._do(lambda r: run_trial(trial, r))
+
+    def _do(self, work: Callable[[Rig], Coroutine[Any, Any, T]]) -> T:
+        done: concurrent.futures.Future[T] = concurrent.futures.Future()
+
+        async def job(running: Rig) -> None:
+            try:
+                done.set_result(await work(running))
+            except BaseException as err:
+                done.set_exception(err)
+            finally:
+                self.run.environment = dict(running.environment)
+
+        self._loop.call_soon_threadsafe(self._jobs.put_nowait, job)
+        return done.result()
+
+    def _serve(self) -> None:
+        try:
+            asyncio.run(self._main())
+        except BaseException as err:
+            if not self._started.done():
+                self._started.set_exception(_innermost(err))
+
+    async def _main(self) -> None:
+        self._loop, self._jobs = asyncio.get_running_loop(), asyncio.Queue()
+        options = self.options
+        async with rig(options.subject, list(options.manifests), options.control_plane, self.run.folder, self._progress) as running:
+            self.run.environment = dict(running.environment)
+            self._started.set_result(None)
+            while (job := await self._jobs.get()) is not None:
+                await job(running)
+
+
+def new_run_folder(root: Path) -> Path:
+    """`runs/<utc>-<id>`, with `latest` pointing at it."""
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+    folder = root / "runs" / f"{stamp}-{secrets.token_hex(2)}"
+    folder.mkdir(parents=True)
+    latest = root / "latest"
+    latest.unlink(missing_ok=True)
+    latest.symlink_to(folder.relative_to(root))
+    return folder.resolve()
+
+
+def _converged(evidence: Evidence) -> Converged:
+    """When the runner may stop waiting: the state is like the references' end."""
+
+    def missing(objects: dict[tuple[str, str, str], Manifest]) -> str:
+        namespace = next((key[1] for key in objects), "")
+        return evidence.baseline.difference(((key[0], obj) for key, obj in objects.items()), namespace)
+
+    return missing
+
+
+def _deadline(plan: Plan, references: Sequence[History]) -> float:
+    """The plan's floor, or a multiple of what the slowest reference took."""
+    took = [_settle_seconds(reference) for reference in references]
+    return max([plan.settle.deadline_seconds, *(seconds * _DEADLINE_FACTOR for seconds in took)])
+
+
+def _settle_seconds(history: History) -> float:
+    released = [entry.at for entry in history.entries if isinstance(entry, Released)]
+    settled = [entry.at for entry in history.entries if isinstance(entry, Settled)]
+    return settled[0] - released[0] if released and settled else 0.0
+
+
+def _failed(verdicts: Sequence[Verdict]) -> set[str]:
+    return {verdict.requirement for verdict in verdicts if verdict.outcome is Outcome.FAIL}
+
+
+def _confirmed(first: tuple[Verdict, ...], again: list[tuple[Verdict, ...]]) -> tuple[tuple[Verdict, ...], tuple[int, int]]:
+    """The verdicts, with findings that did not come back every time turned into inconclusive."""
+    runs = 1 + len(again)
+    times = {slug: 1 + sum(slug in _failed(verdicts) for verdicts in again) for slug in _failed(first)}
+    kept = tuple(
+        verdict
+        if times.get(verdict.requirement, runs) == runs
+        else inconclusive(
+            verdict.requirement,
+            f"a finding came back in {times[verdict.requirement]} of {runs} runs: {verdict.findings[0].because}",
+        )
+        for verdict in first
+    )
+    return kept, (max(times.values(), default=0), runs)
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(value, order="sorted")).hexdigest()
+
+
+def _innermost(err: BaseException) -> BaseException:
+    """The one error of a task group that has one: who is to blame must not be hidden by how it was run."""
+    while isinstance(err, BaseExceptionGroup) and len(err.exceptions) == 1:
+        err = err.exceptions[0]
+    return err

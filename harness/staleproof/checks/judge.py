@@ -1,0 +1,35 @@
+"""Every checker judges every history."""
+
+from collections.abc import Sequence
+
+from staleproof.checks.catalog import REQUIREMENTS, Requirement
+from staleproof.checks.evidence import Evidence
+from staleproof.checks.verdict import Outcome, Verdict, inconclusive
+from staleproof.core.history import History
+
+_NEEDS_NO_REFERENCE = frozenset({"no-delete-of-unseen", "settles"})
+
+
+def judge(history: History, references: Sequence[History] | None = None) -> tuple[Verdict, ...]:
+    """One verdict for each requirement of the catalogue.
+
+    References are taken from the history unless given. What cannot be known is inconclusive: a broken harness, unstable or missing
+    references, a planned fault that never fired in a trial that aims at the requirement, a checker that crashes.
+    """
+    evidence = Evidence(history, tuple(history.references if references is None else references))
+    return tuple(_verdict(requirement, evidence) for requirement in REQUIREMENTS)
+
+
+def _verdict(requirement: Requirement, evidence: Evidence) -> Verdict:
+    slug = requirement.slug
+    trouble = evidence.trouble or ("" if slug in _NEEDS_NO_REFERENCE else evidence.reference_trouble)
+    if trouble:
+        return inconclusive(slug, trouble)
+    try:
+        verdict = requirement.check(evidence)
+    except Exception as err:  # a crashed checker knows nothing; the trial is kept and can be judged again
+        return inconclusive(slug, f"the checker crashed, which is a bug of staleproof: {type(err).__name__}: {err}")
+    aimed_at = slug in evidence.history.header.plan.aims
+    if aimed_at and verdict.outcome is not Outcome.FAIL and evidence.unfired:
+        return inconclusive(slug, evidence.unfired)
+    return verdict

@@ -1,0 +1,66 @@
+"""What a fault-free run showed of a controller: enough to derive plans from, without knowing it by name."""
+
+from dataclasses import dataclass
+
+from staleproof.core.plan import Manifest, Patch, Target
+
+
+@dataclass(frozen=True, slots=True)
+class ChildKind:
+    """A resource that the controller creates for a primary. `stable_names`: every run uses the same names."""
+
+    resource: str
+    creates: int
+    deletes: int
+    stable_names: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One primary and what the controller does for it.
+
+    Attributes:
+        sample: the primary, as the user gave it.
+        resource: the primary's resource, group-qualified.
+        scale_path: path of its replica count, e.g. ("spec", "replicas"); empty when it has none.
+        children: what the controller created, most first.
+        manifests: CustomResourceDefinitions that the sample needs.
+    """
+
+    sample: Manifest
+    resource: str
+    scale_path: tuple[str, ...]
+    children: tuple[ChildKind, ...]
+    manifests: tuple[Manifest, ...] = ()
+
+    @property
+    def target(self) -> Target:
+        return Target(self.sample["apiVersion"], self.sample["kind"], self.sample["metadata"]["name"])
+
+    @property
+    def replicas(self) -> int:
+        """The replica count of the sample; 1 when it says nothing, as Kubernetes defaults it."""
+        value: object = self.sample
+        for key in self.scale_path:
+            value = value.get(key, 1) if isinstance(value, dict) else 1
+        return value if isinstance(value, int) else 1
+
+    def scaled(self, replicas: int) -> Manifest:
+        """The sample with another replica count."""
+        return _merged(self.sample, self.scale(replicas).patch) if self.scale_path else self.sample
+
+    def scale(self, replicas: int) -> Patch:
+        """The step that changes the replica count."""
+        patch: Manifest = {}
+        inner = patch
+        for key in self.scale_path[:-1]:
+            inner = inner.setdefault(key, {})
+        inner[self.scale_path[-1]] = replicas
+        return Patch(target=self.target, patch=patch)
+
+
+def _merged(base: Manifest, patch: Manifest) -> Manifest:
+    merged = dict(base)
+    for key, value in patch.items():
+        merged[key] = _merged(base.get(key) or {}, value) if isinstance(value, dict) else value
+    return merged

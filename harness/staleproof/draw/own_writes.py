@@ -1,0 +1,97 @@
+"""Plans of the own-writes scenario: hide the controller's own writes from it, then make it look again.
+
+Canonical plans need no luck and come first; drawn ones vary the workload, the hidden write, the poke and the hold.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import hypothesis.strategies as st
+
+from staleproof.core.fault import HideOwnWrite, OwnWrite, Release, Window
+from staleproof.core.observed import ChildKind, Observed
+from staleproof.core.plan import Apply, Plan, Rest, Resync, Step, Touch
+
+SCENARIO = "own-writes"
+AIMS = {
+    "create": ("no-duplicate-create", "converges-after-catch-up"),
+    "delete": ("no-excess-delete", "converges-after-catch-up"),
+}
+Poke = Literal["touch", "resync"]
+POKES: tuple[Poke, ...] = ("touch", "resync")
+RELEASES: tuple[Release, ...] = ("events", "relist", "resume")
+MOST_REPLICAS = 6
+
+
+def poke_step(poke: Poke, observed: Observed) -> Step:
+    """A step that makes the controller look again although there is nothing new to do."""
+    return Touch(target=observed.target) if poke == "touch" else Resync(resource=observed.resource)
+
+
+def canonical(observed: Observed, verb: Literal["create", "delete"], poke: Poke) -> Iterator[Plan]:
+    """For each resource that the controller writes this way: hide the first such write and everything after it, poke, release."""
+    for child in observed.children:
+        if (child.creates if verb == "create" else child.deletes) == 0:
+            continue
+        first: list[Step] = [Apply(object=observed.sample)]
+        if verb == "delete":
+            first.append(observed.scale(max(observed.replicas - 2, 0)))
+        fault = HideOwnWrite(resource=child.resource, window=Window(from_step=len(first)), write=OwnWrite(verb))
+        yield Plan(
+            scenario=SCENARIO,
+            title=f"hide own {verb}s of {child.resource}, then {poke}",
+            aims=AIMS[verb],
+            manifests=observed.manifests,
+            steps=(*first, poke_step(poke, observed)),
+            faults=(fault,),
+        )
+
+
+@st.composite
+def plans(draw: st.DrawFn, observed: Observed) -> Plan:
+    """Any plan of the scenario: replica counts, order and kind of steps, which own write is hidden, for how long, which poke."""
+    replicas = draw(st.integers(1, MOST_REPLICAS)) if observed.scale_path else observed.replicas
+    steps: list[Step] = [Apply(object=observed.scaled(replicas))]
+    writes: list[tuple[int, Literal["create", "delete"], int]] = [(1, "create", replicas)]
+    for kind in draw(st.lists(st.sampled_from(_kinds(observed)), max_size=3)):
+        if kind == "scale":
+            wanted = draw(st.integers(0, MOST_REPLICAS).filter(lambda n, r=replicas: n != r))  # type: ignore[misc]
+            steps.append(observed.scale(wanted))
+            writes.append((len(steps), "create" if wanted > replicas else "delete", abs(wanted - replicas)))
+            replicas = wanted
+        else:
+            steps.append(poke_step(kind, observed))
+    child = draw(st.sampled_from(_written(observed)))
+    possible = [write for write in writes if write[1] == "create" or child.deletes]
+    step, verb, count = draw(st.sampled_from(possible))
+    steps.append(poke_step(draw(st.sampled_from(POKES)), observed))
+    rest = draw(st.sampled_from((0.0, 0.5, 1.0)))
+    if rest:
+        steps.append(Rest(seconds=rest))
+    fault = HideOwnWrite(
+        resource=child.resource,
+        window=Window(from_step=step),
+        write=OwnWrite(verb, draw(st.integers(1, min(count, 2)))),
+        release=draw(st.sampled_from(RELEASES)),
+    )
+    return Plan(
+        scenario=SCENARIO,
+        title=f"drawn: hide own {verb} number {fault.write.nth} of {child.resource} from step {step}, release by {fault.release}",
+        aims=AIMS[verb],
+        manifests=observed.manifests,
+        steps=tuple(steps),
+        faults=(fault,),
+    )
+
+
+def can_draw(observed: Observed) -> bool:
+    """Whether the controller writes anything that could be hidden from it."""
+    return bool(_written(observed))
+
+
+def _written(observed: Observed) -> list[ChildKind]:
+    return [child for child in observed.children if child.creates]
+
+
+def _kinds(observed: Observed) -> list[Literal["scale", "touch", "resync"]]:
+    return ["scale", "touch", "resync"] if observed.scale_path else ["touch", "resync"]

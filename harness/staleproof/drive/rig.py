@@ -1,0 +1,150 @@
+"""Everything that a trial needs, running: control plane, truth, proxy, controller. Started once, used by many trials."""
+
+import asyncio
+import ssl
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from staleproof import __version__
+from staleproof.core.entry import Exited, Started
+from staleproof.core.plan import Manifest, Subject
+from staleproof.drive import manifests
+from staleproof.drive.api import Api, ApiError, connect
+from staleproof.drive.control_plane import CONTROLLER, RUNNER, ControlPlane, ControlPlaneOptions, Progress, control_plane
+from staleproof.drive.controller import OPENS_WATCH_SECONDS, Controller, controller_process
+from staleproof.drive.feed import Feed
+from staleproof.drive.proxy import Proxy, proxy
+from staleproof.drive.truth import Truth, watching
+from staleproof.errors import SetupError, UsageError
+
+_READY_IDLE_SECONDS = 0.3
+
+
+@dataclass(slots=True)
+class Rig:
+    """The running parts. `environment` is what reports say about them."""
+
+    plane: ControlPlane
+    api: Api
+    truth: Truth
+    proxy: Proxy
+    feed: Feed
+    subject: Subject
+    folder: Path
+    group: asyncio.TaskGroup
+    controller: Controller | None = None
+    environment: dict[str, str] = field(default_factory=dict)
+    _life: int = 0
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+
+    async def controller_ready(self) -> None:
+        """The controller runs, has opened a watch and is idle. One that has exited is started again.
+
+        Raises:
+            SetupError: it exits, or opens no watch; with the end of its log.
+        """
+        if self.controller is not None and self.controller.running:
+            return
+        await self._stack.aclose()
+        self._life += 1
+        self.feed.activity.streams.clear()
+        started = time.monotonic()
+        kubeconfig = self.folder / "controller.kubeconfig"
+        self.plane.write_kubeconfig(kubeconfig, user=CONTROLLER, server=self.proxy.server, ca_file=self.proxy.ca_file)
+        self.controller = await self._stack.enter_async_context(self._launch(kubeconfig))
+        self.controller.life = self._life
+        watching = await self.feed.until(self._has_watch, limit_seconds=OPENS_WATCH_SECONDS)
+        if not self.controller.running:
+            raise SetupError(
+                f"the controller exited with code {self.controller.exit_code} before any trial.\n{self.controller.account()}"
+            )
+        if not watching:
+            raise SetupError(
+                f"the controller opened no watch within {OPENS_WATCH_SECONDS:g} s. Does it use the kubeconfig it is given "
+                f"(KUBECONFIG, or {{kubeconfig}} in its command)?\n{self.controller.account()}"
+            )
+        await self.feed.until_idle(_READY_IDLE_SECONDS, limit_seconds=OPENS_WATCH_SECONDS)
+        self.environment["controllerStartSeconds"] = f"{time.monotonic() - started:.2f}"
+
+    def controller_started(self, at: float) -> Started:
+        """The entry that begins a life of the controller."""
+        return Started(at=at, life=self._life, pid=self.controller.pid if self.controller else 0)
+
+    async def create_namespace(self, name: str) -> None:
+        kind = await self.api.type_named("namespaces")
+        if kind is None:
+            raise SetupError(f"the API server at {self.plane.server} has no namespaces")
+        try:
+            await self.api.call("POST", kind.path(), {"metadata": {"name": name, "labels": {"staleproof.dev/trial": "true"}}})
+        except ApiError as err:
+            raise SetupError(f"cannot create the namespace {name}: {err}") from err
+
+    def _has_watch(self, now: float) -> bool | float:
+        """Asked again every so often, because an exit is no news to the feed."""
+        exited = self.controller is not None and not self.controller.running
+        return True if self.feed.activity.streams or exited else now + 0.05
+
+    @asynccontextmanager
+    async def _launch(self, kubeconfig: Path) -> AsyncIterator[Controller]:
+        log = self.folder / "controller.log"
+        if self.subject.image:
+            from staleproof.drive.controller_image import controller_container  # docker is imported only when it is used
+
+            launched = controller_container(self.subject, kubeconfig, log)
+        else:
+            launched = controller_process(self.subject, kubeconfig, log)
+        async with launched as controller:
+            watch = self.group.create_task(self._tell_exit(controller, self._life))
+            try:
+                yield controller
+            finally:
+                watch.cancel()
+
+    async def _tell_exit(self, controller: Controller, life: int) -> None:
+        code = await controller.wait()
+        self.feed.take(Exited(at=time.monotonic(), life=life, code=code))
+
+
+@asynccontextmanager
+async def rig(
+    subject: Subject, given: list[Manifest], options: ControlPlaneOptions, folder: Path, progress: Progress
+) -> AsyncIterator[Rig]:
+    """Start everything but the controller, which starts with the first trial."""
+    if bool(subject.command) == bool(subject.image):
+        raise UsageError("name one controller: --controller-cmd or --controller-image")
+    folder.mkdir(parents=True, exist_ok=True)
+    feed = Feed()
+    async with AsyncExitStack() as stack:
+        plane = await stack.enter_async_context(control_plane(options, folder, progress))
+        api = await stack.enter_async_context(connect(plane.server, _tls(plane), _headers(plane)))
+        truth = await stack.enter_async_context(watching(api, feed.take))
+        running = await stack.enter_async_context(proxy(plane, folder / "proxy", feed.take, log=folder / "proxy.log"))
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        made = Rig(plane, api, truth, running, feed, subject, folder, group, environment=_environment(plane, subject))
+        stack.push_async_callback(made._stack.aclose)
+        await manifests.apply(given, api, truth, feed)
+        yield made
+
+
+def _tls(plane: ControlPlane) -> ssl.SSLContext:
+    tls = ssl.create_default_context(cafile=str(plane.ca_file))
+    tls.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if plane.client_certificate is not None:
+        tls.load_cert_chain(plane.client_certificate)
+    return tls
+
+
+def _headers(plane: ControlPlane) -> dict[str, str]:
+    return {"Authorization": f"Bearer {plane.tokens[RUNNER]}"} if RUNNER in plane.tokens else {}
+
+
+def _environment(plane: ControlPlane, subject: Subject) -> dict[str, str]:
+    return {
+        "kubernetes": plane.version,
+        "provider": plane.provider,
+        "staleproof": __version__,
+        "controller": subject.image or " ".join(subject.command),
+    }

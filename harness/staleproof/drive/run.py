@@ -1,0 +1,156 @@
+"""One execution of a plan: the only module that knows all the others of `drive`.
+
+It does what the plan says and waits for conditions; what the trial means is decided elsewhere, from the history.
+"""
+
+import datetime
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from staleproof.core.entry import Ended, Released, Settled, StepBegan, StepEnded
+from staleproof.core.history import Header, History
+from staleproof.core.plan import Plan, describe
+from staleproof.core.plan import encode as encode_plan
+from staleproof.drive.api import JSON, ApiError, ResourceType
+from staleproof.drive.manifests import resource_type
+from staleproof.drive.record import Record
+from staleproof.drive.rig import Rig
+from staleproof.drive.truth import Key
+from staleproof.drive.workload import Workload, primaries_of
+from staleproof.errors import HarnessBug
+
+Converged = Callable[[dict[Key, JSON]], str]
+"""Says what is missing from the state that the references reached; empty when nothing is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What to run and where to keep it.
+
+    Attributes:
+        plan: the workload and the faults.
+        folder: gets plan.json and history.jsonl.
+        references: fault-free histories of the same workload; empty when this is one itself.
+        converged: when the wait for convergence is over; empty accepts any state that is quiet.
+        deadline_seconds: how long after the release convergence may take; empty means what the plan says.
+    """
+
+    plan: Plan
+    folder: Path
+    references: Sequence[History] = ()
+    converged: Converged | None = None
+    deadline_seconds: float | None = None
+
+
+async def run_trial(trial: Trial, rig: Rig) -> History:
+    """Run the plan once in a fresh namespace and return everything that happened.
+
+    Raises:
+        UsageError: the API server rejects a step.
+        SetupError: control plane, proxy or controller failed.
+    """
+    plan = trial.plan
+    await rig.controller_ready()
+    namespace = f"staleproof-{uuid.uuid4().hex[:8]}"
+    kinds = [await resource_type({"apiVersion": a, "kind": k, "metadata": {"name": n}}, rig.api) for a, k, n in primaries_of(plan)]
+    await rig.create_namespace(namespace)
+    trial.folder.mkdir(parents=True, exist_ok=True)
+    (trial.folder / "plan.json").write_bytes(encode_plan(plan))
+    began = time.monotonic()
+    record = Record(trial.folder / "history.jsonl", _header(trial, rig, namespace, kinds), trial.references, began=began)
+    rig.feed.record = record
+    try:
+        rig.feed.activity.begin(namespace, began)
+        rig.feed.take(rig.controller_started(began))
+        await rig.proxy.install(plan.faults, namespace)
+        workload = Workload(rig.api, rig.truth, rig.proxy, rig.feed, namespace)
+        await _steps(plan, workload, rig)
+        await _settle(trial, rig, workload, kinds)
+        await rig.truth.caught_up(namespace, _touched(rig, namespace))
+        rig.feed.take(Ended(at=time.monotonic()))
+    finally:
+        rig.feed.record = None
+        history = record.finish()
+        await rig.proxy.install((), namespace)
+        await _clean_up(rig, namespace, kinds)
+    if rig.feed.broken is not None:
+        raise HarnessBug(f"{rig.feed.broken.where}: {rig.feed.broken.why}\nThe trial proves nothing; its history is {record.path}")
+    return history
+
+
+async def _steps(plan: Plan, workload: Workload, rig: Rig) -> None:
+    settle = plan.settle
+    for number, step in enumerate(plan.steps, 1):
+        await rig.proxy.begin_step(number)
+        rig.feed.take(StepBegan(at=time.monotonic(), step=number, does=describe(step)))
+        await workload.do(step, number)
+        rig.feed.activity.touch(time.monotonic())
+        idle = await rig.feed.until_idle(settle.idle_seconds, limit_seconds=settle.limit_seconds)
+        rig.feed.take(StepEnded(at=time.monotonic(), step=number, idle=idle))
+
+
+async def _settle(trial: Trial, rig: Rig, workload: Workload, kinds: Sequence[ResourceType]) -> None:
+    """Release everything, wait until converged and quiet, then let the controller reconcile everything once more."""
+    settle = trial.plan.settle
+    await rig.proxy.release()
+    rig.feed.activity.touch(time.monotonic())
+    rig.feed.take(Released(at=time.monotonic()))
+    missing = "still busy"
+
+    def settled(now: float) -> bool | float:
+        nonlocal missing
+        since = rig.feed.activity.quiet_since(now)
+        idle = rig.feed.activity.idle_since(now)
+        if since is None or idle is None:
+            return now + 0.05
+        due = max(since + settle.quiet_seconds, idle + settle.idle_seconds)
+        if now < due:
+            return due
+        missing = trial.converged(rig.truth.live(workload.namespace)) if trial.converged else ""
+        return not missing
+
+    deadline = trial.deadline_seconds or settle.deadline_seconds
+    ok = await rig.feed.until(settled, limit_seconds=deadline)
+    rig.feed.take(Settled(at=time.monotonic(), ok=ok, why="" if ok else f"after {deadline:g} s: {missing}"))
+    if ok:
+        for resource in dict.fromkeys(kind.name for kind in kinds):
+            await workload.resync(resource)
+        await rig.feed.until_idle(settle.idle_seconds, limit_seconds=settle.limit_seconds)
+
+
+def _touched(rig: Rig, namespace: str) -> set[str]:
+    """Resources with objects in the namespace now; those that lost all of theirs have shown it by deletions."""
+    return {key[0] for key in rig.truth.live(namespace)}
+
+
+def _header(trial: Trial, rig: Rig, namespace: str, kinds: Sequence[ResourceType]) -> Header:
+    names = [name for _, _, name in primaries_of(trial.plan)]
+    return Header(
+        role="trial" if trial.references else "reference",
+        plan=trial.plan,
+        namespace=namespace,
+        primaries=tuple(f"{kind.name}/{name}" for kind, name in zip(kinds, names, strict=True)),
+        environment=rig.environment,
+        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
+    )
+
+
+async def _clean_up(rig: Rig, namespace: str, kinds: Sequence[ResourceType]) -> None:
+    """Remove the primaries, then whatever else is left: namespaces never finish terminating without their controller."""
+    first = {kind.name for kind in kinds}
+    for stage in (lambda r: r in first, lambda r: r not in first):
+        for key, obj in sorted(rig.truth.live(namespace).items()):
+            kind = await rig.api.type_named(key[0])
+            if kind is None or not stage(key[0]) or "delete" not in kind.verbs or key[0] in ("events", "serviceaccounts"):
+                continue
+            try:
+                if obj["metadata"].get("finalizers"):
+                    await rig.api.merge(kind, namespace, key[2], {"metadata": {"finalizers": None}})
+                await rig.api.delete(kind, namespace, key[2], now=True)
+            except ApiError as err:
+                if err.code not in (404, 409):
+                    raise
+        await rig.feed.until_idle(0.05, limit_seconds=2.0)

@@ -1,0 +1,110 @@
+"""What the user does to the cluster, step by step, directly at the API server."""
+
+import copy
+from dataclasses import dataclass
+
+from staleproof.core.plan import Apply, Delete, Patch, Plan, Recreate, Rest, Resync, Step, Target, Touch, describe
+from staleproof.drive.api import JSON, Api, ApiError, ResourceType
+from staleproof.drive.feed import Feed
+from staleproof.drive.manifests import name_of, resource_type
+from staleproof.drive.proxy import Proxy
+from staleproof.drive.truth import Truth
+from staleproof.errors import SetupError, UsageError
+
+TOUCHED = "staleproof.dev/touched"
+"""The annotation that a touch changes."""
+
+_OWN = frozenset({"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "deletionTimestamp", "selfLink"})
+_GONE_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Does steps in one namespace."""
+
+    api: Api
+    truth: Truth
+    proxy: Proxy
+    feed: Feed
+    namespace: str
+
+    async def do(self, step: Step, number: int) -> None:
+        """One step; returns once the API server has answered.
+
+        Raises:
+            UsageError: the API server does not accept what the plan says; its message is passed on.
+        """
+        try:
+            await self._do(step, number)
+        except ApiError as err:
+            raise UsageError(f"step {number} ({describe(step)}): the API server answered {err}") from err
+
+    async def _do(self, step: Step, number: int) -> None:
+        match step:
+            case Apply(object=manifest):
+                kind = await resource_type(manifest, self.api)
+                placed = copy.deepcopy(manifest)
+                placed["metadata"].pop("namespace", None)
+                await self.api.apply(kind, self.namespace, placed)
+            case Patch(target=target, patch=patch):
+                await self.api.merge(await self._type(target), self.namespace, target.name, patch)
+            case Touch(target=target):
+                patch = {"metadata": {"annotations": {TOUCHED: str(number)}}}
+                await self.api.merge(await self._type(target), self.namespace, target.name, patch)
+            case Delete(target=target):
+                await self.api.delete(await self._type(target), self.namespace, target.name)
+            case Resync(resource=resource):
+                await self.resync(resource)
+            case Recreate(resource=resource, nth=nth):
+                await self._recreate(resource, nth)
+            case Rest(seconds=seconds):
+                await self.feed.until(lambda now: False, limit_seconds=seconds)
+
+    async def resync(self, resource: str, *, limit_seconds: float = 15.0) -> bool:
+        """End the controller's watches of the resource with 410 and wait until it watches again."""
+        before = self._streams(resource)
+        if await self.proxy.expire(resource) == 0:
+            return False
+        return await self.feed.until(
+            lambda now: bool(self._streams(resource) - before) and not self._streams(resource) & before, limit_seconds=limit_seconds
+        )
+
+    def _streams(self, resource: str) -> set[int]:
+        return {number for number, stream in self.feed.activity.streams.items() if stream.resource == resource}
+
+    async def _type(self, target: Target) -> ResourceType:
+        return await resource_type(
+            {"apiVersion": target.api_version, "kind": target.kind, "metadata": {"name": target.name}}, self.api
+        )
+
+    async def _recreate(self, resource: str, nth: int) -> None:
+        """Delete a child and create the same once more, as `kubectl replace --force` does."""
+        children = self._children(resource)
+        try:
+            child = children[nth - 1 if nth > 0 else nth]
+        except IndexError:
+            raise UsageError(f"recreate {resource} number {nth}: there are {len(children)} such children") from None
+        kind = await resource_type(child, self.api)
+        key = (resource, self.namespace, child["metadata"]["name"])
+        await self.api.delete(kind, self.namespace, child["metadata"]["name"], now=True)
+        if not await self.feed.until(lambda now: key not in self.truth.objects, limit_seconds=_GONE_SECONDS):
+            raise SetupError(f"{name_of(child)} was deleted and is still there after {_GONE_SECONDS:g} s; has it a finalizer?")
+        await self.api.call("POST", kind.path(self.namespace), _again(child))
+
+    def _children(self, resource: str) -> list[JSON]:
+        """Live objects with a controller owner, by name."""
+        live = self.truth.live(self.namespace)
+        found = [obj for key, obj in sorted(live.items()) if key[0] == resource and "deletionTimestamp" not in obj["metadata"]]
+        return [obj for obj in found if any(owner.get("controller") for owner in obj["metadata"].get("ownerReferences", []))]
+
+
+def _again(obj: JSON) -> JSON:
+    """The same object, to be created anew."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _OWN}
+    return {key: value for key, value in obj.items() if key != "status"} | {"metadata": metadata}
+
+
+def primaries_of(plan: Plan) -> list[tuple[str, str, str]]:
+    """apiVersion, kind and name of what the workload applies."""
+    applied = [step.object for step in plan.steps if isinstance(step, Apply)]
+    return list(dict.fromkeys((m["apiVersion"], m["kind"], m["metadata"]["name"]) for m in applied))

@@ -1,0 +1,142 @@
+"""Bytes into frames: any chunking, any bytes."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from staleproof.core.frame import EVENTS, UNREADABLE, Frame, FrameReader, expired, read_frame
+
+
+def line(type_: str, **fields: Any) -> bytes:  # noqa: ANN401  # any JSON
+    return json.dumps({"type": type_, "object": fields}, ensure_ascii=False).encode() + b"\n"
+
+
+def pod(type_: str, revision: int, **metadata: Any) -> bytes:  # noqa: ANN401  # any JSON
+    return line(
+        type_, kind="Pod", apiVersion="v1", metadata={"name": "x", "namespace": "a", "uid": "u", "resourceVersion": str(revision), **metadata}
+    )
+
+
+INITIAL_END = pod("BOOKMARK", 9, annotations={"k8s.io/initial-events-end": "true"})
+GARBAGE = [b"garbage\n", b"{}\n", b"[]\n", b'{"type":"ADDED"}\n', b'{"type":"ADDED","object":{\n', b"\xff\xfe\n", b"\x00\n", b"\r.\n", b"\n", b" \r\n"]
+LINES = st.lists(
+    st.one_of(
+        st.builds(pod, st.sampled_from([*sorted(EVENTS), "BOOKMARK"]), st.integers(1, 10**20), note=st.text()),
+        st.just(INITIAL_END),
+        st.just(expired(3, 9)),
+        st.sampled_from(GARBAGE),
+        st.binary().map(lambda data: data.replace(b"\n", b"") + b"\n"),
+    ),
+    max_size=8,
+)
+
+
+def feed(data: bytes, cuts: list[int]) -> tuple[list[Frame], bytes]:
+    reader = FrameReader()
+    places = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
+    frames = [frame for start, end in zip(places, places[1:], strict=False) for frame in reader.feed(data[start:end])]
+    return frames, reader.rest
+
+
+@given(LINES, st.binary().map(lambda data: data.replace(b"\n", b"")), st.lists(st.integers(0, 10**6)))
+def test_any_chunking_gives_the_same_frames_and_the_same_bytes(lines: list[bytes], rest: bytes, cuts: list[int]) -> None:
+    data = b"".join(lines) + rest
+    frames, kept = feed(data, cuts)
+    assert (frames, kept) == feed(data, [])
+    assert [frame.raw for frame in frames] == [raw for raw in lines if raw.strip(b" \t\n\r\x0b\f")]  # only blank lines are left out
+    assert kept == rest
+
+
+@given(st.integers(1, 200))
+def test_a_character_may_span_chunks(cut: int) -> None:
+    data = pod("ADDED", 5, labels={"städte": "東京 🚀"})
+    frames, rest = feed(data, [cut])
+    assert frames == [Frame("ADDED", "a", "x", "u", 5, initial_end=False, raw=data)]
+    assert rest == b""
+
+
+def test_byte_by_byte() -> None:
+    data = pod("ADDED", 5) + pod("MODIFIED", 6) + INITIAL_END
+    frames, rest = feed(data, list(range(len(data))))
+    assert [(frame.type, frame.revision, frame.initial_end) for frame in frames] == [
+        ("ADDED", 5, False),
+        ("MODIFIED", 6, False),
+        ("BOOKMARK", 9, True),
+    ]
+    assert rest == b""
+
+
+@pytest.mark.parametrize("raw", [raw for raw in GARBAGE if raw.strip()])
+def test_garbage_is_unreadable_and_kept(raw: bytes) -> None:
+    (frame,) = FrameReader().feed(raw)
+    assert frame == Frame(UNREADABLE, "", "", "", None, initial_end=False, raw=raw)
+    assert not frame.is_event
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        line("ADDED", metadata={"name": 5}),
+        b'{"type":"ADDED","object":{"metadata":{"name":"\xff"}}}\n',
+        b'{"type":"ADDED","object":{"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}}\n",
+    ],
+    ids=["wrong type", "not UTF-8", "too deep"],
+)
+def test_what_we_cannot_read_is_no_error(raw: bytes) -> None:
+    assert read_frame(raw).type == UNREADABLE
+    assert read_frame(raw).raw == raw
+
+
+@given(st.binary())
+def test_any_line_has_an_answer(data: bytes) -> None:
+    assert read_frame(data).raw == data
+
+
+def test_a_carriage_return_does_not_end_a_frame() -> None:
+    data = pod("ADDED", 5)[:-1].replace(b', "', b',\r "') + b"\r\n"
+    (frame,) = FrameReader().feed(data)
+    assert (frame.type, frame.revision, frame.raw) == ("ADDED", 5, data)
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        # type, namespace, name, uid, revision, initial_end
+        (pod("ADDED", 5), ("ADDED", "a", "x", "u", 5, False)),
+        (pod("MODIFIED", 5), ("MODIFIED", "a", "x", "u", 5, False)),
+        (pod("DELETED", 5), ("DELETED", "a", "x", "u", 5, False)),
+        (line("BOOKMARK", metadata={"resourceVersion": "7"}), ("BOOKMARK", "", "", "", 7, False)),
+        (INITIAL_END, ("BOOKMARK", "a", "x", "u", 9, True)),
+        (pod("ADDED", 5, annotations={"k8s.io/initial-events-end": "true"}), ("ADDED", "a", "x", "u", 5, False)),
+        (line("ERROR", kind="Status", metadata={}, code=410), ("ERROR", "", "", "", None, False)),
+        (line("ADDED", metadata={"resourceVersion": ""}), ("ADDED", "", "", "", None, False)),
+        (line("ADDED"), ("ADDED", "", "", "", None, False)),
+        (line("RENAMED", metadata={"name": "x"}), ("RENAMED", "", "x", "", None, False)),  # a type of the future
+        # an object's own fields are its own business
+        (line("ADDED", metadata={"name": "x"}, code="blue", items={}, type=1), ("ADDED", "", "x", "", None, False)),
+    ],
+)
+def test_what_a_frame_says(raw: bytes, expected: tuple[str, str, str, str, int | None, bool]) -> None:
+    frame = read_frame(raw)
+    assert (frame.type, frame.namespace, frame.name, frame.uid, frame.revision, frame.initial_end) == expected
+    assert frame.is_event is (frame.type in {"ADDED", "MODIFIED", "DELETED"})
+
+
+@pytest.mark.parametrize(
+    ("at", "now", "message"),
+    [
+        (3, 9, "too old resource version: 3 (9)"),
+        (3, None, "too old resource version: 3 (3)"),
+        (None, 9, "too old resource version: 0 (9)"),
+        (None, None, "too old resource version: 0 (0)"),
+    ],
+)
+def test_expired_is_a_410(at: int | None, now: int | None, message: str) -> None:
+    (frame,) = FrameReader().feed(expired(at, now))
+    assert frame.type == "ERROR"
+    status = json.loads(frame.raw)["object"]
+    assert (status["kind"], status["status"], status["code"], status["reason"]) == ("Status", "Failure", 410, "Expired")
+    assert status["message"] == message

@@ -25,9 +25,10 @@ def observe(session: Session, sample: Manifest) -> Observed:
     children = _children(references)
     if not children:
         name = f"{sample['kind']}/{sample['metadata']['name']}"
+        log = session.run.folder / "controller.log"
         raise UsageError(
-            f"the controller created nothing for {name} within {references[0].entries[-1].at:.1f} s; is it the controller of this kind? "
-            f"See {session.run.folder / 'controller.log'}"
+            f"the controller created nothing for {name} in {references[0].entries[-1].at:.1f} s: "
+            f"is it the controller of this kind, and is the sample complete? See {log}"
         )
     return Observed(sample, resource, scale_path, children, manifests)
 

@@ -12,7 +12,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -81,10 +81,15 @@ class Session:
             self._loop.call_soon_threadsafe(self._jobs.put_nowait, None)
         self._thread.join()
 
+    def use(self, subject: Subject) -> None:
+        """Put another controller under test."""
+        self._do(lambda r: r.use(subject))
+        self.options = replace(self.options, subject=subject)
+
     def references(self, plan: Plan) -> tuple[History, ...]:
         """Fault-free histories of this workload; run once for each workload and kept."""
         bare = plan.reference
-        key = _digest(bare.steps)
+        key = _digest((self.options.subject, bare.steps))
         if key not in self._references:
             where = self.run.folder / "references"
             trials = [Trial(plan=bare, folder=where / f"{len(self._references) + 1}-{n}") for n in range(1, REFERENCES + 1)]

@@ -1,0 +1,48 @@
+"""The staleproof command. Errors become exit codes here: 4 your input, 11 the surroundings, 3 a bug of ours."""
+
+import sys
+
+import click
+
+from staleproof import __version__
+from staleproof.cli.check import check
+from staleproof.cli.control_plane import control_plane_group
+from staleproof.cli.demo import demo
+from staleproof.cli.run import replay, run
+from staleproof.cli.schema import schema
+from staleproof.errors import HarnessBug, SetupError, UsageError
+
+EXIT_USAGE, EXIT_SETUP, EXIT_BUG = 4, 11, 3
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="staleproof")
+def cli() -> None:
+    """Find out whether a Kubernetes controller acts on what is out of date."""
+
+
+for command in (demo, run, check, replay, control_plane_group, schema):
+    cli.add_command(command)
+
+
+def main() -> None:
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.ClickException as err:
+        err.show()
+        sys.exit(EXIT_USAGE)
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        sys.exit(2)
+    except UsageError as err:
+        _fail(str(err), EXIT_USAGE)
+    except SetupError as err:
+        _fail(str(err), EXIT_SETUP)
+    except HarnessBug as err:
+        _fail(f"{err}\nThis is a bug of staleproof; please report it with plan.json and history.jsonl.", EXIT_BUG)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"staleproof: {message}", err=True)
+    sys.exit(code)

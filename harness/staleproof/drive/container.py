@@ -1,17 +1,12 @@
 """One container with a lifetime: created, followed, signalled, stopped, removed. The counterpart of `process`.
 
-It decides what a start, an exit and a stop are, what a container may do (the host's network, no privileges) and which
-containers are leftovers of a dead run. It does not decide what a container is for.
-
-What becomes of a container when this process is killed with SIGKILL: with testcontainers' Ryuk it goes within seconds.
-Without Ryuk (TESTCONTAINERS_RYUK_DISABLED=true) it runs on until the next container is started from the same machine
-(same host name and PID namespace), which removes all those whose run is dead. Nobody sweeps up after a machine or a CI
-container that never comes back; `docker ps --filter label=staleproof.run` shows what is left.
+It decides what a start, an exit and a stop are, what a container may do (the host's network, no privileges) and
+how its output reaches a file. It does not decide what a container is for. What becomes of one when this process is
+killed with SIGKILL stands in `leftovers`.
 """
 
 import asyncio
 import os
-import platform
 import shlex
 import signal
 import threading
@@ -21,15 +16,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from docker.errors import APIError, DockerException, NotFound  # type: ignore[import-untyped]
+from docker.errors import DockerException, NotFound  # type: ignore[import-untyped]
 from testcontainers.core.container import DockerContainer
-from testcontainers.core.docker_client import DockerClient
+from testcontainers.core.exceptions import ContainerConnectException
 
+from staleproof.drive import leftovers
 from staleproof.drive.images import Wanted, digest_of, engine_errors, find_image, find_reaper, in_short, reach_engine
 from staleproof.drive.process import PROBE_INTERVAL_SECONDS, SHOWN_LINES
 from staleproof.errors import SetupError
 
-RUN_LABEL = "staleproof.run"
 KILL_SECONDS = 10.0
 LOST = 255  # no exit code can be had: the engine went away, or somebody else removed the container
 _TAIL_BYTES = 64 * 1024
@@ -188,13 +183,19 @@ class Container:
             if getattr(err.__cause__, "status_code", None) not in (404, 409):
                 raise
 
+    def _copy_log(self) -> None:
+        try:
+            with self.command.log.open("ab", buffering=0) as log:
+                for chunk in self._started.container.logs(stream=True, follow=True):
+                    log.write(chunk)
+        except OSError as err:  # a full disk, a log driver that cannot be read: no exit
+            self._note = f"its log is cut off: {in_short(err)}"
+
     def _follow(self) -> None:
         """A thread: the log until it ends, which it does when the program exits, then the exit code."""
         code = LOST
         try:
-            with suppress(OSError), self.command.log.open("ab", buffering=0) as log:
-                for chunk in self._started.container.logs(stream=True, follow=True):
-                    log.write(chunk)
+            self._copy_log()
             code = int(self._started.container.wait()["StatusCode"])
         except Exception as err:  # whatever the engine or the way to it says: a thread has nobody to raise to
             self._note = f"its exit code is not known: {in_short(err)}"
@@ -202,35 +203,6 @@ class Container:
             self._code = code
             with suppress(RuntimeError):  # nobody waits any more: the loop is closed
                 self._loop.call_soon_threadsafe(self._exited.set)
-
-
-def is_leftover(label: str, here: str, born: Callable[[int], str]) -> bool:
-    """Whether the run that a label names is dead, as far as `here` can be judged; `born` is "" for no such process."""
-    place, _, rest = label.rpartition("/")[0].rpartition("/")
-    birth = label.rpartition("/")[2]
-    return place == here and rest.isdigit() and born(int(rest)) != birth
-
-
-def _here() -> str:
-    """Where a process id means the same process: the host and, in containers, their PID namespace."""
-    with suppress(OSError):
-        return f"{platform.node()}/{os.readlink('/proc/self/ns/pid')}"
-    return platform.node()
-
-
-def _born(pid: int) -> str:
-    """When a process started, in the kernel's ticks: process ids are used again."""
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    return ""
-
-
-def _sweep(client: DockerClient) -> None:
-    with engine_errors("removing what dead runs left behind"):
-        for found in client.client.containers.list(all=True, filters={"label": RUN_LABEL}, ignore_removed=True):
-            if is_leftover(found.labels[RUN_LABEL], _here(), _born):
-                with suppress(APIError):  # another run removes it at the same time
-                    found.remove(force=True, v=True)
 
 
 def _open_log(command: ContainerCommand) -> int:
@@ -247,7 +219,8 @@ def _start(command: ContainerCommand) -> _Started:
     try:
         find_reaper(client)
         image = find_image(client, command.wanted)
-        _sweep(client)
+        with engine_errors("removing what dead runs left behind"):
+            leftovers.sweep(client.client)
     finally:
         client.client.close()
     box = _box(command)
@@ -255,7 +228,7 @@ def _start(command: ContainerCommand) -> _Started:
     try:
         box.start()
         box.get_wrapped_container().reload()
-    except (DockerException, OSError) as err:
+    except (DockerException, ContainerConnectException, OSError) as err:
         _discard(box)
         raise SetupError(
             f"{command.name}: the image {command.wanted.image} is there, but its container does not start: {in_short(err)}. "
@@ -275,7 +248,7 @@ def _box(command: ContainerCommand) -> DockerContainer:
         box.with_tmpfs_mount(path)
     box.with_kwargs(
         network="host",
-        labels={RUN_LABEL: f"{_here()}/{os.getpid()}/{_born(os.getpid())}"},
+        labels=leftovers.labels(),
         entrypoint=list(command.entrypoint) or None,
         security_opt=["no-new-privileges"],
     )

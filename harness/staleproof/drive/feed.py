@@ -1,4 +1,4 @@
-"""All entries of a run as they happen: told to the activity fold and to the trial being recorded. Waiting is for conditions here."""
+"""All entries of a run as they happen, for the activity fold and the trial being recorded. Waiting is for conditions here."""
 
 import asyncio
 import time

@@ -4,6 +4,7 @@ It decides which engine may be used (one whose host network is this machine's), 
 what is in an image of our own: static programs and nothing else. It starts no container. Every function blocks.
 """
 
+import hashlib
 import json
 import os
 import tarfile
@@ -24,6 +25,7 @@ from staleproof.errors import SetupError, UsageError
 
 REQUEST_SECONDS = 60.0
 PROGRAM_FOLDER = "usr/local/bin"  # on the PATH that an engine gives to an image without one
+MADE_OF_LABEL = "staleproof.made-of"
 NOBODY = "65532:65532"  # what distroless calls nonroot
 
 
@@ -60,8 +62,13 @@ def reach_engine(*, instead: str, limit_seconds: float = REQUEST_SECONDS) -> Doc
         )
     try:
         return DockerClient(timeout=limit_seconds)
-    except (DockerException, OSError) as err:
-        raise SetupError(f"Docker is not reachable at {host} ({err}). Start it, or {instead}.") from err
+    except (DockerException, OSError, ValueError) as err:  # ValueError: DOCKER_HOST is no URL
+        root = _root_of(err)
+        if isinstance(root, PermissionError):
+            todo = "You may not use it: join the group that owns its socket (often `docker`), or"
+        else:
+            todo = "Start it, or"
+        raise SetupError(f"Docker is not reachable at {host} ({in_short(root)}). {todo} {instead}.") from err
 
 
 def _is_local(host: str) -> bool:
@@ -118,20 +125,19 @@ def digest_of(image: Any) -> str:  # noqa: ANN401
 
 
 def make_image(client: DockerClient, recipe: Recipe) -> str:
-    """Make the image, or replace it; its digest.
+    """Make the image, or replace one that was made otherwise; its digest.
 
     A root file system is imported, nothing is built: no Dockerfile, no builder and no base image are needed.
     """
-    repository, _, tag = recipe.image.rpartition(":")
-    changes = ["ENV PATH=/" + PROGRAM_FOLDER, f"USER {NOBODY}", "WORKDIR /"]
-    if recipe.entrypoint:
-        changes.append(f"ENTRYPOINT {json.dumps(list(recipe.entrypoint))}")
-    with engine_errors(f"making the image {recipe.image}"), tempfile.TemporaryDirectory(prefix="staleproof-image-") as folder:
-        root = Path(folder) / "root.tar"
-        _write_root(root, recipe)
-        answer = client.client.api.import_image_from_file(str(root), repository=repository, tag=tag, changes=changes)
-        if '"error"' in answer:
-            raise DockerException(answer.strip())
+    made_of = _made_of(recipe)
+    with engine_errors(f"making the image {recipe.image}"):
+        older = client.client.images.list(name=recipe.image)
+        if any(image.labels.get(MADE_OF_LABEL) == made_of for image in older):
+            return digest_of(older[0])
+        _import(client, recipe, made_of)
+        for image in older:
+            with suppress(APIError):  # a container still runs it
+                client.client.images.remove(image.id)
         return digest_of(client.client.images.get(recipe.image))
 
 
@@ -152,9 +158,37 @@ def engine_errors(doing: str) -> Iterator[None]:
         raise SetupError(f"Docker failed while {doing}: {in_short(err)}. Try again; if it stays, see the engine's log.") from err
 
 
-def in_short(err: Exception) -> str:
+def in_short(err: BaseException) -> str:
     """The engine's own words, without the URL of its API."""
-    return str(getattr(err, "explanation", None) or err).strip().rstrip(".")
+    return str(getattr(err, "explanation", None) or getattr(err, "strerror", None) or err).strip().rstrip(".")
+
+
+def _root_of(err: BaseException) -> BaseException:
+    """Below the client's layers, which repeat one another, the operating system says it in three words."""
+    while (deeper := err.__cause__ or err.__context__) is not None:
+        err = deeper
+    return err
+
+
+def _made_of(recipe: Recipe) -> str:
+    """Whatever makes one image of ours differ from another."""
+    digest = hashlib.sha256(json.dumps([list(recipe.names), list(recipe.entrypoint)]).encode())
+    with recipe.program.open("rb") as program:
+        digest.update(hashlib.file_digest(program, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _import(client: DockerClient, recipe: Recipe, made_of: str) -> None:
+    repository, _, tag = recipe.image.rpartition(":")
+    changes = [f"ENV PATH=/{PROGRAM_FOLDER}", f"USER {NOBODY}", "WORKDIR /", f"LABEL {MADE_OF_LABEL}={made_of}"]
+    if recipe.entrypoint:
+        changes.append(f"ENTRYPOINT {json.dumps(list(recipe.entrypoint))}")
+    with tempfile.TemporaryDirectory(prefix="staleproof-image-") as folder:
+        root = Path(folder) / "root.tar"
+        _write_root(root, recipe)
+        answer = client.client.api.import_image_from_file(str(root), repository=repository, tag=tag, changes=changes)
+    if '"error"' in answer:  # a line of an answer whose status was 200
+        raise DockerException(answer.strip())
 
 
 def _write_root(path: Path, recipe: Recipe) -> None:

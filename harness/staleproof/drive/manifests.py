@@ -36,7 +36,8 @@ def read_crds(paths: Iterable[Path]) -> list[Manifest]:
         if manifest["kind"] != _CRD:
             name = f"{manifest['kind']}/{manifest['metadata']['name']}"
             raise UsageError(
-                f"--staleproof-crds: expected CustomResourceDefinitions, found {name}; give it to --staleproof-samples if it is a primary"
+                f"--staleproof-crds: expected CustomResourceDefinitions, found {name}; "
+                "a primary belongs into --staleproof-samples"
             )
     return manifests
 

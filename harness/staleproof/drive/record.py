@@ -32,6 +32,11 @@ class Record:
         self._entries.append(moved)
         self._file.write(encode_line(moved))
 
+    def resources(self) -> set[str]:
+        """Resources that were changed, or asked to be, in this trial."""
+        found = (entry for entry in self._entries if isinstance(entry, Committed | Asked))
+        return {entry.resource for entry in found if entry.namespace}
+
     def finish(self) -> History:
         """Close the file, with the entries in order."""
         self._file.close()

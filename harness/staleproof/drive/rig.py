@@ -4,7 +4,7 @@ import asyncio
 import ssl
 import time
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,6 +69,12 @@ class Rig:
         await self.feed.until_idle(_READY_IDLE_SECONDS, limit_seconds=OPENS_WATCH_SECONDS)
         self.environment["controllerStartSeconds"] = f"{time.monotonic() - started:.2f}"
 
+    async def use(self, subject: Subject) -> None:
+        """Put another controller under test; it starts with the next trial."""
+        await self._stack.aclose()
+        self.subject, self.controller = subject, None
+        self.environment["controller"] = _title(subject)
+
     def controller_started(self, at: float) -> Started:
         """The entry that begins a life of the controller."""
         return Started(at=at, life=self._life, pid=self.controller.pid if self.controller else 0)
@@ -93,7 +99,7 @@ class Rig:
         if self.subject.image:
             from staleproof.drive.controller_image import controller_container  # docker is imported only when it is used
 
-            launched = controller_container(self.subject, kubeconfig, log)
+            launched: AbstractAsyncContextManager[Controller] = controller_container(self.subject, kubeconfig, log)
         else:
             launched = controller_process(self.subject, kubeconfig, log)
         async with launched as controller:
@@ -146,5 +152,9 @@ def _environment(plane: ControlPlane, subject: Subject) -> dict[str, str]:
         "kubernetes": plane.version,
         "provider": plane.provider,
         "staleproof": __version__,
-        "controller": subject.image or " ".join(subject.command),
+        "controller": _title(subject),
     }
+
+
+def _title(subject: Subject) -> str:
+    return " ".join((subject.image, *subject.arguments)) if subject.image else " ".join((*subject.command, *subject.arguments))

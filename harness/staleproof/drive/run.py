@@ -22,6 +22,8 @@ from staleproof.drive.truth import Key
 from staleproof.drive.workload import Workload, primaries_of
 from staleproof.errors import HarnessBug
 
+_LEFT_ALONE = frozenset({"events", "serviceaccounts"})
+
 Converged = Callable[[dict[Key, JSON]], str]
 """Says what is missing from the state that the references reached; empty when nothing is."""
 
@@ -69,7 +71,7 @@ async def run_trial(trial: Trial, rig: Rig) -> History:
         workload = Workload(rig.api, rig.truth, rig.proxy, rig.feed, namespace)
         await _steps(plan, workload, rig)
         await _settle(trial, rig, workload, kinds)
-        await rig.truth.caught_up(namespace, _touched(rig, namespace))
+        await rig.truth.caught_up(namespace, record.resources())
         rig.feed.take(Ended(at=time.monotonic()))
     finally:
         rig.feed.record = None
@@ -121,11 +123,6 @@ async def _settle(trial: Trial, rig: Rig, workload: Workload, kinds: Sequence[Re
         await rig.feed.until_idle(settle.idle_seconds, limit_seconds=settle.limit_seconds)
 
 
-def _touched(rig: Rig, namespace: str) -> set[str]:
-    """Resources with objects in the namespace now; those that lost all of theirs have shown it by deletions."""
-    return {key[0] for key in rig.truth.live(namespace)}
-
-
 def _header(trial: Trial, rig: Rig, namespace: str, kinds: Sequence[ResourceType]) -> Header:
     names = [name for _, _, name in primaries_of(trial.plan)]
     return Header(
@@ -141,10 +138,10 @@ def _header(trial: Trial, rig: Rig, namespace: str, kinds: Sequence[ResourceType
 async def _clean_up(rig: Rig, namespace: str, kinds: Sequence[ResourceType]) -> None:
     """Remove the primaries, then whatever else is left: namespaces never finish terminating without their controller."""
     first = {kind.name for kind in kinds}
-    for stage in (lambda r: r in first, lambda r: r not in first):
+    for is_primary in (True, False):
         for key, obj in sorted(rig.truth.live(namespace).items()):
             kind = await rig.api.type_named(key[0])
-            if kind is None or not stage(key[0]) or "delete" not in kind.verbs or key[0] in ("events", "serviceaccounts"):
+            if kind is None or (key[0] in first) is not is_primary or key[0] in _LEFT_ALONE or "delete" not in kind.verbs:
                 continue
             try:
                 if obj["metadata"].get("finalizers"):

@@ -1,0 +1,1 @@
+"""Telling: verdicts in, documents out. Decides no verdict."""

@@ -44,7 +44,14 @@ DOCUMENTS: list[tuple[str, Any, Answer]] = [
     ("Table without objects", {"kind": "Table", "metadata": {"resourceVersion": "9"}, "rows": None}, Answer(revision=9)),
     (
         "failure",
-        {"kind": "Status", "metadata": {}, "status": "Failure", "reason": "Conflict", "code": 409, "details": {"name": "x", "kind": "pods"}},
+        {
+            "kind": "Status",
+            "metadata": {},
+            "status": "Failure",
+            "reason": "Conflict",
+            "code": 409,
+            "details": {"name": "x", "kind": "pods"},
+        },
         Answer(name="x", reason="Conflict"),
     ),
     (

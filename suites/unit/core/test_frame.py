@@ -1,6 +1,7 @@
 """Bytes into frames: any chunking, any bytes."""
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -16,12 +17,26 @@ def line(type_: str, **fields: Any) -> bytes:  # noqa: ANN401  # any JSON
 
 def pod(type_: str, revision: int, **metadata: Any) -> bytes:  # noqa: ANN401  # any JSON
     return line(
-        type_, kind="Pod", apiVersion="v1", metadata={"name": "x", "namespace": "a", "uid": "u", "resourceVersion": str(revision), **metadata}
+        type_,
+        kind="Pod",
+        apiVersion="v1",
+        metadata={"name": "x", "namespace": "a", "uid": "u", "resourceVersion": str(revision), **metadata},
     )
 
 
 INITIAL_END = pod("BOOKMARK", 9, annotations={"k8s.io/initial-events-end": "true"})
-GARBAGE = [b"garbage\n", b"{}\n", b"[]\n", b'{"type":"ADDED"}\n', b'{"type":"ADDED","object":{\n', b"\xff\xfe\n", b"\x00\n", b"\r.\n", b"\n", b" \r\n"]
+GARBAGE = [
+    b"garbage\n",
+    b"{}\n",
+    b"[]\n",
+    b'{"type":"ADDED"}\n',
+    b'{"type":"ADDED","object":{\n',
+    b"\xff\xfe\n",
+    b"\x00\n",
+    b"\r.\n",
+    b"\n",
+    b" \r\n",
+]
 LINES = st.lists(
     st.one_of(
         st.builds(pod, st.sampled_from([*sorted(EVENTS), "BOOKMARK"]), st.integers(1, 10**20), note=st.text()),
@@ -37,7 +52,7 @@ LINES = st.lists(
 def feed(data: bytes, cuts: list[int]) -> tuple[list[Frame], bytes]:
     reader = FrameReader()
     places = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
-    frames = [frame for start, end in zip(places, places[1:], strict=False) for frame in reader.feed(data[start:end])]
+    frames = [frame for start, end in pairwise(places) for frame in reader.feed(data[start:end])]
     return frames, reader.rest
 
 

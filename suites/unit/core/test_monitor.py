@@ -1,5 +1,7 @@
 """The properties of a stream: what may leave and what may not, one script each."""
 
+from collections.abc import Callable
+
 import pytest
 
 from staleproof.core.frame import Frame
@@ -30,8 +32,11 @@ ERROR = Frame("ERROR", "", "", "", None, initial_end=False, raw=b"")
 UNREADABLE = Frame("UNREADABLE", "", "", "", None, initial_end=False, raw=b"?")
 
 
-def resumed(start: int) -> Monitor:
-    return Monitor(start, watch_list=False)
+Watch = Callable[[], Monitor]
+
+
+def resumed(start: int) -> Watch:
+    return lambda: Monitor(start, watch_list=False)
 
 
 def watch_list() -> Monitor:
@@ -44,28 +49,29 @@ def from_now() -> Monitor:
 
 
 @pytest.mark.parametrize(
-    ("monitor", "frames"),
+    ("watch", "frames"),
     [
         (resumed(5), []),
         (resumed(5), [added(6), modified(7), deleted(9), added(10)]),
         (resumed(5), [bookmark(5), bookmark(5), modified(6), bookmark(6), bookmark(8), modified(9)]),
         (resumed(5), [modified(6), ERROR]),
         (resumed(5), [UNREADABLE, modified(6), UNREADABLE, modified(7)]),
-        (watch_list(), [end(5)]),
-        (watch_list(), [added(5), added(3), added(4), end(5), modified(6), added(7)]),
-        (watch_list(), [added(5), ERROR]),
-        (watch_list(), [added(5), end(9), bookmark(9), added(10)]),
-        (from_now(), [added(5), added(3), modified(6), added(7), deleted(8)]),
-        (from_now(), [added(5), added(3), bookmark(5), modified(6)]),
-        (from_now(), [modified(1)]),
+        (watch_list, [end(5)]),
+        (watch_list, [added(5), added(3), added(4), end(5), modified(6), added(7)]),
+        (watch_list, [added(5), ERROR]),
+        (watch_list, [added(5), end(9), bookmark(9), added(10)]),
+        (from_now, [added(5), added(3), modified(6), added(7), deleted(8)]),
+        (from_now, [added(5), added(3), bookmark(5), modified(6)]),
+        (from_now, [modified(1)]),
     ],
 )
-def test_innocent(monitor: Monitor, frames: list[Frame]) -> None:
+def test_innocent(watch: Watch, frames: list[Frame]) -> None:
+    monitor = watch()
     assert [monitor.see(frame) for frame in frames] == [None] * len(frames)
 
 
 @pytest.mark.parametrize(
-    ("monitor", "frames", "breach"),
+    ("watch", "frames", "breach"),
     [
         # Ordered, Unique: events strictly rise
         (resumed(5), [modified(7), modified(6)], "Ordered, Unique: MODIFIED 6 after 7"),
@@ -74,13 +80,13 @@ def test_innocent(monitor: Monitor, frames: list[Frame]) -> None:
         (resumed(5), [added(3)], "Ordered, Unique: ADDED 3 after 5"),
         (resumed(5), [deleted(4)], "Ordered, Unique: DELETED 4 after 5"),
         (resumed(5), [added(None)], "Ordered, Unique: ADDED 0 after 5"),
-        (watch_list(), [added(3), end(9), modified(9)], "Ordered, Unique: MODIFIED 9 after 9"),
-        (watch_list(), [added(3), end(9), added(3)], "Ordered, Unique: ADDED 3 after 9"),
-        (from_now(), [modified(6), added(3)], "Ordered, Unique: ADDED 3 after 6"),
-        (from_now(), [added(6), modified(6)], "Ordered, Unique: MODIFIED 6 after 6"),
+        (watch_list, [added(3), end(9), modified(9)], "Ordered, Unique: MODIFIED 9 after 9"),
+        (watch_list, [added(3), end(9), added(3)], "Ordered, Unique: ADDED 3 after 9"),
+        (from_now, [modified(6), added(3)], "Ordered, Unique: ADDED 3 after 6"),
+        (from_now, [added(6), modified(6)], "Ordered, Unique: MODIFIED 6 after 6"),
         # Unique: an object comes once among the initial events
-        (watch_list(), [added(3, "u"), added(4), added(5, "u")], "Unique: a/pod-u came twice among the initial events"),
-        (from_now(), [added(3, "u"), added(3, "u")], "Unique: a/pod-u came twice among the initial events"),
+        (watch_list, [added(3, "u"), added(4), added(5, "u")], "Unique: a/pod-u came twice among the initial events"),
+        (from_now, [added(3, "u"), added(3, "u")], "Unique: a/pod-u came twice among the initial events"),
         # Bookmarkable: never behind what was shown, nothing older after it
         (resumed(5), [bookmark(4)], "Bookmarkable: bookmark 4 after 5"),
         (resumed(5), [modified(7), bookmark(6)], "Bookmarkable: bookmark 6 after 7"),
@@ -88,21 +94,27 @@ def test_innocent(monitor: Monitor, frames: list[Frame]) -> None:
         (resumed(5), [bookmark(None)], "Bookmarkable: bookmark 0 after 5"),
         (resumed(5), [bookmark(9), modified(8)], "Ordered, Unique: MODIFIED 8 after 9"),
         (resumed(5), [bookmark(9), modified(9)], "Ordered, Unique: MODIFIED 9 after 9"),
-        (watch_list(), [added(9), end(8)], "Bookmarkable: bookmark 8 after 9"),
+        (watch_list, [added(9), end(8)], "Bookmarkable: bookmark 8 after 9"),
         # Atomic: the initial events are one snapshot
-        (watch_list(), [added(3), modified(4)], "Atomic: MODIFIED 4 before the end of the initial events"),
-        (watch_list(), [added(3), deleted(4)], "Atomic: DELETED 4 before the end of the initial events"),
-        (watch_list(), [added(3), bookmark(4), modified(5)], "Atomic: MODIFIED 5 before the end of the initial events"),
+        (watch_list, [added(3), modified(4)], "Atomic: MODIFIED 4 before the end of the initial events"),
+        (watch_list, [added(3), deleted(4)], "Atomic: DELETED 4 before the end of the initial events"),
+        (watch_list, [added(3), bookmark(4), modified(5)], "Atomic: MODIFIED 5 before the end of the initial events"),
         # frame rules
         (resumed(5), [ERROR, modified(6)], "nothing may follow an ERROR, but MODIFIED 6 did"),
         (resumed(5), [ERROR, ERROR], "nothing may follow an ERROR, but ERROR None did"),
-        (watch_list(), [ERROR, end(6)], "nothing may follow an ERROR, but BOOKMARK 6 did"),
+        (watch_list, [ERROR, end(6)], "nothing may follow an ERROR, but BOOKMARK 6 did"),
     ],
 )
-def test_guilty(monitor: Monitor, frames: list[Frame], breach: str) -> None:
+def test_guilty(watch: Watch, frames: list[Frame], breach: str) -> None:
+    monitor = watch()
     assert [monitor.see(frame) for frame in frames] == [None] * (len(frames) - 1) + [breach]
 
 
 def test_the_newest_revision_counts_even_after_a_breach() -> None:
-    monitor = resumed(5)
-    assert [monitor.see(frame) is None for frame in (modified(9), modified(3), modified(8), modified(10))] == [True, False, False, True]
+    monitor = resumed(5)()
+    assert [monitor.see(frame) is None for frame in (modified(9), modified(3), modified(8), modified(10))] == [
+        True,
+        False,
+        False,
+        True,
+    ]

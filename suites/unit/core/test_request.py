@@ -210,7 +210,10 @@ PARTIAL = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
         (f"{PROTOBUF};stream=watch", "application/json;stream=watch"),
         (f"{PROTOBUF}{PARTIAL},application/json{PARTIAL}", f"application/json{PARTIAL}"),
         (f"{PROTOBUF}{PARTIAL},{PROTOBUF},application/json", f"application/json{PARTIAL},application/json"),
-        ("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"),
+        (
+            "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
+            "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
+        ),
         ("application/yaml, application/json;q=0.5", "application/yaml,application/json;q=0.5"),
         (
             "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",

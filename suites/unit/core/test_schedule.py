@@ -150,7 +150,9 @@ def test_which_write_is_an_own_write(fault: AnyFault, line: str, *, opens: bool)
 def test_without_a_namespace_every_write_is_an_own_write() -> None:
     schedule = Schedule([hide()])
     schedule.begin_step(1, 0.0)
-    assert schedule.asked(request("POST /api/v1/namespaces/other/pods"), 0.0) == [FaultOpens(0, "own create number 1 of pods", None)]
+    assert schedule.asked(request("POST /api/v1/namespaces/other/pods"), 0.0) == [
+        FaultOpens(0, "own create number 1 of pods", None)
+    ]
 
 
 def test_the_nth_own_write_opens_once() -> None:
@@ -190,7 +192,12 @@ def test_the_first_decision_that_is_not_pass_wins() -> None:
     pods, services, nodes = (schedule.decide_for(resource) for resource in ("pods", "services", "nodes"))
     assert pods(EVENT, 1) == (PASS, None)  # nothing is open yet
     schedule.begin_step(1, 0.0)
-    assert [pods(BOOKMARK, 1), pods(EVENT, 2), services(EVENT, 1), nodes(EVENT, 1)] == [(DROP, 0), (HOLD, 3), (HOLD, 1), (PASS, None)]
+    assert [pods(BOOKMARK, 1), pods(EVENT, 2), services(EVENT, 1), nodes(EVENT, 1)] == [
+        (DROP, 0),
+        (HOLD, 3),
+        (HOLD, 1),
+        (PASS, None),
+    ]
     schedule.begin_step(2, 0.0)
     assert [pods(BOOKMARK, 1), pods(EVENT, 2)] == [(DROP, 0), (Delay(2.0), 2)]
     schedule.begin_step(3, 0.0)

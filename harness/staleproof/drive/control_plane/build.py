@@ -121,7 +121,7 @@ async def _locked(root: Path, entry: Path, progress: Progress) -> AsyncIterator[
 
 
 async def _build(root: Path, entry: Path, version: str, progress: Progress) -> None:
-    with cache.workspace(root) as scratch:
+    with cache.workspace(root, entry) as scratch:
         go = await find_go(root, scratch, progress)
         with cache.cache_errors(root):
             copy_sources(scratch / "source")

@@ -9,7 +9,6 @@ import hashlib
 import os
 import platform
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,11 +66,14 @@ def binaries_in(entry: Path, *, provider: str, why: str) -> Binaries:
 
 
 @contextmanager
-def workspace(root: Path) -> Iterator[Path]:
-    """A scratch folder beside the entries, so that a rename can bring its content in; gone afterwards."""
+def workspace(root: Path, entry: Path) -> Iterator[Path]:
+    """A scratch folder near the entry, so that a rename can bring its content in; gone afterwards. For the one who
+    holds the entry's lock: what an earlier one left behind, killed in the middle, goes first."""
+    scratch = root / f".work-{entry.name}"
     with cache_errors(root):
-        root.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=".work-", dir=root))
+        if scratch.exists():
+            shutil.rmtree(scratch)
+        scratch.mkdir(parents=True)
     try:
         yield scratch
     finally:

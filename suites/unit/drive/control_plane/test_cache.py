@@ -15,7 +15,7 @@ from staleproof.errors import SetupError
 
 def entry_with(root: Path, content: str) -> Path:
     entry = entry_folder(root, "v1.2.3")
-    with workspace(root) as scratch:
+    with workspace(root, entry) as scratch:
         made = scratch / "made"
         made.mkdir()
         (made / "controlplane").write_text(content)
@@ -75,6 +75,15 @@ def test_a_root_that_cannot_be_written_is_named_with_the_way_out(tmp_path: Path)
     (tmp_path / "file").write_text("")
     with (
         pytest.raises(SetupError, match=r"cache folder .*file/root cannot be written.*STALEPROOF_CACHE_DIR="),
-        workspace(tmp_path / "file" / "root"),
+        workspace(tmp_path / "file" / "root", Path("entry")),
     ):
         pass
+
+
+def test_what_a_killed_build_left_goes_first(tmp_path: Path) -> None:
+    left = tmp_path / ".work-entry" / "made" / "half"
+    left.parent.mkdir(parents=True)
+    left.write_text("half a binary")
+    with workspace(tmp_path, tmp_path / "control-plane" / "entry") as scratch:
+        assert list(scratch.iterdir()) == []
+    assert list(tmp_path.iterdir()) == []

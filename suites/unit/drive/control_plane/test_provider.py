@@ -16,6 +16,7 @@ def nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("KUBEBUILDER_ASSETS", "TEST_ASSET_ETCD", "TEST_ASSET_KUBE_APISERVER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("DOCKER_HOST", "tcp://192.0.2.1:2375")  # another machine's engine, which is never used
     return tmp_path
 
 

@@ -1,0 +1,114 @@
+"""The files of a run: report.json, conformance.yaml, and a crash file for each finding."""
+
+import datetime
+import hashlib
+import json
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+import msgspec
+
+from staleproof.assess.result import Result
+from staleproof.checks.explain import explain
+from staleproof.checks.verdict import Outcome
+from staleproof.core.plan import Plan, PlanError
+from staleproof.core.plan import decode as decode_plan
+from staleproof.core.plan import encode as encode_plan
+from staleproof.errors import UsageError
+from staleproof.report import conformance
+from staleproof.report.model import Report, RequirementVerdict, TrialReport, encode
+
+
+def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialReport:
+    """A result as the report tells it."""
+    verdicts = tuple(
+        RequirementVerdict(
+            requirement=verdict.requirement,
+            result=verdict.outcome.word,  # type: ignore[arg-type]  # one of the three words
+            exercised=verdict.outcome is not Outcome.NOT_EXERCISED,
+            why=verdict.why,
+            story=explain(verdict.findings[0], result.history).text() if verdict.findings else "",
+        )
+        for verdict in result.verdicts
+    )
+    return TrialReport(
+        name=result.name,
+        scenario=result.plan.scenario,
+        title=result.plan.title,
+        folder=str(result.folder.relative_to(run_folder)),
+        evidence=hashlib.sha256((result.folder / "history.jsonl").read_bytes()).hexdigest(),
+        seconds=round(result.seconds, 3),
+        faults_planned=len(result.plan.faults),
+        faults_fired=result.fired,
+        reproduced=result.reproduced,
+        crash=crash,
+        verdicts=verdicts,
+    )
+
+
+def write(run_folder: Path, report: Report) -> None:
+    """Write report.json and conformance.yaml of a run."""
+    (run_folder / "report.json").write_bytes(encode(report))
+    (run_folder / "conformance.yaml").write_text(conformance.to_yaml(report, suite_digest=suite_digest()))
+
+
+def now() -> str:
+    """The date of a report."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def suite_digest() -> str:
+    """Ties a report to the exact conformance suite: its files and the catalogue."""
+    digest = hashlib.sha256()
+    for package in ("staleproof.suites.conformance", "staleproof.checks", "staleproof.draw"):
+        for file in sorted(resources.files(package).iterdir(), key=lambda f: f.name):
+            if file.name.endswith(".py"):
+                digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def fingerprint(plan: Plan) -> str:
+    """The same for the same workload and faults, whoever the controller is and wherever it runs."""
+    return hashlib.sha256(msgspec.json.encode((plan.steps, plan.faults), order="sorted")).hexdigest()[:10]
+
+
+def keep_crash(root: Path, result: Result) -> str:
+    """Keep a finding's plan under `crashes`, or remove it once the plan passes; the id that `replay` takes, empty when it passed."""
+    name = fingerprint(result.plan)
+    path = root / "crashes" / f"{name}.json"
+    if not result.failures:
+        path.unlink(missing_ok=True)
+        return ""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    crash = {
+        "findings": [story.text() for story in result.stories],
+        "environment": result.history.header.environment,
+        "plan": json.loads(encode_plan(result.plan)),
+    }
+    path.write_text(json.dumps(crash, indent=2) + "\n")
+    return name
+
+
+def find_plan(text: str, root: Path) -> Plan:
+    """The plan that `replay` was given: a plan.json, a trial's folder, a crash file, or the id of one.
+
+    Raises:
+        UsageError: there is no such thing, or it holds no plan.
+    """
+    named = Path(text)
+    candidates: Sequence[Path] = (named / "plan.json", named, root / "crashes" / f"{text}.json")
+    path = next((path for path in candidates if path.is_file()), None)
+    if path is None:
+        where = root / "crashes"
+        raise UsageError(f"no plan {text!r}: expected a plan.json, a trial's folder, or the id of a file in {where}")
+    data = path.read_bytes()
+    if path.parent.name == "crashes":
+        try:
+            data = json.dumps(json.loads(data)["plan"]).encode()
+        except (ValueError, KeyError, TypeError) as err:
+            raise UsageError(f"{path} is not a crash file of staleproof: {err}") from err
+    try:
+        return decode_plan(data)
+    except PlanError as err:
+        raise UsageError(f"{path}: {err}") from err

@@ -1,0 +1,108 @@
+"""`staleproof demo`: watch a stale-cache bug being caught, and honest controllers pass, on a real kube-apiserver."""
+
+import sys
+import time
+from importlib import resources
+from typing import Any
+
+import click
+import yaml
+from rich.console import Console
+
+from staleproof.assess import Result, Session, SessionOptions
+from staleproof.assess.artefacts import keep_crash, now, trial_report, write
+from staleproof.cli.run import ROOT
+from staleproof.cli.show import show_story
+from staleproof.core.fault import HideOwnWrite
+from staleproof.core.plan import Apply, Plan, Subject, Target, Touch
+from staleproof.progress import progress_on
+from staleproof.report.model import Report
+
+CONTROLLERS = (
+    ("naive", "counts the pods that its cache shows", True),
+    ("expectations", "remembers its own writes until the cache has them", False),
+    ("deterministic", "gives its pods names that it can work out again", False),
+)
+EXIT_SURPRISE = 1
+
+
+@click.command()
+def demo() -> int:
+    """Catch a naive controller and pass two correct ones. Needs no Docker, no cluster, no configuration."""
+    console = Console()
+    began = time.monotonic()
+    crd, sample = _manifest("widget-crd.yaml"), _manifest("widget-sample.yaml")
+    plan = _plan(crd, sample)
+    console.print(
+        "[bold]The plan[/]: a user creates a Widget with 3 replicas; from the controller's first pod on, its pod stream is held;"
+    )
+    console.print(
+        "then an annotation of the Widget changes, so that the controller looks again although there is nothing new to do.\n"
+    )
+    as_expected = True
+    results: list[Result] = []
+    options = SessionOptions(subject=_subject(CONTROLLERS[0][0]), manifests=(crd,), root=ROOT)
+    with Session(options, progress_on(Console(stderr=True))) as session:
+        env = session.run.environment
+        console.print(
+            f"control plane: Kubernetes {env['kubernetes']} ({env['provider']}), ready after {time.monotonic() - began:.1f} s\n"
+        )
+        for name, does, guilty in CONTROLLERS:
+            if results:
+                session.use(_subject(name))
+            result = session.trial(plan)
+            results.append(result)
+            _show(console, name, does, result)
+            as_expected &= bool(result.failures) is guilty
+        _write(session, results)
+        folder = session.run.folder
+    if not as_expected:
+        console.print("\n[bold red]This is not what should have happened.[/] Please report it, with the run folder.")
+    console.print(
+        f"\n{time.monotonic() - began:.1f} s in all. Histories, plans and reports: {folder}", highlight=False, soft_wrap=True
+    )
+    return 0 if as_expected else EXIT_SURPRISE
+
+
+def _show(console: Console, name: str, does: str, result: Result) -> None:
+    fixture = f"[bold]{name}[/] ({does})"
+    if not result.failures:
+        console.print(f"[green]✓ passed[/]  {fixture}  {result.seconds:.1f} s", highlight=False)
+        return
+    times, runs = result.reproduced
+    console.print(f"[bold red]✗ failed[/]  {fixture}  {result.seconds:.1f} s, reproduced {times}/{runs}", highlight=False)
+    for story in result.stories:
+        console.print(f"    [red]{story.requirement}[/]", highlight=False)
+        show_story(console, story)
+    console.print(f"      again: staleproof replay {keep_crash(ROOT, result)}\n", highlight=False)
+
+
+def _subject(name: str) -> Subject:
+    return Subject(command=(sys.executable, "-m", f"staleproof.fixtures.controllers.{name}"))
+
+
+def _plan(crd: dict[str, Any], sample: dict[str, Any]) -> Plan:
+    """The canonical plan of the own-writes scenario, written out."""
+    target = Target(sample["apiVersion"], sample["kind"], sample["metadata"]["name"])
+    return Plan(
+        scenario="own-writes",
+        title="hide own creates of pods, then touch",
+        aims=("no-duplicate-create", "converges-after-catch-up"),
+        manifests=(crd,),
+        steps=(Apply(object=sample), Touch(target=target)),
+        faults=(HideOwnWrite(resource="pods"),),
+    )
+
+
+def _manifest(name: str) -> dict[str, Any]:
+    document: dict[str, Any] = yaml.safe_load((resources.files("staleproof.fixtures") / "manifests" / name).read_text())
+    return document
+
+
+def _write(session: Session, results: list[Result]) -> None:
+    run = session.run
+    trials = tuple(trial_report(result, run.folder) for result in results)
+    environment = {**run.environment, "controller": "the demo's fixture controllers"}
+    write(
+        run.folder, Report(run_id=run.folder.name, date=now(), reproduce="staleproof demo", environment=environment, trials=trials)
+    )

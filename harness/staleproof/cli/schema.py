@@ -1,0 +1,28 @@
+"""`staleproof schema`: JSON Schemas of the files."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import click
+import msgspec
+
+from staleproof.core.entry import Entry
+from staleproof.core.history import Header
+from staleproof.core.plan import Plan
+from staleproof.report.conformance import SCHEMA
+from staleproof.report.model import Report
+
+SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
+    "plan": lambda: msgspec.json.schema(Plan),
+    "history": lambda: msgspec.json.schema(Header | Entry),
+    "report": lambda: msgspec.json.schema(Report),
+    "conformance": lambda: SCHEMA,
+}
+
+
+@click.command()
+@click.argument("which", type=click.Choice(sorted(SCHEMAS)))
+def schema(which: str) -> None:
+    """Print the JSON Schema of plan.json, of one line of history.jsonl, of report.json or of conformance.yaml."""
+    click.echo(json.dumps(SCHEMAS[which](), indent=2))

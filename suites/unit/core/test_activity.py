@@ -1,0 +1,158 @@
+"""Is it idle? Is it quiet? Literal lists of entries, then the two answers."""
+
+from typing import Literal
+
+import pytest
+
+from staleproof.core.activity import OWED_SECONDS, Activity
+from staleproof.core.entry import (
+    Answered,
+    Asked,
+    Closed,
+    Committed,
+    Delivered,
+    Dropped,
+    Ended,
+    Entry,
+    EventType,
+    Listed,
+    Opened,
+    Withheld,
+)
+
+Answer = float | None
+NS = "trial"
+
+
+def asked(at: float, verb: str = "create", resource: str = "pods", namespace: str = NS, *, dry_run: bool = False) -> Asked:
+    return Asked(at=at, request=int(at), client="c", verb=verb, resource=resource, namespace=namespace, dry_run=dry_run)
+
+
+def answered(at: float, request: int) -> Answered:
+    return Answered(at=at, request=request, outcome="ok", code=201)
+
+
+def opened(at: float, namespace: str = "", selector: str = "", resource: str = "pods") -> Opened:
+    return Opened(at=at, stream=1, client="c", resource=resource, namespace=namespace, selector=selector)
+
+
+def committed(at: float, revision: int, namespace: str = NS, resource: str = "pods") -> Committed:
+    return Committed(at=at, resource=resource, type="ADDED", namespace=namespace, name="x", uid="u", revision=revision, object={})
+
+
+def delivered(at: float, revision: int | None, type_: EventType = "ADDED", namespace: str = NS) -> Delivered:
+    return Delivered(at=at, stream=1, type=type_, namespace=namespace, name="x", uid="u", revision=revision)
+
+
+def withheld(at: float, revision: int) -> Withheld:
+    return Withheld(at=at, stream=1, type="ADDED", namespace=NS, name="x", uid="u", revision=revision, fault=0)
+
+
+def dropped(at: float, revision: int) -> Dropped:
+    return Dropped(at=at, stream=1, type="BOOKMARK", revision=revision, fault=0)
+
+
+def closed(at: float, how: Literal["clean", "client"] = "clean") -> Closed:
+    return Closed(at=at, stream=1, how=how)
+
+
+def seen(entries: list[Entry], namespace: str = NS) -> Activity:
+    activity = Activity(namespace)
+    for entry in entries:
+        activity.see(entry)
+    return activity
+
+
+@pytest.mark.parametrize(
+    ("entries", "now", "idle", "quiet"),
+    [
+        # entries, now, idle since, quiet since
+        ([], 9.0, 0.0, 0.0),
+        ([Ended(at=3.0)], 9.0, 0.0, 0.0),
+        # requests
+        ([asked(1.0)], 9.0, None, None),
+        ([asked(1.0), answered(2.0, 1)], 9.0, 2.0, 1.0),
+        ([asked(1.0), asked(2.0), answered(3.0, 1)], 9.0, None, None),
+        ([asked(1.0), asked(2.0), answered(3.0, 1), answered(4.0, 2)], 9.0, 4.0, 2.0),
+        ([asked(1.0, "get")], 9.0, None, None),
+        ([asked(1.0, "get"), answered(2.0, 1)], 9.0, 0.0, 0.0),
+        ([asked(1.0, "list"), Listed(at=2.0, request=1, client="c", resource="pods", revision=5)], 9.0, 0.0, 0.0),
+        ([answered(2.0, 1)], 9.0, 0.0, 0.0),
+        ([asked(1.0, dry_run=True)], 9.0, None, None),
+        ([asked(1.0, dry_run=True), answered(2.0, 1)], 9.0, 2.0, 0.0),
+        # what does not count: other namespaces, bookkeeping
+        ([asked(1.0, namespace="other")], 9.0, 0.0, 0.0),
+        ([asked(1.0, namespace="")], 9.0, None, None),
+        ([asked(1.0, "update", "leases.coordination.k8s.io")], 9.0, 0.0, 0.0),
+        ([asked(1.0, "create", "events")], 9.0, 0.0, 0.0),
+        # streams
+        ([opened(1.0)], 9.0, 1.0, 0.0),
+        ([opened(1.0), delivered(2.0, 5)], 9.0, 2.0, 0.0),
+        ([opened(1.0), delivered(2.0, 5, namespace="other")], 9.0, 1.0, 0.0),
+        ([opened(1.0), delivered(2.0, 5, "BOOKMARK")], 9.0, 1.0, 0.0),
+        ([opened(1.0), delivered(2.0, None, "ERROR")], 9.0, 2.0, 0.0),
+        ([opened(1.0, resource="events"), delivered(2.0, 5)], 9.0, 1.0, 0.0),
+        ([opened(1.0), withheld(2.0, 5)], 9.0, 1.0, 0.0),
+        ([delivered(2.0, 5)], 9.0, 0.0, 0.0),  # of a stream that nobody opened
+        ([opened(1.0), closed(2.0), delivered(3.0, 5)], 9.0, 1.0, 0.0),
+        ([closed(2.0)], 9.0, 0.0, 0.0),
+        # commits that the controller has yet to be shown
+        ([committed(2.0, 5)], 2.5, 0.0, 0.0),
+        ([opened(1.0), committed(2.0, 5)], 2.5, None, None),
+        ([opened(1.0), committed(2.0, 5), delivered(3.0, 4)], 3.5, None, None),
+        ([opened(1.0), committed(2.0, 5), delivered(3.0, 5)], 3.5, 3.0, 0.0),
+        ([opened(1.0), committed(2.0, 5), withheld(3.0, 5)], 3.5, 1.0, 0.0),
+        ([opened(1.0), committed(2.0, 5), dropped(3.0, 5)], 3.5, 1.0, 0.0),
+        ([opened(1.0), committed(2.0, 5), delivered(3.0, 7, "BOOKMARK")], 3.5, 1.0, 0.0),
+        ([opened(1.0), delivered(1.5, 6), committed(2.0, 5)], 2.5, 1.5, 0.0),  # the proxy was faster than the direct watch
+        ([opened(1.0), committed(2.0, 6), committed(2.0, 5), delivered(3.0, 5)], 3.5, None, None),
+        ([opened(1.0), delivered(1.5, 7), delivered(1.6, 4), committed(2.0, 6)], 2.5, 1.6, 0.0),
+        ([opened(1.0), committed(2.0, 5), closed(3.0)], 3.5, 1.0, 0.0),
+        ([opened(1.0), delivered(1.5, 7), closed(2.0), opened(3.0), committed(4.0, 6)], 4.5, None, None),
+        ([committed(2.0, 5), opened(3.0)], 3.5, 3.0, 0.0),  # it opened with the current state
+        ([opened(1.0, namespace=NS), committed(2.0, 5)], 2.5, None, None),
+        ([opened(1.0, namespace="other"), committed(2.0, 5)], 2.5, 1.0, 0.0),
+        ([opened(1.0, selector="app=x"), committed(2.0, 5)], 2.5, 1.0, 0.0),
+        ([opened(1.0), committed(2.0, 5, namespace="other")], 2.5, 1.0, 0.0),
+        ([opened(1.0), committed(2.0, 5, resource="services")], 2.5, 1.0, 0.0),
+        ([opened(1.0, resource="events"), committed(2.0, 5, resource="events")], 2.5, 1.0, 0.0),
+        # … but not for ever
+        ([opened(1.0), committed(2.0, 5)], 2.0 + OWED_SECONDS - 0.01, None, None),
+        ([opened(1.0), committed(2.0, 5)], 2.0 + OWED_SECONDS, 1.0, 0.0),
+        # an answer is waited for without a limit
+        ([asked(1.0, "get")], 9999.0, None, None),
+    ],
+)
+def test_idle_and_quiet(entries: list[Entry], now: float, idle: Answer, quiet: Answer) -> None:
+    activity = seen(entries)
+    assert (activity.idle_since(now), activity.quiet_since(now)) == (idle, quiet)
+
+
+def test_without_a_namespace_everything_counts() -> None:
+    activity = seen([opened(1.0), asked(2.0, namespace="a"), answered(3.0, 2), delivered(4.0, 5, namespace="b")], namespace="")
+    assert (activity.idle_since(9.0), activity.quiet_since(9.0)) == (4.0, 2.0)
+
+
+def test_a_new_trial_forgets_what_the_last_one_left_under_way() -> None:
+    activity = seen([opened(1.0), asked(2.0), committed(3.0, 5)], namespace="")
+    assert activity.idle_since(3.5) is None
+    activity.begin(NS, 4.0)
+    assert (activity.idle_since(4.5), activity.quiet_since(4.5)) == (4.0, 4.0)
+    activity.see(answered(5.0, 2))
+    activity.see(asked(6.0, namespace="other"))
+    assert (activity.idle_since(9.0), activity.quiet_since(9.0)) == (4.0, 4.0)
+
+
+def test_a_new_trial_keeps_the_open_streams() -> None:
+    activity = seen([opened(1.0)], namespace="")
+    activity.begin(NS, 4.0)
+    activity.see(committed(5.0, 9))
+    assert activity.idle_since(5.5) is None
+    assert list(activity.streams) == [1]
+
+
+def test_whoever_knows_of_something_may_say_so() -> None:
+    activity = seen([])
+    activity.touch(3.0)
+    activity.touch(2.0)
+    assert (activity.idle_since(9.0), activity.quiet_since(9.0)) == (3.0, 0.0)

@@ -1,0 +1,259 @@
+"""plan.json: what is written can be read again; what is wrong is refused with its place."""
+
+import json
+from typing import Any, TypeVar
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from staleproof.core.fault import (
+    AnyFault,
+    DelayStream,
+    DropBookmarks,
+    Expire,
+    HideOwnWrite,
+    HoldStream,
+    OwnWrite,
+    SeverStream,
+    Window,
+)
+from staleproof.core.plan import (
+    API_VERSION,
+    Apply,
+    Delete,
+    Manifest,
+    Patch,
+    Plan,
+    PlanError,
+    Recreate,
+    Rest,
+    Resync,
+    Settle,
+    Step,
+    Subject,
+    Target,
+    Touch,
+    contradictions,
+    decode,
+    describe,
+    encode,
+)
+
+TEXT = st.text(max_size=8)
+SECONDS = st.floats(min_value=0.001, max_value=1e6)
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+MANIFEST: st.SearchStrategy[Manifest] = st.dictionaries(TEXT, JSON, max_size=3)
+TARGET = st.builds(Target, TEXT, TEXT, TEXT)
+STEP: st.SearchStrategy[Step] = st.one_of(
+    st.builds(Apply, object=MANIFEST),
+    st.builds(Patch, target=TARGET, patch=MANIFEST),
+    st.builds(Touch, target=TARGET),
+    st.builds(Delete, target=TARGET),
+    st.builds(Resync, resource=TEXT),
+    st.builds(Recreate, resource=TEXT, nth=st.integers(-3, 3)),
+    st.builds(Rest, seconds=SECONDS),
+)
+WINDOW = st.builds(Window, st.just(1), st.none() | st.integers(2, 9), st.none() | SECONDS)
+OWN_WRITE = st.builds(OwnWrite, st.sampled_from(["create", "update", "patch", "delete"]), st.integers(1, 9))
+RELEASE = st.sampled_from(["events", "relist", "resume"])
+NTH = st.none() | st.integers(1, 9)
+FAULT: st.SearchStrategy[AnyFault] = st.one_of(
+    st.builds(HoldStream, resource=TEXT, window=WINDOW, release=RELEASE),
+    st.builds(HideOwnWrite, resource=TEXT, window=WINDOW, release=RELEASE, write=OWN_WRITE),
+    st.builds(DelayStream, resource=TEXT, window=WINDOW, by_seconds=SECONDS),
+    st.builds(SeverStream, resource=TEXT, window=WINDOW, how=st.sampled_from(["clean", "reset"]), nth=NTH),
+    st.builds(Expire, resource=TEXT, window=WINDOW, nth=NTH),
+    st.builds(DropBookmarks, resource=TEXT, window=WINDOW),
+)
+
+
+T = TypeVar("T")
+
+
+def tuples(elements: st.SearchStrategy[T], *, least: int = 0) -> st.SearchStrategy[tuple[T, ...]]:
+    return st.lists(elements, min_size=least, max_size=3).map(tuple)
+
+
+PLAN = st.builds(
+    Plan,
+    scenario=TEXT,
+    title=TEXT,
+    aims=tuples(TEXT),
+    manifests=tuples(MANIFEST),
+    steps=tuples(STEP, least=1),
+    faults=tuples(FAULT),
+    settle=st.builds(Settle, SECONDS, SECONDS, SECONDS, SECONDS),
+    controller=st.none() | st.builds(Subject, tuples(TEXT), TEXT, tuples(TEXT), st.dictionaries(TEXT, TEXT, max_size=3)),
+)
+SMALL = Plan(scenario="own-writes", steps=(Rest(seconds=1.0),))
+
+
+@given(PLAN)
+def test_round_trip(plan: Plan) -> None:
+    assert decode(encode(plan)) == plan
+
+
+@given(PLAN)
+def test_a_plan_says_what_it_is(plan: Plan) -> None:
+    data = encode(plan)
+    raw = json.loads(data)
+    assert (raw["apiVersion"], raw["kind"]) == ("staleproof.dev/v1alpha1", "Plan")
+    assert data.endswith(b"}\n")
+
+
+@given(PLAN)
+def test_the_reference_is_the_same_workload_without_faults(plan: Plan) -> None:
+    reference = plan.reference
+    assert reference.faults == ()
+    assert msgspec.structs.replace(reference, faults=plan.faults, title=plan.title) == plan
+    assert decode(encode(reference)) == reference
+
+
+@pytest.mark.parametrize(("title", "expected"), [("", "reference"), ("hide a create", "reference of: hide a create")])
+def test_the_title_of_a_reference(title: str, expected: str) -> None:
+    assert msgspec.structs.replace(SMALL, title=title).reference.title == expected
+
+
+def test_what_is_left_to_defaults_is_not_written() -> None:
+    assert json.loads(encode(SMALL)) == {
+        "apiVersion": API_VERSION,
+        "kind": "Plan",
+        "scenario": "own-writes",
+        "steps": [{"do": "rest", "seconds": 1.0}],
+    }
+
+
+# --- what is refused -------------------------------------------------------------------------------------------------------------
+
+
+def changed(**fields: Any) -> bytes:  # noqa: ANN401  # any JSON
+    raw = json.loads(encode(SMALL)) | fields
+    return json.dumps({key: value for key, value in raw.items() if value != "absent"}).encode()
+
+
+def step(**fields: Any) -> bytes:  # noqa: ANN401  # any JSON
+    return changed(steps=[fields])
+
+
+def fault(**fields: Any) -> bytes:  # noqa: ANN401  # any JSON
+    return changed(faults=[{"fault": "Hold", "resource": "pods"}, {"resource": "pods"} | fields])
+
+
+@pytest.mark.parametrize(
+    ("data", "parts"),
+    [
+        (b"", ["not JSON"]),
+        (b"{", ["not JSON"]),
+        (b"\xff", ["not JSON"]),
+        (b'"\xff"', ["not JSON"]),
+        (b"kind: Plan", ["not JSON"]),
+        (b"[]", ['"kind": "Plan"', "found list"]),
+        (b"null", ['"kind": "Plan"', "found NoneType"]),
+        (b"{}", ['"kind": "Plan"', "found kind None"]),
+        (changed(kind="History"), ['"kind": "Plan"', "found kind 'History'"]),
+        (changed(apiVersion="absent"), [API_VERSION, "found None"]),
+        (changed(apiVersion="staleproof.dev/v1"), [API_VERSION, "found 'staleproof.dev/v1'", "another version"]),
+        (changed(scenario="absent"), ["missing required field `scenario`"]),
+        (changed(steps="absent"), ["missing required field `steps`"]),
+        (changed(scenario=5), ["Expected `str`, got `int`", "$.scenario"]),
+        (changed(stpes=[]), ["unknown field `stpes`"]),
+        (changed(steps={}), ["Expected `array`, got `object`", "$.steps"]),
+        (changed(steps=[]), ["a plan needs at least one step"]),
+        (changed(settle={"idle": 1}), ["unknown field `idle`", "$.settle"]),
+        (changed(settle={"idleSeconds": "1"}), ["$.settle.idleSeconds"]),
+        (changed(controller={"cmd": []}), ["unknown field `cmd`", "$.controller"]),
+        (changed(aims=[1]), ["$.aims[0]"]),
+        (changed(manifests=["x"]), ["$.manifests[0]"]),
+        (step(), ["missing required field `do`", "$.steps[0]"]),
+        (step(do="wait"), ["Invalid value 'wait'", "$.steps[0].do"]),
+        (step(do="rest"), ["missing required field `seconds`", "$.steps[0]"]),
+        (step(do="rest", seconds="1"), ["$.steps[0].seconds"]),
+        (step(do="rest", seconds=1, minutes=1), ["unknown field `minutes`", "$.steps[0]"]),
+        (step(do="touch", target={"kind": "Widget", "name": "x"}), ["missing required field `apiVersion`", "$.steps[0].target"]),
+        (fault(), ["missing required field `fault`", "$.faults[1]"]),
+        (fault(fault="Explode"), ["Invalid value 'Explode'", "$.faults[1].fault"]),
+        (fault(fault="Hold", release="never"), ["Invalid enum value 'never'", "$.faults[1].release"]),
+        (fault(fault="Hold", window={"from": 1}), ["unknown field `from`", "$.faults[1].window"]),
+        (fault(fault="HideOwnWrite", write={"verb": "get"}), ["Invalid enum value 'get'", "$.faults[1].write.verb"]),
+        (fault(fault="Delay"), ["missing required field `bySeconds`", "$.faults[1]"]),
+        (fault(fault="Hold", window={"fromStep": 2}), ["fault 2 (HoldStream)", "fromStep is 2", "steps 1 to 1"]),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place(data: bytes, parts: list[str]) -> None:
+    with pytest.raises(PlanError) as caught:
+        decode(data)
+    message = str(caught.value)
+    assert [part for part in parts if part not in message] == [], message
+
+
+TWO_STEPS = (Rest(seconds=1.0), Rest(seconds=1.0))
+
+
+def hold(window: Window) -> AnyFault:
+    return HoldStream(resource="pods", window=window)
+
+
+@pytest.mark.parametrize(
+    ("faults", "expected"),
+    [
+        ((), []),
+        ((hold(Window(1, 2, 0.5)), hold(Window(2, 3)), hold(Window(2, 99))), []),
+        ((HideOwnWrite(resource="pods", write=OwnWrite("create", 3)), DelayStream(resource="pods", by_seconds=0.1)), []),
+        ((hold(Window(0)),), ["fault 1 (HoldStream): fromStep is 0, the plan has steps 1 to 2"]),
+        ((hold(Window(3)),), ["fault 1 (HoldStream): fromStep is 3, the plan has steps 1 to 2"]),
+        ((hold(Window(2, 2)),), ["fault 1 (HoldStream): untilStep 2 is not after fromStep 2"]),
+        ((hold(Window(2, 1)),), ["fault 1 (HoldStream): untilStep 1 is not after fromStep 2"]),
+        ((hold(Window(1, None, 0.0)),), ["fault 1 (HoldStream): seconds is 0.0, expected a positive number"]),
+        ((hold(Window(1, None, -1.0)),), ["fault 1 (HoldStream): seconds is -1.0, expected a positive number"]),
+        (
+            (hold(Window()), HideOwnWrite(resource="pods", write=OwnWrite("create", 0))),
+            ["fault 2 (HideOwnWrite): write.nth is 0, writes are counted from 1"],
+        ),
+        ((DelayStream(resource="pods", by_seconds=0.0),), ["fault 1 (DelayStream): bySeconds is 0.0, expected a positive number"]),
+        (
+            (hold(Window(3, 2, 0.0)),),
+            [
+                "fault 1 (HoldStream): fromStep is 3, the plan has steps 1 to 2",
+                "fault 1 (HoldStream): untilStep 2 is not after fromStep 3",
+                "fault 1 (HoldStream): seconds is 0.0, expected a positive number",
+            ],
+        ),
+    ],
+)
+def test_contradictions(faults: tuple[AnyFault, ...], expected: list[str]) -> None:
+    plan = Plan(scenario="x", steps=TWO_STEPS, faults=faults)
+    assert contradictions(plan) == expected
+    if expected:
+        with pytest.raises(PlanError) as caught:
+            decode(encode(plan))
+        assert str(caught.value) == "; ".join(expected)
+
+
+def test_a_plan_without_steps() -> None:
+    assert contradictions(Plan(scenario="x", steps=())) == ["steps: a plan needs at least one step"]
+
+
+WIDGET = Target("staleproof.dev/v1", "Widget", "sample")
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        (Apply(object={"kind": "Widget", "metadata": {"name": "sample"}}), "apply Widget/sample"),
+        (Apply(object={}), "apply None/None"),
+        (Patch(target=WIDGET, patch={"spec": {"replicas": 5}}), 'patch Widget/sample {"spec":{"replicas":5}}'),
+        (Touch(target=WIDGET), "touch Widget/sample"),
+        (Delete(target=WIDGET), "delete Widget/sample"),
+        (Resync(resource="pods"), "resync pods"),
+        (Recreate(resource="pods"), "recreate pods number -1"),
+        (Rest(seconds=2.50), "rest 2.5 s"),
+    ],
+)
+def test_a_step_in_a_few_words(step: Step, expected: str) -> None:
+    assert describe(step) == expected

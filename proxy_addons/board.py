@@ -51,7 +51,6 @@ class Board:
 
     def install(self, faults: Sequence[AnyFault], namespace: str) -> None:
         """Replace the plan: everything the last one held leaves, and the open streams are announced again."""
-        self.journal.forget_sent()
         self.schedule = Schedule(faults, namespace)
         for stream in list(self.streams.values()):
             stream.follow()

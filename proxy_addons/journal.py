@@ -1,6 +1,11 @@
-"""What happened at the proxy, in order, until somebody has read it."""
+"""What happened at the proxy, in order, until somebody has read it.
+
+Entries are numbered from 0 for the life of the proxy. What every reader has been given is forgotten, but for the last few
+thousand: a reader whose connection broke may come back for them. While nobody reads, everything is kept.
+"""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
 
 import msgspec
@@ -8,17 +13,19 @@ import msgspec
 from staleproof.core.entry import Entry
 
 _BATCH = 2_000
+_KEPT = 5_000
 
 
 class Journal:
-    """Entries with a running number. Those that were sent are forgotten at the next `forget_sent`."""
+    """Entries with a running number. `first` is the number of the oldest that is still there."""
 
     def __init__(self) -> None:
+        self.first = 0
         self._entries: list[Entry] = []
-        self._first = 0
-        self._sent = 0
         self._news = asyncio.Event()
         self._encoder = msgspec.json.Encoder()
+        self._readers: dict[int, int] = {}
+        self._names = itertools.count()
 
     def record(self, entry: Entry) -> None:
         self._entries.append(entry)
@@ -27,20 +34,27 @@ class Journal:
     @property
     def end(self) -> int:
         """The number that the next entry will have."""
-        return self._first + len(self._entries)
-
-    def forget_sent(self) -> None:
-        del self._entries[: self._sent - self._first]
-        self._first = self._sent
+        return self.first + len(self._entries)
 
     async def lines(self, after: int) -> AsyncIterator[bytes]:
-        """NDJSON from entry number `after` on, for ever. Each chunk ends with a newline."""
-        at = max(after, self._first)
-        while True:
-            while at < self.end:
-                batch = self._entries[at - self._first : at - self._first + _BATCH]
-                yield b"".join(self._encoder.encode(entry) + b"\n" for entry in batch)
-                at += len(batch)
-                self._sent = max(self._sent, at)
-            self._news.clear()
-            await self._news.wait()
+        """NDJSON from entry number `after` on (or from the oldest that is still there), for ever. Each chunk ends with a newline."""
+        name = next(self._names)
+        at = self._readers[name] = max(after, self.first)
+        try:
+            while True:
+                while at < self.end:
+                    batch = self._entries[at - self.first : at - self.first + _BATCH]
+                    yield self._encoder.encode_lines(batch)
+                    at = self._readers[name] = at + len(batch)
+                    self._forget()
+                self._news.clear()
+                await self._news.wait()
+        finally:
+            del self._readers[name]
+
+    def _forget(self) -> None:
+        """In large portions: deleting the head of a list moves its tail."""
+        read = min(self._readers.values()) - self.first
+        if read > 2 * _KEPT:
+            del self._entries[: read - _KEPT]
+            self.first += read - _KEPT

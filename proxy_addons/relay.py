@@ -9,7 +9,6 @@ time, also while a watch is running.
 """
 
 import asyncio
-import re
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,12 +17,14 @@ from staleproof.core.request import ApiRequest
 
 from .board import Board
 from .stream import Stream
+from .wire import HEAD_END, LAST_CHUNK, Dechunker, Head, chunk, parse_head, status_of
 
 FLOW_HEADER = "x-staleproof-flow"
-_HEAD_END = b"\r\n\r\n"
+_FLOW_FIELD = FLOW_HEADER.encode()
+_READ_SIZE = 1 << 20
 _NOT_FORWARDED = {
     b"connection", b"keep-alive", b"transfer-encoding", b"te", b"trailer", b"upgrade", b"proxy-connection",
-    b"host", b"content-length", b"accept-encoding", FLOW_HEADER.encode(),
+    b"host", b"content-length", b"accept-encoding", _FLOW_FIELD,
 }  # fmt: skip
 _CHUNKED_JSON = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
 
@@ -56,11 +57,11 @@ class Relay:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         loop = asyncio.get_running_loop()
-        coming = loop.create_task(reader.readuntil(_HEAD_END))
+        coming = loop.create_task(reader.readuntil(HEAD_END))
         try:
             while True:
                 head = await coming  # raises when mitmproxy has closed
-                coming = loop.create_task(reader.readuntil(_HEAD_END))
+                coming = loop.create_task(reader.readuntil(HEAD_END))
                 work = loop.create_task(self._relay(head, writer))
                 await asyncio.wait({coming, work}, return_when=asyncio.FIRST_COMPLETED)
                 work.cancel()  # done; or the client left, or was refused and asks again
@@ -73,28 +74,27 @@ class Relay:
             coming.cancel()
             writer.close()
 
-    async def _relay(self, head: bytes, writer: asyncio.StreamWriter) -> None:
-        request, fields = _parse_head(head)
-        watch = self._watches.pop(fields.get(FLOW_HEADER.encode(), b"").decode())
+    async def _relay(self, data: bytes, writer: asyncio.StreamWriter) -> None:
+        head = parse_head(data)
+        watch = self._watches.pop(head.get(_FLOW_FIELD).decode())
         if self._board.schedule.is_expired(watch.request):
             self._refuse(watch, writer)
             return
         try:
             up_reader, up = await asyncio.open_connection(
-                self._host, self._upstream_port, ssl=self._tls, server_hostname=self._host, limit=1 << 20
+                self._host, self._upstream_port, ssl=self._tls, server_hostname=self._host, limit=_READ_SIZE
             )
         except OSError:
             writer.transport.abort()  # before a response head: mitmproxy answers 502
             return
         try:
-            up.write(self._upstream_head(request, fields))
-            answer = re.sub(rb"(?im)^connection:.*\r\n", b"", await up_reader.readuntil(_HEAD_END))
+            up.write(self._upstream_head(head).encode())
+            answer = parse_head(await up_reader.readuntil(HEAD_END))
+            writer.write(answer.without({b"connection"}).encode())
             if _is_watch_answer(answer):
-                writer.write(answer)
                 await self._gated(watch, up_reader, writer)
             else:  # refused (4xx, 5xx): no gate
-                writer.write(answer)
-                while data := await up_reader.read(65536):  # ends: upstream was asked to close
+                while data := await up_reader.read(_READ_SIZE):  # ends: upstream was asked to close
                     writer.write(data)
         except (OSError, asyncio.IncompleteReadError):
             writer.transport.abort()
@@ -124,10 +124,9 @@ class Relay:
         stream = Stream(next(self._board.numbers), watch.client, watch.request, wire, self._board)
         stream.sever("expired", None)
 
-    def _upstream_head(self, request: bytes, fields: dict[bytes, bytes]) -> bytes:
-        host = b"host: %b:%d" % (self._host.encode(), self._upstream_port)
-        kept = [b"%b: %b" % field for field in fields.items() if field[0] not in _NOT_FORWARDED]
-        return b"\r\n".join([request, host, b"connection: close", *kept]) + _HEAD_END
+    def _upstream_head(self, head: Head) -> Head:
+        ours = ((b"host", b"%b:%d" % (self._host.encode(), self._upstream_port)), (b"connection", b"close"))
+        return Head(head.line, (*ours, *head.without(_NOT_FORWARDED).fields))
 
 
 class _Wire:
@@ -138,10 +137,10 @@ class _Wire:
         self.over = asyncio.Event()
 
     def emit(self, data: bytes) -> None:
-        self._writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+        self._writer.write(chunk(data))
 
     def finish(self) -> None:
-        self._writer.write(b"0\r\n\r\n")
+        self._writer.write(LAST_CHUNK)
         self.over.set()
 
     def kill(self, *, reset: bool) -> None:
@@ -152,21 +151,16 @@ class _Wire:
 
 
 async def _pump(up_reader: asyncio.StreamReader, stream: Stream) -> None:
-    """Drain upstream chunk by chunk, as fast as it comes."""
+    """Drain upstream as fast as it comes, everything that has come in one go: a burst is one chunk for an event, and thousands of them."""
+    body = Dechunker()
     try:
-        while size := int((await up_reader.readline()).split(b";")[0], 16):
-            stream.feed(await up_reader.readexactly(size))
-            await up_reader.readexactly(2)
-        stream.upstream_ended("clean")
-    except (OSError, asyncio.IncompleteReadError, ValueError):
-        stream.upstream_ended("cut")
+        while not body.over and (data := await up_reader.read(_READ_SIZE)):
+            stream.feed(body.feed(data))
+    except (OSError, ValueError):
+        body.over = False
+    stream.upstream_ended("clean" if body.over else "cut")
 
 
-def _parse_head(head: bytes) -> tuple[bytes, dict[bytes, bytes]]:
-    request, *lines = head.removesuffix(_HEAD_END).split(b"\r\n")
-    return request, {k.strip().lower(): v.strip() for k, _, v in (line.partition(b":") for line in lines)}
-
-
-def _is_watch_answer(answer: bytes) -> bool:
-    lowered = answer.lower()
-    return b" 200 " in answer[:13] and b"transfer-encoding: chunked" in lowered and b"application/json" in lowered
+def _is_watch_answer(answer: Head) -> bool:
+    chunked, content_type = answer.get(b"transfer-encoding"), answer.get(b"content-type")
+    return status_of(answer) == 200 and chunked.lower() == b"chunked" and content_type.startswith(b"application/json")

@@ -1,0 +1,1 @@
+"""Tests that come with staleproof."""

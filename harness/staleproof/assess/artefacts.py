@@ -74,7 +74,7 @@ def fingerprint(plan: Plan) -> str:
 
 
 def keep_crash(root: Path, result: Result) -> str:
-    """Keep a finding's plan under `crashes`, or remove it once the plan passes; the id that `replay` takes, empty when it passed."""
+    """Keep a finding's plan under `crashes` and return the id that `replay` takes; remove it once the plan passes."""
     name = fingerprint(result.plan)
     path = root / "crashes" / f"{name}.json"
     if not result.failures:

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 
 from staleproof.assess.session import Session
 from staleproof.checks.population import Population, names_of, population
+from staleproof.core.entry import Closed, Opened
 from staleproof.core.history import History
 from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.plan import Apply, Manifest, Plan, Step, Touch
+from staleproof.core.plan import Apply, Manifest, Plan, Settle, Step, Touch
 from staleproof.drive.manifests import resource_type
 from staleproof.drive.rig import Rig
 from staleproof.errors import UsageError
+
+_AT_ONCE_SECONDS = 0.5
 
 
 def observe(session: Session, sample: Manifest) -> Observed:
@@ -20,8 +23,8 @@ def observe(session: Session, sample: Manifest) -> Observed:
     """
     manifests = session.options.manifests
     resource, scale_path = session.call(lambda rig: _describe(rig, sample))
-    bare = Observed(sample, resource, scale_path, (), manifests)
-    references = session.references(_workload(bare))
+    bare = Observed(sample, resource, scale_path, (), manifests=manifests)
+    references = session.repeat(_workload(bare))
     children = _children(references)
     if not children:
         name = f"{sample['kind']}/{sample['metadata']['name']}"
@@ -30,14 +33,24 @@ def observe(session: Session, sample: Manifest) -> Observed:
             f"the controller created nothing for {name} in {references[0].entries[-1].at:.1f} s: "
             f"is it the controller of this kind, and is the sample complete? See {log}"
         )
-    return Observed(sample, resource, scale_path, children, manifests)
+    at_once = all(_relist_seconds(reference, resource) < _AT_ONCE_SECONDS for reference in references)
+    return Observed(sample, resource, scale_path, children, at_once, manifests)
 
 
 def _workload(observed: Observed) -> Plan:
     steps: list[Step] = [Apply(object=observed.sample)]
     if observed.scale_path:
         steps += [observed.scale(observed.replicas + 1), observed.scale(max(observed.replicas - 2, 0))]
-    return Plan(scenario="observe", title="what the controller does", steps=(*steps, Touch(target=observed.target)))
+    steps.append(Touch(target=observed.target))
+    return Plan(scenario="observe", title="what the controller does", steps=tuple(steps), settle=Settle(resync=True))
+
+
+def _relist_seconds(history: History, resource: str) -> float:
+    """How long the controller took from a 410 on its watch of this resource to the next watch; for ever if it never came."""
+    closed = [entry.at for entry in history.entries if isinstance(entry, Closed) and entry.how == "expired"]
+    opened = [entry.at for entry in history.entries if isinstance(entry, Opened) and entry.resource == resource]
+    again = [at for at in opened if closed and at > closed[0]]
+    return again[-1] - closed[0] if again else float("inf")
 
 
 async def _describe(rig: Rig, sample: Manifest) -> tuple[str, tuple[str, ...]]:

@@ -12,6 +12,7 @@ _VERBS: tuple[Literal["create", "delete"], ...] = ("create", "delete")
 
 def canonical_plans(observed: Observed) -> Iterator[Plan]:
     """Plans that need no luck, derived from what the controller does without faults."""
+    yield own_writes.idempotence(observed)
     for verb in _VERBS:
         for poke in own_writes.POKES:
             yield from own_writes.canonical(observed, verb, poke)

@@ -25,7 +25,7 @@ from staleproof.checks.verdict import Outcome, Verdict, inconclusive
 from staleproof.core.entry import Released, Settled
 from staleproof.core.history import History
 from staleproof.core.plan import Manifest, Plan, Subject
-from staleproof.drive.control_plane import ControlPlaneOptions, Progress, Silent
+from staleproof.drive.control_plane import ControlPlane, ControlPlaneOptions, Progress, Silent
 from staleproof.drive.rig import Rig, rig
 from staleproof.drive.run import Converged, Trial, run_trial
 
@@ -60,6 +60,7 @@ class Session:
     def __init__(self, options: SessionOptions, progress: Progress | None = None, *, folder: Path | None = None) -> None:
         self.options = options
         self.run = Run(folder or new_run_folder(options.root))
+        self.plane: ControlPlane
         self._progress = progress or Silent()
         self._references: dict[str, tuple[History, ...]] = {}
         self._jobs: asyncio.Queue[Callable[[Rig], Coroutine[Any, Any, None]] | None]
@@ -88,11 +89,14 @@ class Session:
 
     def references(self, plan: Plan) -> tuple[History, ...]:
         """Fault-free histories of this workload; run once for each workload and kept."""
-        bare = plan.reference
-        key = _digest((self.options.subject, bare.steps))
+        return self.repeat(plan.reference)
+
+    def repeat(self, plan: Plan) -> tuple[History, ...]:
+        """The plan, run as often as a reference needs, not judged; kept for the next who asks."""
+        key = _digest((self.options.subject, plan.steps, plan.settle))
         if key not in self._references:
             where = self.run.folder / "references"
-            trials = [Trial(plan=bare, folder=where / f"{len(self._references) + 1}-{n}") for n in range(1, REFERENCES + 1)]
+            trials = [Trial(plan=plan, folder=where / f"{len(self._references) + 1}-{n}") for n in range(1, REFERENCES + 1)]
             self._references[key] = tuple(self._do(lambda r, t=trial: run_trial(t, r)) for trial in trials)  # type: ignore[misc]
         return self._references[key]
 
@@ -154,7 +158,7 @@ class Session:
         self._loop, self._jobs = asyncio.get_running_loop(), asyncio.Queue()
         options = self.options
         async with rig(options.subject, list(options.manifests), options.control_plane, self.run.folder, self._progress) as running:
-            self.run.environment = dict(running.environment)
+            self.run.environment, self.plane = dict(running.environment), running.plane
             self._started.set_result(None)
             while (job := await self._jobs.get()) is not None:
                 await job(running)

@@ -24,6 +24,8 @@ CONTROLLERS = (
     ("deterministic", "gives its pods names that it can work out again", False),
 )
 EXIT_SURPRISE = 1
+THE_PLAN = """a user creates a Widget with 3 replicas. From the controller's first pod on, its pod stream is held.
+Then an annotation of the Widget changes: the controller looks again although there is nothing new to do."""
 
 
 @click.command()
@@ -67,7 +69,7 @@ def demo() -> int:
 def _show(console: Console, name: str, does: str, result: Result) -> None:
     fixture = f"[bold]{name}[/] ({does})"
     if not result.failures:
-        console.print(f"[green]✓ passed[/]  {fixture}  {result.seconds:.1f} s", highlight=False)
+        console.print(f"[green]✓ passed[/]  {fixture}  {result.seconds:.1f} s", highlight=False, soft_wrap=True)
         return
     times, runs = result.reproduced
     console.print(f"[bold red]✗ failed[/]  {fixture}  {result.seconds:.1f} s, reproduced {times}/{runs}", highlight=False)

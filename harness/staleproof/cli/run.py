@@ -25,17 +25,20 @@ from staleproof.report.terminal import sentence, table
 
 ROOT = Path(".staleproof")
 F = TypeVar("F", bound=Callable[..., Any])
+_PROVIDER = "Where the control plane comes from."
+_COMMAND = "The controller under test as a command; {kubeconfig} is replaced, KUBECONFIG is set."
+_REPLAYED = {0: "[green]FIXED[/]: it passes now", EXIT_FINDING: "[bold red]STILL FAILS[/]"}
 
 
 def _subject_options(command: F) -> F:
     """Who is tested and where: the same options for every command that runs plans."""
     for option in (
-        click.option("--provider", type=click.Choice(get_args(ProviderName)), default="auto", show_default=True, help="Where the control plane comes from."),
+        click.option("--provider", type=click.Choice(get_args(ProviderName)), default="auto", show_default=True, help=_PROVIDER),
         click.option("--kubeconfig", type=click.Path(path_type=Path), help="A cluster of your own, for the provider `existing`."),
         click.option("--allow-remote-cluster", is_flag=True, help="Let the cluster be one that is not on this machine."),
         click.option("--controller-image", default="", help="The controller under test as an image."),
-        click.option("--controller-cmd", default="", help="The controller under test as a command; {kubeconfig} is replaced, KUBECONFIG is set."),
-    ):  # fmt: skip
+        click.option("--controller-cmd", default="", help=_COMMAND),
+    ):
         command = option(command)
     return command
 

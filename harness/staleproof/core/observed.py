@@ -24,6 +24,7 @@ class Observed:
         resource: the primary's resource, group-qualified.
         scale_path: path of its replica count, e.g. ("spec", "replicas"); empty when it has none.
         children: what the controller created, most first.
+        relists_at_once: after a 410 it lists again without waiting (client-go waits, longer each time).
         manifests: CustomResourceDefinitions that the sample needs.
     """
 
@@ -31,6 +32,7 @@ class Observed:
     resource: str
     scale_path: tuple[str, ...]
     children: tuple[ChildKind, ...]
+    relists_at_once: bool = False
     manifests: tuple[Manifest, ...] = ()
 
     @property

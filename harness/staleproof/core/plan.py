@@ -93,12 +93,15 @@ class Settle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, fo
         quiet_seconds: the trial has settled when nothing was written for this long.
         limit_seconds: a step never takes longer than this.
         deadline_seconds: the controller has this long to converge after the release; the reference may ask for more.
+        resync: once settled, end the watches of the primaries with 410, so that everything is reconciled again. client-go waits
+            longer each time (0.8 s doubled up to 30 s, until two quiet minutes have passed), so it is not done in every trial.
     """
 
     idle_seconds: float = 0.25
     quiet_seconds: float = 0.5
     limit_seconds: float = 10.0
     deadline_seconds: float = 10.0
+    resync: bool = False
 
 
 class Subject(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
@@ -136,8 +139,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
 
     @property
     def reference(self) -> "Plan":
-        """The same workload without any fault."""
-        return msgspec.structs.replace(self, faults=(), title=f"reference of: {self.title}" if self.title else "reference")
+        """The same workload without any fault, and without resyncs: nobody relists when nothing is wrong."""
+        steps = tuple(step for step in self.steps if not isinstance(step, Resync))
+        settle = msgspec.structs.replace(self.settle, resync=False)
+        return msgspec.structs.replace(self, faults=(), steps=steps, settle=settle, title=f"reference of: {self.title}")
 
 
 class PlanError(ValueError):

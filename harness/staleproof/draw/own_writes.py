@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Release, Window
 from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.plan import Apply, Plan, Rest, Resync, Step, Touch
+from staleproof.core.plan import Apply, Plan, Rest, Resync, Settle, Step, Touch
 
 SCENARIO = "own-writes"
 AIMS = {
@@ -18,7 +18,7 @@ AIMS = {
     "delete": ("no-excess-delete", "converges-after-catch-up"),
 }
 Poke = Literal["touch", "resync"]
-POKES: tuple[Poke, ...] = ("touch", "resync")
+POKES: tuple[Poke, ...] = ("touch", "resync")  # the first costs a client nothing; nor does the first of the releases
 RELEASES: tuple[Release, ...] = ("events", "relist", "resume")
 MOST_REPLICAS = 6
 
@@ -33,6 +33,8 @@ def canonical(observed: Observed, verb: Literal["create", "delete"], poke: Poke)
     for child in observed.children:
         if (child.creates if verb == "create" else child.deletes) == 0:
             continue
+        if poke == "resync" and verb == "delete" and not observed.relists_at_once:
+            continue  # it would wait longer after each 410; the creates have shown what a relist does
         first: list[Step] = [Apply(object=observed.sample)]
         if verb == "delete":
             first.append(observed.scale(max(observed.replicas - 2, 0)))
@@ -44,7 +46,23 @@ def canonical(observed: Observed, verb: Literal["create", "delete"], poke: Poke)
             manifests=observed.manifests,
             steps=(*first, poke_step(poke, observed)),
             faults=(fault,),
+            settle=Settle(resync=observed.relists_at_once),
         )
+
+
+def idempotence(observed: Observed) -> Plan:
+    """No fault at all: once everything is done, reconcile everything again."""
+    steps: list[Step] = [Apply(object=observed.sample)]
+    if observed.scale_path:
+        steps.append(observed.scale(observed.replicas + 1))
+    return Plan(
+        scenario=SCENARIO,
+        title="no fault: reconcile everything again once it has settled",
+        aims=("settles",),
+        manifests=observed.manifests,
+        steps=tuple(steps),
+        settle=Settle(resync=True),
+    )
 
 
 @st.composite
@@ -64,7 +82,8 @@ def plans(draw: st.DrawFn, observed: Observed) -> Plan:
     child = draw(st.sampled_from(_written(observed)))
     possible = [write for write in writes if write[1] == "create" or child.deletes]
     step, verb, count = draw(st.sampled_from(possible))
-    steps.append(poke_step(draw(st.sampled_from(POKES)), observed))
+    pokes, releases = (POKES, RELEASES) if observed.relists_at_once else (POKES[:1], RELEASES[:1])
+    steps.append(poke_step(draw(st.sampled_from(pokes)), observed))
     rest = draw(st.sampled_from((0.0, 0.5, 1.0)))
     if rest:
         steps.append(Rest(seconds=rest))
@@ -72,7 +91,7 @@ def plans(draw: st.DrawFn, observed: Observed) -> Plan:
         resource=child.resource,
         window=Window(from_step=step),
         write=OwnWrite(verb, draw(st.integers(1, min(count, 2)))),
-        release=draw(st.sampled_from(RELEASES)),
+        release=draw(st.sampled_from(releases)),
     )
     return Plan(
         scenario=SCENARIO,
@@ -81,6 +100,7 @@ def plans(draw: st.DrawFn, observed: Observed) -> Plan:
         manifests=observed.manifests,
         steps=tuple(steps),
         faults=(fault,),
+        settle=Settle(resync=observed.relists_at_once),
     )
 
 
@@ -94,4 +114,9 @@ def _written(observed: Observed) -> list[ChildKind]:
 
 
 def _kinds(observed: Observed) -> list[Literal["scale", "touch", "resync"]]:
-    return ["scale", "touch", "resync"] if observed.scale_path else ["touch", "resync"]
+    kinds: list[Literal["scale", "touch", "resync"]] = ["touch"]
+    if observed.scale_path:
+        kinds.insert(0, "scale")
+    if observed.relists_at_once:
+        kinds.append("resync")
+    return kinds

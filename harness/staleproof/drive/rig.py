@@ -37,6 +37,7 @@ class Rig:
     group: asyncio.TaskGroup
     controller: Controller | None = None
     environment: dict[str, str] = field(default_factory=dict)
+    watched: frozenset[str] = frozenset()
     _life: int = 0
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
@@ -47,6 +48,7 @@ class Rig:
             SetupError: it exits, or opens no watch; with the end of its log.
         """
         if self.controller is not None and self.controller.running:
+            await self.feed.until(self._has_its_watches, limit_seconds=OPENS_WATCH_SECONDS)
             return
         await self._stack.aclose()
         self._life += 1
@@ -67,6 +69,7 @@ class Rig:
                 f"(KUBECONFIG, or {{kubeconfig}} in its command)?\n{self.controller.account()}"
             )
         await self.feed.until_idle(_READY_IDLE_SECONDS, limit_seconds=OPENS_WATCH_SECONDS)
+        self.watched = frozenset(stream.resource for stream in self.feed.activity.streams.values())
         self.environment["controllerStartSeconds"] = f"{time.monotonic() - started:.2f}"
 
     async def use(self, subject: Subject) -> None:
@@ -87,6 +90,10 @@ class Rig:
             await self.api.call("POST", kind.path(), {"metadata": {"name": name, "labels": {"staleproof.dev/trial": "true"}}})
         except ApiError as err:
             raise SetupError(f"cannot create the namespace {name}: {err}") from err
+
+    def _has_its_watches(self, now: float) -> bool | float:
+        """A trial that ends while the controller waits to watch again must not spoil the next."""
+        return self.watched <= {stream.resource for stream in self.feed.activity.streams.values()} or now + 0.1
 
     def _has_watch(self, now: float) -> bool | float:
         """Asked again every so often, because an exit is no news to the feed."""

@@ -117,7 +117,7 @@ async def _settle(trial: Trial, rig: Rig, workload: Workload, kinds: Sequence[Re
     deadline = trial.deadline_seconds or settle.deadline_seconds
     ok = await rig.feed.until(settled, limit_seconds=deadline)
     rig.feed.take(Settled(at=time.monotonic(), ok=ok, why="" if ok else f"after {deadline:g} s: {missing}"))
-    if ok:
+    if ok and settle.resync:
         for resource in dict.fromkeys(kind.name for kind in kinds):
             await workload.resync(resource)
         await rig.feed.until_idle(settle.idle_seconds, limit_seconds=settle.limit_seconds)

@@ -60,7 +60,7 @@ class Workload:
             case Rest(seconds=seconds):
                 await self.feed.until(lambda now: False, limit_seconds=seconds)
 
-    async def resync(self, resource: str, *, limit_seconds: float = 15.0) -> bool:
+    async def resync(self, resource: str, *, limit_seconds: float = 60.0) -> bool:
         """End the controller's watches of the resource with 410 and wait until it watches again."""
         before = self._streams(resource)
         if await self.proxy.expire(resource) == 0:

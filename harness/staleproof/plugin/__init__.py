@@ -1,0 +1,109 @@
+"""The pytest plugin: options, fixtures, exit codes, reports. Inert, and cheap to import, unless a controller is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from staleproof.plugin.options import add_options, header, text
+
+if TYPE_CHECKING:
+    from staleproof.plugin.outcome import Outcomes
+
+pytest_plugins = ["staleproof.plugin.fixtures"]
+
+EXIT_INCONCLUSIVE, EXIT_ENVIRONMENT = 10, 11
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    add_options(parser)
+
+
+def _is_asked(config: pytest.Config) -> bool:
+    return bool(text(config, "--controller-cmd") or text(config, "--controller-image") or text(config, "--staleproof-replay"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not _is_asked(config):
+        return
+    if text(config, "--controller-cmd") and text(config, "--controller-image"):
+        raise pytest.UsageError("--controller-cmd and --controller-image were both given; name one controller")
+    if hasattr(config, "workerinput"):
+        return  # the controlling process has chosen the paths
+    suite = _bundled_suite()
+    if text(config, "--staleproof-replay"):
+        config.args = [str(suite / "test_replay.py")]
+    elif config.args_source is not pytest.Config.ArgsSource.ARGS:
+        config.args = [str(suite)]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The replay test is part of the suite's folder and means nothing without something to replay."""
+    if collection_path.name == "test_replay.py" and not text(config, "--staleproof-replay"):
+        return True if collection_path.parent == _bundled_suite() else None
+    return None
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    return [f"staleproof: {', '.join(header(config))}"] if _is_asked(config) else []
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if _is_asked(session.config):
+        from staleproof.plugin.outcome import begin
+
+        begin(session.config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:  # noqa: ANN401  # xdist's WorkerController
+    """xdist: every worker keeps its trials in a part of the one run folder."""
+    outcomes = _outcomes(node.config)
+    if outcomes is not None:
+        node.workerinput["staleproof_run"] = str(outcomes.folder)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:  # noqa: ANN401  # as above
+    outcomes = _outcomes(node.config)
+    if outcomes is not None:
+        outcomes.take(getattr(node, "workeroutput", {}).get("staleproof"), lost=error is not None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:  # noqa: ANN401  # a hook wrapper
+    report = yield
+    outcomes = _outcomes(item.config)
+    if outcomes is not None and call.excinfo is not None:
+        outcomes.note_error(call.excinfo.value)
+    return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    outcomes = _outcomes(session.config)
+    if outcomes is not None:
+        session.exitstatus = outcomes.finish(session.config, exitstatus)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    outcomes = _outcomes(config)
+    if outcomes is not None:
+        outcomes.summarize(terminalreporter)
+
+
+def _bundled_suite() -> Path:
+    """The folder of the conformance suite that ships with staleproof."""
+    from importlib.resources import files
+
+    return Path(str(files("staleproof.suites") / "conformance"))
+
+
+def _outcomes(config: pytest.Config) -> Outcomes | None:
+    if not _is_asked(config):
+        return None
+    from staleproof.plugin.outcome import OUTCOMES
+
+    return config.stash.get(OUTCOMES, None)

@@ -1,6 +1,8 @@
 """What a person reads at the end of a run: one table, one sentence."""
 
+from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.verdict import Outcome
@@ -15,35 +17,23 @@ _WORDS = {
 }
 
 
-def table(report: Report) -> Table:
-    """Requirement, result, trials that exercised it, faults fired of planned, and why when it is not a pass."""
-    made = Table(
-        title=f"staleproof · {len(report.trials)} trials · Kubernetes {report.environment.get('kubernetes', '?')}",
-        title_justify="left",
-    )
-    for heading in ("requirement", "level", "result", "trials", "faults fired", "why"):
-        made.add_column(heading, overflow="fold", no_wrap=heading == "requirement")
+def table(report: Report) -> Group:
+    """Requirement, result, trials that exercised it, faults fired of planned; below, why what did not pass did not."""
+    title = f"staleproof · {len(report.trials)} trials · Kubernetes {report.environment.get('kubernetes', '?')}"
+    made = Table(title=title, title_justify="left")
+    for heading in ("requirement", "level", "result", "trials", "faults fired"):
+        made.add_column(heading, no_wrap=True)
+    notes = []
     for slug, joined in overall(report).items():
         every = verdicts_on(slug, report.trials)
         counted = [(trial, verdict) for trial, verdict in every if outcome(verdict) is not Outcome.NOT_EXERCISED]
         planned, fired = sum(t.faults_planned for t, _ in counted), sum(t.faults_fired for t, _ in counted)
-        why = next(
-            (
-                v.why or v.story.splitlines()[0].removeprefix(slug).strip()
-                for _, v in every
-                if outcome(v) is joined and (v.why or v.story)
-            ),
-            "",
-        )
-        made.add_row(
-            slug,
-            BY_SLUG[slug].level,
-            f"[{_STYLES[joined]}]{_WORDS[joined]}[/]",
-            str(len(counted)),
-            f"{fired}/{planned}",
-            "" if joined is Outcome.PASS else why,
-        )
-    return made
+        result = Text(_WORDS[joined], style=_STYLES[joined])
+        made.add_row(slug, BY_SLUG[slug].level, result, str(len(counted)), f"{fired} of {planned}")
+        why = next((_why(v) for _, v in every if outcome(v) is joined and (v.why or v.story)), "")
+        if joined is not Outcome.PASS and why:
+            notes.append(Text.assemble((slug, _STYLES[joined]), f": {why}"))
+    return Group(made, *notes)
 
 
 def _why(verdict: RequirementVerdict) -> str:

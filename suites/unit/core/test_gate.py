@@ -349,6 +349,13 @@ def test_a_frame_without_a_revision_is_not_released_by_revision() -> None:
     assert gate.release(0.0) == [event(1)]
 
 
+def test_the_first_end_of_a_stream_is_the_one_that_leaves() -> None:
+    gate = Gate()
+    gate.sever("reset", 0)
+    gate.upstream_ended("clean")
+    assert gate.release(0.0) == [Closing("reset", 0)]
+
+
 def test_the_rules_may_be_replaced() -> None:
     gate = Gate()
     gate.receive(event(1), 0.0)

@@ -83,6 +83,7 @@ def test_innocent(watch: Watch, frames: list[Frame]) -> None:
         (watch_list, [added(3), end(9), modified(9)], "Ordered, Unique: MODIFIED 9 after 9"),
         (watch_list, [added(3), end(9), added(3)], "Ordered, Unique: ADDED 3 after 9"),
         (from_now, [modified(6), added(3)], "Ordered, Unique: ADDED 3 after 6"),
+        (from_now, [added(5), bookmark(6), added(4)], "Ordered, Unique: ADDED 4 after 6"),  # a bookmark ends the initial events
         (from_now, [added(6), modified(6)], "Ordered, Unique: MODIFIED 6 after 6"),
         # Unique: an object comes once among the initial events
         (watch_list, [added(3, "u"), added(4), added(5, "u")], "Unique: a/pod-u came twice among the initial events"),

@@ -1,0 +1,29 @@
+"""How a test of the suite fails: in the words of the findings, with how to see it again."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from staleproof.assess.artefacts import fingerprint
+from staleproof.assess.result import Result
+from staleproof.checks.catalog import BY_SLUG
+
+
+def assert_passed(results: Iterable[Result]) -> None:
+    """Fail the test when any of these trials has a finding; its stories are the message."""
+    failed = [result for result in results if result.failures]
+    if failed:
+        pytest.fail("\n\n".join(_told(result) for result in failed), pytrace=False)
+
+
+def _told(result: Result) -> str:
+    times, runs = result.reproduced
+    blocks = [f"{result.plan.title or result.plan.scenario}"]
+    for story in result.stories:
+        blocks.append(f"{BY_SLUG[story.requirement].must}\n{story.text()}")
+    name = fingerprint(result.plan)
+    blocks.append(
+        f"reproduced {times}/{runs}\nReproduce with:\n  pytest --staleproof-replay {name} …\n  staleproof replay {name}\n"
+        f"History: {result.folder / 'history.jsonl'}"
+    )
+    return "\n".join(blocks)

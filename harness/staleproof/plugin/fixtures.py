@@ -1,0 +1,157 @@
+"""Fixtures. Those for configuration can be overridden in a conftest.py; the others start the real things when first asked for.
+
+Nothing heavy is imported until then.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from staleproof.plugin.options import text, values
+
+if TYPE_CHECKING:
+    from staleproof.assess import Result, Session
+    from staleproof.core.observed import Observed
+    from staleproof.core.plan import Manifest, Plan, Subject
+    from staleproof.drive.control_plane import ControlPlane, ControlPlaneOptions
+
+
+@pytest.fixture(scope="session")
+def controller_spec(pytestconfig: pytest.Config) -> Subject:
+    """The controller under test. Override to name another than the command line does."""
+    import shlex
+
+    from staleproof.core.plan import Subject
+    from staleproof.drive.controller import command_of
+    from staleproof.errors import UsageError
+
+    command, image = text(pytestconfig, "--controller-cmd"), text(pytestconfig, "--controller-image")
+    if not command and not image:
+        raise pytest.UsageError(
+            "name the controller under test: --controller-cmd, --controller-image or the fixture controller_spec"
+        )
+    pairs = [pair.partition("=") for pair in values(pytestconfig, "--controller-env")]
+    if any(not sep for _, sep, _ in pairs):
+        raise UsageError("--controller-env: expected NAME=VALUE")
+    return Subject(
+        command=command_of(command) if command else (),
+        image=image,
+        arguments=tuple(shlex.split(text(pytestconfig, "--controller-args"))),
+        env={name: value for name, _, value in pairs},
+    )
+
+
+@pytest.fixture(scope="session")
+def control_plane_config(pytestconfig: pytest.Config) -> ControlPlaneOptions:
+    """Where the control plane comes from. Override to choose in code."""
+    from staleproof.drive.control_plane import ControlPlaneOptions
+
+    kubeconfig = text(pytestconfig, "--staleproof-kubeconfig")
+    return ControlPlaneOptions(
+        provider=text(pytestconfig, "--staleproof-kube-provider"),  # type: ignore[arg-type]  # checked where providers are chosen
+        kubeconfig=Path(kubeconfig) if kubeconfig else None,
+        allow_remote=text(pytestconfig, "--staleproof-allow-remote-cluster").lower() in ("yes", "true", "1"),
+        image=text(pytestconfig, "--staleproof-kube-image"),
+    )
+
+
+@pytest.fixture(scope="session")
+def controller_crds(pytestconfig: pytest.Config) -> list[Manifest]:
+    """CustomResourceDefinitions that are applied first. Override to give them in code."""
+    from staleproof.drive.manifests import read_crds
+
+    return read_crds(Path(path) for path in values(pytestconfig, "--staleproof-crds"))
+
+
+@pytest.fixture(scope="session")
+def controller_samples(pytestconfig: pytest.Config) -> list[Manifest]:
+    """Primaries. Override to give them in code."""
+    from staleproof.drive.manifests import read
+    from staleproof.errors import UsageError
+
+    found = read((Path(path) for path in values(pytestconfig, "--staleproof-samples")), "--staleproof-samples")
+    if not found:
+        raise UsageError(
+            "no primary to work with: give manifests with --staleproof-samples, or override the fixture controller_samples"
+        )
+    return found
+
+
+@pytest.fixture(scope="session")
+def staleproof_session(
+    pytestconfig: pytest.Config,
+    controller_spec: Subject,
+    control_plane_config: ControlPlaneOptions,
+    controller_crds: list[Manifest],
+) -> Iterator[Session]:
+    """Control plane, proxy and controller, started once for each pytest process (each xdist worker)."""
+    from rich.console import Console
+
+    from staleproof.assess import Session, SessionOptions
+    from staleproof.plugin.outcome import OUTCOMES
+    from staleproof.progress import progress_on
+
+    outcomes = pytestconfig.stash[OUTCOMES]
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    options = SessionOptions(
+        subject=controller_spec,
+        manifests=tuple(controller_crds),
+        control_plane=control_plane_config,
+        name=f"{worker}-" if worker else "",
+    )
+    capture: Any = pytestconfig.pluginmanager.getplugin("capturemanager")
+    session = Session(options, progress_on(Console(stderr=True)), folder=outcomes.folder / worker)
+    with capture.global_and_fixture_disabled():
+        terminal: Any = pytestconfig.pluginmanager.getplugin("terminalreporter")
+        if terminal is not None:
+            terminal.ensure_newline()
+        session.__enter__()
+    try:
+        yield session
+    finally:
+        session.__exit__()
+
+
+@pytest.fixture(scope="session")
+def control_plane(staleproof_session: Session) -> ControlPlane:
+    """The running control plane: address, CA, credentials."""
+    return staleproof_session.plane
+
+
+@pytest.fixture(scope="session")
+def kubeconfig(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A kubeconfig that leads straight to the API server, not through the proxy."""
+    path = tmp_path_factory.mktemp("staleproof") / "kubeconfig"
+    control_plane.write_kubeconfig(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def observed(staleproof_session: Session, controller_samples: list[Manifest]) -> list[Observed]:
+    """What the controller does for each sample when nothing is wrong."""
+    from staleproof.assess.observe import observe
+
+    return [observe(staleproof_session, sample) for sample in controller_samples]
+
+
+@pytest.fixture
+def trial(staleproof_session: Session, pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Callable[[Plan], Result]:
+    """Run a plan, judge it, keep everything. A finding does not raise here: pass the results to `assert_passed`."""
+    from staleproof.plugin.outcome import OUTCOMES
+
+    outcomes = pytestconfig.stash[OUTCOMES]
+
+    def run(plan: Plan) -> Result:
+        result = staleproof_session.trial(plan)
+        crash = outcomes.add(result, staleproof_session.run.environment)
+        request.node.user_properties.append(("staleproof.trial", result.name))
+        for verdict in result.failures:
+            request.node.user_properties.append((f"staleproof.{verdict.requirement}", f"failed, staleproof replay {crash}"))
+        return result
+
+    return run

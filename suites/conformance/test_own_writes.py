@@ -1,0 +1,59 @@
+"""Own writes: the controller must not do again what it has done and not yet seen done.
+
+Its own writes are hidden from it and it is made to look again. Canonical plans first, one for each resource that it writes,
+each verb and each poke; then plans drawn by Hypothesis.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from staleproof.assess import Result
+from staleproof.core.observed import Observed
+from staleproof.core.plan import Plan
+from staleproof.draw import own_writes
+from staleproof.plugin.fail import assert_passed
+from staleproof.plugin.options import text
+
+
+def test_idempotence(observed: list[Observed], trial: Callable[[Plan], Result]) -> None:
+    """No fault: once everything is done, everything is reconciled again, and nothing may be written."""
+    assert_passed([trial(own_writes.idempotence(each)) for each in observed])
+
+
+@pytest.mark.parametrize("poke", own_writes.POKES)
+@pytest.mark.parametrize("verb", ["create", "delete"])
+def test_canonical(
+    verb: Literal["create", "delete"], poke: own_writes.Poke, observed: list[Observed], trial: Callable[[Plan], Result]
+) -> None:
+    plans = [plan for each in observed for plan in own_writes.canonical(each, verb, poke)]
+    if not plans:
+        pytest.skip(f"without faults the controller makes no {verb}s for these samples")
+    assert_passed([trial(plan) for plan in plans])
+
+
+def test_drawn(observed: list[Observed], trial: Callable[[Plan], Result], pytestconfig: pytest.Config) -> None:
+    """A finding ends the search: what comes after it would only be found again."""
+    results: list[Result] = []
+    for each in observed:
+        if own_writes.can_draw(each):
+            _search(each, trial, results, int(text(pytestconfig, "--staleproof-max-examples")))
+    assert_passed(results)
+
+
+def _search(observed: Observed, trial: Callable[[Plan], Result], results: list[Result], examples: int) -> None:
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        phases=[Phase.generate],  # a drawn plan is run as it is: trials are too dear to shrink one by one here
+        suppress_health_check=list(HealthCheck),
+        database=None,
+    )
+    @given(own_writes.plans(observed))
+    def every_plan(plan: Plan) -> None:
+        if not any(result.failures for result in results):
+            results.append(trial(plan))
+
+    every_plan()

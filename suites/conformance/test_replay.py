@@ -1,0 +1,21 @@
+"""A finding, run again: `pytest --staleproof-replay ID`."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from staleproof.assess import Result
+from staleproof.assess.artefacts import find_plan
+from staleproof.core.plan import Plan
+from staleproof.plugin.fail import assert_passed
+from staleproof.plugin.options import text
+
+
+def test_replay(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> None:
+    wanted = text(pytestconfig, "--staleproof-replay")
+    if not wanted:
+        pytest.skip("nothing to replay: give --staleproof-replay")
+    plan = find_plan(wanted, Path(text(pytestconfig, "--staleproof-dir")))
+    trial: Callable[[Plan], Result] = request.getfixturevalue("trial")
+    assert_passed([trial(plan)])

@@ -31,7 +31,6 @@ from staleproof.drive.run import Converged, Trial, run_trial
 
 T = TypeVar("T")
 REFERENCES = 2
-RERUNS = 2
 _DEADLINE_FACTOR = 5.0
 
 
@@ -44,7 +43,8 @@ class SessionOptions:
         manifests: CustomResourceDefinitions and whatever else is applied first.
         control_plane: where the API server comes from.
         root: the artefact folder; a run gets a folder of its own under `runs`.
-        name: added to the run folder's name, e.g. the xdist worker; empty means none.
+        name: added to the trials' names, e.g. the xdist worker; empty means none.
+        reruns: how often a trial with a finding is run again before the finding is believed.
     """
 
     subject: Subject
@@ -52,6 +52,7 @@ class SessionOptions:
     control_plane: ControlPlaneOptions = field(default_factory=ControlPlaneOptions)
     root: Path = Path(".staleproof")
     name: str = ""
+    reruns: int = 2
 
 
 class Session:
@@ -112,7 +113,7 @@ class Session:
         verdicts = judge(history)
         reproduced = (0, 0)
         if _failed(verdicts):
-            again = [judge(self._run(plan, references, folder / f"rerun-{n}")) for n in range(1, RERUNS + 1)]
+            again = [judge(self._run(plan, references, folder / f"rerun-{n}")) for n in range(1, self.options.reruns + 1)]
             verdicts, reproduced = _confirmed(verdicts, again)
         result = Result(name, plan, history, verdicts, folder, seconds, reproduced)
         self.run.results.append(result)

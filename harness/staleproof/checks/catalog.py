@@ -1,4 +1,7 @@
-"""The requirements: one MUST sentence each, with a slug that never changes its meaning. Everything printed about them comes from here."""
+"""The requirements: one MUST sentence each, with a slug that never changes its meaning.
+
+Everything that is printed about them comes from here.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +22,10 @@ Level = Literal["core", "extended", "provisional"]
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What a controller must do. `remedy` is for the author of one that does not."""
+    """What a controller must do. `remedy` is for the author of one that does not.
+
+    `needs_references`: the check compares with fault-free runs, so without good ones it is not made.
+    """
 
     slug: str
     must: str
@@ -27,6 +33,7 @@ class Requirement:
     source: str
     remedy: str
     check: Callable[[Evidence], Verdict]
+    needs_references: bool = True
 
 
 _SEED = "What they don't tell you about scalable and reliable controllers, section Expectations pattern"
@@ -46,7 +53,8 @@ REQUIREMENTS = (
         must="The controller MUST not delete more because it has not yet seen its own deletes.",
         level="core",
         source=f"KEP-5647; {_SEED}",
-        remedy="expect own deletes by uid until the cache shows them, or choose victims so that a repeated decision picks the same ones",
+        remedy="expect own deletes by uid until the cache shows them, "
+        "or choose victims so that a repeated decision picks the same ones",
         check=no_excess_delete.check,
     ),
     Requirement(
@@ -57,13 +65,15 @@ REQUIREMENTS = (
         source="kubernetes/kubernetes#59848; API concepts, Preconditions of DeleteOptions",
         remedy="send the uid that the decision was made on as a precondition of the delete",
         check=no_delete_of_unseen.check,
+        needs_references=False,
     ),
     Requirement(
         slug=converges_after_catch_up.SLUG,
         must="The controller MUST reach, within the deadline after it has caught up, the state that it reaches without faults.",
         level="core",
         source="API concepts, Efficient detection of changes; KEP-5647, Risks",
-        remedy="reconcile from the whole observed state, and make sure that catching up (by events or by a list) wakes the controller",
+        remedy="reconcile from the whole observed state, "
+        "and make sure that catching up (by events or by a list) wakes the controller",
         check=converges_after_catch_up.check,
     ),
     Requirement(
@@ -73,6 +83,7 @@ REQUIREMENTS = (
         source="What they don't tell you about scalable and reliable controllers, section Fast and offline reconciliation",
         remedy="compare before writing: a reconciliation that finds nothing to change writes nothing",
         check=settles.check,
+        needs_references=False,
     ),
 )
 

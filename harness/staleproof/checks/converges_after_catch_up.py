@@ -1,26 +1,36 @@
 """converges-after-catch-up: reach the state of the references within the deadline after the release.
 
-A differential check of the end state. The deadline itself was the runner's: it waited until then.
+A differential check of the state at the end of the settling phase. The deadline itself was the runner's: it waited until then. A
+state that is right at the end of the settling or at the end of the trial is right: what is written in between is for `settles`.
+Where the references do not agree with each other, a difference proves nothing and is inconclusive.
 """
 
 from staleproof.checks.end_state import final_objects
 from staleproof.checks.evidence import Evidence
-from staleproof.checks.verdict import Finding, Verdict, failed, not_exercised, passed
+from staleproof.checks.verdict import Finding, Verdict, failed, inconclusive, not_exercised, passed
 from staleproof.core.entry import FaultFired, Released, Settled
 
 SLUG = "converges-after-catch-up"
 
 
 def check(evidence: Evidence) -> Verdict:
-    entries = evidence.history.entries
+    entries, namespace = evidence.history.entries, evidence.history.header.namespace
     released = next((i for i, entry in enumerate(entries) if isinstance(entry, Released)), None)
     settled = next((i for i, entry in enumerate(entries) if isinstance(entry, Settled)), None)
     fired = [i for i, entry in enumerate(entries) if isinstance(entry, FaultFired)]
-    if released is None or settled is None or not fired:
+    if released is None or settled is None:
+        return inconclusive(SLUG, "the trial has no settling phase")
+    if not fired:
         return not_exercised(SLUG, "no fault touched the controller, so there was nothing to catch up with")
-    difference = evidence.baseline.difference(final_objects(evidence.history), evidence.history.header.namespace)
-    if not difference:
+    if evidence.idle:
+        return not_exercised(SLUG, evidence.idle)
+    states = [final_objects(evidence.history, until=end) for end in (settled, len(entries))]
+    differences = [list(evidence.baseline.differences(state, namespace)) for state in states]
+    if not all(differences):
         return passed(SLUG)
-    entry = entries[settled]
-    waited = entry.at - entries[released].at
-    return failed(SLUG, [Finding(SLUG, f"{waited:.1f} s after it could catch up: {difference}", (fired[0], released, settled))])
+    certain = [difference for difference in differences[0] if not difference.unstable]
+    if not certain:
+        return inconclusive(SLUG, f"the references do not agree: {differences[0][0].text}")
+    waited = entries[settled].at - entries[released].at
+    because = f"{waited:.1f} s after it could catch up: {certain[0].text}"
+    return failed(SLUG, [Finding(SLUG, because, tuple(sorted((fired[0], released, settled))))])

@@ -1,17 +1,22 @@
 """What every checker looks at: the trial, its references, and what was learnt from both, worked out once."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from staleproof.checks.end_state import Baseline, learn
-from staleproof.checks.population import Named, Population, Role, names_of, population
-from staleproof.core.entry import Broke, Committed, Delivered, Exited, FaultFired, Listed, Opened, Released, Settled, Withheld
-from staleproof.core.history import History
+from staleproof.checks.names import Names, Role, learn_names
+from staleproof.checks.population import Population, names_of, population
+from staleproof.core.entry import Broke, Committed, Exited, FaultClosed, FaultFired, FaultOpened, Settled
+from staleproof.core.history import History, is_work, requests
+
+MOST_FINDINGS = 10
+"""A checker stops at so many findings of one trial: more say nothing new."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A trial to be judged. References are in the history, or given."""
+    """A trial to be judged, and the fault-free references to compare it with."""
 
     history: History
     references: tuple[History, ...]
@@ -19,12 +24,7 @@ class Evidence:
     @cached_property
     def trouble(self) -> str:
         """Why this trial proves nothing about anything, if so."""
-        for entry in self.history.entries:
-            if isinstance(entry, Broke):
-                return f"the harness broke ({entry.where}): {entry.why}"
-            if isinstance(entry, Exited):
-                return f"the controller exited with code {entry.code} during the trial"
-        return "" if self.history.complete else "the trial was not recorded to its end"
+        return _interrupted(self.history) or ("" if self.history.complete else "the trial was not recorded to its end")
 
     @cached_property
     def unfired(self) -> str:
@@ -39,64 +39,92 @@ class Evidence:
         """Why the references cannot be compared with, if so."""
         if len(self.references) < 2:
             return f"it needs at least 2 fault-free references of the same workload, found {len(self.references)}"
-        for reference in self.references:
-            settled = [entry for entry in reference.entries if isinstance(entry, Settled)]
-            if not reference.complete or not settled or not settled[-1].ok:
-                return "a reference did not settle: without any fault the controller kept writing, or was interrupted"
-        return ""
+        troubles = (_unusable(reference, self.history) for reference in self.references)
+        return next((f"reference {n} {trouble}" for n, trouble in enumerate(troubles, 1) if trouble), "")
 
     @cached_property
-    def stable_names(self) -> frozenset[Named]:
-        """Child names that every reference used."""
-        names = [names_of(reference) for reference in self.references]
-        return frozenset(set.intersection(*names)) if names else frozenset()
+    def idle(self) -> str:
+        """Set when the controller never wrote anything: then it cannot have done anything right or wrong."""
+        wrote = any(is_work(request.asked) for request in requests(self.history.entries))
+        return "" if wrote else "the controller never wrote anything"
+
+    @cached_property
+    def primaries(self) -> frozenset[str]:
+        """Resources that the workload applies."""
+        return frozenset(primary.rpartition("/")[0] for primary in self.history.header.primaries)
+
+    @cached_property
+    def names(self) -> Names:
+        """What the references' names have in common."""
+        return learn_names([names_of(reference) for reference in self.references])
 
     @cached_property
     def population(self) -> Population:
-        return population(self.history, self.stable_names)
+        return population(self.history, self.names)
 
     @cached_property
     def reference_populations(self) -> tuple[Population, ...]:
-        return tuple(population(reference, self.stable_names) for reference in self.references)
-
-    def most(self, role: Role) -> int:
-        """The most live children of this role that any reference had."""
-        return max((made.peak(role) for made in self.reference_populations), default=0)
-
-    def fewest(self, role: Role) -> int:
-        """The fewest live children of this role that any reference had after its peak."""
-        return min((made.trough(role) for made in self.reference_populations), default=0)
+        return tuple(population(reference, self.names) for reference in self.references)
 
     @cached_property
     def baseline(self) -> Baseline:
-        return learn(self.references, self.stable_names)
+        return learn(self.references, self.names)
 
     @cached_property
-    def own_creates(self) -> frozenset[str]:
-        """uids of what the controller created."""
-        return frozenset(uid for uid, child in self.population.children.items() if child.creator is not None)
+    def _extremes(self) -> dict[Role, tuple[int, int]]:
+        roles = {role for made in self.reference_populations for role in made.counts}
+        return {
+            role: (
+                max(made.peak(role) for made in self.reference_populations),
+                min(made.trough(role) for made in self.reference_populations),
+            )
+            for role in roles
+        }
 
-    def withheld(self, uids: frozenset[str]) -> list[tuple[int, Withheld]]:
-        """Frames about these objects that were kept back."""
-        entries = enumerate(self.history.entries)
-        return [(i, entry) for i, entry in entries if isinstance(entry, Withheld) and entry.uid in uids]
+    def most(self, role: Role) -> int:
+        """The most live objects of this role that any reference had."""
+        return self._extremes.get(role, (0, 0))[0]
 
-    def poked_after(self, index: int) -> int | None:
-        """Where the controller was next made to look at a primary again, before everything was released."""
-        primaries = {primary.rpartition("/")[0] for primary in self.history.header.primaries}
-        streams = {entry.stream: entry.resource for entry in self.history.entries if isinstance(entry, Opened)}
-        for i in range(index + 1, len(self.history.entries)):
-            match self.history.entries[i]:
-                case Released():
-                    return None
-                case Delivered(stream=stream, uid=uid) if uid and streams.get(stream) in primaries:
-                    return i
-                case Listed(resource=resource) if resource in primaries:
-                    return i
-        return None
+    def fewest(self, role: Role) -> int:
+        """The fewest live objects of this role that any reference had after its peak."""
+        return self._extremes.get(role, (0, 0))[1]
+
+    @cached_property
+    def _spans(self) -> tuple[tuple[int, int], ...]:
+        """Where each fault opened and closed."""
+        entries = self.history.entries
+        closed = {entry.fault: i for i, entry in enumerate(entries) if isinstance(entry, FaultClosed)}
+        opened = [(i, entry.fault) for i, entry in enumerate(entries) if isinstance(entry, FaultOpened)]
+        return tuple((i, closed.get(fault, len(entries))) for i, fault in opened)
+
+    def faults_open_at(self, index: int) -> Iterator[int]:
+        """The openings of the faults that acted at this position."""
+        return (opened for opened, closed in self._spans if opened < index < closed)
 
     def commit_of(self, uid: str) -> Committed:
         """The first commit of an incarnation."""
         entry = self.history.entries[self.population.children[uid].created]
         assert isinstance(entry, Committed)
         return entry
+
+
+def _interrupted(history: History) -> str:
+    for entry in history.entries:
+        if isinstance(entry, Broke):
+            return f"the harness broke ({entry.where}): {entry.why}"
+        if isinstance(entry, Exited):
+            return f"the controller exited with code {entry.code} during the trial"
+    return ""
+
+
+def _unusable(reference: History, trial: History) -> str:
+    """What is wrong with a reference, as the end of a sentence."""
+    interrupted = _interrupted(reference)
+    if interrupted:
+        return f"proves nothing: {interrupted}"
+    if reference.header.plan.faults or reference.header.plan.steps != trial.header.plan.steps:
+        return "is not a fault-free run of the same workload"
+    settled = [entry for entry in reference.entries if isinstance(entry, Settled)]
+    if not reference.complete or not settled:
+        return "was not recorded to its end"
+    return "" if settled[-1].ok else f"did not settle although there was no fault ({settled[-1].why or 'no reason given'})"

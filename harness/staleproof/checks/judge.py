@@ -7,22 +7,25 @@ from staleproof.checks.evidence import Evidence
 from staleproof.checks.verdict import Outcome, Verdict, inconclusive
 from staleproof.core.history import History
 
-_NEEDS_NO_REFERENCE = frozenset({"no-delete-of-unseen", "settles"})
 
-
-def judge(history: History, references: Sequence[History] | None = None) -> tuple[Verdict, ...]:
+def judge(
+    history: History,
+    references: Sequence[History] | None = None,
+    *,
+    requirements: Sequence[Requirement] = REQUIREMENTS,
+) -> tuple[Verdict, ...]:
     """One verdict for each requirement of the catalogue.
 
     References are taken from the history unless given. What cannot be known is inconclusive: a broken harness, unstable or missing
     references, a planned fault that never fired in a trial that aims at the requirement, a checker that crashes.
     """
     evidence = Evidence(history, tuple(history.references if references is None else references))
-    return tuple(_verdict(requirement, evidence) for requirement in REQUIREMENTS)
+    return tuple(_verdict(requirement, evidence) for requirement in requirements)
 
 
 def _verdict(requirement: Requirement, evidence: Evidence) -> Verdict:
     slug = requirement.slug
-    trouble = evidence.trouble or ("" if slug in _NEEDS_NO_REFERENCE else evidence.reference_trouble)
+    trouble = evidence.trouble or (evidence.reference_trouble if requirement.needs_references else "")
     if trouble:
         return inconclusive(slug, trouble)
     try:

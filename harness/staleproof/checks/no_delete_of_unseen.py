@@ -1,65 +1,99 @@
 """no-delete-of-unseen: not delete an incarnation never shown, nor a child of a live owner incarnation never shown.
 
 Needs no reference: the uid that was committed as deleted was not among those that this life of the controller had been shown or
-told. A deletecollection names no object, so it is not judged.
+told. "Never shown" is not enough, because a controller may rightly delete by name what it does not watch. So a finding also needs
+evidence that its view was old: news of the incarnation had been withheld, or the controller had been shown an earlier incarnation of
+that name and not its end.
+
+Not judged: a deletecollection, which names no object; a delete whose precondition names this very incarnation, since whoever sends
+it has learnt of it somehow.
 """
 
-from staleproof.checks.evidence import Evidence
+from staleproof.checks.evidence import MOST_FINDINGS, Evidence
 from staleproof.checks.population import Child
 from staleproof.checks.verdict import Finding, Verdict, failed, not_exercised, passed
 from staleproof.checks.witnesses import context
-from staleproof.core.entry import Asked, Withheld
+from staleproof.checks.words import full_name, owner_name, short_name
+from staleproof.core.entry import Asked, Delivered, Entry, Listed, Withheld
 from staleproof.core.frontier import Frontier
 
 SLUG = "no-delete-of-unseen"
 
 
 def check(evidence: Evidence) -> Verdict:
-    own = {child.deleter.index: child for child in evidence.population.children.values() if _named_delete(child)}
+    own = {child.deleter.index: child for child in evidence.population.children.values() if child.deleter and _is_blind(child)}
+    look = _Look(evidence)
     findings: list[Finding] = []
-    frontier = Frontier()
     for index, entry in enumerate(evidence.history.entries):
-        if index in own:
-            findings += _judge(own[index], index, frontier, evidence)
-        frontier.advance(entry)
+        if index in own and len(findings) < MOST_FINDINGS:
+            findings += look.judge(own[index], index)
+        look.advance(entry)
     if findings:
         return failed(SLUG, findings)
-    if not _exercised(evidence):
-        return not_exercised(
-            SLUG, "the controller never deleted anything while another's object of that resource was hidden from it"
-        )
+    if not look.tempted:
+        return not_exercised(SLUG, "the controller never deleted by a name that another's object had taken unseen")
     return passed(SLUG)
 
 
-def _named_delete(child: Child) -> bool:
-    return child.deleter is not None and child.deleter.asked.verb == "delete"
+def _is_blind(child: Child) -> bool:
+    """Deleted by name, without naming the incarnation."""
+    asked = child.deleter.asked if child.deleter else None
+    return asked is not None and asked.verb == "delete" and asked.precondition_uid != child.uid and not asked.precondition_revision
 
 
-def _judge(child: Child, asked: int, frontier: Frontier, evidence: Evidence) -> list[Finding]:
-    commit = evidence.commit_of(child.uid)
-    name = f"{child.role.resource}/{commit.namespace}/{commit.name}"
-    if child.uid not in frontier.known:
-        because = f"the controller deleted {name}, an incarnation (uid {child.uid[:8]}) that it had never been shown"
-        return [Finding(SLUG, because, context(evidence, [child.created], asked, child.deleted or asked))]
-    owner = evidence.population.children.get(child.owner_uid)
-    if owner is not None and owner.uid not in frontier.known and (owner.deleted is None or owner.deleted > asked):
-        because = f"the controller deleted {name}, a child of an incarnation of {child.role.owner} that it had never been shown"
-        return [Finding(SLUG, because, context(evidence, [owner.created, child.created], asked, child.deleted or asked))]
-    return []
+class _Look:
+    """What the controller had been shown, and what was kept from it. `tempted`: it asked to delete by a name taken unseen."""
 
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._frontier = Frontier()
+        self._withheld: set[str] = set()
+        self._hidden: set[str] = set()
+        self.tempted = False
+        self._by_name: dict[tuple[str, str], list[Child]] = {}
+        for child in evidence.population.children.values():
+            self._by_name.setdefault((child.named.resource, child.named.name), []).append(child)
 
-def _exercised(evidence: Evidence) -> bool:
-    """A delete was asked for while the creation of an object that is not the controller's own was withheld."""
-    hidden: dict[str, str] = {}
-    streams = {
-        entry.stream: entry.resource
-        for entry in evidence.history.entries
-        if hasattr(entry, "resource") and hasattr(entry, "stream")
-    }
-    for entry in evidence.history.entries:
+    def advance(self, entry: Entry) -> None:
+        self._frontier.advance(entry)
         match entry:
-            case Withheld(type="ADDED", uid=uid) if uid not in evidence.own_creates:
-                hidden[uid] = streams.get(entry.stream, "")
-            case Asked(verb="delete", resource=resource) if resource in hidden.values():
-                return True
-    return False
+            case Withheld() if entry.uid and entry.uid not in self._frontier.known:
+                self._withheld.add(entry.uid)
+                self._hidden.add(entry.uid)
+            case Delivered():
+                self._hidden.discard(entry.uid)
+            case Listed():
+                self._hidden.difference_update(item.uid for item in entry.items)
+            case Asked(verb="delete") if not entry.subresource and entry.namespace == self._evidence.history.header.namespace:
+                self.tempted = self.tempted or self._takes_hidden(entry)
+
+    def _takes_hidden(self, asked: Asked) -> bool:
+        """Whether the name stands for an incarnation, or for a child of one, that is another's and hidden."""
+        named = self._by_name.get((asked.resource, asked.name), ())
+        return any(uid in self._hidden and self._is_foreign(uid) for child in named for uid in (child.uid, child.owner_uid))
+
+    def _is_foreign(self, uid: str) -> bool:
+        child = self._evidence.population.children.get(uid)
+        return child is not None and child.creator is None
+
+    def judge(self, child: Child, asked: int) -> list[Finding]:
+        commit, committed = self._evidence.commit_of(child.uid), child.deleted or asked
+        if self._is_unseen(child):
+            because = f"the controller deleted {full_name(commit)} (uid {child.uid[:8]}), an incarnation that it had never been shown"
+            though = f"though it had not been shown that incarnation (resourceVersion {child.create_revision})"
+            return [Finding(SLUG, because, context(self._evidence, [child.created], asked, committed), though)]
+        owner = self._evidence.population.children.get(child.owner_uid)
+        if owner is not None and self._is_unseen(owner) and (owner.deleted is None or owner.deleted > asked):
+            label = owner_name(child.role.owner)
+            because = f"the controller deleted {full_name(commit)}, a child of {label}, an incarnation that it had never been shown"
+            though = f"though it had not been shown its owner, {short_name(self._evidence.commit_of(owner.uid))} of "
+            though += f"resourceVersion {owner.create_revision}"
+            return [Finding(SLUG, because, context(self._evidence, [owner.created, child.created], asked, committed), though)]
+        return []
+
+    def _is_unseen(self, child: Child) -> bool:
+        """Never shown or told, although the controller's view of that resource was old."""
+        if child.uid in self._frontier.known:
+            return False
+        namespace = self._evidence.history.header.namespace
+        return child.uid in self._withheld or bool(self._frontier.present(child.named.resource, namespace, child.named.name))

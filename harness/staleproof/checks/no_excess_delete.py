@@ -1,79 +1,66 @@
 """no-excess-delete: not delete more because own deletes have not been seen yet.
 
-A finding needs both: fewer live children of a role than any reference had once its peak was reached, and a delete that was asked
-for while an own earlier delete of that role was unseen.
+A finding needs all of this:
+
+1. fewer live children of a role than any reference had once its peak was reached, and as many as that had been alive before (a
+   controller that was kept from creating them has not deleted too many);
+2. the delete was decided on while own deletes of that role, from earlier decisions, were unseen (`own_writes`);
+3. those unseen deletes explain it: had they not happened, as the controller must believe, it would not have been too many.
+
+A deletecollection names no object, so it is not judged; what it deleted counts as own deletes all the same.
+
+Known limits: a role that the references emptied cannot have too few; a fault that only such roles felt did not exercise this.
 """
 
-from staleproof.checks.evidence import Evidence
+from collections.abc import Collection
+
+from staleproof.checks.evidence import MOST_FINDINGS, Evidence
+from staleproof.checks.own_writes import OwnWrites
 from staleproof.checks.population import Child
 from staleproof.checks.verdict import Finding, Verdict, failed, not_exercised, passed
 from staleproof.checks.witnesses import context
-from staleproof.core.frontier import Frontier
+from staleproof.checks.words import full_name, listing, owner_name
 
 SLUG = "no-excess-delete"
 
 
 def check(evidence: Evidence) -> Verdict:
-    findings = [finding for child in _surplus(evidence) if (finding := _judge(child, evidence)) is not None]
+    surplus = _surplus(evidence)
+    own = OwnWrites(evidence, "delete")
+    findings: list[Finding] = []
+    for index, entry in enumerate(evidence.history.entries):
+        if index in surplus and len(findings) < MOST_FINDINGS:
+            findings += _judge(surplus[index], index, own.behind(surplus[index].role), evidence)
+        own.advance(index, entry)
     if findings:
         return failed(SLUG, findings)
-    own = frozenset(uid for uid, child in evidence.population.children.items() if child.deleter is not None)
-    hidden = [
-        index for index, entry in evidence.withheld(own) if entry.type != "ADDED" and _is_deletion(index, entry.uid, evidence)
-    ]
-    if not any(evidence.poked_after(index) for index in hidden):
+    if not any(evidence.fewest(role) for role in own.looked):
         return not_exercised(SLUG, "the controller was never made to look again while an own delete was hidden from it")
     return passed(SLUG)
 
 
-def _is_deletion(index: int, uid: str, evidence: Evidence) -> bool:
-    """Whether this withheld frame could have told the controller of its own delete."""
-    deleter = evidence.population.children[uid].deleter
-    return deleter is not None and index > deleter.index
-
-
-def _surplus(evidence: Evidence) -> list[Child]:
-    """What the controller deleted below the fewest that any reference had after its peak."""
-    made, found = evidence.population, []
-    for child in sorted(made.children.values(), key=lambda child: child.deleted or 0):
-        if (
-            child.deleter is None
-            or child.deleted is None
-            or not any(p.counts.get(child.role) for p in evidence.reference_populations)
-        ):
+def _surplus(evidence: Evidence) -> dict[int, Child]:
+    """By the position of the request: what the controller deleted below the fewest that any reference had after its peak."""
+    made, found = evidence.population, {}
+    for child in made.children.values():
+        if child.deleter is None or child.deleted is None or child.deleter.asked.verb != "delete":
             continue
-        if made.live_after(child.role, child.deleted) < evidence.fewest(child.role):
-            found.append(child)
+        fewest = evidence.fewest(child.role)
+        if made.live_after(child.role, child.deleted) < fewest <= made.peak_until(child.role, child.deleted):
+            found[child.deleter.index] = child
     return found
 
 
-def _judge(child: Child, evidence: Evidence) -> Finding | None:
-    deleter, deleted = child.deleter, child.deleted
-    if deleter is None or deleted is None:
-        return None
-    frontier = Frontier()
-    for entry in evidence.history.entries[: deleter.index]:
-        frontier.advance(entry)
-    unseen = [other for other in evidence.population.children.values() if _is_unseen_delete(other, child, deleter.index, frontier)]
-    if not unseen:
-        return None
+def _judge(child: Child, asked: int, unseen: Collection[Child], evidence: Evidence) -> list[Finding]:
+    deleted = child.deleted
+    assert deleted is not None
     live, fewest = evidence.population.live_after(child.role, deleted), evidence.fewest(child.role)
+    if not unseen or live + len(unseen) < fewest:
+        return []
     commit = evidence.commit_of(child.uid)
-    owner = f" of {child.role.owner}" if child.role.owner else ""
-    because = (
-        f"deleting {child.role.resource}/{commit.namespace}/{commit.name} left {live} live{owner}; "
-        f"fault-free runs never went below {fewest}"
-    )
-    before = [other.deleter.answer_index for other in unseen if other.deleter and other.deleter.answer_index is not None]
-    return Finding(SLUG, because, context(evidence, before, deleter.index, deleted))
-
-
-def _is_unseen_delete(other: Child, child: Child, asked: int, frontier: Frontier) -> bool:
-    return (
-        other is not child
-        and other.role == child.role
-        and other.deleter is not None
-        and other.delete_revision is not None
-        and (other.deleter.answer_index or asked) < asked
-        and not frontier.has_seen(other.uid, other.delete_revision)
-    )
+    owner = f" of {owner_name(child.role.owner)}" if child.role.owner else ""
+    kind = str(commit.object.get("kind") or commit.resource).lower()
+    because = f"deleting {full_name(commit)} left {live} live {kind}s{owner}; fault-free runs never went below {fewest}"
+    though = f"though it had not been shown its own deletes of {listing([other.named.name for other in unseen])}"
+    answered = [other.deleter.answer_index for other in unseen if other.deleter and other.deleter.answer_index is not None]
+    return [Finding(SLUG, because, context(evidence, answered, asked, deleted), though)]

@@ -55,6 +55,8 @@ class OwnWrites:
         self._roles: dict[str, set[Role]] = defaultdict(set)
         self._indirect: set[Role] = set()
         self._done: dict[str, Child] = {}
+        self._unseen: dict[str, dict[str, Child]] = defaultdict(dict)
+        self._named: dict[tuple[str, str], str] = {}
         self.looked: set[Role] = set()
         for child in evidence.population.children.values():
             self._plan(child, evidence)
@@ -84,11 +86,12 @@ class OwnWrites:
             step(self, entry)
         for child in self._answers.get(index, ()):
             self._done[child.uid] = child
+            self._named[child.named.resource, child.named.name] = child.uid
             if not self._is_seen(child):
-                self._behind[child.role].present[child.uid] = child
+                self._remember(child)
         for child in self._ends.get(index, ()):
             self._done.pop(child.uid, None)
-            self._behind[child.role].forget(child.uid)
+            self._forget(child)
 
     def _opened(self, entry: Opened) -> None:
         self._streams[entry.stream] = entry.resource
@@ -96,24 +99,22 @@ class OwnWrites:
     def _started(self, entry: Started) -> None:
         """A new life has seen nothing, also not what its predecessor had seen."""
         for child in self._done.values():
-            self._behind[child.role].present[child.uid] = child
+            self._remember(child)
         self._decide(self._behind)
 
     def _step(self, entry: StepBegan) -> None:
         self._decide(self._behind)
 
     def _delivered(self, entry: Delivered) -> None:
+        resource = self._streams.get(entry.stream, "")
         if entry.initial_end:
-            self._drop_seen(self._streams.get(entry.stream, ""))
-        if not entry.uid:
-            return
-        child = self._done.get(entry.uid)
-        if child is not None and self._is_seen(child):
-            self._behind[child.role].forget(child.uid)
-        self._show([entry.uid], self._streams.get(entry.stream, ""))
+            self._drop(list(self._unseen[resource].values()))
+        elif entry.uid:
+            self._drop([self._done[entry.uid]] if entry.uid in self._done else [])
+            self._show([entry.uid], resource)
 
     def _listed(self, entry: Listed) -> None:
-        self._drop_seen(entry.resource)
+        self._drop(list(self._unseen[entry.resource].values()))
         self._show([item.uid for item in entry.items], entry.resource)
 
     def _ask(self, entry: Asked) -> None:
@@ -124,7 +125,8 @@ class OwnWrites:
         if asked is None:
             return
         if asked.verb == "get":
-            self._drop_seen(asked.resource)
+            child = self._done.get(entry.uid or self._named.get((asked.resource, asked.name), ""))
+            self._drop([child] if child is not None else [])
         elif asked.verb in ("update", "patch") and entry.uid in self._roles:
             self._decide(self._roles[entry.uid])
 
@@ -140,12 +142,19 @@ class OwnWrites:
         for role in list(roles):
             self._behind[role].decide()
 
-    def _drop_seen(self, resource: str) -> None:
-        for role, behind in self._behind.items():
-            if role.resource == resource:
-                for child in [*behind.earlier.values(), *behind.present.values()]:
-                    if self._is_seen(child):
-                        behind.forget(child.uid)
+    def _drop(self, children: Iterable[Child]) -> None:
+        """Take those off that have been seen by now."""
+        for child in children:
+            if self._is_seen(child):
+                self._forget(child)
+
+    def _remember(self, child: Child) -> None:
+        self._unseen[child.role.resource][child.uid] = child
+        self._behind[child.role].present[child.uid] = child
+
+    def _forget(self, child: Child) -> None:
+        self._unseen[child.role.resource].pop(child.uid, None)
+        self._behind[child.role].forget(child.uid)
 
     def _is_seen(self, child: Child) -> bool:
         revision = 0 if self._verb == "create" else child.delete_revision or 0

@@ -1,15 +1,22 @@
 """settles: stop writing once converged, also when everything is reconciled again.
 
 After the trial has settled the controller is made to list its primaries again, without any change. Every write from then on, one
-that changes nothing included, is a finding; refused writes, leases and events are not.
+that changes nothing included, is a finding. What does not count: refused writes, leases, events and leader election, reviews and
+tokens (nothing is stored), writes outside the trial's namespace, and whatever came after somebody else had changed something.
 """
 
+from collections.abc import Sequence
+
 from staleproof.checks.evidence import Evidence
+from staleproof.checks.population import is_bookkeeping
 from staleproof.checks.verdict import Finding, Verdict, failed, inconclusive, not_exercised, passed
-from staleproof.core.entry import Answered, Delivered, Listed, Settled
-from staleproof.core.history import is_work, requests
+from staleproof.checks.words import plural
+from staleproof.core.entry import Answered, Committed, Delivered, Entry, Listed, Opened, Settled
+from staleproof.core.history import Request, is_work, requests
+from staleproof.core.request import WRITES
 
 SLUG = "settles"
+_NOT_STORED = ("authentication.k8s.io", "authorization.k8s.io")
 
 
 def check(evidence: Evidence) -> Verdict:
@@ -20,18 +27,68 @@ def check(evidence: Evidence) -> Verdict:
     end = entries[settled]
     if isinstance(end, Settled) and not end.ok:
         return not_exercised(SLUG, f"it never settled ({end.why})")
-    late = [r for r in requests(entries) if r.index > settled and is_work(r.asked) and r.succeeded]
+    if evidence.idle:
+        return not_exercised(SLUG, evidence.idle)
+    disturbed = _disturbed(evidence, settled)
+    late = [write for write in _late_writes(evidence, settled) if write.index < disturbed]
     if late:
-        first = late[0]
-        answer = first.answer
-        what = (
-            f"{first.asked.verb} {first.asked.resource}/{first.asked.name or (answer.name if isinstance(answer, Answered) else '')}"
-        )
-        because = f"{len(late)} writes after it had settled and nothing had changed, the first: {what}"
-        return failed(SLUG, [Finding(SLUG, because, (settled, *(r.index for r in late[:3])))])
-    primaries = {primary.rpartition("/")[0] for primary in evidence.history.header.primaries}
-    again = any(
-        (isinstance(entry, Listed) and entry.resource in primaries) or (isinstance(entry, Delivered) and entry.initial_end)
+        return failed(SLUG, [_finding(late, settled)])
+    if disturbed < len(entries):
+        entry = entries[disturbed]
+        assert isinstance(entry, Committed)
+        return not_exercised(SLUG, f"somebody else changed {entry.resource}/{entry.name} after the controller had settled")
+    again = _listed_again(evidence.primaries, entries, settled)
+    return passed(SLUG) if again else not_exercised(SLUG, "the controller did not list its primaries again when it was told to")
+
+
+def _late_writes(evidence: Evidence, settled: int) -> list[Request]:
+    """The controller's writes from the settling on that count."""
+    locks = {(e.resource, e.name) for e in evidence.history.entries if isinstance(e, Committed) and is_bookkeeping(e.resource, e.object)}
+    found = []
+    for request in requests(evidence.history.entries):
+        asked = request.asked
+        stored = not asked.resource.endswith(_NOT_STORED) and asked.subresource != "token"
+        mine = asked.namespace == evidence.history.header.namespace or (not asked.namespace and asked.resource in evidence.primaries)
+        if request.index > settled and is_work(asked) and request.succeeded and stored and mine:
+            if (asked.resource, _name(request)) not in locks:
+                found.append(request)
+    return found
+
+
+def _disturbed(evidence: Evidence, settled: int) -> int:
+    """Where somebody else changed something after the settling; the end of the history if nobody did."""
+    entries = evidence.history.entries
+    writes = [r for r in requests(entries) if r.asked.verb in WRITES and isinstance(r.answer, Answered)]
+    # A write that changes nothing is answered with the revision of somebody else's earlier change: that came before it was asked.
+    own = {(r.answer.uid, r.answer.revision): r.index for r in reversed(writes) if isinstance(r.answer, Answered)}
+    deleted = {r.answer.uid for r in writes if r.asked.verb == "delete" and isinstance(r.answer, Answered)}
+    for index in range(settled + 1, len(entries)):
+        entry = entries[index]
+        if not isinstance(entry, Committed) or entry.namespace != evidence.history.header.namespace:
+            continue
+        mine = own.get((entry.uid, entry.revision), index) < index or entry.uid in deleted
+        if not mine and not is_bookkeeping(entry.resource, entry.object):
+            return index
+    return len(entries)
+
+
+def _finding(late: Sequence[Request], settled: int) -> Finding:
+    first = late[0]
+    because = (
+        f"{plural(len(late), 'write')} after it had settled and nothing had changed, "
+        f"the first: {first.asked.verb} {first.asked.resource}/{_name(first)}"
+    )
+    return Finding(SLUG, because, (settled, *(request.index for request in late[:3])), "though nothing had changed")
+
+
+def _name(request: Request) -> str:
+    return request.asked.name or (request.answer.name if isinstance(request.answer, Answered) else "")
+
+
+def _listed_again(primaries: frozenset[str], entries: Sequence[Entry], settled: int) -> bool:
+    streams = {entry.stream: entry.resource for entry in entries if isinstance(entry, Opened)}
+    return any(
+        (isinstance(entry, Listed) and entry.resource in primaries)
+        or (isinstance(entry, Delivered) and entry.initial_end and streams.get(entry.stream) in primaries)
         for entry in entries[settled:]
     )
-    return passed(SLUG) if again else not_exercised(SLUG, "the controller did not list its primaries again when it was told to")

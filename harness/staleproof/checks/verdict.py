@@ -21,11 +21,15 @@ class Outcome(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One violation. `witnesses` are positions in the history, in order; `because` is one sentence."""
+    """One violation. `witnesses` are positions in the history, in order; `because` is one sentence.
+
+    `though` ends the sentence about the write that is the violation: what the controller had not been shown. Empty: nothing to add.
+    """
 
     requirement: str
     because: str
     witnesses: tuple[int, ...]
+    though: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,9 +43,7 @@ def _spawn(argv: list[str]) -> int:
         (os.POSIX_SPAWN_DUP2, 2, 1),
     ]
     default = [signal.SIGPIPE, signal.SIGXFSZ, *FORWARDED]
-    return os.posix_spawnp(
-        argv[0], argv, os.environ, file_actions=actions, setpgroup=0, setsigmask=[], setsigdef=default
-    )
+    return os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions, setpgroup=0, setsigmask=[], setsigdef=default)
 
 
 def _send_group(group: int, *numbers: int) -> None:

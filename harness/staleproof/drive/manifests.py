@@ -36,8 +36,7 @@ def read_crds(paths: Iterable[Path]) -> list[Manifest]:
         if manifest["kind"] != _CRD:
             name = f"{manifest['kind']}/{manifest['metadata']['name']}"
             raise UsageError(
-                f"--staleproof-crds: expected CustomResourceDefinitions, found {name}; "
-                "a primary belongs into --staleproof-samples"
+                f"--staleproof-crds: expected CustomResourceDefinitions, found {name}; a primary belongs into --staleproof-samples"
             )
     return manifests
 

@@ -7,6 +7,7 @@ is broken ends the trial as proving nothing.
 import asyncio
 import json
 import secrets
+import shutil
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
@@ -102,7 +103,7 @@ class Proxy:
 
 @asynccontextmanager
 async def proxy(plane: ControlPlane, folder: Path, on_entry: Callable[[Entry], None], *, log: Path) -> AsyncIterator[Proxy]:
-    """A ready proxy in front of the control plane; its CA and secrets stay in `folder`."""
+    """A ready proxy in front of the control plane; its CA and secrets are in `folder`, which is removed in the end."""
     folder.mkdir(parents=True, exist_ok=True)
     control_token, ready = secrets.token_urlsafe(24), folder / "ready.json"
     config = {
@@ -133,6 +134,7 @@ async def proxy(plane: ControlPlane, folder: Path, on_entry: Callable[[Entry], N
                 reading.cancel()
     finally:
         await process.stop(grace_seconds=5.0)
+        shutil.rmtree(folder, ignore_errors=True)  # its CA's key and the tokens
 
 
 async def _exists(path: Path) -> bool:

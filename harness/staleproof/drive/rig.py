@@ -1,6 +1,7 @@
 """Everything that a trial needs, running: control plane, truth, proxy, controller. Started once, used by many trials."""
 
 import asyncio
+import platform
 import ssl
 import time
 from collections.abc import AsyncIterator
@@ -11,7 +12,7 @@ from pathlib import Path
 from staleproof import __version__
 from staleproof.core.entry import Exited, Started
 from staleproof.core.plan import Manifest, Subject
-from staleproof.drive import manifests
+from staleproof.drive import logs, manifests
 from staleproof.drive.api import Api, ApiError, connect
 from staleproof.drive.control_plane import CONTROLLER, RUNNER, ControlPlane, ControlPlaneOptions, Progress, control_plane
 from staleproof.drive.controller import OPENS_WATCH_SECONDS, Controller, controller_process
@@ -53,7 +54,6 @@ class Rig:
         await self._stack.aclose()
         self._life += 1
         self.feed.activity.streams.clear()
-        started = time.monotonic()
         kubeconfig = self.folder / "controller.kubeconfig"
         self.plane.write_kubeconfig(kubeconfig, user=CONTROLLER, server=self.proxy.server, ca_file=self.proxy.ca_file)
         self.controller = await self._stack.enter_async_context(self._launch(kubeconfig))
@@ -70,7 +70,6 @@ class Rig:
             )
         await self.feed.until_idle(_READY_IDLE_SECONDS, limit_seconds=OPENS_WATCH_SECONDS)
         self.watched = frozenset(stream.resource for stream in self.feed.activity.streams.values())
-        self.environment["controllerStartSeconds"] = f"{time.monotonic() - started:.2f}"
 
     async def use(self, subject: Subject) -> None:
         """Put another controller under test; it starts with the next trial."""
@@ -90,6 +89,22 @@ class Rig:
             await self.api.call("POST", kind.path(), {"metadata": {"name": name, "labels": {"staleproof.dev/trial": "true"}}})
         except ApiError as err:
             raise SetupError(f"cannot create the namespace {name}: {err}") from err
+
+    @property
+    def logs(self) -> tuple[Path, Path]:
+        """What the controller and the proxy wrote, over all trials."""
+        return self.folder / "controller.log", self.folder / "proxy.log"
+
+    @property
+    def secrets(self) -> list[str]:
+        """What must not be written down."""
+        return list(self.plane.tokens.values())
+
+    async def _close(self) -> None:
+        """Stop the controller; leave nothing secret in the run folder."""
+        await self._stack.aclose()
+        (self.folder / "controller.kubeconfig").unlink(missing_ok=True)
+        logs.mask(self.logs, self.secrets)
 
     def _has_its_watches(self, now: float) -> bool | float:
         """A trial that ends while the controller waits to watch again must not spoil the next."""
@@ -137,7 +152,7 @@ async def rig(
         running = await stack.enter_async_context(proxy(plane, folder / "proxy", feed.take, log=folder / "proxy.log"))
         group = await stack.enter_async_context(asyncio.TaskGroup())
         made = Rig(plane, api, truth, running, feed, subject, folder, group, environment=_environment(plane, subject))
-        stack.push_async_callback(made._stack.aclose)
+        stack.push_async_callback(made._close)
         await manifests.apply(given, api, truth, feed)
         yield made
 
@@ -160,6 +175,8 @@ def _environment(plane: ControlPlane, subject: Subject) -> dict[str, str]:
         "provider": plane.provider,
         "staleproof": __version__,
         "controller": _title(subject),
+        "arch": platform.machine(),
+        "wireFormat": "json",
     }
 
 

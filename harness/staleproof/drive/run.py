@@ -14,6 +14,7 @@ from staleproof.core.entry import Ended, Released, Settled, StepBegan, StepEnded
 from staleproof.core.history import Header, History
 from staleproof.core.plan import Plan, describe
 from staleproof.core.plan import encode as encode_plan
+from staleproof.drive import logs
 from staleproof.drive.api import JSON, ApiError, ResourceType
 from staleproof.drive.manifests import resource_type
 from staleproof.drive.record import Record
@@ -64,6 +65,7 @@ async def run_trial(trial: Trial, rig: Rig) -> History:
     began = time.monotonic()
     record = Record(trial.folder / "history.jsonl", _header(trial, rig, namespace, kinds), trial.references, began=began)
     rig.feed.record = record
+    logged = logs.sizes(rig.logs)
     try:
         rig.feed.activity.begin(namespace, began)
         rig.feed.take(rig.controller_started(began))
@@ -76,6 +78,7 @@ async def run_trial(trial: Trial, rig: Rig) -> History:
     finally:
         rig.feed.record = None
         history = record.finish()
+        logs.copy_since(logged, trial.folder, rig.secrets)
         await rig.proxy.install((), namespace)
         await _clean_up(rig, namespace, kinds)
     if rig.feed.broken is not None:

@@ -88,7 +88,7 @@ PLAN = st.builds(
     manifests=tuples(MANIFEST),
     steps=tuples(STEP, least=1),
     faults=tuples(FAULT),
-    settle=st.builds(Settle, SECONDS, SECONDS, SECONDS, SECONDS),
+    settle=st.builds(Settle, SECONDS, SECONDS, SECONDS, SECONDS, st.booleans()),
     controller=st.none() | st.builds(Subject, tuples(TEXT), TEXT, tuples(TEXT), st.dictionaries(TEXT, TEXT, max_size=3)),
 )
 SMALL = Plan(scenario="own-writes", steps=(Rest(seconds=1.0),))
@@ -108,16 +108,17 @@ def test_a_plan_says_what_it_is(plan: Plan) -> None:
 
 
 @given(PLAN)
-def test_the_reference_is_the_same_workload_without_faults(plan: Plan) -> None:
+def test_the_reference_is_the_same_workload_without_faults_and_resyncs(plan: Plan) -> None:
     reference = plan.reference
-    assert reference.faults == ()
-    assert msgspec.structs.replace(reference, faults=plan.faults, title=plan.title) == plan
-    assert decode(encode(reference)) == reference
+    assert (reference.faults, reference.settle.resync) == ((), False)
+    assert reference.steps == tuple(step for step in plan.steps if not isinstance(step, Resync))
+    again = {"faults": plan.faults, "steps": plan.steps, "settle": plan.settle, "title": plan.title}
+    assert msgspec.structs.replace(reference, **again) == plan
+    assert reference.reference.steps == reference.steps
 
 
-@pytest.mark.parametrize(("title", "expected"), [("", "reference"), ("hide a create", "reference of: hide a create")])
-def test_the_title_of_a_reference(title: str, expected: str) -> None:
-    assert msgspec.structs.replace(SMALL, title=title).reference.title == expected
+def test_a_reference_is_called_after_its_plan() -> None:
+    assert msgspec.structs.replace(SMALL, title="hide a create").reference.title == "reference of: hide a create"
 
 
 def test_what_is_left_to_defaults_is_not_written() -> None:

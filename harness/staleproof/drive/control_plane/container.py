@@ -47,9 +47,7 @@ async def applies(options: ControlPlaneOptions) -> str | None:
 
 
 @asynccontextmanager
-async def run(
-    options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str
-) -> AsyncIterator[ControlPlane]:
+async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     wanted = await _image(options, progress)
@@ -60,9 +58,7 @@ async def run(
         progress.begin("control plane: starting the containers of etcd and kube-apiserver", 2)
         try:
             # The stack is left in reverse: kube-apiserver first, and its etcd is there until it has gone.
-            etcd = _Boxed(
-                _etcd(Path("etcd"), private / "etcd", folder, session), wanted, scratch=(str(private / "etcd"),)
-            )
+            etcd = _Boxed(_etcd(Path("etcd"), private / "etcd", folder, session), wanted, scratch=(str(private / "etcd"),))
             etcd_port = await _start(stack, etcd)
             progress.advance(1)
             apiserver = _kube_apiserver(Path("kube-apiserver"), credentials, etcd_port, folder, session)
@@ -155,9 +151,7 @@ async def _image(options: ControlPlaneOptions, progress: Progress) -> "Wanted":
     from staleproof.drive.images import Wanted, control_plane_image
 
     if options.image:
-        advice = (
-            "Check its name; load it (`docker load`), or log in to its registry; or leave it out to use one made here."
-        )
+        advice = "Check its name; load it (`docker load`), or log in to its registry; or leave it out to use one made here."
         return Wanted(image=options.image, advice=advice)
     image = control_plane_image(options.version)
     progress.begin(f"control plane: making the image {image}, unless it is there", None)

@@ -37,9 +37,7 @@ class _Access:
 
 
 @asynccontextmanager
-async def run(
-    options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str
-) -> AsyncIterator[ControlPlane]:
+async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
     if options.kubeconfig is None:
         raise UsageError("the existing provider needs a kubeconfig; name one with --staleproof-kubeconfig.")
     with tempfile.TemporaryDirectory(prefix="control-plane-", dir=folder.resolve()) as private:
@@ -94,9 +92,7 @@ def _load(kubeconfig: Path, private: Path, options: ControlPlaneOptions) -> _Acc
     token = (found.get_api_key_with_prefix("BearerToken", alias="authorization") or "").removeprefix("Bearer ") or None
     certificate = _certificate(found, private)
     if token is None and certificate is None:
-        raise UsageError(
-            f"{kubeconfig}: expected a token or a client certificate for its user, found neither; add one."
-        )
+        raise UsageError(f"{kubeconfig}: expected a token or a client certificate for its user, found neither; add one.")
     return _Access(server=found.host.rstrip("/"), ca_file=ca_file, token=token, client_certificate=certificate)
 
 

@@ -67,9 +67,7 @@ async def run_local(
     async with AsyncExitStack() as stack:
         # Keys, tokens and data go when the run ends; the logs in `folder` stay.
         private = Path(
-            stack.enter_context(
-                tempfile.TemporaryDirectory(prefix="control-plane-", dir=folder, ignore_cleanup_errors=True)
-            )
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="control-plane-", dir=folder, ignore_cleanup_errors=True))
         )
         credentials = make_credentials(private, USERS)
         session = await stack.enter_async_context(_session(credentials))
@@ -146,9 +144,7 @@ def _etcd(program: Path, data: Path, logs: Path, session: aiohttp.ClientSession)
     return _Server(command=command, ready=ready, grace_seconds=ETCD_GRACE_SECONDS)
 
 
-def _kube_apiserver(
-    program: Path, credentials: Credentials, etcd_port: int, logs: Path, session: aiohttp.ClientSession
-) -> _Server:
+def _kube_apiserver(program: Path, credentials: Credentials, etcd_port: int, logs: Path, session: aiohttp.ClientSession) -> _Server:
     def command(port: int) -> Command:
         argv = (
             str(program),
@@ -208,6 +204,4 @@ async def _version(session: aiohttp.ClientSession, server: str, credentials: Cre
             answer.raise_for_status()
             return str((await answer.json())["gitVersion"])
     except (aiohttp.ClientError, OSError, ValueError, KeyError) as err:
-        raise SetupError(
-            f"kube-apiserver is ready, but {server}/version gave no gitVersion ({err!r}); see apiserver.log."
-        ) from err
+        raise SetupError(f"kube-apiserver is ready, but {server}/version gave no gitVersion ({err!r}); see apiserver.log.") from err

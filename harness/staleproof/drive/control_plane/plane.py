@@ -49,9 +49,7 @@ class ControlPlane:
     client_certificate: Path | None
     log_folder: Path
 
-    def write_kubeconfig(
-        self, path: Path, *, user: str = RUNNER, server: str | None = None, ca_file: Path | None = None
-    ) -> None:
+    def write_kubeconfig(self, path: Path, *, user: str = RUNNER, server: str | None = None, ca_file: Path | None = None) -> None:
         """For `user`, with everything embedded. `server` and `ca_file` replace our own: a proxy's, for example."""
         certificate_authority = _base64(ca_file or self.ca_file)
         document = {

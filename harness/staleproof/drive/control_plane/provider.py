@@ -43,9 +43,7 @@ async def choose(options: ControlPlaneOptions) -> tuple[Provider, str]:
         found = [provider for provider in PROVIDERS if provider.name == options.provider]
         if not found:
             names = ", ".join(["auto", *(provider.name for provider in PROVIDERS)])
-            raise UsageError(
-                f"expected a control plane provider ({names}), found {options.provider!r}; name one of them."
-            )
+            raise UsageError(f"expected a control plane provider ({names}), found {options.provider!r}; name one of them.")
         return found[0], "asked for"
     for provider in PROVIDERS:
         why = await provider.applies(options)
@@ -75,9 +73,7 @@ async def _assets_apply(options: ControlPlaneOptions) -> str | None:
 
 
 @asynccontextmanager
-async def _run_assets(
-    options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str
-) -> AsyncIterator[ControlPlane]:
+async def _run_assets(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
     async with run_local(assets.find_assets(os.environ, why=why), folder, progress) as plane:
         yield plane
 
@@ -88,9 +84,7 @@ async def _cache_applies(options: ControlPlaneOptions) -> str | None:
 
 
 @asynccontextmanager
-async def _run_cache(
-    options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str
-) -> AsyncIterator[ControlPlane]:
+async def _run_cache(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
     found = await asyncio.to_thread(cache.find_cached, cache.cache_root(os.environ), options.version, why=why)
     async with run_local(found, folder, progress) as plane:
         yield plane
@@ -103,9 +97,7 @@ async def _build_applies(options: ControlPlaneOptions) -> str | None:
 
 
 @asynccontextmanager
-async def _run_build(
-    options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str
-) -> AsyncIterator[ControlPlane]:
+async def _run_build(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
     entry = await build.ensure_built(options.version, progress)
     async with run_local(cache.binaries_in(entry, provider="build", why=why), folder, progress) as plane:
         yield plane

@@ -1,0 +1,48 @@
+"""How findings spell things: as kubectl does, `pod/default/sample-x7k2q`, and never a raw object."""
+
+from collections.abc import Sequence
+
+from staleproof.core.entry import Committed
+
+_NAMES = 3
+
+
+def kind_of(commit: Committed) -> str:
+    """The kind as kubectl prints it."""
+    return str(commit.object.get("kind") or commit.resource).lower()
+
+
+def full_name(commit: Committed) -> str:
+    return "/".join(part for part in (kind_of(commit), commit.namespace, commit.name) if part)
+
+
+def short_name(commit: Committed) -> str:
+    return f"{kind_of(commit)}/{commit.name}"
+
+
+def owner_name(label: str) -> str:
+    """An owner's label (`Widget/sample#2`) for people; empty for none."""
+    name, _, nth = label.partition("#")
+    head, slash, rest = name.rpartition("/")
+    spelt = f"{head[: head.rfind(' ') + 1]}{head[head.rfind(' ') + 1 :].lower()}{slash}{rest}"
+    return f"the {ordinal(int(nth))} {spelt}" if nth else spelt
+
+
+def ordinal(number: int) -> str:
+    ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def plural(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listing(names: Sequence[str]) -> str:
+    """The first few names."""
+    return ", ".join(names[:_NAMES]) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")
+
+
+def span(revisions: Sequence[int]) -> str:
+    """From the lowest to the highest; empty for none."""
+    low, high = min(revisions, default=0), max(revisions, default=0)
+    return "" if not revisions else str(low) if low == high else f"{low}\N{EN DASH}{high}"

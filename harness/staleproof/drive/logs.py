@@ -1,0 +1,39 @@
+"""Log files of a run: the part that belongs to a trial, and what must not stay in them.
+
+Bearer tokens are replaced wherever they occur; the folder can then be given to others.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+_MASK = b"<token>"
+
+
+def sizes(logs: Iterable[Path]) -> dict[Path, int]:
+    """How long each log is now."""
+    return {log: log.stat().st_size if log.exists() else 0 for log in logs}
+
+
+def copy_since(start: Mapping[Path, int], folder: Path, secrets: Iterable[str]) -> None:
+    """Write what each log gained since `start` into the folder, under the same name."""
+    for log, offset in start.items():
+        if log.exists():
+            with log.open("rb") as file:
+                file.seek(offset)
+                (folder / log.name).write_bytes(_masked(file.read(), secrets))
+
+
+def mask(logs: Iterable[Path], secrets: Iterable[str]) -> None:
+    """Replace every secret in these files."""
+    for log in logs:
+        if log.exists():
+            data = log.read_bytes()
+            clean = _masked(data, secrets)
+            if clean != data:
+                log.write_bytes(clean)
+
+
+def _masked(data: bytes, secrets: Iterable[str]) -> bytes:
+    for secret in secrets:
+        data = data.replace(secret.encode(), _MASK)
+    return data

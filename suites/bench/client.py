@@ -1,0 +1,147 @@
+"""Raw clients: as little work as possible for each byte, so that what is measured is the server and the proxy, not us.
+
+One client speaks to one address over TLS and HTTP/1.1; nothing here knows which of them is the proxy.
+"""
+
+import asyncio
+import ssl
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from staleproof.errors import SetupError
+
+_HEAD_END = b"\r\n\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where requests go: kube-apiserver or the proxy."""
+
+    host: str
+    port: int
+    token: str
+    tls: ssl.SSLContext
+
+    @classmethod
+    def of(cls, server: str, ca_file: Path, token: str) -> "Address":
+        host, _, port = server.removeprefix("https://").partition(":")
+        tls = ssl.create_default_context(cafile=str(ca_file))
+        tls.verify_flags &= ~ssl.VERIFY_X509_STRICT
+        return cls(host, int(port), token, tls)
+
+    def get(self, path: str) -> bytes:
+        return (
+            f"GET {path} HTTP/1.1\r\nHost: {self.host}:{self.port}\r\n"
+            f"Authorization: Bearer {self.token}\r\nAccept: application/json\r\n\r\n"
+        ).encode()
+
+
+class FrameCounter:
+    """Counts frames in a chunked answer: a frame ends with a newline, and every other newline of HTTP has a CR before it."""
+
+    def __init__(self) -> None:
+        self.frames = 0
+        self._after_cr = False
+
+    def feed(self, data: bytes) -> None:
+        split_pair = self._after_cr and data.startswith(b"\n")
+        self.frames += data.count(b"\n") - data.count(b"\r\n") - split_pair
+        self._after_cr = data.endswith(b"\r")
+
+
+class Watch(asyncio.Protocol):
+    """One watch. `on_frames` is called with the number of frames that have come, each time that more have."""
+
+    def __init__(self, request: bytes, on_frames: Callable[[int], None]) -> None:
+        self._request, self._on_frames = request, on_frames
+        self._counter = FrameCounter()
+        self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.WriteTransport)
+        self.transport = transport
+        transport.write(self._request)
+
+    def data_received(self, data: bytes) -> None:
+        before = self._counter.frames
+        self._counter.feed(data)
+        if self._counter.frames > before:
+            self._on_frames(self._counter.frames)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.lost.set_result(None)
+
+
+async def open_watch(address: Address, path: str, on_frames: Callable[[int], None]) -> Watch:
+    _, watch = await asyncio.get_running_loop().create_connection(
+        lambda: Watch(address.get(path), on_frames), address.host, address.port, ssl=address.tls
+    )
+    return watch
+
+
+async def frames(address: Address, path: str, wanted: int, *, limit_seconds: float) -> float:
+    """Seconds from the request until so many frames have come."""
+    loop = asyncio.get_running_loop()
+    arrived: asyncio.Future[float] = loop.create_future()
+
+    def on_frames(count: int) -> None:
+        if count >= wanted and not arrived.done():
+            arrived.set_result(time.perf_counter())
+
+    watch = await open_watch(address, path, on_frames)
+    began = time.perf_counter()
+    try:
+        await asyncio.wait({arrived, watch.lost}, timeout=limit_seconds, return_when=asyncio.FIRST_COMPLETED)
+        if not arrived.done():
+            raise SetupError(f"expected {wanted} frames within {limit_seconds:g} s, found fewer; see the proxy's log in the run folder")
+        return arrived.result() - began
+    finally:
+        watch.transport.abort()
+
+
+class Getter:
+    """One kept-alive connection that asks for the same thing again and again."""
+
+    def __init__(self, address: Address, path: str) -> None:
+        self._address, self._request = address, address.get(path)
+
+    async def open(self) -> None:
+        self._reader, self._writer = await asyncio.open_connection(
+            self._address.host, self._address.port, ssl=self._address.tls, server_hostname=self._address.host
+        )
+
+    async def get(self) -> None:
+        self._writer.write(self._request)
+        head = (await self._reader.readuntil(_HEAD_END)).lower()
+        if b" 200 " not in head[:13]:
+            raise SetupError(f"expected the status 200, found {head[:60]!r}")
+        length = int(head.partition(b"content-length:")[2].split(b"\r\n", 1)[0])
+        await self._reader.readexactly(length)
+
+    def close(self) -> None:
+        self._writer.transport.abort()
+
+
+async def gets(address: Address, path: str, connections: int, *, seconds: float) -> float:
+    """Requests per second over this many connections."""
+    getters = [Getter(address, path) for _ in range(connections)]
+    for getter in getters:
+        await getter.open()
+        await getter.get()
+    began = time.perf_counter()
+
+    async def load(getter: Getter) -> int:
+        done = 0
+        while time.perf_counter() - began < seconds:
+            await getter.get()
+            done += 1
+        return done
+
+    try:
+        done = sum(await asyncio.gather(*(load(getter) for getter in getters)))
+        return done / (time.perf_counter() - began)
+    finally:
+        for getter in getters:
+            getter.close()

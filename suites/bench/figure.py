@@ -1,0 +1,63 @@
+"""What was measured, what it should be, and how both are shown. No measuring here."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.table import Table
+
+BURST_RATIO = 1 / 2.5
+ADDED_LATENCY_MS = 2.0
+ENTRIES_PER_SECOND = 100_000
+PROXY_MB = 150
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One line of the table. `met` is None where there is no target; an empty `direct` means that there is nothing to compare with."""
+
+    name: str
+    unit: str
+    value: float
+    direct: float | None = None
+    target: str = ""
+    met: bool | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """Value to direct."""
+        return None if not self.direct else self.value / self.direct
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"ratio": self.ratio}
+
+
+def rate(name: str, unit: str, direct: float, proxied: float) -> Figure:
+    return Figure(name=name, unit=unit, value=proxied, direct=direct)
+
+
+def table(figures: Sequence[Figure]) -> Table:
+    made = Table(title="proxy and checkers, medians of interleaved rounds")
+    for heading in ("", "direct", "proxied", "unit", "ratio", "target", "met"):
+        made.add_column(heading, justify="left" if heading in ("", "unit", "target", "met") else "right")
+    for figure in figures:
+        made.add_row(
+            figure.name,
+            "" if figure.direct is None else _number(figure.direct),
+            _number(figure.value),
+            figure.unit,
+            _ratio(figure.ratio),
+            figure.target,
+            {True: "yes", False: "NO", None: ""}[figure.met],
+        )
+    return made
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
+
+
+def _ratio(ratio: float | None) -> str:
+    if ratio is None:
+        return ""
+    return f"1/{1 / ratio:.2f}" if ratio < 1 else f"{ratio:.2f}"

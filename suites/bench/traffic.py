@@ -1,0 +1,186 @@
+"""Measures the proxy against a direct connection: bursts of watch events, one event at a time, GETs.
+
+Rounds are interleaved, because other work on the machine comes and goes: the ratio of two neighbouring rounds means something where
+an absolute figure does not. The first round of each is thrown away: it pays for handshakes and for what is made once.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median, quantiles
+
+from staleproof.drive.api import Api
+from staleproof.errors import SetupError
+
+from .client import Address, frames, gets, open_watch
+from .figure import ADDED_LATENCY_MS, BURST_RATIO, Figure, rate
+
+NAMESPACE = "bench"
+_CONFIG_MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
+_WATCH_LIST = f"{_CONFIG_MAPS}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+_BODY_BYTES = 1_150  # with metadata and managedFields a frame is about 1.5 kB
+_ROUND_SECONDS = 1.0
+_LIMIT_SECONDS = 60.0
+_BUSY = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The two ways to the same kube-apiserver, and the proxy's process."""
+
+    direct: Address
+    proxied: Address
+    proxy_pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    events: int
+    rounds: int
+    writes: int
+
+
+async def prepare(api: Api, sizes: Sizes) -> str:
+    """Create the ConfigMaps; the resourceVersion before the first of them."""
+    await api.call("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
+    before = str((await api.call("GET", _CONFIG_MAPS))["metadata"]["resourceVersion"])
+    numbers = iter(range(sizes.events))
+
+    async def create() -> None:
+        for i in numbers:
+            body = {"metadata": {"name": f"sample-{i}"}, "data": {"text": "x" * _BODY_BYTES}}
+            await api.call("POST", _CONFIG_MAPS, body)
+
+    await asyncio.gather(*(create() for _ in range(16)))
+    return before
+
+
+async def bursts(ends: Ends, sizes: Sizes, before: str, progress: Callable[[str], None]) -> tuple[list[Figure], list[str]]:
+    """A WatchList of everything, and a WATCH that is given the whole history again."""
+    kinds = {
+        "watch burst (WatchList)": (_WATCH_LIST, sizes.events + 1),  # and the bookmark that ends it
+        "watch burst (history replay)": (f"{_CONFIG_MAPS}?watch=1&resourceVersion={before}", sizes.events),
+    }
+    figures, notes = [], []
+    for name, (path, wanted) in kinds.items():
+        pairs, busy = [], []
+        for number in range(sizes.rounds + 1):
+            progress(f"{name}: round {number} of {sizes.rounds}")
+            cpu, began = time.process_time(), time.perf_counter()
+            direct = await frames(ends.direct, path, wanted, limit_seconds=_LIMIT_SECONDS)
+            busy.append((time.process_time() - cpu) / (time.perf_counter() - began))
+            pairs.append((direct, await frames(ends.proxied, path, wanted, limit_seconds=_LIMIT_SECONDS)))
+        del pairs[0]
+        ratio = median(direct / proxied for direct, proxied in pairs)
+        direct = median(wanted / direct for direct, _ in pairs)
+        met = ratio >= BURST_RATIO
+        figures.append(
+            Figure(name=name, unit="events/s", direct=direct, value=direct * ratio, target=f"≥ 1/{1 / BURST_RATIO:g}", met=met)
+        )
+        share = median(busy)
+        if share > _BUSY:
+            notes.append(f"{name}: the client used {share:.0%} of a core against the direct connection: it is the bottleneck there")
+        else:
+            notes.append(f"{name}: the client used {share:.0%} of a core against the direct connection: not the bottleneck")
+    return figures, notes
+
+
+async def latency(api: Api, ends: Ends, sizes: Sizes, progress: Callable[[str], None]) -> list[Figure]:
+    """One write at a time; both watchers see the same event, and what the proxy adds is the difference."""
+    progress(f"latency: {sizes.writes} writes")
+    created = await api.call("POST", _CONFIG_MAPS, {"metadata": {"name": "single"}})
+    start = created["metadata"]["resourceVersion"]
+    path = f"{_CONFIG_MAPS}?watch=1&resourceVersion={start}&fieldSelector=metadata.name%3Dsingle"
+    news = asyncio.Condition()
+    times: dict[str, list[float]] = {"direct": [], "proxied": []}
+
+    def arrivals(name: str) -> Callable[[int], None]:
+        return lambda count: times[name].extend([time.perf_counter()] * (count - len(times[name])))
+
+    watches = [
+        await open_watch(ends.direct, path, arrivals("direct")),
+        await open_watch(ends.proxied, path, arrivals("proxied")),
+    ]
+    del news
+    written = []
+    try:
+        for number in range(1, sizes.writes + 1):
+            written.append(time.perf_counter())
+            await api.call(
+                "PATCH",
+                f"{_CONFIG_MAPS}/single",
+                {"data": {"number": str(number)}},
+                content_type="application/merge-patch+json",
+            )
+            await _until(lambda number=number: all(len(seen) >= number for seen in times.values()))
+    finally:
+        for watch in watches:
+            watch.transport.abort()
+    return _latency_figures(written, times["direct"], times["proxied"])
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(_LIMIT_SECONDS):
+        while not condition():
+            await asyncio.sleep(0.0005)
+
+
+def _latency_figures(written: list[float], direct: list[float], proxied: list[float]) -> list[Figure]:
+    skip = len(written) // 10
+    by_way = {
+        "direct": [(seen - at) * 1e3 for at, seen in zip(written, direct, strict=True)][skip:],
+        "proxied": [(seen - at) * 1e3 for at, seen in zip(written, proxied, strict=True)][skip:],
+    }
+    added = [b - a for a, b in zip(by_way["direct"], by_way["proxied"], strict=True)]
+    p99 = {name: quantiles(values, n=100)[98] for name, values in by_way.items()}
+    return [
+        rate("write to event, median", "ms", median(by_way["direct"]), median(by_way["proxied"])),
+        rate("write to event, p99", "ms", p99["direct"], p99["proxied"]),
+        Figure(
+            name="added latency, median",
+            unit="ms",
+            value=median(added),
+            target=f"≤ {ADDED_LATENCY_MS:g} ms",
+            met=median(added) <= ADDED_LATENCY_MS,
+        ),
+        Figure(name="added latency, p99", unit="ms", value=quantiles(added, n=100)[98]),
+    ]
+
+
+async def requests(ends: Ends, sizes: Sizes, progress: Callable[[str], None]) -> tuple[list[Figure], list[str]]:
+    """GETs of one object over connections that are kept."""
+    figures, notes = [], []
+    path = f"{_CONFIG_MAPS}/sample-0"
+    for connections in (8, 1):
+        pairs, busy = [], []
+        for number in range(1, sizes.rounds + 1):
+            progress(f"GET on {connections} connections: round {number} of {sizes.rounds}")
+            cpu = time.process_time()
+            direct = await gets(ends.direct, path, connections, seconds=_ROUND_SECONDS)
+            busy.append((time.process_time() - cpu) / _ROUND_SECONDS)
+            pairs.append((direct, await gets(ends.proxied, path, connections, seconds=_ROUND_SECONDS)))
+        name = f"GET, {connections} connection{'s' if connections > 1 else ''}"
+        direct = median(direct for direct, _ in pairs)
+        figures.append(rate(name, "requests/s", direct, direct * median(proxied / direct for direct, proxied in pairs)))
+        if (share := median(busy)) > _BUSY:
+            notes.append(f"{name}: the client used {share:.0%} of a core: the direct figure is the client's limit, the ratio is too good")
+    return figures, notes
+
+
+def resident_mb(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def resident(ends: Ends, limit_mb: float) -> Figure:
+    found = resident_mb(ends.proxy_pid)
+    return Figure(name="proxy memory at the end", unit="MB", value=found, target=f"≤ {limit_mb:g} MB", met=found <= limit_mb)
+
+
+def started(name: str, seconds: float) -> Figure:
+    if seconds <= 0:
+        raise SetupError(f"{name}: the clock went backwards")
+    return Figure(name=name, unit="s", value=seconds)

@@ -103,7 +103,7 @@ async def serve(config: Config) -> int:
     url = urlsplit(config.upstream)
     relay = Relay(url.hostname or "127.0.0.1", url.port or 443, _upstream_tls(config), board)
     m.addons.add(core.Core(), proxy, next_layer.NextLayer(), tlsconfig.TlsConfig(), disable_h2c.DisableH2C(),
-                 errorcheck.ErrorCheck(), WatchGate(relay, identities, proxy), Recorder(board, identities),
+                 errorcheck.ErrorCheck(), WatchGate(relay, identities, proxy, board), Recorder(board, identities),
                  Ready(proxy, board, config))  # fmt: skip
     opts.update(http2=False, connection_strategy="lazy", websocket=False, ssl_verify_upstream_trusted_ca=config.upstream_ca)
     if config.client_certificate:

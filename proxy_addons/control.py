@@ -5,6 +5,7 @@ Every call needs the token. Commands take effect before they are answered.
 
 import hmac
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 
 import msgspec
 from aiohttp import web
@@ -43,7 +44,7 @@ def application(board: Board, token: str) -> web.Application:
             return web.json_response({"error": "wrong token; send the proxy's control token as a bearer token"}, status=401)
         try:
             return await handler(request)
-        except msgspec.DecodeError as err:
+        except (msgspec.DecodeError, UnicodeDecodeError) as err:
             return web.json_response({"error": f"body: {err}"}, status=400)
 
     routes = _Routes(board)
@@ -70,11 +71,20 @@ class _Routes:
         return web.json_response({"entries": self._board.journal.end, "streams": streams})
 
     async def entries(self, request: web.Request) -> web.StreamResponse:
-        """NDJSON, one entry a line, from number `after` on, until the caller leaves."""
-        response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
+        """NDJSON, one entry a line, from number `after` on, until the caller leaves.
+
+        What had been read long ago is gone; the header says which number the first line has.
+        """
+        after = request.query.get("after", "0")
+        if not (after.isascii() and after.isdigit()):
+            return web.json_response({"error": f"after: expected the number of an entry, found {after!r}"}, status=400)
+        first = max(int(after), self._board.journal.first)
+        headers = {"Content-Type": "application/x-ndjson", "X-Staleproof-First": str(first)}
+        response = web.StreamResponse(headers=headers)
         await response.prepare(request)
-        async for lines in self._board.journal.lines(int(request.query.get("after", "0"))):
-            await response.write(lines)
+        async with aclosing(self._board.journal.lines(first)) as batches:
+            async for lines in batches:
+                await response.write(lines)
         return response
 
     async def install(self, request: web.Request) -> web.StreamResponse:

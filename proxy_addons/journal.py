@@ -6,7 +6,7 @@ thousand: a reader whose connection broke may come back for them. While nobody r
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import msgspec
 
@@ -36,8 +36,8 @@ class Journal:
         """The number that the next entry will have."""
         return self.first + len(self._entries)
 
-    async def lines(self, after: int) -> AsyncIterator[bytes]:
-        """NDJSON from entry number `after` on (or from the oldest that is still there), for ever. Each chunk ends with a newline."""
+    async def lines(self, after: int) -> AsyncGenerator[bytes, None]:
+        """NDJSON from entry number `after` on (or from the oldest still there), for ever. Each chunk ends with a newline."""
         name = next(self._names)
         at = self._readers[name] = max(after, self.first)
         try:

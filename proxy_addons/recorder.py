@@ -7,7 +7,7 @@ from typing import Any
 from mitmproxy import http
 
 from staleproof.core.answer import read_answer, read_preconditions
-from staleproof.core.entry import Answered, Asked, Listed
+from staleproof.core.entry import Answered, Asked, Listed, Outcome
 from staleproof.core.request import ApiRequest, is_long_running, parse
 
 from .board import Board
@@ -23,6 +23,17 @@ class Identities:
     def of(self, flow: http.HTTPFlow) -> str:
         scheme, _, token = flow.request.headers.get("authorization", "").partition(" ")
         return self._tokens.get(token.strip(), "unknown") if scheme.lower() == "bearer" else self._default
+
+
+def outcome_of(code: int, *, retry_after: bool) -> Outcome:
+    """What the client may conclude from a status.
+
+    Retry-After is sent only for requests that were not executed (legality rows 28, 29, 31). Any other 5xx may have been sent after
+    the execution, or while it still goes on (row 30).
+    """
+    if 200 <= code < 300:
+        return "ok"
+    return "unknown" if code >= 500 and not retry_after else "fail"
 
 
 class Recorder:
@@ -51,7 +62,8 @@ class Recorder:
             return
         now, code = self._board.now(), flow.response.status_code
         answer = read_answer(flow.response.content or b"")
-        ok = 200 <= code < 300
+        outcome = outcome_of(code, retry_after="retry-after" in flow.response.headers)
+        ok = outcome == "ok"
         if ok and request.verb == "list":
             self._board.schedule.listed(request)
             self._board.record(
@@ -72,7 +84,7 @@ class Recorder:
             Answered(
                 at=now,
                 request=number,
-                outcome="ok" if ok else "unknown" if code in (500, 502, 504) else "fail",
+                outcome=outcome,
                 code=code,
                 reason="" if ok else answer.reason,
                 namespace=answer.namespace,

@@ -50,6 +50,10 @@ class Relay:
         """The addon announces the watch whose request will arrive with this flow id."""
         self._watches[flow_id] = watch
 
+    def forget(self, flow_id: str) -> None:
+        """The flow ended before its request reached us, if it has not."""
+        self._watches.pop(flow_id, None)
+
     async def start(self) -> None:
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=1 << 20)
         self.port = server.sockets[0].getsockname()[1]
@@ -151,7 +155,7 @@ class _Wire:
 
 
 async def _pump(up_reader: asyncio.StreamReader, stream: Stream) -> None:
-    """Drain upstream as fast as it comes, everything that has come in one go: a burst is one chunk for an event, and thousands of them."""
+    """Drain upstream as fast as it comes, all that has come in one go: in a burst every event is a chunk of its own."""
     body = Dechunker()
     try:
         while not body.over and (data := await up_reader.read(_READ_SIZE)):

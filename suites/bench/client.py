@@ -32,9 +32,17 @@ class Address:
         return cls(host, int(port), token, tls)
 
     def get(self, path: str) -> bytes:
+        return self._head("GET", path) + b"\r\n"
+
+    def patch(self, path: str, body: bytes) -> bytes:
+        """A JSON merge patch."""
+        more = f"Content-Type: application/merge-patch+json\r\nContent-Length: {len(body)}\r\n\r\n"
+        return self._head("PATCH", path) + more.encode() + body
+
+    def _head(self, method: str, path: str) -> bytes:
         return (
-            f"GET {path} HTTP/1.1\r\nHost: {self.host}:{self.port}\r\n"
-            f"Authorization: Bearer {self.token}\r\nAccept: application/json\r\n\r\n"
+            f"{method} {path} HTTP/1.1\r\nHost: {self.host}:{self.port}\r\n"
+            f"Authorization: Bearer {self.token}\r\nAccept: application/json\r\n"
         ).encode()
 
 
@@ -58,6 +66,10 @@ class Watch(asyncio.Protocol):
         self._request, self._on_frames = request, on_frames
         self._counter = FrameCounter()
         self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    @property
+    def frames(self) -> int:
+        return self._counter.frames
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
@@ -83,40 +95,46 @@ async def open_watch(address: Address, path: str, on_frames: Callable[[int], Non
 
 async def frames(address: Address, path: str, wanted: int, *, limit_seconds: float) -> float:
     """Seconds from the request until so many frames have come."""
-    loop = asyncio.get_running_loop()
-    arrived: asyncio.Future[float] = loop.create_future()
+    arrived: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    ended = 0.0
 
     def on_frames(count: int) -> None:
+        nonlocal ended
         if count >= wanted and not arrived.done():
-            arrived.set_result(time.perf_counter())
+            ended = time.perf_counter()
+            arrived.set_result(None)
 
     watch = await open_watch(address, path, on_frames)
     began = time.perf_counter()
     try:
         await asyncio.wait({arrived, watch.lost}, timeout=limit_seconds, return_when=asyncio.FIRST_COMPLETED)
         if not arrived.done():
-            raise SetupError(f"expected {wanted} frames within {limit_seconds:g} s, found fewer; see the proxy's log in the run folder")
-        return arrived.result() - began
+            raise SetupError(
+                f"expected {wanted} frames within {limit_seconds:g} s, found {watch.frames}; run again with fewer --events"
+            )
+        return ended - began
     finally:
         watch.transport.abort()
 
 
-class Getter:
-    """One kept-alive connection that asks for the same thing again and again."""
+class Conversation:
+    """One kept-alive connection. `send` and `receive` are two calls, so that the answer can wait."""
 
-    def __init__(self, address: Address, path: str) -> None:
-        self._address, self._request = address, address.get(path)
+    def __init__(self, address: Address) -> None:
+        self._address = address
 
     async def open(self) -> None:
         self._reader, self._writer = await asyncio.open_connection(
             self._address.host, self._address.port, ssl=self._address.tls, server_hostname=self._address.host
         )
 
-    async def get(self) -> None:
-        self._writer.write(self._request)
+    def send(self, request: bytes) -> None:
+        self._writer.write(request)
+
+    async def receive(self) -> None:
         head = (await self._reader.readuntil(_HEAD_END)).lower()
         if b" 200 " not in head[:13]:
-            raise SetupError(f"expected the status 200, found {head[:60]!r}")
+            raise SetupError(f"expected the status 200, found {head[:60]!r}; is the load of another program too high?")
         length = int(head.partition(b"content-length:")[2].split(b"\r\n", 1)[0])
         await self._reader.readexactly(length)
 
@@ -126,22 +144,28 @@ class Getter:
 
 async def gets(address: Address, path: str, connections: int, *, seconds: float) -> float:
     """Requests per second over this many connections."""
-    getters = [Getter(address, path) for _ in range(connections)]
-    for getter in getters:
-        await getter.open()
-        await getter.get()
+    conversations = [Conversation(address) for _ in range(connections)]
+    request = address.get(path)
+
+    async def get(conversation: Conversation) -> None:
+        conversation.send(request)
+        await conversation.receive()
+
+    for conversation in conversations:
+        await conversation.open()
+        await get(conversation)
     began = time.perf_counter()
 
-    async def load(getter: Getter) -> int:
+    async def load(conversation: Conversation) -> int:
         done = 0
         while time.perf_counter() - began < seconds:
-            await getter.get()
+            await get(conversation)
             done += 1
         return done
 
     try:
-        done = sum(await asyncio.gather(*(load(getter) for getter in getters)))
+        done = sum(await asyncio.gather(*(load(conversation) for conversation in conversations)))
         return done / (time.perf_counter() - began)
     finally:
-        for getter in getters:
-            getter.close()
+        for conversation in conversations:
+            conversation.close()

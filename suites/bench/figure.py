@@ -14,7 +14,7 @@ PROXY_MB = 150
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One line of the table. `met` is None where there is no target; an empty `direct` means that there is nothing to compare with."""
+    """One line of the table. `met` is None without a target, `direct` where there is nothing to compare with."""
 
     name: str
     unit: str

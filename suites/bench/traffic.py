@@ -15,7 +15,7 @@ from statistics import median, quantiles
 from staleproof.drive.api import Api
 from staleproof.errors import SetupError
 
-from .client import Address, frames, gets, open_watch
+from .client import Address, Conversation, frames, gets, open_watch
 from .figure import ADDED_LATENCY_MS, BURST_RATIO, Figure, rate
 
 NAMESPACE = "bench"
@@ -89,43 +89,49 @@ async def bursts(ends: Ends, sizes: Sizes, before: str, progress: Callable[[str]
 
 
 async def latency(api: Api, ends: Ends, sizes: Sizes, progress: Callable[[str], None]) -> list[Figure]:
-    """One write at a time; both watchers see the same event, and what the proxy adds is the difference."""
+    """One write at a time; both watchers see the same event, and what the proxy adds is the difference.
+
+    The answer to the write is read after both events have come: reading it would delay us in noticing them.
+    """
     progress(f"latency: {sizes.writes} writes")
-    created = await api.call("POST", _CONFIG_MAPS, {"metadata": {"name": "single"}})
-    start = created["metadata"]["resourceVersion"]
+    start = (await api.call("POST", _CONFIG_MAPS, {"metadata": {"name": "single"}}))["metadata"]["resourceVersion"]
     path = f"{_CONFIG_MAPS}?watch=1&resourceVersion={start}&fieldSelector=metadata.name%3Dsingle"
-    news = asyncio.Condition()
-    times: dict[str, list[float]] = {"direct": [], "proxied": []}
-
-    def arrivals(name: str) -> Callable[[int], None]:
-        return lambda count: times[name].extend([time.perf_counter()] * (count - len(times[name])))
-
-    watches = [
-        await open_watch(ends.direct, path, arrivals("direct")),
-        await open_watch(ends.proxied, path, arrivals("proxied")),
-    ]
-    del news
-    written = []
+    written: list[float] = []
+    arrivals = Arrivals(), Arrivals()
+    watches = [await open_watch(end, path, seen.frames) for end, seen in zip((ends.direct, ends.proxied), arrivals, strict=True)]
+    writer = Conversation(ends.direct)
+    await writer.open()
     try:
         for number in range(1, sizes.writes + 1):
+            request = ends.direct.patch(f"{_CONFIG_MAPS}/single", b'{"data":{"number":"%d"}}' % number)
             written.append(time.perf_counter())
-            await api.call(
-                "PATCH",
-                f"{_CONFIG_MAPS}/single",
-                {"data": {"number": str(number)}},
-                content_type="application/merge-patch+json",
-            )
-            await _until(lambda number=number: all(len(seen) >= number for seen in times.values()))
+            writer.send(request)
+            async with asyncio.timeout(_LIMIT_SECONDS):
+                for seen in arrivals:
+                    await seen.reached(number)
+                await writer.receive()
     finally:
         for watch in watches:
             watch.transport.abort()
-    return _latency_figures(written, times["direct"], times["proxied"])
+        writer.close()
+    return _latency_figures(written, *(seen.times for seen in arrivals))
 
 
-async def _until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(_LIMIT_SECONDS):
-        while not condition():
-            await asyncio.sleep(0.0005)
+class Arrivals:
+    """When each frame of one watch came."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+        self._news = asyncio.Event()
+
+    def frames(self, count: int) -> None:
+        self.times += [time.perf_counter()] * (count - len(self.times))
+        self._news.set()
+
+    async def reached(self, count: int) -> None:
+        while len(self.times) < count:
+            self._news.clear()
+            await self._news.wait()
 
 
 def _latency_figures(written: list[float], direct: list[float], proxied: list[float]) -> list[Figure]:
@@ -158,15 +164,15 @@ async def requests(ends: Ends, sizes: Sizes, progress: Callable[[str], None]) ->
         pairs, busy = [], []
         for number in range(1, sizes.rounds + 1):
             progress(f"GET on {connections} connections: round {number} of {sizes.rounds}")
-            cpu = time.process_time()
+            cpu, began = time.process_time(), time.perf_counter()
             direct = await gets(ends.direct, path, connections, seconds=_ROUND_SECONDS)
-            busy.append((time.process_time() - cpu) / _ROUND_SECONDS)
+            busy.append((time.process_time() - cpu) / (time.perf_counter() - began))
             pairs.append((direct, await gets(ends.proxied, path, connections, seconds=_ROUND_SECONDS)))
         name = f"GET, {connections} connection{'s' if connections > 1 else ''}"
         direct = median(direct for direct, _ in pairs)
         figures.append(rate(name, "requests/s", direct, direct * median(proxied / direct for direct, proxied in pairs)))
         if (share := median(busy)) > _BUSY:
-            notes.append(f"{name}: the client used {share:.0%} of a core: the direct figure is the client's limit, the ratio is too good")
+            notes.append(f"{name}: the client used {share:.0%} of a core against the direct connection: it is the bottleneck there")
     return figures, notes
 
 

@@ -1,15 +1,15 @@
 """The state that the references reached, and how another state differs from it.
 
 Objects are grouped by role and compared field by field (`flat`): a value is right when any reference ended with it. Fields that
-differ between the references are masked; counts that differ become ranges. Outside such a range, and for a number in the status that
-the references did not agree on, a difference is unstable: it proves nothing.
+differ between the references are masked; counts that differ become ranges. Outside such a range, and outside the range of a number
+in the status that the references did not agree on, a difference is unstable: it proves nothing.
 
 Divergence from Kubernetes: an object that is being deleted and has no finalizer counts as gone, because what is left to do (the
 grace period of a pod) is not the controller's.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from staleproof.checks.flat import Flat, flatten
@@ -34,10 +34,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What the references have in common. `counts` and, per path, `values` are all that any of them ended with."""
+    """What the references have in common. `counts` and, per path, `values` are all that any of them ended with, by their repr."""
 
     counts: Mapping[Role, Sequence[int]] = field(default_factory=dict)
-    values: Mapping[Role, Mapping[str, Sequence[object]]] = field(default_factory=dict)
+    values: Mapping[Role, Mapping[str, Mapping[str, object]]] = field(default_factory=dict)
     masks: Mapping[Role, frozenset[str]] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
 
@@ -60,12 +60,10 @@ class Baseline:
         """The first field that no reference ended with."""
         values, masks = self.values.get(role, {}), self.masks.get(role, frozenset())
         for path in sorted(found.keys() | values.keys()) if values else ():
-            value, wanted = found.get(path, _MISSING), values.get(path, (_MISSING,))
-            if any(_same(value, right) for right in wanted):
+            value, wanted = found.get(path, _MISSING), values.get(path, {repr(_MISSING): _MISSING})
+            if repr(value) in wanted or (path in masks and not _is_measure(path, value, wanted.values())):
                 continue
-            if path in masks and not _is_measure(path, value, wanted):
-                continue
-            shown = " or ".join(dict.fromkeys(_show(right) for right in wanted[:3]))
+            shown = " or ".join(_show(right) for right in list(wanted.values())[:3])
             yield Difference(f"{_title(role)}: {path} is {_show(value)}, fault-free runs ended with {shown}", path in masks)
             return
 
@@ -79,8 +77,8 @@ def learn(references: Sequence[History], names: Names) -> Baseline:
         paths = {path for found in flats for flat in found for path in flat}
         by_end = {path: [[flat.get(path, _MISSING) for flat in found] for found in flats] for path in paths}
         counts[role] = [len(found) for found in flats]
-        values[role] = {path: _distinct(value for found in lists for value in found) for path, lists in by_end.items()}
-        masks[role] = frozenset(path for path, lists in by_end.items() if len({repr(sorted(map(repr, v))) for v in lists}) > 1)
+        values[role] = {path: {repr(v): v for found in lists for v in found} for path, lists in by_end.items()}
+        masks[role] = frozenset(path for path, lists in by_end.items() if len({frozenset(map(repr, v)) for v in lists}) > 1)
     return Baseline(counts, values, masks, names)
 
 
@@ -122,21 +120,12 @@ def _live(label: str) -> str:
     return label.partition("#")[0]
 
 
-def _distinct(values: Iterable[object]) -> list[object]:
-    return list({repr(value): value for value in values}.values())
-
-
-def _same(one: object, other: object) -> bool:
-    """Equal as JSON: true is not 1."""
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
-
-
-def _is_measure(path: str, value: object, wanted: Sequence[object]) -> bool:
+def _is_measure(path: str, value: object, wanted: Collection[object]) -> bool:
     """A number in the status, outside the range of the references' numbers: they are unstable where it matters."""
-    numbers = [n for n in (value, *wanted) if isinstance(n, int | float) and not isinstance(n, bool)]
-    if not path.startswith("status.") or len(numbers) != len(wanted) + 1:
+    if not path.startswith("status.") or not isinstance(value, int | float):
         return False
-    return not min(numbers[1:]) <= numbers[0] <= max(numbers[1:])
+    numbers = [number for number in wanted if isinstance(number, int | float)]
+    return len(numbers) == len(wanted) and not min(numbers) <= value <= max(numbers)
 
 
 def _show(value: object) -> str:

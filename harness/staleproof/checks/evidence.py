@@ -1,6 +1,6 @@
 """What every checker looks at: the trial, its references, and what was learnt from both, worked out once."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -81,6 +81,11 @@ class Evidence:
             for role in roles
         }
 
+    @property
+    def roles(self) -> Collection[Role]:
+        """All that any reference had."""
+        return self._extremes.keys()
+
     def most(self, role: Role) -> int:
         """The most live objects of this role that any reference had."""
         return self._extremes.get(role, (0, 0))[0]
@@ -122,7 +127,7 @@ def _unusable(reference: History, trial: History) -> str:
     interrupted = _interrupted(reference)
     if interrupted:
         return f"proves nothing: {interrupted}"
-    if reference.header.plan.faults or reference.header.plan.steps != trial.header.plan.steps:
+    if reference.header.plan.faults or reference.header.plan.steps != trial.header.plan.reference.steps:
         return "is not a fault-free run of the same workload"
     settled = [entry for entry in reference.entries if isinstance(entry, Settled)]
     if not reference.complete or not settled:

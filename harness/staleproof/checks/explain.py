@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.verdict import Finding
+from staleproof.checks.words import kind_of, listing, short_name, span
 from staleproof.core.entry import (
     Answered,
     Asked,
@@ -17,11 +18,21 @@ from staleproof.core.entry import (
     Opened,
     Released,
     Settled,
+    StepBegan,
 )
 from staleproof.core.frontier import Frontier
 from staleproof.core.history import History
 
-_NAMES = 3
+_LONGEST = 70
+_VERBS = {"create": "created", "delete": "deleted", "deletecollection": "deleted", "update": "updated", "patch": "patched"}
+_EFFECTS = {
+    "Hold": "its {} stream was held",
+    "HideOwnWrite": "its {} stream was held",
+    "Delay": "its {} stream was late",
+    "Sever": "its {} stream was cut",
+    "Expire": "its {} stream got 410 Expired",
+    "DropBookmarks": "it got no {} bookmarks",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +51,7 @@ class Story:
 
 def explain(finding: Finding, history: History) -> Story:
     """Tell a finding from its witnesses. Neighbouring witnesses of one kind become one line."""
-    told = _Telling(history)
+    told = _Telling(history, finding)
     lines: list[tuple[float, str]] = []
     for group in _groups(finding.witnesses, history.entries):
         sentence = told.sentence(group)
@@ -62,11 +73,14 @@ def _groups(witnesses: Sequence[int], entries: Sequence[Entry]) -> list[list[int
 class _Telling:
     """Sentences about entries of one history."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: History, finding: Finding) -> None:
         self._entries = history.entries
         self._plan = history.header.plan
+        self._though = finding.though
         self._asked = {entry.request: entry for entry in history.entries if isinstance(entry, Asked)}
+        self._answers = {entry.request: entry for entry in history.entries if isinstance(entry, Answered)}
         self._streams = {entry.stream: entry for entry in history.entries if isinstance(entry, Opened)}
+        self._commits = {entry.uid: entry for entry in history.entries if isinstance(entry, Committed)}
         self._sentences: dict[type, Callable[[list[int]], str]] = {
             Answered: self._answered,
             Asked: self._wrote,
@@ -75,42 +89,43 @@ class _Telling:
             FaultFired: self._fired,
             Delivered: self._shown,
             Listed: self._listed,
-            Released: lambda group: "every fault ended: from here it could catch up",
+            Released: lambda group: "every fault had ended: from here it could catch up",
             Settled: self._settled,
         }
 
     def sentence(self, group: list[int]) -> str:
-        return self._sentences.get(type(self._entries[group[0]]), lambda group: "")(group)
+        """Empty for what needs no telling."""
+        tell = self._sentences.get(type(self._entries[group[0]]))
+        return tell(group) if tell is not None else ""
 
     def _answered(self, group: list[int]) -> str:
         """Own writes that the controller had done by then."""
         answers = [entry for index in group if isinstance(entry := self._entries[index], Answered)]
         asked = self._asked.get(answers[0].request)
-        verb = {"create": "created", "delete": "deleted"}.get(asked.verb if asked else "", "wrote")
-        revisions = sorted(answer.revision for answer in answers if answer.revision)
-        return f"the controller {verb} {_list([answer.name for answer in answers])}{_range(revisions)}"
+        verb = _VERBS.get(asked.verb if asked else "", "wrote")
+        revisions = span([answer.revision for answer in answers if answer.revision])
+        return f"the controller {verb} {listing([answer.name for answer in answers])}" + (
+            f" (resourceVersion {revisions})" if revisions else ""
+        )
 
     def _wrote(self, group: list[int]) -> str:
         """The write that is the violation."""
         asked = self._entries[group[0]]
         assert isinstance(asked, Asked)
-        answer = next((e for e in self._entries[group[0] :] if isinstance(e, Answered) and e.request == asked.request), None)
-        name = asked.name or (answer.name if answer else "")
-        verb = {"create": "created", "delete": "deleted"}.get(asked.verb, "wrote")
-        newest = self._frontier(group[0]).newest.get(asked.resource)
-        upto = (
-            f"had been shown {asked.resource} up to resourceVersion {newest}" if newest else f"had been shown no {asked.resource}"
-        )
-        precondition = "" if asked.verb != "delete" or asked.precondition_uid else ", without a uid precondition"
-        more = f" (and {len(group) - 1} more)" if len(group) > 1 else ""
-        return f"it {verb} {asked.resource}/{name}{more}{precondition}, though it {upto}"
+        answer = self._answers.get(asked.request)
+        commit = self._commits.get(answer.uid) if answer else None
+        name = short_name(commit) if commit else f"{asked.resource}/{asked.name or (answer.name if answer else '')}"
+        part = f"the {asked.subresource} of " if asked.subresource else ""
+        blind = " without a precondition" if asked.verb == "delete" and not _guarded(asked) else ""
+        more = f" and wrote {len(group) - 1} more" if len(group) > 1 else ""
+        return f"it {_VERBS.get(asked.verb, 'wrote')} {part}{name}{blind}{more}" + (f", {self._though}" if self._though else "")
 
     def _committed(self, group: list[int]) -> str:
         """Commits by others that it did not know of; the commit of the violation itself is already told."""
         others = [entry for index in group if isinstance(entry := self._entries[index], Committed) and entry.type == "ADDED"]
-        own = {entry.uid for entry in self._entries if isinstance(entry, Answered) and entry.uid and self._is_create(entry)}
-        names = [f"{entry.resource}/{entry.name} (uid {entry.uid[:8]})" for entry in others if entry.uid not in own]
-        return f"{_list(names)} was created, not by the controller" if names else ""
+        own = {uid for entry in self._answers.values() if (uid := entry.uid) and self._is_create(entry)}
+        names = [f"{short_name(entry)} (uid {entry.uid[:8]})" for entry in others if entry.uid not in own]
+        return f"{listing(names)} {'were' if len(names) > 1 else 'was'} created, not by the controller" if names else ""
 
     def _is_create(self, answer: Answered) -> bool:
         asked = self._asked.get(answer.request)
@@ -122,51 +137,53 @@ class _Telling:
             entry = self._entries[index]
             assert isinstance(entry, FaultOpened)
             fault = self._plan.faults[entry.fault]
-            newest = self._frontier(index).newest.get(fault.resource)
+            newest = self._newest(index, fault.resource)
             shown = f"; it had been shown {fault.resource} up to resourceVersion {newest}" if newest else ""
-            parts.append(f"from here ({entry.why}) {_effect(type(fault).__struct_config__.tag, fault.resource)}{shown}")
+            parts.append(f"from here ({entry.why}) {self._effect(entry.fault)}{shown}")
         return "; ".join(parts)
+
+    def _effect(self, fault: int) -> str:
+        planned = self._plan.faults[fault]
+        return _EFFECTS[str(planned.__struct_config__.tag)].format(planned.resource)
 
     def _fired(self, group: list[int]) -> str:
         entry = self._entries[group[0]]
         assert isinstance(entry, FaultFired)
-        fault = self._plan.faults[entry.fault]
-        return f"{_effect(type(fault).__struct_config__.tag, fault.resource)}, first noticed with {entry.on}"
+        return f"{self._effect(entry.fault)}, first noticed with {entry.on}"
 
     def _shown(self, group: list[int]) -> str:
         entry = self._entries[group[-1]]
         assert isinstance(entry, Delivered)
-        return f"{entry.type} of {self._streams[entry.stream].resource}/{entry.name} was shown (resourceVersion {entry.revision})"
+        commit = self._commits.get(entry.uid)
+        kind = kind_of(commit) if commit else self._streams[entry.stream].resource
+        end = "the end of " if entry.type == "DELETED" else ""
+        return f"{end}{kind}/{entry.name} was shown (resourceVersion {entry.revision}){self._during(group[-1])}"
 
     def _listed(self, group: list[int]) -> str:
         entry = self._entries[group[-1]]
         assert isinstance(entry, Listed)
-        return f"a list of {entry.resource} was shown (resourceVersion {entry.revision})"
+        return f"a list of {entry.resource} was shown (resourceVersion {entry.revision}){self._during(group[-1])}"
+
+    def _during(self, index: int) -> str:
+        """Which step of the workload that was."""
+        steps = [entry for entry in self._entries[:index] if isinstance(entry, StepBegan)]
+        return f", in step {steps[-1].step}: {_short(steps[-1].does)}" if steps else ""
 
     def _settled(self, group: list[int]) -> str:
         entry = self._entries[group[0]]
         assert isinstance(entry, Settled)
-        return "it had converged and was quiet" if entry.ok else f"the deadline: {entry.why}"
+        return "it had converged and was quiet" if entry.ok else f"it had not converged {entry.why}"
 
-    def _frontier(self, index: int) -> Frontier:
+    def _newest(self, index: int, resource: str) -> int | None:
         frontier = Frontier()
         for entry in self._entries[:index]:
             frontier.advance(entry)
-        return frontier
+        return frontier.newest.get(resource)
 
 
-def _effect(fault: object, resource: str) -> str:
-    held = f"its {resource} stream was held"
-    return {"Hold": held, "HideOwnWrite": held, "Delay": f"its {resource} stream was late", "Sever": f"its {resource} stream was cut",
-            "Expire": f"its {resource} stream got 410 Expired", "DropBookmarks": f"it got no {resource} bookmarks"}[str(fault)]  # fmt: skip
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def _list(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMES]) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")
-
-
-def _range(revisions: Sequence[int]) -> str:
-    if not revisions:
-        return ""
-    text = f"{revisions[0]}" if revisions[0] == revisions[-1] else f"{revisions[0]}–{revisions[-1]}"
-    return f" (resourceVersion {text})"
+def _guarded(asked: Asked) -> bool:
+    return bool(asked.precondition_uid or asked.precondition_revision)

@@ -1,8 +1,8 @@
 """An object as path → value, so that two runs can be compared field by field.
 
 What names one run (uids, namespace, generated names, times, revisions) is left out or replaced by a placeholder; so is what tells
-of the way and not of the state: text for people, counters of attempts. Lists whose order means nothing are compared by key:
-conditions by type, other lists of objects by name, scalars of the status and finalizers as sets.
+of the way and not of the state: messages of conditions, counters of attempts. Where order tells of the way only, it does not count:
+conditions are found by their type, other lists in the status and finalizers are sorted.
 """
 
 import re
@@ -13,7 +13,7 @@ Flat = Mapping[str, object]
 
 _SKIPPED = frozenset(
     f"metadata.{key}"
-    for key in ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink", "namespace", "ownerReferences")
+    for key in ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink", "namespace")
 )
 _COUNTERS = ("collisionCount", "restartCount", "retryCount", "retries", "attempts", "failureCount")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")
@@ -42,17 +42,15 @@ def _is_skipped(path: str) -> bool:
     leaf = path.rpartition(".")[2]
     if path in _SKIPPED or leaf in ("uid", "resourceVersion"):
         return True
-    return path.startswith("status.") and (leaf in _COUNTERS or (leaf == "message" and ".conditions[" in f".{path}"))
+    in_condition = path.startswith("status.conditions[")
+    return path.startswith("status.") and (leaf in _COUNTERS or (leaf == "message" and in_condition))
 
 
 def _keyed(items: list[Any], path: str) -> Iterator[tuple[str, Any]]:
-    """What a list's items are called in a path: as little as possible by their position."""
-    for key in ("type", "name"):
-        keys = [item.get(key) if isinstance(item, dict) else None for item in items]
-        if all(isinstance(found, str) for found in keys) and len(set(keys)) == len(keys):
-            yield from ((f"{key}={found}", item) for found, item in zip(keys, items, strict=True))
-            return
-    a_set = path == "metadata.finalizers" or path.startswith("status.")
-    scalars = not any(isinstance(item, dict | list) for item in items)
-    ordered = sorted(items, key=repr) if a_set and scalars else items
+    """What a list's items are called in a path. Not by name: names are often generated, as those of token volumes are."""
+    types = [item.get("type") if isinstance(item, dict) else None for item in items]
+    if path == "status.conditions" and all(isinstance(found, str) for found in types) and len(set(types)) == len(types):
+        yield from ((str(found), item) for found, item in zip(types, items, strict=True))
+        return
+    ordered = sorted(items, key=repr) if path == "metadata.finalizers" or path.startswith("status.") else items
     yield from ((str(number), item) for number, item in enumerate(ordered))

@@ -2,8 +2,8 @@
 
 Needs no reference: the uid that was committed as deleted was not among those that this life of the controller had been shown or
 told. "Never shown" is not enough, because a controller may rightly delete by name what it does not watch. So a finding also needs
-evidence that its view was old: news of the incarnation had been withheld, or the controller had been shown an earlier incarnation of
-that name and not its end.
+evidence that its view was old: news of the incarnation had been withheld, or the controller had been shown an earlier incarnation
+of that name and not its end.
 
 Not judged: a deletecollection, which names no object; a delete whose precondition names this very incarnation, since whoever sends
 it has learnt of it somehow.
@@ -79,7 +79,9 @@ class _Look:
     def judge(self, child: Child, asked: int) -> list[Finding]:
         commit, committed = self._evidence.commit_of(child.uid), child.deleted or asked
         if self._is_unseen(child):
-            because = f"the controller deleted {full_name(commit)} (uid {child.uid[:8]}), an incarnation that it had never been shown"
+            because = (
+                f"the controller deleted {full_name(commit)} (uid {child.uid[:8]}), an incarnation that it had never been shown"
+            )
             though = f"though it had not been shown that incarnation (resourceVersion {child.create_revision})"
             return [Finding(SLUG, because, context(self._evidence, [child.created], asked, committed), though)]
         owner = self._evidence.population.children.get(child.owner_uid)

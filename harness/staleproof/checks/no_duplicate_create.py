@@ -5,10 +5,10 @@ A finding needs all of this:
 1. more live children of a role than any reference ever had;
 2. the create was decided on while own, live creates of that role, from earlier decisions, were unseen (`own_writes`: a burst inside
    one reconciliation is one decision);
-3. those unseen creates explain it: without them it would not have been too many. An excess with another reason (a roll-out that
-   took another order, a count the references never wanted) is not staleness.
+3. those unseen creates explain it: without them it would not have been too many. An excess with another reason (a roll-out in
+   another order, a count the references never wanted) is not staleness.
 
-Known limits: a duplicate below the references' peak over all steps is not seen here, and neither is one whose role no reference had.
+Known limits: a duplicate below the references' peak over all steps is not seen here, nor is one whose role no reference had.
 """
 
 from collections.abc import Collection
@@ -18,7 +18,7 @@ from staleproof.checks.own_writes import OwnWrites
 from staleproof.checks.population import Child
 from staleproof.checks.verdict import Finding, Verdict, failed, not_exercised, passed
 from staleproof.checks.witnesses import context
-from staleproof.checks.words import full_name, ordinal, owner_name, span
+from staleproof.checks.words import full_name, kind_of, ordinal, owner_name, span
 
 SLUG = "no-duplicate-create"
 
@@ -29,7 +29,7 @@ def check(evidence: Evidence) -> Verdict:
     findings: list[Finding] = []
     for index, entry in enumerate(evidence.history.entries):
         if index in surplus and len(findings) < MOST_FINDINGS:
-            findings += _judge(surplus[index], index, own.behind(surplus[index].role), evidence)
+            findings += _judge(surplus[index], index, own.behind(surplus[index]), evidence)
         own.advance(index, entry)
     if findings:
         return failed(SLUG, findings)
@@ -54,8 +54,9 @@ def _judge(child: Child, asked: int, unseen: Collection[Child], evidence: Eviden
         return []
     commit = evidence.commit_of(child.uid)
     owner = f" of {owner_name(child.role.owner)}" if child.role.owner else ""
-    kind = str(commit.object.get("kind") or commit.resource).lower()
-    because = f"{full_name(commit)} is the {ordinal(live)} live {kind}{owner}; fault-free runs never had more than {most}"
+    because = (
+        f"{full_name(commit)} is the {ordinal(live)} live {kind_of(commit)}{owner}; fault-free runs never had more than {most}"
+    )
     though = f"though it had not been shown its own creates {span([other.create_revision for other in unseen])}"
     answered = [other.creator.answer_index for other in unseen if other.creator and other.creator.answer_index is not None]
     return [Finding(SLUG, because, context(evidence, answered, asked, child.created), though)]

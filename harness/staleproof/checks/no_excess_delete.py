@@ -4,22 +4,23 @@ A finding needs all of this:
 
 1. fewer live children of a role than any reference had once its peak was reached, and as many as that had been alive before (a
    controller that was kept from creating them has not deleted too many);
-2. the delete was decided on while own deletes of that role, from earlier decisions, were unseen (`own_writes`);
+2. the delete was decided on while own deletes of that resource and owner, from earlier decisions, were unseen (`own_writes`);
+   whatever their names: a controller that counts its children may take its own deletes of some for a reason to delete others;
 3. those unseen deletes explain it: had they not happened, as the controller must believe, it would not have been too many.
 
 A deletecollection names no object, so it is not judged; what it deleted counts as own deletes all the same.
 
-Known limits: a role that the references emptied cannot have too few; a fault that only such roles felt did not exercise this.
+Known limit: what the references emptied cannot be too little; where they left nothing this is not exercised.
 """
 
 from collections.abc import Collection
 
 from staleproof.checks.evidence import MOST_FINDINGS, Evidence
-from staleproof.checks.own_writes import OwnWrites
+from staleproof.checks.own_writes import OwnWrites, group_of
 from staleproof.checks.population import Child
 from staleproof.checks.verdict import Finding, Verdict, failed, not_exercised, passed
 from staleproof.checks.witnesses import context
-from staleproof.checks.words import full_name, listing, owner_name
+from staleproof.checks.words import full_name, kind_of, listing, owner_name
 
 SLUG = "no-excess-delete"
 
@@ -30,11 +31,12 @@ def check(evidence: Evidence) -> Verdict:
     findings: list[Finding] = []
     for index, entry in enumerate(evidence.history.entries):
         if index in surplus and len(findings) < MOST_FINDINGS:
-            findings += _judge(surplus[index], index, own.behind(surplus[index].role), evidence)
+            findings += _judge(surplus[index], index, own.behind(surplus[index]), evidence)
         own.advance(index, entry)
     if findings:
         return failed(SLUG, findings)
-    if not any(evidence.fewest(role) for role in own.looked):
+    left = {group_of(role, "delete") for role in evidence.roles if evidence.fewest(role)}
+    if not own.looked & left:
         return not_exercised(SLUG, "the controller was never made to look again while an own delete was hidden from it")
     return passed(SLUG)
 
@@ -59,8 +61,12 @@ def _judge(child: Child, asked: int, unseen: Collection[Child], evidence: Eviden
         return []
     commit = evidence.commit_of(child.uid)
     owner = f" of {owner_name(child.role.owner)}" if child.role.owner else ""
-    kind = str(commit.object.get("kind") or commit.resource).lower()
-    because = f"deleting {full_name(commit)} left {live} live {kind}s{owner}; fault-free runs never went below {fewest}"
+    if child.role.stem == child.named.name:
+        because = f"{full_name(commit)} was deleted; fault-free runs never were without it"
+    else:
+        because = (
+            f"deleting {full_name(commit)} left {live} live {kind_of(commit)}s{owner}; fault-free runs never went below {fewest}"
+        )
     though = f"though it had not been shown its own deletes of {listing([other.named.name for other in unseen])}"
     answered = [other.deleter.answer_index for other in unseen if other.deleter and other.deleter.answer_index is not None]
     return [Finding(SLUG, because, context(evidence, answered, asked, deleted), though)]

@@ -1,9 +1,9 @@
 """Which of its own writes the controller had not been shown yet, at every decision: a fold over the history.
 
 Reconcile boundaries cannot be seen on the wire, and a burst of writes inside one reconciliation is fine although none of them has
-been seen. So writes of a role are grouped into decisions: a new one begins when the owner is shown again, when the controller
-writes the owner (as a reconciliation does at its end), when a step begins, when the controller starts. What counts as unseen for a
-write are own writes that were answered before its decision began. Two decisions taken for one is the error to prefer: it excuses.
+been seen. So writes are grouped into decisions: a new one begins when the owner is shown again, when the controller writes the owner
+(as a reconciliation does at its end), when a step begins, when the controller starts. What counts as unseen for a write are own
+writes that were answered before its decision began. To take two decisions for one is the error to prefer: it excuses.
 """
 
 from collections import defaultdict
@@ -21,7 +21,7 @@ from staleproof.core.history import Request
 
 @dataclass(slots=True)
 class _Behind:
-    """Own unseen writes of one role, by uid: from earlier decisions, and from the present one."""
+    """Own unseen writes of one group, by uid: from earlier decisions, and from the present one."""
 
     earlier: dict[str, Child] = field(default_factory=dict)
     present: dict[str, Child] = field(default_factory=dict)
@@ -38,8 +38,8 @@ class _Behind:
 class OwnWrites:
     """Creates or deletes of children. Call `advance` with each entry in order; ask in between.
 
-    `looked` has the roles whose owner was shown to the controller while own writes of earlier decisions were unseen: the controller
-    was made to decide on an old view.
+    `looked` has the groups (`group_of`) whose owner was shown to the controller while own writes of earlier decisions were unseen:
+    there it was made to decide on an old view.
     """
 
     def __init__(self, evidence: Evidence, verb: Literal["create", "delete"]) -> None:
@@ -52,7 +52,7 @@ class OwnWrites:
         self._behind: dict[Role, _Behind] = defaultdict(_Behind)
         self._answers: dict[int, list[Child]] = defaultdict(list)
         self._ends: dict[int, list[Child]] = defaultdict(list)
-        self._roles: dict[str, set[Role]] = defaultdict(set)
+        self._groups: dict[str, set[Role]] = defaultdict(set)
         self._indirect: set[Role] = set()
         self._done: dict[str, Child] = {}
         self._unseen: dict[str, dict[str, Child]] = defaultdict(dict)
@@ -66,18 +66,19 @@ class OwnWrites:
         request = write_of(child, self._verb)
         if request is None or request.answer_index is None:
             return
+        group = group_of(child.role, self._verb)
         self._answers[request.answer_index].append(child)
-        self._roles[child.owner_uid].add(child.role)
+        self._groups[child.owner_uid].add(group)
         owner = evidence.population.children.get(child.owner_uid)
         if owner is None or owner.named.resource not in self._primaries:
-            self._indirect.add(child.role)
+            self._indirect.add(group)
         if self._verb == "create" and child.deleted is not None:
             told = child.deleter.answer_index if child.deleter else None
             self._ends[min(child.deleted, child.deleted if told is None else told)].append(child)
 
-    def behind(self, role: Role) -> Collection[Child]:
-        """Own writes of earlier decisions that have not been shown; a created child that has been deleted does not count."""
-        return self._behind[role].earlier.values()
+    def behind(self, child: Child) -> Collection[Child]:
+    X
+        return self._behind[group_of(child.role, self._verb)].earlier.values()
 
     def advance(self, index: int, entry: Entry) -> None:
         self._frontier.advance(entry)
@@ -127,20 +128,20 @@ class OwnWrites:
         if asked.verb == "get":
             child = self._done.get(entry.uid or self._named.get((asked.resource, asked.name), ""))
             self._drop([child] if child is not None else [])
-        elif asked.verb in ("update", "patch") and entry.uid in self._roles:
-            self._decide(self._roles[entry.uid])
+        elif asked.verb in ("update", "patch") and entry.uid in self._groups:
+            self._decide(self._groups[entry.uid])
 
     def _show(self, uids: Iterable[str], resource: str) -> None:
         """An owner, or a primary above it, was shown: the controller decides anew."""
-        roles = {role for uid in uids if uid in self._roles for role in self._roles[uid]}
+        groups = {group for uid in uids if uid in self._groups for group in self._groups[uid]}
         if resource in self._primaries:
-            roles |= self._indirect
-        self._decide(roles)
-        self.looked |= {role for role in roles if self._behind[role].earlier}
+            groups |= self._indirect
+        self._decide(groups)
+        self.looked |= {group for group in groups if self._behind[group].earlier}
 
-    def _decide(self, roles: Iterable[Role]) -> None:
-        for role in list(roles):
-            self._behind[role].decide()
+    def _decide(self, groups: Iterable[Role]) -> None:
+        for group in list(groups):
+            self._behind[group].decide()
 
     def _drop(self, children: Iterable[Child]) -> None:
         """Take those off that have been seen by now."""
@@ -150,17 +151,22 @@ class OwnWrites:
 
     def _remember(self, child: Child) -> None:
         self._unseen[child.role.resource][child.uid] = child
-        self._behind[child.role].present[child.uid] = child
+        self._behind[group_of(child.role, self._verb)].present[child.uid] = child
 
     def _forget(self, child: Child) -> None:
         self._unseen[child.role.resource].pop(child.uid, None)
-        self._behind[child.role].forget(child.uid)
+        self._behind[group_of(child.role, self._verb)].forget(child.uid)
 
     def _is_seen(self, child: Child) -> bool:
         revision = 0 if self._verb == "create" else child.delete_revision or 0
         listed = child.create_revision if self._verb == "create" else revision
         frontier = self._frontier
         return frontier.has_seen(child.uid, revision) or frontier.has_listed(child.role.resource, self._namespace, listed)
+
+
+def group_of(role: Role, verb: Literal["create", "delete"]) -> Role:
+    """What is decided on together: for creates a role, for deletes all of an owner's children of that resource."""
+    return role if verb == "create" else role._replace(stem="")
 
 
 def write_of(child: Child, verb: Literal["create", "delete"]) -> Request | None:

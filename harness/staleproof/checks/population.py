@@ -20,7 +20,7 @@ LEADER = "control-plane.alpha.kubernetes.io/leader"
 
 @dataclass(slots=True)
 class Child:
-    """One incarnation of an object. Indexes are positions in the history; None where it did not happen or was not the controller."""
+    """One incarnation of an object. Indexes are positions in the history; None: it did not happen, or not by the controller."""
 
     named: Named
     role: Role
@@ -85,9 +85,10 @@ def _commits(history: History) -> list[tuple[int, Committed]]:
     """Commits that count, by revision within a resource."""
     found: dict[str, list[tuple[int, Committed]]] = defaultdict(list)
     for index, entry in enumerate(history.entries):
-        if isinstance(entry, Committed) and entry.namespace == history.header.namespace:
-            if not is_bookkeeping(entry.resource, entry.object):
-                found[entry.resource].append((index, entry))
+        if not isinstance(entry, Committed) or entry.namespace != history.header.namespace:
+            continue
+        if not is_bookkeeping(entry.resource, entry.object):
+            found[entry.resource].append((index, entry))
     return [pair for pairs in found.values() for pair in sorted(pairs, key=lambda pair: pair[1].revision)]
 
 

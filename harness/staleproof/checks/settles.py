@@ -43,15 +43,19 @@ def check(evidence: Evidence) -> Verdict:
 
 def _late_writes(evidence: Evidence, settled: int) -> list[Request]:
     """The controller's writes from the settling on that count."""
-    locks = {(e.resource, e.name) for e in evidence.history.entries if isinstance(e, Committed) and is_bookkeeping(e.resource, e.object)}
+    locks = {
+        (e.resource, e.name) for e in evidence.history.entries if isinstance(e, Committed) and is_bookkeeping(e.resource, e.object)
+    }
     found = []
     for request in requests(evidence.history.entries):
         asked = request.asked
         stored = not asked.resource.endswith(_NOT_STORED) and asked.subresource != "token"
-        mine = asked.namespace == evidence.history.header.namespace or (not asked.namespace and asked.resource in evidence.primaries)
-        if request.index > settled and is_work(asked) and request.succeeded and stored and mine:
-            if (asked.resource, _name(request)) not in locks:
-                found.append(request)
+        lock = (asked.resource, _name(request)) in locks
+        mine = asked.namespace == evidence.history.header.namespace or (
+            not asked.namespace and asked.resource in evidence.primaries
+        )
+        if request.index > settled and is_work(asked) and request.succeeded and stored and mine and not lock:
+            found.append(request)
     return found
 
 

@@ -1,8 +1,10 @@
 """Plans of the own-writes scenario: hide the controller's own writes from it, then make it look again.
 
-Canonical plans need no luck and come first; drawn ones vary the workload, the hidden write, the poke and the hold.
+Canonical plans need no luck and come first; drawn ones vary the workload, the hidden write, the poke and the hold. A write is only
+hidden in a step that causes it: the fault of a plan that cannot fire would make every trial of it inconclusive.
 """
 
+import itertools
 from collections.abc import Iterator
 from typing import Literal
 
@@ -17,10 +19,13 @@ AIMS = {
     "create": ("no-duplicate-create", "converges-after-catch-up"),
     "delete": ("no-excess-delete", "converges-after-catch-up"),
 }
+Verb = Literal["create", "delete"]
 Poke = Literal["touch", "resync"]
 POKES: tuple[Poke, ...] = ("touch", "resync")  # the first costs a client nothing; nor does the first of the releases
 RELEASES: tuple[Release, ...] = ("events", "relist", "resume")
 MOST_REPLICAS = 6
+_DELETED = 2
+"""How many children canonical plans make the controller delete."""
 
 
 def poke_step(poke: Poke, observed: Observed) -> Step:
@@ -28,16 +33,14 @@ def poke_step(poke: Poke, observed: Observed) -> Step:
     return Touch(target=observed.target) if poke == "touch" else Resync(resource=observed.resource)
 
 
-def canonical(observed: Observed, verb: Literal["create", "delete"], poke: Poke) -> Iterator[Plan]:
+def canonical(observed: Observed, verb: Verb, poke: Poke) -> Iterator[Plan]:
     """For each resource that the controller writes this way: hide the first such write and everything after it, poke, release."""
     for child in observed.children:
-        if (child.creates if verb == "create" else child.deletes) == 0:
+        if not (child.creates if verb == "create" else child.deletes and observed.scale_path):
             continue
         if poke == "resync" and verb == "delete" and not observed.relists_at_once:
             continue  # it would wait longer after each 410; the creates have shown what a relist does
-        first: list[Step] = [Apply(object=observed.sample)]
-        if verb == "delete":
-            first.append(observed.scale(max(observed.replicas - 2, 0)))
+        first = [Apply(object=observed.sample)] if verb == "create" else _scale_down(observed)
         fault = HideOwnWrite(resource=child.resource, window=Window(from_step=len(first)), write=OwnWrite(verb))
         yield Plan(
             scenario=SCENARIO,
@@ -65,23 +68,27 @@ def idempotence(observed: Observed) -> Plan:
     )
 
 
+def _scale_down(observed: Observed) -> list[Step]:
+    """Leaves at least one child: only what should have stayed can be deleted in excess."""
+    replicas = max(observed.replicas, _DELETED + 1)
+    return [Apply(object=observed.scaled(replicas)), observed.scale(replicas - _DELETED)]
+
+
 @st.composite
 def plans(draw: st.DrawFn, observed: Observed) -> Plan:
     """Any plan of the scenario: replica counts, order and kind of steps, which own write is hidden, for how long, which poke."""
     replicas = draw(st.integers(1, MOST_REPLICAS)) if observed.scale_path else observed.replicas
     steps: list[Step] = [Apply(object=observed.scaled(replicas))]
-    writes: list[tuple[int, Literal["create", "delete"], int]] = [(1, "create", replicas)]
+    counts = [replicas]
     for kind in draw(st.lists(st.sampled_from(_kinds(observed)), max_size=3)):
         if kind == "scale":
-            wanted = draw(st.integers(0, MOST_REPLICAS).filter(lambda n, r=replicas: n != r))  # type: ignore[misc]
-            steps.append(observed.scale(wanted))
-            writes.append((len(steps), "create" if wanted > replicas else "delete", abs(wanted - replicas)))
-            replicas = wanted
+            replicas = draw(st.sampled_from([n for n in range(MOST_REPLICAS + 1) if n != replicas]))
+            steps.append(observed.scale(replicas))
         else:
             steps.append(poke_step(kind, observed))
+        counts.append(replicas)
     child = draw(st.sampled_from(_written(observed)))
-    possible = [write for write in writes if write[1] == "create" or child.deletes]
-    step, verb, count = draw(st.sampled_from(possible))
+    step, verb, count = draw(st.sampled_from(_writes(child, counts, observed)))
     pokes, releases = (POKES, RELEASES) if observed.relists_at_once else (POKES[:1], RELEASES[:1])
     steps.append(poke_step(draw(st.sampled_from(pokes)), observed))
     rest = draw(st.sampled_from((0.0, 0.5, 1.0)))
@@ -111,6 +118,24 @@ def can_draw(observed: Observed) -> bool:
 
 def _written(observed: Observed) -> list[ChildKind]:
     return [child for child in observed.children if child.creates]
+
+
+def _writes(child: ChildKind, counts: list[int], observed: Observed) -> list[tuple[int, Verb, int]]:
+    """(step, verb, how many) of the writes that this workload causes. `counts` has the replicas wanted after each step."""
+    if not _scales(child, observed):
+        return [(1, "create", 1)]
+    writes: list[tuple[int, Verb, int]] = [(1, "create", counts[0])]
+    for step, (before, after) in enumerate(itertools.pairwise(counts), 2):
+        if after > before:
+            writes.append((step, "create", after - before))
+        elif 0 < after < before:  # when all go, none can be deleted in excess
+            writes.append((step, "delete", before - after))
+    return writes
+
+
+def _scales(child: ChildKind, observed: Observed) -> bool:
+    """Whether there are as many of them as replicas: they came and went when the observed workload was scaled."""
+    return bool(observed.scale_path) and child.deletes > 0 and child.creates > observed.replicas
 
 
 def _kinds(observed: Observed) -> list[Literal["scale", "touch", "resync"]]:

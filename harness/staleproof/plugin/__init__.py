@@ -30,8 +30,6 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     if text(config, "--controller-cmd") and text(config, "--controller-image"):
         raise pytest.UsageError("--controller-cmd and --controller-image were both given; name one controller")
-    if hasattr(config, "workerinput"):
-        return  # the controlling process has chosen the paths
     suite = _bundled_suite()
     if text(config, "--staleproof-replay"):
         config.args = [str(suite / "test_replay.py")]

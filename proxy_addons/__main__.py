@@ -5,6 +5,7 @@ once everything listens; ends by SIGTERM; ends with code 3 when any hook failed,
 """
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
@@ -30,6 +31,7 @@ from .watch_gate import WatchGate
 
 _NEVER = 10**7
 _BROKEN = 3
+_LAST_WORDS_SECONDS = 2.0
 
 
 class Config(msgspec.Struct, rename="camel"):
@@ -115,6 +117,9 @@ async def serve(config: Config) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, m.shutdown)
     await m.run()
+    logging.disable()  # what is cancelled from here on complains
+    with contextlib.suppress(TimeoutError):  # a reader that does not read must not keep us
+        await asyncio.wait_for(board.journal.read(), _LAST_WORDS_SECONDS)
     return _BROKEN if failures.seen else 0
 
 

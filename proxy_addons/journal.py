@@ -52,6 +52,11 @@ class Journal:
         finally:
             del self._readers[name]
 
+    async def read(self) -> None:
+        """Return once every reader has been given everything; at once when there is none."""
+        while any(at < self.end for at in self._readers.values()):
+            await asyncio.sleep(0)
+
     def _forget(self) -> None:
         """In large portions: deleting the head of a list moves its tail."""
         read = min(self._readers.values()) - self.first

@@ -127,7 +127,7 @@ def _unusable(reference: History, trial: History) -> str:
     interrupted = _interrupted(reference)
     if interrupted:
         return f"proves nothing: {interrupted}"
-    if reference.header.plan.faults or reference.header.plan.steps != trial.header.plan.reference.steps:
+    if reference.header.plan.faults or reference.header.plan.reference.steps != trial.header.plan.reference.steps:
         return "is not a fault-free run of the same workload"
     settled = [entry for entry in reference.entries if isinstance(entry, Settled)]
     if not reference.complete or not settled:

@@ -1,7 +1,7 @@
 """Which objects of different runs stand for the same thing: roles, learnt from the names that the references used.
 
-A name that every reference used is a role of its own. Other names are grouped by what does not change in them: generateName, or
-the longest beginning (cut at a dash) that names in every reference have. An owner that has an owner itself is not called by its
+A name that every reference used is a role of its own. Other names are grouped by what does not change in them: generateName (unless
+that has a generated part itself), or the longest beginning, cut at a dash, that names in every reference have. An owner that has an owner itself is not called by its
 name, which may be generated too: its children belong to "ReplicaSet of Deployment/sample".
 """
 
@@ -40,12 +40,10 @@ class Names:
         if named in self.stable:
             return Role(*named)
         generated: str = manifest["metadata"].get("generateName") or ""
-        if generated:
-            return Role(named.owner, named.resource, generated)
-        for role in _beginnings(named):
-            if role in self.stems:
-                return role
-        return Role(named.owner, named.resource, stem_of(named.name))
+        told = Role(named.owner, named.resource, generated or stem_of(named.name))
+        if generated and told in self.stems:
+            return told
+        return next((role for role in _beginnings(named) if role in self.stems), told)
 
 
 def learn_names(references: Sequence[Iterable[Named]]) -> Names:

@@ -1,9 +1,9 @@
 """Which of its own writes the controller had not been shown yet, at every decision: a fold over the history.
 
 Reconcile boundaries cannot be seen on the wire, and a burst of writes inside one reconciliation is fine although none of them has
-been seen. So writes are grouped into decisions: a new one begins when the owner is shown again, when the controller writes the owner
-(as a reconciliation does at its end), when a step begins, when the controller starts. What counts as unseen for a write are own
-writes that were answered before its decision began. To take two decisions for one is the error to prefer: it excuses.
+been seen. So writes are grouped into decisions: a new one begins when the owner is shown again, when the controller writes the
+owner (as a reconciliation does at its end), when a step begins, when the controller starts. What counts as unseen for a write are
+own writes that were answered before its decision began. To take two decisions for one is the error to prefer: it excuses.
 """
 
 from collections import defaultdict
@@ -77,7 +77,7 @@ class OwnWrites:
             self._ends[min(child.deleted, child.deleted if told is None else told)].append(child)
 
     def behind(self, child: Child) -> Collection[Child]:
-    X
+        """Own writes of its group, of earlier decisions, that have not been shown. What was created and deleted does not count."""
         return self._behind[group_of(child.role, self._verb)].earlier.values()
 
     def advance(self, index: int, entry: Entry) -> None:

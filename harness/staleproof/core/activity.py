@@ -77,9 +77,10 @@ class Activity:
         if entry.revision is not None:
             self._reached[entry.stream] = max(entry.revision, self._reached.get(entry.stream, 0))
         stream = self.streams.get(entry.stream)
-        if isinstance(entry, Delivered) and stream is not None and entry.type != "BOOKMARK":
-            if self._counts(stream.resource, entry.namespace):
-                self.touch(entry.at)
+        if stream is None or not isinstance(entry, Delivered) or entry.type == "BOOKMARK":
+            return
+        if self._counts(stream.resource, entry.namespace):
+            self.touch(entry.at)
 
     def _owed(self, now: float) -> bool:
         """Whether a recent commit has not arrived at a stream that will carry it."""

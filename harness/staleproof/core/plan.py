@@ -4,11 +4,12 @@ Steps are what the user does to the cluster; faults are what happens to the cont
 are the reference. All chance has been spent when a plan exists.
 """
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
 
-from staleproof.core.fault import AnyFault
+from staleproof.core.fault import AnyFault, DelayStream, Expire, SeverStream
 
 API_VERSION = "staleproof.dev/v1alpha1"
 Manifest = dict[str, Any]
@@ -142,7 +143,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
         """The same workload without any fault, and without resyncs: nobody relists when nothing is wrong."""
         steps = tuple(step for step in self.steps if not isinstance(step, Resync))
         settle = msgspec.structs.replace(self.settle, resync=False)
-        return msgspec.structs.replace(self, faults=(), steps=steps, settle=settle, title=f"reference of: {self.title}")
+        return msgspec.structs.replace(
+            self, faults=(), steps=steps, settle=settle, title=f"reference of: {self.title or self.scenario}"
+        )
 
 
 class PlanError(ValueError):
@@ -188,19 +191,45 @@ def _kind(raw: object) -> str:
 def contradictions(plan: Plan) -> list[str]:
     """What makes no sense in a plan, in words; empty when it can be run."""
     problems = [] if plan.steps else ["steps: a plan needs at least one step"]
+    for number, step in enumerate(plan.steps, 1):
+        problems += [f"step {number}: {problem}" for problem in _step_problems(step)]
     for number, fault in enumerate(plan.faults, 1):
-        window, where = fault.window, f"fault {number} ({type(fault).__name__})"
-        if not 1 <= window.from_step <= len(plan.steps):
-            problems.append(f"{where}: fromStep is {window.from_step}, the plan has steps 1 to {len(plan.steps)}")
-        if window.until_step is not None and window.until_step <= window.from_step:
-            problems.append(f"{where}: untilStep {window.until_step} is not after fromStep {window.from_step}")
-        if window.seconds is not None and window.seconds <= 0:
-            problems.append(f"{where}: seconds is {window.seconds}, expected a positive number")
-        if fault.trigger is not None and fault.trigger.nth < 1:
-            problems.append(f"{where}: write.nth is {fault.trigger.nth}, writes are counted from 1")
-        if getattr(fault, "by_seconds", 1.0) <= 0:
-            problems.append(f"{where}: bySeconds is {getattr(fault, 'by_seconds', None)}, expected a positive number")
+        name = fault.__struct_config__.tag
+        problems += [f"fault {number} ({name}): {problem}" for problem in _fault_problems(fault, len(plan.steps))]
+    for name in ("idle_seconds", "quiet_seconds", "limit_seconds", "deadline_seconds"):
+        if getattr(plan.settle, name) <= 0:
+            problems.append(f"settle: {name.replace('_s', 'S')} is {getattr(plan.settle, name):g}, expected a positive number")
     return problems
+
+
+def _step_problems(step: Step) -> Iterator[str]:
+    match step:
+        case Apply(object=manifest):
+            metadata = manifest.get("metadata")
+            named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
+            if not named or not isinstance(manifest.get("apiVersion"), str) or not isinstance(manifest.get("kind"), str):
+                yield "object needs apiVersion, kind and metadata.name"
+        case Recreate(nth=0):
+            yield "nth is 0, children are counted from 1, or from -1 backwards"
+        case Rest(seconds=seconds) if seconds <= 0:
+            yield f"seconds is {seconds:g}, expected a positive number"
+
+
+def _fault_problems(fault: AnyFault, steps: int) -> Iterator[str]:
+    window = fault.window
+    if not 1 <= window.from_step <= steps:
+        yield f"fromStep is {window.from_step}, the plan has steps 1 to {steps}"
+    if window.until_step is not None and window.until_step <= window.from_step:
+        yield f"untilStep {window.until_step} is not after fromStep {window.from_step}"
+    if window.seconds is not None and window.seconds <= 0:
+        yield f"seconds is {window.seconds:g}, expected a positive number"
+    if fault.trigger is not None and fault.trigger.nth < 1:
+        yield f"write.nth is {fault.trigger.nth}, writes are counted from 1"
+    match fault:
+        case DelayStream(by_seconds=seconds) if seconds <= 0:
+            yield f"bySeconds is {seconds:g}, expected a positive number"
+        case SeverStream(nth=int(nth)) | Expire(nth=int(nth)) if nth < 1:
+            yield f"nth is {nth}, frames are counted from 1"
 
 
 def describe(step: Step) -> str:

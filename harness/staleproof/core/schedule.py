@@ -74,7 +74,7 @@ class Schedule:
         changes: list[Change] = []
         for index, fault in enumerate(self.faults):
             state, trigger = self._states[index], fault.trigger
-            if state.phase != "armed" or trigger is None or request.subresource or not self._is_mine(request.namespace):
+            if state.phase != "armed" or trigger is None or not self._commits(request):
                 continue
             if (request.resource, request.verb) == (fault.resource, trigger.verb):
                 state.asked += 1
@@ -137,6 +137,10 @@ class Schedule:
     def is_expired(self, request: ApiRequest) -> bool:
         """Whether this WATCH is answered 410. Only a WATCH that resumes from a revision can be too old (legality row 11)."""
         return request.start is not None and _scope(request) in self._expired
+
+    def _commits(self, request: ApiRequest) -> bool:
+        """Whether a write of this kind changes an object of the trial: not a dry run, not a subresource, not elsewhere."""
+        return not request.subresource and "dryRun" not in request.query and self._is_mine(request.namespace)
 
     def _is_mine(self, namespace: str) -> bool:
         return not self.namespace or namespace in ("", self.namespace)

@@ -35,7 +35,13 @@ from staleproof.core.plan import Target as PlanTarget
 
 NAMESPACE = "ns"
 WIDGETS = "widgets.example.com"
-KINDS = {"pods": "Pod", WIDGETS: "Widget", "configmaps": "ConfigMap", "replicasets.apps": "ReplicaSet", "leases.coordination.k8s.io": "Lease"}
+KINDS = {
+    "pods": "Pod",
+    WIDGETS: "Widget",
+    "configmaps": "ConfigMap",
+    "replicasets.apps": "ReplicaSet",
+    "leases.coordination.k8s.io": "Lease",
+}
 Object = dict[str, Any]
 _WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
 STEPS = (Apply(object=_WIDGET), Touch(target=PlanTarget("example.com/v1", "Widget", "w")))
@@ -52,6 +58,7 @@ class Script:
         self._objects: dict[tuple[str, str], Object] = {}
         self._streams = {"pods": 1, WIDGETS: 2, "configmaps": 3}
         self._held: dict[str, list[Delivered]] = {}
+        self._generated: dict[tuple[str, str], str] = {}
         self._add(Started, life=1)
         for resource, stream in self._streams.items():
             self._add(Opened, stream=stream, client="controller", resource=resource, start="100", bookmarks=True, since=100)
@@ -86,8 +93,13 @@ class Script:
     # --- the controller -----------------------------------------------------------------------------------------------------------
 
     def creates(self, *names: str, resource: str = "pods", owner: str = "w", generated: str = "w-", **fields: Any) -> Self:  # noqa: ANN401
-        """The controller creates children, one request after the other. `generated`: generateName; empty for none."""
-        for name in names:
+        """The controller creates children, one request after the other.
+
+        `generated` is the generateName, empty for none. A reference calls generated names otherwise than the trial does.
+        """
+        for called in names:
+            name = called if not generated or self.namespace == NAMESPACE else f"{called}-{self.namespace[-1]}"
+            self._generated[resource, called] = name
             self._ask("create", resource)
             obj = self._new(resource, name, fields, owner=owner, generated=generated)
             self._commit("ADDED", resource, obj)
@@ -101,7 +113,8 @@ class Script:
 
     def deletes(self, *names: str, resource: str = "pods", grace: bool = False, precondition: bool = False) -> Self:
         """The controller deletes objects by name; `grace`: they stay for a while; `precondition`: it names the incarnation."""
-        for name in names:
+        for called in names:
+            name = self._generated.get((resource, called), called)
             uid = self.uid(name, resource)
             self._ask("delete", resource, name, precondition_uid=uid if precondition else "")
             if grace:
@@ -139,7 +152,9 @@ class Script:
             return self._add(Answered, request=self._request, outcome="fail", code=404, reason="NotFound", name=name)
         return self._answer(obj)
 
-    def lists(self, resource: str = "pods", *, selector: str = "", without: Sequence[str] = (), revision: int | None = None) -> Self:
+    def lists(
+        self, resource: str = "pods", *, selector: str = "", without: Sequence[str] = (), revision: int | None = None
+    ) -> Self:
         """A live list; `without` and `revision` make it one from the past."""
         items = tuple(self._item(obj) for (where, name), obj in self._objects.items() if where == resource and name not in without)
         return self.page(resource, items, selector=selector, revision=self._revision if revision is None else revision)
@@ -179,7 +194,12 @@ class Script:
         self.lists(resource)
         self._streams[resource] += 10
         return self._add(
-            Opened, stream=self._streams[resource], client="controller", resource=resource, start=str(self._revision), bookmarks=True
+            Opened,
+            stream=self._streams[resource],
+            client="controller",
+            resource=resource,
+            start=str(self._revision),
+            bookmarks=True,
         )
 
     def restarted(self) -> Self:

@@ -64,7 +64,9 @@ def test_nothing_is_proven_unless_it_looked_again_while_its_creates_were_hidden(
 
 
 def test_a_look_after_the_hold_has_ended_proves_nothing() -> None:
-    script = trial().step(1, "apply").applied("w", spec=3).hold().creates("w-a", "w-b", "w-c").let_go().step(2, "touch").applied("w")
+    script = (
+        trial().step(1, "apply").applied("w", spec=3).hold().creates("w-a", "w-b", "w-c").let_go().step(2, "touch").applied("w")
+    )
 
     assert judge(script.ends()).outcome is Outcome.NOT_EXERCISED
 
@@ -154,7 +156,9 @@ def test_deterministic_names_live_on_already_exists() -> None:
 def test_the_references_counts_are_a_range() -> None:
     four = reference(2).step(1, "apply").applied("w", spec=3).creates("w-a", "w-b", "w-c").applied("w").creates("w-d").ends()
 
-    assert judge(held(trial()).applied("w").creates("w-d").let_go().ends(), three(reference(1)).ends(), four).outcome is Outcome.PASS
+    assert (
+        judge(held(trial()).applied("w").creates("w-d").let_go().ends(), three(reference(1)).ends(), four).outcome is Outcome.PASS
+    )
 
 
 def test_children_of_a_second_owner_incarnation_are_counted_apart() -> None:
@@ -162,7 +166,9 @@ def test_children_of_a_second_owner_incarnation_are_counted_apart() -> None:
         script.step(1, "apply").applied("w", spec=3)
         if hidden:
             script.hold()
-        script.creates("w-a", "w-b", "w-c").step(2, "recreate").removed("w", WIDGETS).applied("w", spec=3).creates("w-d", "w-e", "w-f")
+        script.creates("w-a", "w-b", "w-c").step(2, "recreate").removed("w", WIDGETS).applied("w", spec=3).creates(
+            "w-d", "w-e", "w-f"
+        )
         return (script.let_go() if hidden else script).ends()
 
     references = recreated(reference(1), hidden=False), recreated(reference(2), hidden=False)

@@ -135,9 +135,16 @@ def test_a_deletecollection_names_nobody() -> None:
 
 def test_deletes_in_different_scalings_up_and_down_are_measured_against_the_same_workload() -> None:
     def waves(script: Script) -> History:
-        return three(script).step(2, "scale").applied("w", spec=1).deletes("w-c", "w-b").step(3, "scale").applied("w", spec=2).creates(
-            "w-d"
-        ).ends()
+        return (
+            three(script)
+            .step(2, "scale")
+            .applied("w", spec=1)
+            .deletes("w-c", "w-b")
+            .step(3, "scale")
+            .applied("w", spec=2)
+            .creates("w-d")
+            .ends()
+        )
 
     script = held(trial()).applied("w", spec=2).creates("w-d").let_go()
 

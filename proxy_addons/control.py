@@ -46,7 +46,9 @@ def application(board: Board, token: str) -> web.Application:
             return await handler(request)
         except (msgspec.DecodeError, UnicodeDecodeError) as err:
             return web.json_response({"error": f"body: {err}"}, status=400)
-        except ConnectionError:  # the caller left before the whole answer; aiohttp would log that as an error, which stops the process
+        except (
+            ConnectionError
+        ):  # the caller left before the whole answer; aiohttp would log that as an error, which stops the process
             return web.Response()
 
     routes = _Routes(board)

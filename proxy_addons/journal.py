@@ -14,6 +14,7 @@ from staleproof.core.entry import Entry
 
 _BATCH = 2_000
 _KEPT = 5_000
+_LOOK_AGAIN_SECONDS = 0.005
 
 
 class Journal:
@@ -55,7 +56,7 @@ class Journal:
     async def read(self) -> None:
         """Return once every reader has been given everything; at once when there is none."""
         while any(at < self.end for at in self._readers.values()):
-            await asyncio.sleep(0)
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 
     def _forget(self) -> None:
         """In large portions: deleting the head of a list moves its tail."""

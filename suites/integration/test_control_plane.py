@@ -345,9 +345,7 @@ def test_a_full_disk_while_building_is_told(tmp_path: Path, monkeypatch: pytest.
 def test_a_full_cache_folder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with tmpfs(tmp_path / "cache", "size=32k") as folder:
         monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(folder))
-        with pytest.raises(
-            SetupError, match=r"cache folder .* cannot be written: No space left on device .*STALEPROOF_CACHE_DIR="
-        ):
+        with pytest.raises(SetupError, match=r"cache folder .* cannot be written: No space left on device .*STALEPROOF_CACHE_DIR="):
             asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
 
 

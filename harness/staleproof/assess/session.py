@@ -26,6 +26,7 @@ from staleproof.core.entry import Released, Settled
 from staleproof.core.history import History
 from staleproof.core.plan import Manifest, Plan, Subject
 from staleproof.drive.control_plane import ControlPlane, ControlPlaneOptions, Progress, Silent
+from staleproof.drive.controller import OPENS_WATCH_SECONDS
 from staleproof.drive.rig import Rig, rig
 from staleproof.drive.run import Converged, Trial, run_trial
 
@@ -44,6 +45,7 @@ class SessionOptions:
         control_plane: where the API server comes from.
         root: the artefact folder; a run gets a folder of its own under `runs`.
         name: added to the trials' names, e.g. the xdist worker; empty means none.
+        start_seconds: how long the controller may take to open its first watch.
         reruns: how often a trial with a finding is run again before the finding is believed.
     """
 
@@ -52,6 +54,7 @@ class SessionOptions:
     control_plane: ControlPlaneOptions = field(default_factory=ControlPlaneOptions)
     root: Path = Path(".staleproof")
     name: str = ""
+    start_seconds: float = OPENS_WATCH_SECONDS
     reruns: int = 2
 
 
@@ -103,7 +106,8 @@ class Session:
 
     def trial(self, plan: Plan) -> Result:
         """Run a plan and judge it. A finding is only kept when it comes back in every re-run (reproduce before accusing)."""
-        plan = msgspec.structs.replace(plan, controller=plan.controller or self.options.subject)
+        mine = self.options  # the plan that is kept can be run again by itself
+        plan = msgspec.structs.replace(plan, controller=mine.subject, manifests=plan.manifests or mine.manifests)
         references = self.references(plan)
         name = f"{self.options.name}{len(self.run.results) + 1:03d}"
         folder = self.run.folder / "trials" / name
@@ -159,6 +163,7 @@ class Session:
         self._loop, self._jobs = asyncio.get_running_loop(), asyncio.Queue()
         options = self.options
         async with rig(options.subject, list(options.manifests), options.control_plane, self.run.folder, self._progress) as running:
+            running.start_seconds = options.start_seconds
             self.run.environment, self.plane = dict(running.environment), running.plane
             self._started.set_result(None)
             while (job := await self._jobs.get()) is not None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from staleproof.checks.flat import Flat, flatten
 from staleproof.checks.names import Named, Names, Role, controller_of, gone, owner_labels
 from staleproof.checks.population import is_bookkeeping
-from staleproof.checks.words import owner_name
+from staleproof.checks.words import owner_name, plural
 from staleproof.core.entry import Committed
 from staleproof.core.history import History
 from staleproof.core.plan import Manifest
@@ -52,19 +52,26 @@ class Baseline:
             counts = self.counts.get(role, (0,))
             found = len(state.get(role, ()))
             if not min(counts) <= found <= max(counts):
-                yield Difference(_miscounted(role, found, counts), min(counts) != max(counts))
+                yield Difference(_miscounted(role, self._kind(role, state), found, counts), min(counts) != max(counts))
         for role in sorted(state):
             yield from (d for flat in state[role] for d in self._fields(role, flat))
 
+    def _kind(self, role: Role, state: Mapping[Role, Sequence[Flat]]) -> str:
+        """As kubectl prints it."""
+        here = [flat.get("kind") for flat in state.get(role, ())]
+        there = list(self.values.get(role, {}).get("kind", {}).values())
+        return str(next((kind for kind in (*here, *there) if kind), role.resource)).lower()
+
     def _fields(self, role: Role, found: Flat) -> Iterator[Difference]:
         """The first field that no reference ended with."""
+        kind = str(found.get("kind") or role.resource).lower()
         values, masks = self.values.get(role, {}), self.masks.get(role, frozenset())
         for path in sorted(found.keys() | values.keys()) if values else ():
             value, wanted = found.get(path, _MISSING), values.get(path, {repr(_MISSING): _MISSING})
             if repr(value) in wanted or (path in masks and not _is_measure(path, value, wanted.values())):
                 continue
             shown = " or ".join(_show(right) for right in list(wanted.values())[:3])
-            yield Difference(f"{_title(role)}: {path} is {_show(value)}, fault-free runs ended with {shown}", path in masks)
+            yield Difference(f"{_title(role, kind)}: {path} is {_show(value)}, fault-free runs ended with {shown}", path in masks)
             return
 
 
@@ -132,14 +139,14 @@ def _show(value: object) -> str:
     return value if isinstance(value, str) and value.startswith("<") else repr(value)
 
 
-def _miscounted(role: Role, found: int, counts: Sequence[int]) -> str:
+def _miscounted(role: Role, kind: str, found: int, counts: Sequence[int]) -> str:
     least, most = min(counts), max(counts)
-    wanted = str(least) if least == most else f"{least} to {most}"
-    return f"{found} {_title(role)}, fault-free runs ended with {wanted}"
+    if role.stem and not role.owner and max(most, found) == 1:
+        there, without = ("is missing", "with it") if not found else ("is there", "without it")
+        return f"{kind}/{role.stem} {there}, fault-free runs ended {without}"
+    of = f" of {owner_name(role.owner)}" if role.owner else f" named {role.stem}" if role.stem else ""
+    return f"{plural(found, kind)}{of}, fault-free runs ended with {least if least == most else f'{least} to {most}'}"
 
 
-def _title(role: Role) -> str:
-    resource = role.resource.partition(".")[0]
-    if role.owner:
-        return f"{resource} of {owner_name(role.owner)}"
-    return f"{resource} named {role.stem}" if role.stem else resource
+def _title(role: Role, kind: str) -> str:
+    return f"{kind} of {owner_name(role.owner)}" if role.owner else f"{kind}/{role.stem}" if role.stem else kind

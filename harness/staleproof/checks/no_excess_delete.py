@@ -20,7 +20,7 @@ from staleproof.checks.own_writes import OwnWrites, group_of
 from staleproof.checks.population import Child
 from staleproof.checks.verdict import Finding, Verdict, failed, not_exercised, passed
 from staleproof.checks.witnesses import context
-from staleproof.checks.words import full_name, kind_of, listing, owner_name
+from staleproof.checks.words import full_name, kind_of, listing, owner_name, plural
 
 SLUG = "no-excess-delete"
 
@@ -64,9 +64,7 @@ def _judge(child: Child, asked: int, unseen: Collection[Child], evidence: Eviden
     if child.role.stem == child.named.name:
         because = f"{full_name(commit)} was deleted; fault-free runs never were without it"
     else:
-        because = (
-            f"deleting {full_name(commit)} left {live} live {kind_of(commit)}s{owner}; fault-free runs never went below {fewest}"
-        )
+        because = f"deleting {full_name(commit)} left {plural(live, f'live {kind_of(commit)}')}{owner}; fault-free runs never went below {fewest}"
     though = f"though it had not been shown its own deletes of {listing([other.named.name for other in unseen])}"
     answered = [other.deleter.answer_index for other in unseen if other.deleter and other.deleter.answer_index is not None]
     return [Finding(SLUG, because, context(evidence, answered, asked, deleted), though)]

@@ -61,11 +61,7 @@ class Population:
 
 def population(history: History, names: Names | None = None) -> Population:
     """Fold the commits of a history. `names` are what the references' names have in common; empty: nothing is known of them."""
-    commits = _commits(history)
-    labels = owner_labels(commit.object for _, commit in commits)
-    made = Population()
-    for index, commit in commits:
-        _commit(made, index, commit, labels, names or Names())
+    made = _objects(history, names or Names())
     _attribute(made, history)
     _count(made)
     return made
@@ -73,12 +69,21 @@ def population(history: History, names: Names | None = None) -> Population:
 
 def names_of(history: History) -> set[Named]:
     """Every object's name in a history."""
-    return {child.named for child in population(history).children.values()}
+    return {child.named for child in _objects(history, Names()).children.values()}
 
 
 def is_bookkeeping(resource: str, manifest: Manifest) -> bool:
     """Whether an object is there only for the controller's own running."""
     return resource in BOOKKEEPING or LEADER in (manifest["metadata"].get("annotations") or ())
+
+
+def _objects(history: History, names: Names) -> Population:
+    commits = _commits(history)
+    labels = owner_labels(commit.object for _, commit in commits)
+    made = Population()
+    for index, commit in commits:
+        _commit(made, index, commit, labels, names)
+    return made
 
 
 def _commits(history: History) -> list[tuple[int, Committed]]:

@@ -16,7 +16,7 @@ from staleproof.cli.show import show_verdicts
 from staleproof.core.plan import Manifest, Plan, Subject
 from staleproof.drive.control_plane import ControlPlaneOptions
 from staleproof.drive.control_plane.plane import ProviderName
-from staleproof.drive.controller import command_of
+from staleproof.drive.controller import words
 from staleproof.drive.manifests import read, read_crds
 from staleproof.errors import UsageError
 from staleproof.progress import progress_on
@@ -118,7 +118,7 @@ def _finish(session: Session, results: Sequence[Result], console: Console, *, qu
 def _subject(options: dict[str, Any], plans: Sequence[Plan]) -> Subject:
     """From the command line, or else as the plan says."""
     if options["controller_cmd"] or options["controller_image"]:
-        command = command_of(options["controller_cmd"]) if options["controller_cmd"] else ()
+        command = words(options["controller_cmd"], "--controller-cmd")
         return Subject(command=command, image=options["controller_image"])
     drawn_for = [plan.controller for plan in plans if plan.controller is not None]
     if not drawn_for:

@@ -39,21 +39,16 @@ class Controller(Protocol):
         ...
 
 
-def command_of(text: str) -> tuple[str, ...]:
-    """The words of `--controller-cmd`, split as a shell would, without a shell.
+def words(text: str, option: str) -> tuple[str, ...]:
+    """The words of a command line, split as a shell would, without a shell.
 
     Raises:
-        UsageError: unbalanced quotes, or nothing at all.
+        UsageError: unbalanced quotes.
     """
     try:
-        words = tuple(shlex.split(text))
+        return tuple(shlex.split(text))
     except ValueError as err:
-        raise UsageError(f"--controller-cmd: {err} in {text!r}; quote it like a shell command") from err
-    if not words:
-        raise UsageError(
-            "--controller-cmd is empty; give the command that starts the controller, e.g. './manager --kubeconfig={kubeconfig}'"
-        )
-    return words
+        raise UsageError(f"{option}: {err} in {text!r}; quote it like a shell command") from err
 
 
 @dataclass(slots=True)

@@ -22,6 +22,7 @@ from staleproof.drive.truth import Truth, watching
 from staleproof.errors import SetupError, UsageError
 
 _READY_IDLE_SECONDS = 0.3
+_WATCHES_AGAIN_SECONDS = 90.0  # client-go waits up to a minute after several 410s
 
 
 @dataclass(slots=True)
@@ -38,6 +39,7 @@ class Rig:
     group: asyncio.TaskGroup
     controller: Controller | None = None
     environment: dict[str, str] = field(default_factory=dict)
+    start_seconds: float = OPENS_WATCH_SECONDS
     watched: frozenset[str] = frozenset()
     _life: int = 0
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -49,7 +51,7 @@ class Rig:
             SetupError: it exits, or opens no watch; with the end of its log.
         """
         if self.controller is not None and self.controller.running:
-            await self.feed.until(self._has_its_watches, limit_seconds=OPENS_WATCH_SECONDS)
+            await self.feed.until(self._has_its_watches, limit_seconds=_WATCHES_AGAIN_SECONDS)
             return
         await self._stack.aclose()
         self._life += 1
@@ -58,17 +60,17 @@ class Rig:
         self.plane.write_kubeconfig(kubeconfig, user=CONTROLLER, server=self.proxy.server, ca_file=self.proxy.ca_file)
         self.controller = await self._stack.enter_async_context(self._launch(kubeconfig))
         self.controller.life = self._life
-        watching = await self.feed.until(self._has_watch, limit_seconds=OPENS_WATCH_SECONDS)
+        watching = await self.feed.until(self._has_watch, limit_seconds=self.start_seconds)
         if not self.controller.running:
             raise SetupError(
                 f"the controller exited with code {self.controller.exit_code} before any trial.\n{self.controller.account()}"
             )
         if not watching:
             raise SetupError(
-                f"the controller opened no watch within {OPENS_WATCH_SECONDS:g} s. Does it use the kubeconfig it is given "
+                f"the controller opened no watch within {self.start_seconds:g} s. Does it use the kubeconfig it is given "
                 f"(KUBECONFIG, or {{kubeconfig}} in its command)?\n{self.controller.account()}"
             )
-        await self.feed.until_idle(_READY_IDLE_SECONDS, limit_seconds=OPENS_WATCH_SECONDS)
+        await self.feed.until_idle(_READY_IDLE_SECONDS, limit_seconds=self.start_seconds)
         self.watched = frozenset(stream.resource for stream in self.feed.activity.streams.values())
 
     async def use(self, subject: Subject) -> None:

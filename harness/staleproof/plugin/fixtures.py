@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,29 +22,37 @@ if TYPE_CHECKING:
     from staleproof.drive.control_plane import ControlPlane, ControlPlaneOptions
 
 
+@contextmanager
+def _told_plainly() -> Iterator[None]:
+    """Wrong input and failed surroundings are told in their own words, without a traceback through staleproof."""
+    from staleproof.errors import SetupError, UsageError
+
+    try:
+        yield
+    except (UsageError, SetupError) as err:
+        raise pytest.fail.Exception(f"staleproof: {err}", pytrace=False) from err
+
+
 @pytest.fixture(scope="session")
 def controller_spec(pytestconfig: pytest.Config) -> Subject:
     """The controller under test. Override to name another than the command line does."""
-    import shlex
-
     from staleproof.core.plan import Subject
-    from staleproof.drive.controller import command_of
+    from staleproof.drive.controller import words
     from staleproof.errors import UsageError
 
     command, image = text(pytestconfig, "--controller-cmd"), text(pytestconfig, "--controller-image")
-    if not command and not image:
-        raise pytest.UsageError(
-            "name the controller under test: --controller-cmd, --controller-image or the fixture controller_spec"
-        )
     pairs = [pair.partition("=") for pair in values(pytestconfig, "--controller-env")]
-    if any(not sep for _, sep, _ in pairs):
-        raise UsageError("--controller-env: expected NAME=VALUE")
-    return Subject(
-        command=command_of(command) if command else (),
-        image=image,
-        arguments=tuple(shlex.split(text(pytestconfig, "--controller-args"))),
-        env={name: value for name, _, value in pairs},
-    )
+    with _told_plainly():
+        if not command and not image:
+            raise UsageError("name the controller under test: --controller-cmd, --controller-image or override controller_spec")
+        if any(not sep for _, sep, _ in pairs):
+            raise UsageError("--controller-env: expected NAME=VALUE")
+        return Subject(
+            command=words(command, "--controller-cmd") if command else (),
+            image=image,
+            arguments=words(text(pytestconfig, "--controller-args"), "--controller-args"),
+            env={name: value for name, _, value in pairs},
+        )
 
 
 @pytest.fixture(scope="session")
@@ -65,7 +74,8 @@ def controller_crds(pytestconfig: pytest.Config) -> list[Manifest]:
     """CustomResourceDefinitions that are applied first. Override to give them in code."""
     from staleproof.drive.manifests import read_crds
 
-    return read_crds(Path(path) for path in values(pytestconfig, "--staleproof-crds"))
+    with _told_plainly():
+        return read_crds(Path(path) for path in values(pytestconfig, "--staleproof-crds"))
 
 
 @pytest.fixture(scope="session")
@@ -93,20 +103,25 @@ def staleproof_session(
     from rich.console import Console
 
     from staleproof.assess import Session, SessionOptions
+    from staleproof.drive.control_plane import Silent
+    from staleproof.plugin.options import seconds
     from staleproof.plugin.outcome import OUTCOMES
     from staleproof.progress import progress_on
 
     outcomes = pytestconfig.stash[OUTCOMES]
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
-    options = SessionOptions(
-        subject=controller_spec,
-        manifests=tuple(controller_crds),
-        control_plane=control_plane_config,
-        name=f"{worker}-" if worker else "",
-    )
+    with _told_plainly():
+        options = SessionOptions(
+            subject=controller_spec,
+            manifests=tuple(controller_crds),
+            control_plane=control_plane_config,
+            name=f"{worker}-" if worker else "",
+            start_seconds=seconds(pytestconfig, "--controller-start-seconds"),
+        )
+    progress = Silent() if worker else progress_on(Console(stderr=True))
+    session = Session(options, progress, folder=outcomes.folder / worker)
     capture: Any = pytestconfig.pluginmanager.getplugin("capturemanager")
-    session = Session(options, progress_on(Console(stderr=True)), folder=outcomes.folder / worker)
-    with capture.global_and_fixture_disabled():
+    with capture.global_and_fixture_disabled(), _told_plainly():
         terminal: Any = pytestconfig.pluginmanager.getplugin("terminalreporter")
         if terminal is not None:
             terminal.ensure_newline()
@@ -136,7 +151,8 @@ def observed(staleproof_session: Session, controller_samples: list[Manifest]) ->
     """What the controller does for each sample when nothing is wrong."""
     from staleproof.assess.observe import observe
 
-    return [observe(staleproof_session, sample) for sample in controller_samples]
+    with _told_plainly():
+        return [observe(staleproof_session, sample) for sample in controller_samples]
 
 
 @pytest.fixture
@@ -147,7 +163,8 @@ def trial(staleproof_session: Session, pytestconfig: pytest.Config, request: pyt
     outcomes = pytestconfig.stash[OUTCOMES]
 
     def run(plan: Plan) -> Result:
-        result = staleproof_session.trial(plan)
+        with _told_plainly():
+            result = staleproof_session.trial(plan)
         crash = outcomes.add(result, staleproof_session.run.environment)
         request.node.user_properties.append(("staleproof.trial", result.name))
         for verdict in result.failures:

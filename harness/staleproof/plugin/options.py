@@ -35,6 +35,7 @@ OPTIONS = (
     Option("--controller-image", "the controller as an image, on the engine's host network, with a kubeconfig"),
     Option("--controller-args", "added to the command, or replacing the image's arguments; split as a shell would"),
     Option("--controller-env", "NAME=VALUE for the controller; may be repeated", many=True),
+    Option("--controller-start-seconds", "how long the controller may take to open its first watch", default="30"),
     Option("--staleproof-crds", "CustomResourceDefinitions to apply first: a file or a folder; may be repeated", many=True),
     Option("--staleproof-samples", "primaries: a file or a folder of manifests; may be repeated", many=True),
     Option("--staleproof-kube-provider", "control plane from: auto, existing, assets, cache, container, build", default="auto"),
@@ -107,6 +108,23 @@ def text(config: pytest.Config, flag: str) -> str:
 
 def values(config: pytest.Config, flag: str) -> tuple[str, ...]:
     return resolve(config, flag).values
+
+
+def seconds(config: pytest.Config, flag: str) -> float:
+    """A positive number of seconds.
+
+    Raises:
+        UsageError: it is not one.
+    """
+    from staleproof.errors import UsageError
+
+    try:
+        number = float(text(config, flag))
+    except ValueError:
+        number = 0.0
+    if number <= 0:
+        raise UsageError(f"{flag}: expected a positive number of seconds, found {text(config, flag)!r}")
+    return number
 
 
 def header(config: pytest.Config) -> list[str]:

@@ -13,12 +13,12 @@ from staleproof.assess.artefacts import keep_crash, now, trial_report, write
 from staleproof.assess.result import Result
 from staleproof.assess.session import new_run_folder
 from staleproof.checks.verdict import Outcome
-from staleproof.errors import SetupError
+from staleproof.errors import SetupError, UsageError
 from staleproof.plugin.options import text, values
 from staleproof.report.model import Implementation, Report, TrialReport, overall
 from staleproof.report.terminal import sentence, table
 
-_OK, _FAILED, _INTERRUPTED = 0, 1, 2
+_OK, _FAILED, _INTERRUPTED, _USAGE = 0, 1, 2, 4
 _INCONCLUSIVE, _ENVIRONMENT = 10, 11
 
 
@@ -28,6 +28,7 @@ class _Parcel(msgspec.Struct):
     trials: list[TrialReport]
     environment: dict[str, str]
     broken: list[str]
+    misused: list[str]
     other_failures: bool
 
 
@@ -41,6 +42,7 @@ class Outcomes:
     trials: list[TrialReport] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     broken: list[str] = field(default_factory=list)
+    misused: list[str] = field(default_factory=list)
     other_failures: bool = False
     report: Report | None = None
 
@@ -58,21 +60,25 @@ class Outcomes:
             self.trials += found.trials
             self.environment |= found.environment
             self.broken += found.broken
+            self.misused += found.misused
             self.other_failures |= found.other_failures
         elif lost:
             self.broken.append("an xdist worker died before it could send its results")
 
     def note_error(self, error: BaseException) -> None:
         """An exception in a test or fixture: whose fault is it?"""
-        if isinstance(error, SetupError):
-            self.broken.append(str(error))
+        cause = error.__cause__ or error
+        if isinstance(cause, SetupError):
+            self.broken.append(str(cause))
+        elif isinstance(cause, UsageError):
+            self.misused.append(str(cause))
         elif not isinstance(error, pytest.skip.Exception):
             self.other_failures = True
 
     def finish(self, config: pytest.Config, exitstatus: int) -> int:
         """Write the reports; the exit code."""
         if self.is_worker:
-            parcel = _Parcel(self.trials, self.environment, self.broken, self.other_failures)
+            parcel = _Parcel(self.trials, self.environment, self.broken, self.misused, self.other_failures)
             config.workeroutput["staleproof"] = msgspec.json.encode(parcel).decode()  # type: ignore[attr-defined]  # xdist's
             return exitstatus
         if self.trials:
@@ -98,9 +104,9 @@ class Outcomes:
 
     def _exit_code(self, config: pytest.Config, exitstatus: int) -> int:
         """pytest's own codes win; ours are for when nothing worse happened."""
-        found = bool(self.report) and Outcome.FAIL in overall(self.report).values() if self.report else False
-        if exitstatus == _FAILED and self.broken and not self.other_failures and not found:
-            return _ENVIRONMENT
+        found = self.report is not None and Outcome.FAIL in overall(self.report).values()
+        if exitstatus == _FAILED and not self.other_failures and not found and (self.broken or self.misused):
+            return _ENVIRONMENT if self.broken else _USAGE
         if exitstatus != _OK or self.report is None or Outcome.INCONCLUSIVE not in overall(self.report).values():
             return exitstatus
         return {"ok": _OK, "fail": _FAILED}.get(text(config, "--staleproof-inconclusive"), _INCONCLUSIVE)

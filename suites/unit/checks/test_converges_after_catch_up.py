@@ -38,8 +38,8 @@ def test_so_are_children_that_are_missing_and_a_field_with_another_value() -> No
     missing = judge(held(trial(), "w-a").updates("w", status={"ready": 2}).ends())
     wrong = judge(held(trial(), "w-a", "w-b").updates("w", status={"ready": 0}).ends())
 
-    assert missing.findings[0].because.endswith("1 pods of widget/w, fault-free runs ended with 2")
-    assert wrong.findings[0].because.endswith("widgets named w: status.ready is 0, fault-free runs ended with 2")
+    assert missing.findings[0].because.endswith("1 pod of widget/w, fault-free runs ended with 2")
+    assert wrong.findings[0].because.endswith("widget/w: status.ready is 0, fault-free runs ended with 2")
 
 
 def test_the_state_of_the_references_passes() -> None:
@@ -90,13 +90,27 @@ def test_a_number_that_the_references_do_not_agree_on_is_inconclusive_and_says_w
     verdict = judge(script.ends(), *references)
 
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict.why == "the references do not agree: widgets named w: status.ready is 7, fault-free runs ended with 1 or 2"
+    assert verdict.why == "the references do not agree: widget/w: status.ready is 7, fault-free runs ended with 1 or 2"
 
 
 def test_a_certain_difference_counts_whatever_else_is_unstable() -> None:
     references = two(reference(1), ready=1).ends(), two(reference(2), ready=2).ends()
 
     assert judge(held(trial(), "w-a").updates("w", status={"ready": 7}).ends(), *references).outcome is Outcome.FAIL
+
+
+def test_an_object_of_its_own_is_missing_or_there() -> None:
+    with_map = [two(reference(n)).creates("w-map", resource="configmaps", owner="", generated="").ends() for n in (1, 2)]
+    script = held(trial(), "w-a", "w-b").updates("w", status={"ready": 2})
+
+    missing = judge(script.ends(), *with_map)
+    script = (
+        held(trial(), "w-a", "w-b").updates("w", status={"ready": 2}).creates("x", resource="configmaps", owner="", generated="")
+    )
+    there = judge(script.ends())
+
+    assert missing.findings[0].because.endswith(": configmap/w-map is missing, fault-free runs ended with it")
+    assert there.findings[0].because.endswith(": configmap/x is there, fault-free runs ended without it")
 
 
 def test_a_deleted_primary_stays_deleted() -> None:

@@ -35,7 +35,7 @@ def test_fields_that_differ_between_the_references_are_masked() -> None:
 
     assert difference(one(trial(), spec={"ip": "10.0.0.3", "port": 80}), *references) == ""
     assert difference(one(trial(), spec={"ip": "10.0.0.3", "port": 81}), *references) == (
-        "pods of widget/w: spec.port is 81, fault-free runs ended with 80"
+        "pod of widget/w: spec.port is 81, fault-free runs ended with 80"
     )
 
 

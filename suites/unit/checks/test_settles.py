@@ -11,7 +11,6 @@ from staleproof.core.history import History
 
 from .script import WIDGETS, Script, trial
 
-
 _NOT_AGAIN = "the controller did not list its primaries again after it had settled, because the plan does not tell it to"
 
 

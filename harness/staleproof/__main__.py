@@ -1,0 +1,5 @@
+"""`python -m staleproof` is the staleproof command."""
+
+from staleproof.cli import main
+
+main()

@@ -1,0 +1,74 @@
+"""Running staleproof as its users do: as a command, in a folder of its own, judged by what it prints and by its exit code."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
+WIDGETS = (f"--staleproof-crds={MANIFESTS / 'widget-crd.yaml'}", f"--staleproof-samples={MANIFESTS / 'widget-sample.yaml'}")
+LIMIT_SECONDS = 600
+
+
+def fixture_controller(name: str) -> str:
+    return f"{sys.executable} -m staleproof.fixtures.controllers.{name}"
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished command. `folder` is where it ran."""
+
+    code: int
+    output: str
+    folder: Path
+
+    @property
+    def run_folder(self) -> Path:
+        return (self.folder / ".staleproof" / "latest").resolve()
+
+    @property
+    def report(self) -> dict[str, Any]:
+        document: dict[str, Any] = json.loads((self.run_folder / "report.json").read_bytes())
+        return document
+
+    @property
+    def conformance(self) -> dict[str, Any]:
+        document: dict[str, Any] = yaml.safe_load((self.run_folder / "conformance.yaml").read_text())
+        return document
+
+    @property
+    def results(self) -> dict[str, str]:
+        """Requirement → result, as the conformance report says."""
+        return {test["name"]: test["result"] for test in self.conformance["profiles"][0]["core"]["tests"]}
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture(scope="module")
+def staleproof(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """`staleproof ARGUMENTS`."""
+    return _runner([sys.executable, "-m", "staleproof"], tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """`pytest ARGUMENTS` in an empty folder, with the plugin that is installed."""
+    return _runner([sys.executable, "-m", "pytest", "-p", "no:cacheprovider"], tmp_path_factory)
+
+
+def _runner(command: list[str], folders: pytest.TempPathFactory) -> Run:
+    def run(*arguments: str, folder: Path | None = None, env: dict[str, str] | None = None) -> Done:
+        where = folder or folders.mktemp("user")
+        finished = subprocess.run(
+            [*command, *arguments], cwd=where, env=env, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
+        )
+        return Done(finished.returncode, finished.stdout + finished.stderr, where)
+
+    return run

@@ -1,0 +1,149 @@
+"""The staleproof command: what a run left can be judged again without a cluster, run again, and described."""
+
+import json
+import shutil
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from .conftest import MANIFESTS, Done, Run, fixture_controller
+
+PLAN = {
+    "apiVersion": "staleproof.dev/v1alpha1",
+    "kind": "Plan",
+    "scenario": "own-writes",
+    "title": "hide own creates, then touch",
+    "aims": ["no-duplicate-create"],
+    "steps": [
+        {
+            "do": "apply",
+            "object": {
+                "apiVersion": "staleproof.dev/v1",
+                "kind": "Widget",
+                "metadata": {"name": "w"},
+                "spec": {
+                    "replicas": 2,
+                    "template": {
+                        "metadata": {"labels": {"app": "w"}},
+                        "spec": {"containers": [{"name": "c", "image": "example.com/none"}]},
+                    },
+                },
+            },
+        },
+        {"do": "touch", "target": {"apiVersion": "staleproof.dev/v1", "kind": "Widget", "name": "w"}},
+    ],
+    "faults": [{"fault": "HideOwnWrite", "resource": "pods"}],
+}
+
+
+@pytest.fixture(scope="module")
+def failed(staleproof: Run, tmp_path_factory: pytest.TempPathFactory) -> Done:
+    """A plan of the user's own, run against the naive controller."""
+    folder = tmp_path_factory.mktemp("user")
+    (folder / "mine.json").write_text(json.dumps(PLAN))
+    command = f"--controller-cmd={fixture_controller('naive')}"
+    return staleproof("run", "mine.json", command, f"--crds={MANIFESTS / 'widget-crd.yaml'}", folder=folder)
+
+
+def _trial(done: Done) -> Path:
+    return done.run_folder / str(done.report["trials"][0]["folder"])
+
+
+def test_run_catches_it(failed: Done) -> None:
+    assert failed.code == 1, failed.output
+    assert "is the 3rd live pod of widget/w; fault-free runs never had more than 2" in failed.output
+    assert "reproduce with: staleproof replay" in failed.output
+    assert failed.report["trials"][0]["reproduced"] == [3, 3]
+
+
+def test_check_gives_the_same_findings_without_a_cluster(failed: Done, staleproof: Run, tmp_path: Path) -> None:
+    """Only the history goes to another folder, and nothing could be started there."""
+    shutil.copy(_trial(failed) / "history.jsonl", tmp_path)
+    nowhere = {"PATH": "/nonexistent", "HOME": str(tmp_path)}
+    done = staleproof("check", "history.jsonl", folder=tmp_path, env=nowhere)
+    assert done.code == 1, done.output
+    stories = [verdict["story"] for verdict in failed.report["trials"][0]["verdicts"] if verdict["story"]]
+    assert stories
+    for line in stories[0].splitlines()[1:]:
+        assert " ".join(line.split()) in " ".join(done.output.split())
+
+
+def test_check_tolerates_a_truncated_last_line(failed: Done, staleproof: Run, tmp_path: Path) -> None:
+    whole = (_trial(failed) / "history.jsonl").read_bytes()
+    (tmp_path / "history.jsonl").write_bytes(whole[:-20])
+    done = staleproof("check", str(tmp_path))
+    assert "is truncated and was left out" in done.output
+    assert done.code == 10  # it was not recorded to its end, so nothing is known
+
+
+def test_replay_fails_again_and_passes_once_fixed(failed: Done, staleproof: Run) -> None:
+    (crash,) = (failed.folder / ".staleproof" / "crashes").iterdir()
+    plan = json.loads(crash.read_text())["plan"]
+    assert plan["manifests"], "a plan that was run holds all that is needed to run it again"
+    again = staleproof("replay", str(_trial(failed) / "plan.json"), folder=failed.folder)
+    assert again.code == 1, again.output
+    assert "STILL FAILS" in again.output
+    command = f"--controller-cmd={fixture_controller('expectations')}"
+    fixed = staleproof("replay", crash.stem, command, folder=failed.folder)
+    assert fixed.code == 0, fixed.output
+    assert "FIXED" in fixed.output
+    assert not crash.exists(), "a finding's file goes away once it passes"
+
+
+@pytest.mark.parametrize("which", ["plan", "history", "report", "conformance"])
+def test_schema_is_a_json_schema(which: str, staleproof: Run) -> None:
+    done = staleproof("schema", which)
+    assert done.code == 0
+    jsonschema.Draft202012Validator.check_schema(json.loads(done.output))
+
+
+def test_what_was_written_follows_the_schemas(failed: Done, staleproof: Run) -> None:
+    plan_schema = json.loads(staleproof("schema", "plan").output)
+    jsonschema.validate(json.loads((_trial(failed) / "plan.json").read_text()), plan_schema)
+    line_schema = json.loads(staleproof("schema", "history").output)
+    validator = jsonschema.Draft202012Validator(line_schema)
+    for line in (_trial(failed) / "history.jsonl").read_text().splitlines():
+        validator.validate(json.loads(line))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("plan.json", "{", "not JSON"),
+        ("plan.json", "[]", "expected an object"),
+        ("plan.json", json.dumps({**PLAN, "apiVersion": "v9"}), "apiVersion"),
+        ("plan.json", json.dumps({**PLAN, "faults": [{"fault": "Hodl", "resource": "pods"}]}), "Hodl"),
+        ("plan.json", json.dumps({**PLAN, "faults": [{"fault": "Hold", "resource": "pods", "colour": 1}]}), "colour"),
+        ("plan.json", json.dumps({**PLAN, "steps": []}), "at least one step"),
+    ],
+)
+def test_a_malformed_plan_is_refused(name: str, content: str, told: str, staleproof: Run, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    done = staleproof("replay", name, f"--controller-cmd={fixture_controller('naive')}", folder=tmp_path)
+    assert done.code == 4, done.output
+    assert name in done.output
+    assert told in done.output
+    assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "the file is empty"),
+        ('{"entry":"ended","at":1}\n', "expected a header"),
+        ("nonsense\n{}\n", "line 1"),
+    ],
+)
+def test_a_malformed_history_is_refused_with_its_line(content: str, told: str, staleproof: Run, tmp_path: Path) -> None:
+    (tmp_path / "history.jsonl").write_text(content)
+    done = staleproof("check", "history.jsonl", folder=tmp_path)
+    assert done.code == 4, done.output
+    assert told in done.output
+    assert "Traceback" not in done.output
+
+
+def test_what_does_not_exist_is_refused(staleproof: Run) -> None:
+    assert "no plan 'nosuch'" in staleproof("replay", "nosuch").output
+    assert "cannot read nosuch.jsonl" in staleproof("check", "nosuch.jsonl").output
+    assert staleproof("run").code == 4

@@ -1,0 +1,80 @@
+"""The conformance suite through its front door, against real controllers: who is honest passes, who is not is caught, and the reports say so."""
+
+import jsonschema
+import pytest
+
+from staleproof.drive.control_plane import KUBERNETES_VERSION
+from staleproof.report.conformance import SCHEMA
+
+from .conftest import MANIFESTS, WIDGETS, Done, Run, fixture_controller
+
+KCM_ARGUMENTS = (
+    "--controllers=replicaset-controller --leader-elect=false --use-service-account-credentials=false "
+    "--kube-api-qps=1000 --kube-api-burst=2000 --bind-address=127.0.0.1 --secure-port=0"
+)
+REPLICASET = f"--staleproof-samples={MANIFESTS / 'replicaset-sample.yaml'}"
+GUILTY = {"no-duplicate-create": "failed", "no-excess-delete": "failed"}
+
+
+@pytest.fixture(scope="module")
+def naive(suite: Run) -> Done:
+    return suite(f"--controller-cmd={fixture_controller('naive')}", *WIDGETS, "--staleproof-max-examples=1", "--hypothesis-seed=7")
+
+
+def test_a_naive_controller_is_caught(naive: Done) -> None:
+    assert naive.code == 1, naive.output
+    assert {slug: result for slug, result in naive.results.items() if result == "failed"} == GUILTY
+    assert "is the 4th live pod of widget/sample" in naive.output
+    assert "reproduced 3/3" in naive.output
+    assert "staleproof replay" in naive.output
+    assert naive.conformance["profiles"][0]["core"]["result"] == "failure"
+    assert naive.conformance["seed"] == "7"
+
+
+def test_xdist_gives_the_same_verdicts(suite: Run, naive: Done) -> None:
+    done = suite(
+        "-n2", f"--controller-cmd={fixture_controller('naive')}", *WIDGETS, "--staleproof-max-examples=1", "--hypothesis-seed=7"
+    )
+    assert done.code == naive.code, done.output
+    assert done.results == naive.results
+    assert len(done.report["trials"]) == len(naive.report["trials"])
+    assert {trial["name"].partition("-")[0] for trial in done.report["trials"]} == {"gw0", "gw1"}
+
+
+def test_a_correct_controller_passes(suite: Run) -> None:
+    done = suite(f"--controller-cmd={fixture_controller('deterministic')}", *WIDGETS, "--staleproof-max-examples=1")
+    assert done.code == 0, done.output
+    assert set(done.results.values()) == {"passed"}
+    assert done.conformance["profiles"][0]["core"]["result"] == "success"
+
+
+def test_the_reports_follow_their_schemas_and_hold_no_secret(naive: Done) -> None:
+    jsonschema.validate(naive.conformance, SCHEMA)
+    tests = naive.conformance["profiles"][0]["core"]["tests"]
+    statistics = naive.conformance["profiles"][0]["core"]["statistics"]
+    assert sum(statistics.values()) == len(tests)
+    assert all(test["faultsFired"] == test["faultsPlanned"] for test in tests if test["result"] == "passed")
+    kept = [path for path in naive.run_folder.rglob("*") if path.is_file()]
+    assert not [path for path in kept if path.suffix in (".kubeconfig", ".pem", ".key", ".csv") or path.name == "config.json"]
+    assert not [path for path in kept if b"Bearer " in path.read_bytes()]
+    trial = naive.run_folder / naive.report["trials"][0]["folder"]
+    assert {path.name for path in trial.iterdir()} >= {"plan.json", "history.jsonl", "controller.log", "proxy.log"}
+
+
+def test_kube_controller_manager_passes(suite: Run, kube_controller_manager: str) -> None:
+    done = suite(
+        f"--controller-cmd={kube_controller_manager} --kubeconfig={{kubeconfig}} {KCM_ARGUMENTS}",
+        REPLICASET,
+        "--staleproof-max-examples=1",
+    )
+    assert done.code == 0, done.output
+    assert done.results["no-duplicate-create"] == "passed"
+    assert done.results["settles"] == "passed"
+    assert done.conformance["environment"]["kubernetes"] == KUBERNETES_VERSION
+
+
+@pytest.fixture(scope="module")
+def kube_controller_manager(staleproof: Run) -> str:
+    done = staleproof("control-plane", "path")
+    assert done.code == 0, done.output
+    return f"{done.output.splitlines()[-1]}/kube-controller-manager"

@@ -1,0 +1,66 @@
+"""What is worked out once about a trial and its references."""
+
+import pytest
+
+from staleproof.checks.evidence import Evidence
+from staleproof.checks.names import Role
+from staleproof.core.entry import Broke
+from staleproof.core.history import History
+
+from .script import HOLD, WIDGETS, Script, reference, trial
+
+PODS = Role("Widget/w", "pods", "w-")
+
+
+def waves(script: Script, up: int, down: int) -> History:
+    names = [f"w-{n}" for n in range(up)]
+    return script.step(1, "apply").applied("w").creates(*names).deletes(*names[down:]).ends()
+
+
+def test_the_references_give_ranges() -> None:
+    evidence = Evidence(trial().ends(), (waves(reference(1), 4, 2), waves(reference(2), 3, 1)))
+
+    assert (evidence.most(PODS), evidence.fewest(PODS)) == (4, 1)
+    assert (evidence.most(Role("", "jobs", "x")), evidence.fewest(Role("", "jobs", "x"))) == (0, 0)
+    assert PODS in evidence.roles
+
+
+def test_names_that_every_reference_used_are_stable() -> None:
+    evidence = Evidence(trial().ends(), (waves(reference(1), 1, 1), waves(reference(2), 1, 1)))
+
+    assert {named.name for named in evidence.names.stable} == {"w"}
+
+
+@pytest.mark.parametrize(
+    ("history", "trouble"),
+    [
+        (trial().ends(), ""),
+        (trial().unfinished(), "the trial was not recorded to its end"),
+        (trial().adds(Broke, where="truth", why="gap").ends(), "the harness broke (truth): gap"),
+    ],
+)
+def test_what_makes_a_trial_worthless(history: History, trouble: str) -> None:
+    assert Evidence(history, ()).trouble == trouble
+
+
+def test_faults_that_did_nothing_are_named() -> None:
+    script = Script(HOLD, HOLD).hold().applied("w").creates("w-a").let_go()
+
+    assert Evidence(script.ends(), ()).unfired == "planned faults never fired: Hold of pods"
+
+
+def test_which_faults_acted_at_a_moment() -> None:
+    script = trial().applied("w").hold().creates("w-a").let_go()
+    history = script.ends()
+    opened, closed = (
+        next(i for i, e in enumerate(history.entries) if type(e).__name__ == n) for n in ("FaultOpened", "FaultClosed")
+    )
+    evidence = Evidence(history, ())
+
+    assert [list(evidence.faults_open_at(i)) for i in (opened - 1, opened + 1, closed + 1)] == [[], [opened], []]
+
+
+def test_a_controller_that_never_wrote_is_idle() -> None:
+    assert Evidence(trial().applied("w").ends(), ()).idle == "the controller never wrote anything"
+    assert Evidence(trial().applied("w").updates("w").ends(), ()).idle == ""
+    assert Evidence(trial().ends(), ()).primaries == {WIDGETS}

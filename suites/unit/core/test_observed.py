@@ -1,0 +1,55 @@
+"""What a fault-free run showed of a controller."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from staleproof.core.observed import Observed
+from staleproof.core.plan import Patch, Target
+
+SAMPLE: dict[str, Any] = {
+    "apiVersion": "example.com/v1",
+    "kind": "Widget",
+    "metadata": {"name": "w"},
+    "spec": {"replicas": 3, "image": "x"},
+}
+
+
+def observed(sample: dict[str, Any] = SAMPLE, path: tuple[str, ...] = ("spec", "replicas")) -> Observed:
+    return Observed(sample, "widgets.example.com", path, ())
+
+
+def test_a_step_finds_the_primary_by_what_its_manifest_says() -> None:
+    assert observed().target == Target("example.com/v1", "Widget", "w")
+
+
+@pytest.mark.parametrize(
+    ("sample", "path", "replicas"),
+    [
+        (SAMPLE, ("spec", "replicas"), 3),
+        (SAMPLE, ("spec", "size"), 1),
+        (SAMPLE, ("spec", "nodes", "count"), 1),
+        (SAMPLE, ("spec", "image"), 1),
+        (SAMPLE, ("spec", "image", "count"), 1),
+        (SAMPLE, (), 1),
+    ],
+    ids=["said", "not said", "not said at all", "no number", "not an object", "no such path"],
+)
+def test_what_a_sample_does_not_say_is_one_replica(sample: dict[str, Any], path: tuple[str, ...], replicas: int) -> None:
+    assert observed(sample, path).replicas == replicas
+
+
+def test_scaling_keeps_everything_else_and_the_sample_itself() -> None:
+    before = copy.deepcopy(SAMPLE)
+
+    assert observed().scaled(5)["spec"] == {"replicas": 5, "image": "x"}
+    assert observed(path=("spec", "nodes", "count")).scaled(5)["spec"] == {"replicas": 3, "image": "x", "nodes": {"count": 5}}
+    assert observed(path=()).scaled(5) == SAMPLE
+    assert before == SAMPLE
+
+
+def test_scaling_is_a_merge_patch() -> None:
+    assert observed(path=("spec", "nodes", "count")).scale(0) == Patch(
+        target=Target("example.com/v1", "Widget", "w"), patch={"spec": {"nodes": {"count": 0}}}
+    )

@@ -9,6 +9,7 @@ time, also while a watch is running.
 """
 
 import asyncio
+import logging
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from .wire import HEAD_END, LAST_CHUNK, Dechunker, Head, chunk, parse_head, stat
 FLOW_HEADER = "x-staleproof-flow"
 _FLOW_FIELD = FLOW_HEADER.encode()
 _READ_SIZE = 1 << 20
+_log = logging.getLogger(__name__)
 _NOT_FORWARDED = {
     b"connection", b"keep-alive", b"transfer-encoding", b"te", b"trailer", b"upgrade", b"proxy-connection",
     b"host", b"content-length", b"accept-encoding", _FLOW_FIELD,
@@ -62,6 +64,7 @@ class Relay:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         loop = asyncio.get_running_loop()
         coming = loop.create_task(reader.readuntil(HEAD_END))
+        work: asyncio.Task[None] | None = None
         try:
             while True:
                 head = await coming  # raises when mitmproxy has closed
@@ -71,16 +74,20 @@ class Relay:
                 work.cancel()  # done; or the client left, or was refused and asks again
                 await asyncio.wait({work})
                 if not work.cancelled() and (error := work.exception()) is not None:
-                    self._board.fail("relay", f"{type(error).__name__}: {error}")
+                    _log.error("a watch failed: %s: %s", type(error).__name__, error, exc_info=error)  # stops the process
         except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass  # cancelled at shutdown: before 3.13 asyncio would log it as an error
         finally:
             coming.cancel()
             writer.close()
+            del coming, work  # their tracebacks lead back here: a circle that would keep the stream's memory for long
 
     async def _relay(self, data: bytes, writer: asyncio.StreamWriter) -> None:
         head = parse_head(data)
-        watch = self._watches.pop(head.get(_FLOW_FIELD).decode())
+        watch = self._watches.pop(head.get(_FLOW_FIELD).decode(), None)
+        if watch is None:  # the client has left already, or this is not mitmproxy
+            writer.transport.abort()
+            return
         if self._board.schedule.is_expired(watch.request):
             self._refuse(watch, writer)
             return

@@ -1,8 +1,8 @@
 """Which objects of different runs stand for the same thing: roles, learnt from the names that the references used.
 
 A name that every reference used is a role of its own. Other names are grouped by what does not change in them: generateName (unless
-that has a generated part itself), or the longest beginning, cut at a dash, that names in every reference have. An owner that has an owner itself is not called by its
-name, which may be generated too: its children belong to "ReplicaSet of Deployment/sample".
+that has a generated part itself), or the longest beginning, cut at a dash, that names in every reference have. An owner that has an
+owner itself is not called by its name, which may be generated too: its children belong to "ReplicaSet of Deployment/sample".
 """
 
 from collections import defaultdict

@@ -64,7 +64,8 @@ def _judge(child: Child, asked: int, unseen: Collection[Child], evidence: Eviden
     if child.role.stem == child.named.name:
         because = f"{full_name(commit)} was deleted; fault-free runs never were without it"
     else:
-        because = f"deleting {full_name(commit)} left {plural(live, f'live {kind_of(commit)}')}{owner}; fault-free runs never went below {fewest}"
+        left = plural(live, f"live {kind_of(commit)}")
+        because = f"deleting {full_name(commit)} left {left}{owner}; fault-free runs never went below {fewest}"
     though = f"though it had not been shown its own deletes of {listing([other.named.name for other in unseen])}"
     answered = [other.deleter.answer_index for other in unseen if other.deleter and other.deleter.answer_index is not None]
     return [Finding(SLUG, because, context(evidence, answered, asked, deleted), though)]

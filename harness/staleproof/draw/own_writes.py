@@ -40,7 +40,7 @@ def canonical(observed: Observed, verb: Verb, poke: Poke) -> Iterator[Plan]:
             continue
         if poke == "resync" and verb == "delete" and not observed.relists_at_once:
             continue  # it would wait longer after each 410; the creates have shown what a relist does
-        first = [Apply(object=observed.sample)] if verb == "create" else _scale_down(observed)
+        first = _appear(observed) if verb == "create" else _scale_down(observed)
         fault = HideOwnWrite(resource=child.resource, window=Window(from_step=len(first)), write=OwnWrite(verb))
         yield Plan(
             scenario=SCENARIO,
@@ -66,6 +66,11 @@ def idempotence(observed: Observed) -> Plan:
         steps=tuple(steps),
         settle=Settle(resync=True),
     )
+
+
+def _appear(observed: Observed) -> list[Step]:
+    """A sample that wants nothing would not make the controller create anything."""
+    return [Apply(object=observed.sample if observed.replicas else observed.scaled(1))]
 
 
 def _scale_down(observed: Observed) -> list[Step]:

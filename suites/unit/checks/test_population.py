@@ -31,7 +31,7 @@ def test_a_deletecollection_deletes_each() -> None:
     made = population(trial().applied("w").creates("w-a", "w-b").deletes_all().ends())
 
     assert all(child(made, name).deleter for name in ("w-a", "w-b"))
-    assert made.counts[PODS] and list(made.counts[PODS].values()) == [1, 2, 1, 0]
+    assert list(made.counts[PODS].values()) == [1, 2, 1, 0]
 
 
 def test_live_is_not_deleted_and_deleted_is_deletion_timestamp_set() -> None:

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Window
 from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.plan import Apply, Manifest, Patch, Plan, Rest, Resync, Target, Touch, contradictions, decode, encode
-from staleproof.draw.own_writes import AIMS, POKES, can_draw, canonical, plans
+from staleproof.core.plan import Apply, Manifest, Patch, Plan, Rest, Resync, Settle, Target, Touch, contradictions, decode, encode
+from staleproof.draw.own_writes import AIMS, POKES, can_draw, canonical, idempotence, plans
 
 TARGET = Target("example.com/v1", "Widget", "w")
 PODS = ChildKind("pods", creates=4, deletes=3, stable_names=False)
@@ -18,19 +18,20 @@ def sample(replicas: int) -> Manifest:
     return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"replicas": replicas}}
 
 
-def observed(*children: ChildKind, replicas: int = 3, scales: bool = True) -> Observed:
-    return Observed(sample(replicas), "widgets.example.com", ("spec", "replicas") if scales else (), children)
+def observed(*children: ChildKind, replicas: int = 3, scales: bool = True, relists_at_once: bool = True) -> Observed:
+    path = ("spec", "replicas") if scales else ()
+    return Observed(sample(replicas), "widgets.example.com", path, children, relists_at_once=relists_at_once)
 
 
 @st.composite
 def controllers(draw: st.DrawFn) -> Observed:
     """Anything that a fault-free run may show: the workload observed is apply, scale up by one, scale down by three."""
     replicas, scales = draw(st.integers(0, 8)), draw(st.booleans())
-    pods = ChildKind("pods", replicas + 1, min(3, replicas + 1), draw(st.booleans())) if scales else ChildKind("pods", 2, 0, False)
-    once = draw(
-        st.lists(st.sampled_from([SERVICES, ChildKind("jobs.batch", 3, 0, False), ChildKind("secrets", 0, 2, True)]), max_size=2)
-    )
-    return observed(pods, *once, replicas=replicas, scales=scales)
+    creates, deletes = (replicas + 1, min(3, replicas + 1)) if scales else (2, 0)
+    pods = ChildKind("pods", creates, deletes, stable_names=draw(st.booleans()))
+    others = [SERVICES, ChildKind("jobs.batch", 3, 0, stable_names=False)]
+    once = draw(st.lists(st.sampled_from(others), max_size=2))
+    return observed(pods, *once, replicas=replicas, scales=scales, relists_at_once=draw(st.booleans()))
 
 
 def test_the_canonical_plan_hides_the_first_create_and_all_after_it_then_touches() -> None:
@@ -41,6 +42,7 @@ def test_the_canonical_plan_hides_the_first_create_and_all_after_it_then_touches
             aims=("no-duplicate-create", "converges-after-catch-up"),
             steps=(Apply(object=sample(3)), Touch(target=TARGET)),
             faults=(HideOwnWrite(resource="pods", window=Window(from_step=1), write=OwnWrite("create")),),
+            settle=Settle(resync=True),
         )
     ]
 
@@ -55,18 +57,34 @@ def test_the_canonical_plan_of_deletes_leaves_something_that_could_be_deleted_in
             aims=("no-excess-delete", "converges-after-catch-up"),
             steps=(Apply(object=sample(3)), down, Resync(resource="widgets.example.com")),
             faults=(HideOwnWrite(resource="pods", window=Window(from_step=2), write=OwnWrite("delete")),),
+            settle=Settle(resync=True),
         )
     ]
     (small,) = canonical(observed(PODS, replicas=1), "delete", "touch")
     assert small.steps[:2] == (Apply(object=sample(3)), down)
 
 
+def test_a_sample_that_wants_nothing_is_made_to_want_something() -> None:
+    (plan,) = canonical(observed(PODS, replicas=0), "create", "touch")
+
+    assert plan.steps[0] == Apply(object=sample(1))
+
+
+def test_idempotence_needs_no_fault() -> None:
+    plan = idempotence(observed(PODS))
+
+    assert (plan.aims, plan.faults, plan.settle.resync) == (("settles",), (), True)
+    assert plan.steps == (Apply(object=sample(3)), Patch(target=TARGET, patch={"spec": {"replicas": 4}}))
+    assert idempotence(observed(PODS, scales=False)).steps == (Apply(object=sample(3)),)
+
+
 def test_only_what_the_controller_writes_can_be_hidden() -> None:
     assert [plan.faults[0].resource for plan in canonical(observed(PODS, SERVICES), "create", "touch")] == ["pods", "services"]
     assert [plan.faults[0].resource for plan in canonical(observed(PODS, SERVICES), "delete", "touch")] == ["pods"]
     assert list(canonical(observed(PODS, scales=False), "delete", "touch")) == []
+    assert list(canonical(observed(PODS, relists_at_once=False), "delete", "resync")) == []
     assert can_draw(observed(PODS))
-    assert not can_draw(observed(ChildKind("pods", 0, 3, True)))
+    assert not can_draw(observed(ChildKind("pods", 0, 3, stable_names=True)))
 
 
 @given(controllers(), st.sampled_from(("create", "delete")), st.sampled_from(POKES))

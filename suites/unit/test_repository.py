@@ -1,0 +1,87 @@
+"""The repository keeps its own rules: what is packaged, what is documented, who may import whom, what has a test."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.report.documentation import updated
+
+ROOT = Path(__file__).parents[2]
+CONFIG = tomllib.loads((ROOT / "pyproject.toml").read_text())
+ROOTS = {
+    "staleproof": "harness/staleproof",
+    "staleproof.proxy_addons": "proxy_addons",
+    "staleproof.suites": "suites",
+    "staleproof.fixtures": "fixtures",
+}
+NOT_SHIPPED = {"staleproof.suites.unit", "staleproof.suites.integration", "staleproof.suites.mutants", "staleproof.suites.bench"}
+
+
+def test_the_packages_are_the_folders() -> None:
+    found = set()
+    for name, folder in ROOTS.items():
+        for init in (ROOT / folder).rglob("__init__.py"):
+            inner = init.parent.relative_to(ROOT / folder).parts
+            found.add(".".join([name, *inner]))
+    found = {name for name in found if not any(name == out or name.startswith(f"{out}.") for out in NOT_SHIPPED)}
+    assert set(CONFIG["tool"]["setuptools"]["packages"]) == found
+
+
+def test_the_version_is_stated_once() -> None:
+    assert CONFIG["project"]["dynamic"] == ["version"]
+    assert CONFIG["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "staleproof.__version__"}
+
+
+def test_the_readme_prints_the_catalogue() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert updated(readme) == readme, "run ci/docs"
+    assert all(f"`{requirement.slug}`" in readme for requirement in REQUIREMENTS)
+
+
+@pytest.mark.parametrize("requirement", [requirement.slug for requirement in REQUIREMENTS])
+def test_every_requirement_is_aimed_at_by_a_scenario(requirement: str) -> None:
+    sources = "".join(path.read_text() for path in (ROOT / "harness/staleproof/draw").glob("*.py"))
+    assert f'"{requirement}"' in sources
+
+
+@pytest.mark.parametrize("package", ["core", "checks", "draw"])
+def test_every_module_that_decides_has_its_test_file(package: str) -> None:
+    modules = {path.stem for path in (ROOT / "harness/staleproof" / package).glob("*.py")} - {"__init__"}
+    tests = {path.stem.removeprefix("test_") for path in (ROOT / "suites/unit" / package).glob("test_*.py")}
+    assert modules <= tests
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "harness").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_module_opens_with_a_paragraph(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text())) or path.name == "__init__.py"
+
+
+def test_the_plugin_imports_nothing_heavy() -> None:
+    """It is imported by every pytest run in an environment that has staleproof."""
+    heavy = ["aiohttp", "docker", "hypothesis", "kubernetes", "mitmproxy", "msgspec", "rich", "testcontainers", "yaml"]
+    code = f"import sys, staleproof.plugin, staleproof.plugin.fixtures; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_planted_import_in_the_core_is_reported(tmp_path: Path) -> None:
+    """The contract that keeps the core pure is worth nothing if it does not bite."""
+    planted = tmp_path / "staleproof"
+    for folder in ("core", "checks", "draw", "drive", "report", "assess", "plugin", "cli"):
+        (planted / folder).mkdir(parents=True)
+        (planted / folder / "__init__.py").touch()
+    (planted / "__init__.py").touch()
+    (planted / "core" / "gate.py").write_text("import asyncio, time\n")
+    (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
+    linter = Path(sys.executable).parent / "lint-imports"
+    done = subprocess.run(
+        [str(linter), "--no-cache"], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "staleproof.core.gate -> asyncio" in done.stdout
+    assert "staleproof.core.gate -> time" in done.stdout

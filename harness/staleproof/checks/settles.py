@@ -16,7 +16,6 @@ from staleproof.core.history import Request, is_work, requests
 from staleproof.core.request import WRITES
 
 SLUG = "settles"
-_NOT_STORED = ("authentication.k8s.io", "authorization.k8s.io")
 
 
 def check(evidence: Evidence) -> Verdict:
@@ -51,12 +50,11 @@ def _late_writes(evidence: Evidence, settled: int) -> list[Request]:
     found = []
     for request in requests(evidence.history.entries):
         asked = request.asked
-        stored = not asked.resource.endswith(_NOT_STORED) and asked.subresource != "token"
         lock = (asked.resource, _name(request)) in locks
         mine = asked.namespace == evidence.history.header.namespace or (
             not asked.namespace and asked.resource in evidence.primaries
         )
-        if request.index > settled and is_work(asked) and request.succeeded and stored and mine and not lock:
+        if request.index > settled and is_work(asked) and request.succeeded and mine and not lock:
             found.append(request)
     return found
 

@@ -17,6 +17,8 @@ from staleproof.core.request import WRITES
 BOOKKEEPING = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io"})
 """Resources that a controller writes without doing any work: they never count for idle, settled or excess."""
 
+_NOT_STORED = ("authentication.k8s.io", "authorization.k8s.io")
+
 
 class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="entry", tag="header"):
     """The first line of a section.
@@ -147,8 +149,9 @@ def requests(entries: Sequence[Entry]) -> list[Request]:
 
 
 def is_work(asked: Asked) -> bool:
-    """A write that counts: not bookkeeping, not a dry run."""
-    return asked.verb in WRITES and asked.resource not in BOOKKEEPING and not asked.dry_run
+    """A write that counts: not bookkeeping, not a dry run, not a review or a token, of which nothing is stored."""
+    stored = not asked.dry_run and asked.subresource != "token" and not asked.resource.endswith(_NOT_STORED)
+    return asked.verb in WRITES and asked.resource not in BOOKKEEPING and stored
 
 
 def in_order(entries: Iterable[Entry]) -> Iterator[Entry]:

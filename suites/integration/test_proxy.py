@@ -194,6 +194,10 @@ class Stage:
         """The collection's resourceVersion, asked for directly."""
         return str((await self.api.call("GET", self.path))["metadata"]["resourceVersion"])
 
+    async def told(self) -> None:
+        """Return once every entry of what has happened so far is here: no command returns earlier."""
+        await self.proxy.expire("nothing.example")
+
     async def play(self, *faults: AnyFault) -> None:
         """Install the faults and begin step 1."""
         await self.proxy.install(faults, "")
@@ -281,6 +285,7 @@ def test_a_watch_without_faults_is_the_same_byte_for_byte(theatre: Theatre, quer
         count = 23 + 2 * bool(query)
         await direct.until(count)
         await proxied.until(count)
+        await stage.told()
         assert proxied.lines == direct.lines
         assert [entry.type for entry in stage.of(Delivered)] == [kind for kind, _ in direct.events]
         assert stage.of(Withheld) == []
@@ -307,6 +312,7 @@ def test_protobuf_is_answered_with_json_and_parameters_are_kept(theatre: Theatre
         await stage.create("other")
         await watch.until(1)
         assert (status, json.loads(watch.lines[0])["object"]["kind"]) == (200, "PartialObjectMetadata")
+        await stage.told()
         # The items of a Table are its rows.
         assert [[item.name for item in entry.items] for entry in stage.of(Listed)] == [["sample"]]
 
@@ -380,6 +386,7 @@ def test_a_hold_keeps_everything_until_the_release_and_then_in_order(theatre: Th
         await stage.proxy.release()
         await watch.until(6)
         assert [name for _, name in watch.events] == ["before", *names]
+        await stage.told()
         assert [entry.name for entry in stage.of(Delivered)] == ["before", *names]
         assert [entry.fault for entry in stage.of(FaultFired)] == [0]
 
@@ -407,6 +414,7 @@ def test_a_release_by_relist_answers_410_until_the_client_lists(theatre: Theatre
         await stage.create("after")
         await watch.until(1)
         assert watch.events == [("ADDED", "after")]
+        await stage.told()
         assert [entry.how for entry in stage.of(Closed)] == ["expired"] * 4
         assert stage.of(Closed)[0].discarded == 1
 
@@ -437,6 +445,7 @@ def test_an_own_write_is_hidden_from_the_moment_before_it_happens(theatre: Theat
         await until(lambda: len(stage.of(Withheld)) == 10)
         await client.call("GET", stage.path)
         assert watch.events == [("ADDED", "seen")]
+        await stage.told()
         # The fault opens after the request has come and before it is answered, thus before it was forwarded.
         kinds = [type(entry) for entry in stage.entries if isinstance(entry, Asked | FaultOpened | Answered)]
         assert kinds[:5] == [Asked, Answered, Asked, FaultOpened, Answered]
@@ -471,6 +480,7 @@ def test_a_clean_end_leaves_the_connection_usable(theatre: Theatre) -> None:
         assert await watch.ended() == "clean"
         assert watch.events == [("ADDED", "passes")]
         assert (await watch.connection.call("GET", stage.path))[0] == 200
+        await stage.told()
         assert [(entry.how, entry.fault) for entry in stage.of(Closed)] == [("clean", 0)]
 
     theatre.play(body)
@@ -500,6 +510,7 @@ def test_bookmarks_are_dropped_and_nothing_else(theatre: Theatre) -> None:
         assert [await direct.ended(), await proxied.ended()] == ["clean", "clean"]
         assert "BOOKMARK" in [kind for kind, _ in direct.events]
         assert proxied.events == [("ADDED", "sample")]
+        await stage.told()
         assert [(entry.type, entry.fault) for entry in stage.of(Dropped)][:1] == [("BOOKMARK", 0)]
         assert [entry.fault for entry in stage.of(FaultFired)] == [0]
 
@@ -564,7 +575,8 @@ def test_many_watches_on_one_connection_whatever_becomes_of_each(theatre: Theatr
                 await stage.play(fault)
                 assert await watch.ended() == "clean"
                 assert len(watch.lines) == (turn == "expired")
-        await until(lambda: len(stage.of(Closed)) == 30)
+        await stage.told()
+        assert len(stage.of(Closed)) == 30
         assert len(stage.of(Opened)) == 30 + len([entry for entry in stage.of(Opened) if entry.since is not None])
 
     theatre.play(body)

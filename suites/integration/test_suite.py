@@ -1,4 +1,4 @@
-"""The conformance suite through its front door, against real controllers: who is honest passes, who is not is caught, and the reports say so."""
+"""The conformance suite by its front door, against real controllers: the honest pass, others are caught, the reports say so."""
 
 import jsonschema
 import pytest
@@ -6,12 +6,8 @@ import pytest
 from staleproof.drive.control_plane import KUBERNETES_VERSION
 from staleproof.report.conformance import SCHEMA
 
-from .conftest import MANIFESTS, WIDGETS, Done, Run, fixture_controller
+from .conftest import KCM_ARGUMENTS, MANIFESTS, WIDGETS, Done, Run, fixture_controller
 
-KCM_ARGUMENTS = (
-    "--controllers=replicaset-controller --leader-elect=false --use-service-account-credentials=false "
-    "--kube-api-qps=1000 --kube-api-burst=2000 --bind-address=127.0.0.1 --secure-port=0"
-)
 REPLICASET = f"--staleproof-samples={MANIFESTS / 'replicaset-sample.yaml'}"
 GUILTY = {"no-duplicate-create": "failed", "no-excess-delete": "failed"}
 

@@ -52,7 +52,8 @@ def demo() -> int:
         for name, does, guilty in CONTROLLERS:
             if results:
                 session.use(_subject(name))
-            result = session.trial(plan)
+            with console.status(f"{name}: twice without any fault, then the plan"):
+                result = session.trial(plan)
             results.append(result)
             _show(console, name, does, result)
             as_expected &= bool(result.failures) is guilty

@@ -17,7 +17,7 @@ from staleproof.core.plan import Manifest, Plan, Subject
 from staleproof.drive.control_plane import ControlPlaneOptions
 from staleproof.drive.control_plane.plane import ProviderName
 from staleproof.drive.controller import words
-from staleproof.drive.manifests import read, read_crds
+from staleproof.drive.manifests import name_of, read, read_crds
 from staleproof.errors import UsageError
 from staleproof.progress import progress_on
 from staleproof.report.model import Report
@@ -60,8 +60,12 @@ def run(plans: tuple[str, ...], crds: tuple[Path, ...], samples: tuple[Path, ...
     manifests = (*read_crds(crds), *_manifests_of(named))
     subject = _subject(options, named)
     with Session(_session_options(subject, manifests, options), progress_on(Console(stderr=True))) as session:
-        todo = [*named, *(plan for sample in given for plan in canonical_plans(observe(session, sample)))]
-        return _run_all(session, todo, Console())
+        console = Console()
+        todo = list(named)
+        for sample in given:
+            with console.status(f"watching what the controller does for {name_of(sample)} without any fault"):
+                todo += canonical_plans(observe(session, sample))
+        return _run_all(session, todo, console)
 
 
 @click.command()
@@ -76,7 +80,8 @@ def replay(plan: str, **options: Any) -> int:  # noqa: ANN401  # click's
     subject = _subject(options, [found])
     console = Console()
     with Session(_session_options(subject, found.manifests, options), progress_on(Console(stderr=True))) as session:
-        result = session.trial(found)
+        with console.status("twice without any fault, then the plan; a finding is run again twice"):
+            result = session.trial(found)
         code = _finish(session, [result], console)
     console.print(
         {0: "[green]FIXED[/]: it passes now", EXIT_FINDING: "[bold red]STILL FAILS[/]"}.get(code, "[yellow]INCONCLUSIVE[/]")
@@ -88,7 +93,8 @@ def _run_all(session: Session, plans: Sequence[Plan], console: Console) -> int:
     results = []
     for number, plan in enumerate(plans, 1):
         console.print(f"[bold]{number}/{len(plans)}[/] {plan.title or plan.scenario}", highlight=False)
-        results.append(session.trial(plan))
+        with console.status("twice without any fault, then the plan; a finding is run again twice"):
+            results.append(session.trial(plan))
         show_verdicts(console, results[-1].verdicts, results[-1].stories)
     return _finish(session, results, console, quiet=True)
 

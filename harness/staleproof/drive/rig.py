@@ -71,6 +71,8 @@ class Rig:
                 f"(KUBECONFIG, or {{kubeconfig}} in its command)?\n{self.controller.account()}"
             )
         await self.feed.until_idle(_READY_IDLE_SECONDS, limit_seconds=self.start_seconds)
+        if isinstance(digest := getattr(self.controller, "image_digest", None), str):
+            self.environment["imageDigest"] = digest
         self.watched = frozenset(stream.resource for stream in self.feed.activity.streams.values())
 
     async def use(self, subject: Subject) -> None:

@@ -205,9 +205,7 @@ def test_a_log_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
 def test_the_program_inherits_no_descriptor(tmp_path: Path) -> None:
     async def body() -> None:
         first = await Process.start(command(tmp_path, "sleep", "600"))
-        second = await Process.start(
-            command(tmp_path, sys.executable, "-c", "import os; print(os.listdir('/proc/self/fd'))")
-        )
+        second = await Process.start(command(tmp_path, sys.executable, "-c", "import os; print(os.listdir('/proc/self/fd'))"))
         await second.wait()
         # 3 is the listing's own.
         assert second.last_lines() == ["['0', '1', '2', '3']"]

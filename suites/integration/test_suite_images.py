@@ -1,0 +1,62 @@
+"""The conformance suite with `--controller-image`: images of our own static programs, nothing pulled. Skipped without an engine."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from testcontainers.core.docker_client import DockerClient
+
+from staleproof.drive.control_plane import KUBERNETES_VERSION, Silent
+from staleproof.drive.control_plane.build import ensure_built
+from staleproof.drive.images import Recipe, control_plane_image, make_control_plane_image, make_image, reach_engine
+from staleproof.errors import SetupError
+
+from .conftest import KCM_ARGUMENTS, MANIFESTS, WIDGETS, Run
+
+GO_NAIVE = MANIFESTS.parent / "go-naive"
+ENVIRONMENT = {**os.environ, "TESTCONTAINERS_RYUK_DISABLED": "true"}
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[DockerClient]:
+    try:
+        found = reach_engine(instead="skip these tests", limit_seconds=10)
+    except SetupError as err:
+        pytest.skip(str(err))
+    with closing(found.client):
+        yield found
+
+
+def test_kube_controller_manager_as_an_image_passes(engine: DockerClient, suite: Run) -> None:
+    asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
+    make_control_plane_image(engine, KUBERNETES_VERSION)
+    done = suite(
+        f"--controller-image={control_plane_image(KUBERNETES_VERSION)}",
+        f"--controller-args=kube-controller-manager --kubeconfig={{kubeconfig}} {KCM_ARGUMENTS}",
+        f"--staleproof-samples={MANIFESTS / 'replicaset-sample.yaml'}",
+        "--staleproof-max-examples=1",
+        env=ENVIRONMENT,
+    )
+    assert done.code == 0, done.output
+    assert done.results["no-duplicate-create"] == "passed"
+    assert done.conformance["implementation"]["imageDigest"].startswith("sha256:")
+
+
+def test_a_naive_controller_in_go_is_caught(engine: DockerClient, suite: Run, tmp_path: Path) -> None:
+    go = shutil.which("go")
+    if go is None:
+        pytest.skip("no Go on PATH to build fixtures/go-naive with")
+    program = tmp_path / "go-naive"
+    build = [go, "build", "-trimpath", "-buildvcs=false", "-o", str(program), "."]
+    subprocess.run(build, cwd=GO_NAIVE, env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"}, check=True)
+    recipe = Recipe(image="staleproof-go-naive:latest", program=program, entrypoint=("go-naive",))
+    make_image(engine, recipe)
+    done = suite(f"--controller-image={recipe.image}", *WIDGETS, "-k", "create-touch", env=ENVIRONMENT)
+    assert done.code == 1, done.output
+    assert done.results["no-duplicate-create"] == "failed"
+    assert "the 4th live pod of widget/sample" in done.output

@@ -619,6 +619,7 @@ def test_a_commonplace_network_failure_stops_nothing(theatre: Theatre) -> None:
             pass  # and one that leaves later
         assert (await (await stage.connection()).call("GET", stage.path))[0] == 200
         await until(lambda: len(stage.of(Listed)) == 1)
+        await stage.told()
         assert stage.of(Broke) == []
 
     theatre.play(body)
@@ -660,6 +661,7 @@ def test_a_command_that_makes_no_sense_is_refused(theatre: Theatre) -> None:
                 async with session.request(method, path, data=data) as response:
                     assert (path, data, response.status) == (path, data, 400)
                     assert (await response.json())["error"]
+        await stage.told()
         assert stage.of(Broke) == []
 
     theatre.play(body)
@@ -765,6 +767,7 @@ def test_exec_and_followed_logs_pass_untouched(theatre: Theatre) -> None:
             assert await log.chunk() == b"first\n"  # while the log goes on
             more.set()
             assert [await log.chunk(), await log.chunk()] == [b"second\n", b""]
+        await stage.told()
         assert [entry for entry in stage.entries if isinstance(entry, Asked | Broke)] == []
 
     theatre.play(body)

@@ -6,6 +6,7 @@ synchronously and returns when it is done.
 
 import asyncio
 import concurrent.futures
+import contextlib
 import datetime
 import hashlib
 import secrets
@@ -29,6 +30,7 @@ from staleproof.drive.control_plane import ControlPlane, ControlPlaneOptions, Pr
 from staleproof.drive.controller import OPENS_WATCH_SECONDS
 from staleproof.drive.rig import Rig, rig
 from staleproof.drive.run import Converged, Trial, run_trial
+from staleproof.errors import SetupError
 
 T = TypeVar("T")
 REFERENCES = 2
@@ -65,10 +67,13 @@ class Session:
         self.options = options
         self.run = Run(folder or new_run_folder(options.root))
         self.plane: ControlPlane
+        self._ended: BaseException | None = None
         self._progress = progress or Silent()
         self._references: dict[str, tuple[History, ...]] = {}
         self._jobs: asyncio.Queue[Callable[[Rig], Coroutine[Any, Any, None]] | None]
         self._loop: asyncio.AbstractEventLoop
+        self._main_task: asyncio.Task[Any] | None = None
+        self._pending: set[concurrent.futures.Future[Any]] = set()
         self._started: concurrent.futures.Future[None] = concurrent.futures.Future()
         self._thread = threading.Thread(target=self._serve, name="staleproof", daemon=True)
 
@@ -83,7 +88,11 @@ class Session:
 
     def __exit__(self, *exc: object) -> None:
         if self._started.done() and self._started.exception() is None:
-            self._loop.call_soon_threadsafe(self._jobs.put_nowait, None)
+            # Interrupted in the middle of a trial: its waits end now, and what was recorded is kept.
+            running = self._main_task if self._pending else None
+            stop = running.cancel if running is not None else lambda: self._jobs.put_nowait(None)
+            with contextlib.suppress(RuntimeError):  # the loop has ended by itself
+                self._loop.call_soon_threadsafe(stop)
         self._thread.join()
 
     def use(self, subject: Subject) -> None:
@@ -144,23 +153,40 @@ class Session:
         async def job(running: Rig) -> None:
             try:
                 done.set_result(await work(running))
+            except asyncio.CancelledError:
+                raise  # `_serve` tells whoever waits
             except BaseException as err:
                 done.set_exception(err)
             finally:
                 self.run.environment = dict(running.environment)
 
-        self._loop.call_soon_threadsafe(self._jobs.put_nowait, job)
-        return done.result()
+        self._pending.add(done)
+        try:
+            if not self._thread.is_alive():
+                raise self._over()
+            self._loop.call_soon_threadsafe(self._jobs.put_nowait, job)
+            return done.result()
+        finally:
+            self._pending.discard(done)
+
+    def _over(self) -> SetupError:
+        return SetupError(f"the run is over: {self._ended or 'its parts were stopped'}; see the logs in {self.run.folder}")
 
     def _serve(self) -> None:
         try:
             asyncio.run(self._main())
         except BaseException as err:
+            self._ended = _innermost(err)
             if not self._started.done():
-                self._started.set_exception(_innermost(err))
+                self._started.set_exception(self._ended)
+        finally:
+            for waiting in list(self._pending):
+                if not waiting.done():
+                    waiting.set_exception(self._over())
 
     async def _main(self) -> None:
         self._loop, self._jobs = asyncio.get_running_loop(), asyncio.Queue()
+        self._main_task = asyncio.current_task()
         options = self.options
         async with rig(options.subject, list(options.manifests), options.control_plane, self.run.folder, self._progress) as running:
             running.start_seconds = options.start_seconds

@@ -35,19 +35,14 @@ def demo() -> int:
     began = time.monotonic()
     crd, sample = _manifest("widget-crd.yaml"), _manifest("widget-sample.yaml")
     plan = _plan(crd, sample)
-    console.print(
-        "[bold]The plan[/]: a user creates a Widget with 3 replicas; from the controller's first pod on, its pod stream is held;"
-    )
-    console.print(
-        "then an annotation of the Widget changes, so that the controller looks again although there is nothing new to do.\n"
-    )
+    console.print(f"[bold]The plan[/]: {THE_PLAN}\n", soft_wrap=True)
     as_expected = True
     results: list[Result] = []
     options = SessionOptions(subject=_subject(CONTROLLERS[0][0]), manifests=(crd,), root=ROOT)
     with Session(options, progress_on(Console(stderr=True))) as session:
-        env = session.run.environment
+        plane, took = session.plane, time.monotonic() - began
         console.print(
-            f"control plane: Kubernetes {env['kubernetes']} ({env['provider']}), ready after {time.monotonic() - began:.1f} s\n"
+            f"control plane: Kubernetes {plane.version} from {plane.provider}, all ready after {took:.1f} s\n", highlight=False
         )
         for name, does, guilty in CONTROLLERS:
             if results:
@@ -61,9 +56,8 @@ def demo() -> int:
         folder = session.run.folder
     if not as_expected:
         console.print("\n[bold red]This is not what should have happened.[/] Please report it, with the run folder.")
-    console.print(
-        f"\n{time.monotonic() - began:.1f} s in all. Histories, plans and reports: {folder}", highlight=False, soft_wrap=True
-    )
+    took = time.monotonic() - began
+    console.print(f"\n{took:.1f} s in all. Histories, plans and reports: {folder}", highlight=False, soft_wrap=True)
     return 0 if as_expected else EXIT_SURPRISE
 
 

@@ -14,7 +14,7 @@ class Record:
 
     def __init__(self, path: Path, header: Header, references: Sequence[History], *, began: float) -> None:
         self.path, self.began = path, began
-        self._header, self._references = header, tuple(references)
+        self.header, self._references = header, tuple(references)
         self._entries: list[Entry] = []
         self._left_out: set[int] = set()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,14 +40,14 @@ class Record:
     def finish(self) -> History:
         """Close the file, with the entries in order."""
         self._file.close()
-        history = History(self._header, tuple(in_order(self._entries)), self._references)
+        history = History(self.header, tuple(in_order(self._entries)), self._references)
         draft = self.path.with_suffix(".draft")
         draft.write_bytes(encode(history))
         draft.replace(self.path)
         return history
 
     def _of_this_trial(self, entry: Entry) -> Entry | None:
-        scope = ("", self._header.namespace)
+        scope = ("", self.header.namespace)
         match entry:
             case Committed() | Delivered() | Withheld() if entry.namespace not in scope:
                 return None

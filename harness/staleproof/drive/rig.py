@@ -94,6 +94,12 @@ class Rig:
         except ApiError as err:
             raise SetupError(f"cannot create the namespace {name}: {err}") from err
 
+    async def delete_namespace(self, name: str) -> None:
+        """Ask for it; the cluster's own controllers finish it."""
+        kind = await self.api.type_named("namespaces")
+        if kind is not None:
+            await self.api.delete(kind, "", name)
+
     @property
     def logs(self) -> tuple[Path, Path]:
         """What the controller and the proxy wrote, over all trials."""

@@ -56,34 +56,42 @@ async def run_trial(trial: Trial, rig: Rig) -> History:
         SetupError: control plane, proxy or controller failed.
     """
     plan = trial.plan
+    rig.feed.broken = None  # what broke an earlier trial is in its history
     await rig.controller_ready()
     namespace = f"staleproof-{uuid.uuid4().hex[:8]}"
     kinds = [await resource_type({"apiVersion": a, "kind": k, "metadata": {"name": n}}, rig.api) for a, k, n in primaries_of(plan)]
     await rig.create_namespace(namespace)
     trial.folder.mkdir(parents=True, exist_ok=True)
     (trial.folder / "plan.json").write_bytes(encode_plan(plan))
-    began = time.monotonic()
-    record = Record(trial.folder / "history.jsonl", _header(trial, rig, namespace, kinds), trial.references, began=began)
-    rig.feed.record = record
+    header = _header(trial, rig, namespace, kinds)
+    rig.feed.record = record = Record(trial.folder / "history.jsonl", header, trial.references, began=time.monotonic())
     logged = logs.sizes(rig.logs)
     try:
-        rig.feed.activity.begin(namespace, began)
-        rig.feed.take(rig.controller_started(began))
-        await rig.proxy.install(plan.faults, namespace)
-        workload = Workload(rig.api, rig.truth, rig.proxy, rig.feed, namespace)
-        await _steps(plan, workload, rig)
-        await _settle(trial, rig, workload, kinds)
-        await rig.truth.caught_up(namespace, record.resources())
-        rig.feed.take(Ended(at=time.monotonic()))
+        await _run(trial, rig, record, kinds)
     finally:
         rig.feed.record = None
         history = record.finish()
         logs.copy_since(logged, trial.folder, rig.secrets)
-        await rig.proxy.install((), namespace)
+        if rig.proxy.process.running:
+            await rig.proxy.install((), namespace)
         await _clean_up(rig, namespace, kinds)
-    if rig.feed.broken is not None:
-        raise HarnessBug(f"{rig.feed.broken.where}: {rig.feed.broken.why}\nThe trial proves nothing; its history is {record.path}")
+    if not rig.proxy.process.running:
+        broken = rig.feed.broken.why if rig.feed.broken else "no reason given"
+        raise HarnessBug(f"the proxy: {broken}\nThe trial proves nothing; its history is {record.path}")
     return history
+
+
+async def _run(trial: Trial, rig: Rig, record: Record, kinds: Sequence[ResourceType]) -> None:
+    """From the first step to the last entry."""
+    namespace = record.header.namespace
+    rig.feed.activity.begin(namespace, record.began)
+    rig.feed.take(rig.controller_started(record.began))
+    await rig.proxy.install(trial.plan.faults, namespace)
+    workload = Workload(rig.api, rig.truth, rig.proxy, rig.feed, namespace)
+    await _steps(trial.plan, workload, rig)
+    await _settle(trial, rig, workload, kinds)
+    await rig.truth.caught_up(namespace, record.resources())
+    rig.feed.take(Ended(at=time.monotonic()))
 
 
 async def _steps(plan: Plan, workload: Workload, rig: Rig) -> None:
@@ -154,3 +162,5 @@ async def _clean_up(rig: Rig, namespace: str, kinds: Sequence[ResourceType]) -> 
                 if err.code not in (404, 409):
                     raise
         await rig.feed.until_idle(0.05, limit_seconds=2.0)
+    if rig.plane.provider == "existing":  # elsewhere nobody would finish the deletion, and the whole cluster goes anyway
+        await rig.delete_namespace(namespace)

@@ -42,12 +42,14 @@ class Monitor:
 
     def _breach(self, frame: Frame, revision: int) -> str | None:
         if self._burst and frame.type == "ADDED":  # synthetic: any order, each object once
-            if frame.uid in self._seen:
+            if frame.uid and frame.uid in self._seen:  # a Table's rows show no uid here
                 return f"Unique: {frame.namespace}/{frame.name} came twice among the initial events"
             self._seen.add(frame.uid)
             return None
         if frame.type == "BOOKMARK":
             self._burst = self._burst and self.watch_list and not frame.initial_end
+            if not self._burst:
+                self._seen.clear()
             return f"Bookmarkable: bookmark {revision} after {self._last}" if revision < self._last else None
         in_burst, self._burst = self._burst and self.watch_list, False
         if in_burst:

@@ -1,0 +1,212 @@
+"""conformance.yaml: follows its schema whatever happened, counts what it lists, and says why nobody could rely on it."""
+
+import hashlib
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+import yaml
+
+from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.report.conformance import PROFILE, SCHEMA, document, to_yaml
+from staleproof.report.model import Implementation, Report, RequirementVerdict, TrialReport, Word
+
+CORE = [requirement.slug for requirement in REQUIREMENTS if requirement.level == "core"]
+DIGEST = f"sha256:{'5' * 64}"
+NAMED = Implementation(organization="acme", project="widgets", url="https://example.com/widgets", version="v1.4.0", contact=("a@b",))
+IDLE: tuple[Word, bool, str] = ("inconclusive", False, "no delete was hidden")
+UNKNOWN: tuple[Word, bool, str] = ("inconclusive", True, "the references differ")
+GOOD: tuple[Word, bool, str] = ("passed", True, "")
+BAD: tuple[Word, bool, str] = ("failed", True, "")
+Said = dict[str, tuple[Word, bool, str]]
+EVERYTHING_PASSED: Said = dict.fromkeys(CORE, GOOD)
+
+
+def trial(said: Said, *, name: str = "001", reproduced: tuple[int, int] = (0, 0), planned: int = 2, fired: int = 1) -> TrialReport:
+    return TrialReport(
+        name=name,
+        scenario="own-writes",
+        title="",
+        folder=f"trials/{name}",
+        evidence=hashlib.sha256(name.encode()).hexdigest(),
+        seconds=1.0,
+        faults_planned=planned,
+        faults_fired=fired,
+        reproduced=reproduced,
+        verdicts=tuple(
+            RequirementVerdict(requirement=slug, result=word, exercised=exercised, why=why)
+            for slug, (word, exercised, why) in said.items()
+        ),
+    )
+
+
+def report(*trials: TrialReport, staleproof: str = "1.0.0", implementation: Implementation = NAMED) -> Report:
+    return Report(
+        run_id="20260101T000000Z-abcd",
+        date="2026-01-01T00:00:00+00:00",
+        seed="7",
+        reproduce="pytest --controller-image=example.com/widgets:v1.4.0",
+        environment={"kubernetes": "v1.36.3", "staleproof": staleproof},
+        implementation=implementation,
+        trials=trials,
+    )
+
+
+def made(of: Report) -> dict[str, Any]:
+    """The document, once it has been held against its schema."""
+    written = document(of, suite_digest=DIGEST)
+    jsonschema.validate(written, SCHEMA, cls=jsonschema.Draft202012Validator)
+    return written
+
+
+def level(of: Report) -> dict[str, Any]:
+    found: dict[str, Any] = made(of)["profiles"][0]["core"]
+    return found
+
+
+def test(of: Report, slug: str = CORE[0]) -> dict[str, Any]:
+    found: dict[str, Any] = next(each for each in level(of)["tests"] if each["name"] == slug)
+    return found
+
+
+test.__test__ = False  # type: ignore[attr-defined]  # the report's word for one line of it
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("said", "result", "counts", "summary"),
+    [
+        ({}, "success", (len(CORE), 0, 0), "Core succeeded."),
+        ({CORE[0]: BAD}, "failure", (len(CORE) - 1, 1, 0), f"Core failed: 1 failed, 0 inconclusive, {len(CORE) - 1} passed."),
+        (
+            {CORE[0]: UNKNOWN},
+            "partial",
+            (len(CORE) - 1, 0, 1),
+            f"Core partially succeeded: 0 failed, 1 inconclusive, {len(CORE) - 1} passed.",
+        ),
+        (
+            {CORE[0]: IDLE},
+            "partial",
+            (len(CORE) - 1, 0, 1),
+            f"Core partially succeeded: 0 failed, 1 inconclusive, {len(CORE) - 1} passed.",
+        ),
+        (
+            {CORE[0]: BAD, CORE[1]: UNKNOWN, CORE[2]: IDLE},
+            "failure",
+            (len(CORE) - 3, 1, 2),
+            f"Core failed: 1 failed, 2 inconclusive, {len(CORE) - 3} passed.",
+        ),
+    ],
+    ids=["passed", "failed", "inconclusive", "not exercised", "some of each"],
+)
+def test_results_and_their_counts(said: Said, result: str, counts: tuple[int, int, int], summary: str) -> None:
+    of = report(trial(EVERYTHING_PASSED | said))
+    found = level(of)
+    passed, failed, inconclusive = counts
+    assert found["result"] == result
+    assert found["statistics"] == {"passed": passed, "failed": failed, "inconclusive": inconclusive, "skipped": 0}
+    assert sum(found["statistics"].values()) == len(found["tests"]) == len(CORE)
+    assert made(of)["profiles"][0]["name"] == PROFILE
+    assert made(of)["profiles"][0]["summary"] == summary
+
+
+def test_without_trials_nothing_is_known() -> None:
+    found = level(report())
+    assert found["statistics"] == {"passed": 0, "failed": 0, "inconclusive": len(CORE), "skipped": 0}
+    assert found["result"] == "partial"
+    assert {(each["trials"], each["evidence"]) for each in found["tests"]} == {(0, "")}
+
+
+def test_only_trials_that_exercised_it_count() -> None:
+    of = report(
+        trial({CORE[0]: GOOD}, name="1", planned=2, fired=1),
+        trial({CORE[0]: IDLE}, name="2", planned=5, fired=5),
+        trial({CORE[0]: GOOD}, name="3", planned=1, fired=1),
+    )
+    found = test(of)
+    assert (found["result"], found["trials"], found["faultsPlanned"], found["faultsFired"]) == ("passed", 2, 3, 2)
+    joined = "".join(sorted(hashlib.sha256(name.encode()).hexdigest() for name in ("1", "3")))
+    assert found["evidence"] == f"sha256:{hashlib.sha256(joined.encode()).hexdigest()}"
+    assert "reason" not in found
+
+
+def test_the_evidence_does_not_depend_on_the_order_of_the_trials() -> None:
+    first, second = trial({CORE[0]: GOOD}, name="1"), trial({CORE[0]: GOOD}, name="2")
+    assert test(report(first, second))["evidence"] == test(report(second, first))["evidence"]
+
+
+def test_the_reason_is_the_one_of_the_result() -> None:
+    of = report(trial({CORE[0]: IDLE}, name="1"), trial({CORE[0]: UNKNOWN}, name="2"))
+    assert (test(of)["result"], test(of)["reason"]) == ("inconclusive", "the references differ")
+    assert test(report(trial({CORE[0]: IDLE})))["reason"] == "no delete was hidden"
+
+
+def test_a_failure_says_how_often_it_came_back() -> None:
+    of = report(trial({CORE[0]: GOOD}, name="1"), trial({CORE[0]: BAD}, name="2", reproduced=(3, 3)))
+    assert test(of)["reproduced"] == "3/3"
+    assert "reproduced" not in test(report(trial({CORE[0]: GOOD})))
+
+
+@pytest.mark.parametrize(
+    ("of", "because"),
+    [
+        (report(), []),
+        (
+            report(implementation=Implementation()),
+            [
+                "the implementation is not named: --implementation-organization, --implementation-project, "
+                "--implementation-url, --implementation-version"
+            ],
+        ),
+        (
+            report(implementation=msgspec.structs.replace(NAMED, url="")),
+            ["the implementation is not named: --implementation-url"],
+        ),
+        (
+            report(implementation=msgspec.structs.replace(NAMED, version="Main")),
+            ["the version 'Main' is a branch or a moving tag, not a release"],
+        ),
+        (msgspec.structs.replace(report(), partial=True), ["the run was interrupted"]),
+        (report(staleproof="0.1.0"), ["this staleproof is not a stable release"]),
+        (
+            msgspec.structs.replace(
+                report(staleproof="0.1.0", implementation=msgspec.structs.replace(NAMED, version="latest")), partial=True
+            ),
+            [
+                "the version 'latest' is a branch or a moving tag, not a release",
+                "the run was interrupted",
+                "this staleproof is not a stable release",
+            ],
+        ),
+    ],
+)
+def test_submittable_or_why_not(of: Report, because: list[str]) -> None:
+    written = made(msgspec.structs.replace(of, trials=(trial(EVERYTHING_PASSED),)))
+    assert written["submittable"] is (not because)
+    assert written.get("notSubmittableBecause", []) == because
+
+
+def test_an_interrupted_run_says_so() -> None:
+    assert made(report())["partial"] is False
+    assert made(msgspec.structs.replace(report(), partial=True))["partial"] is True
+
+
+def test_what_it_says_of_the_run_is_the_runs() -> None:
+    written = made(report())
+    assert written["metadata"]["tool"] == {"name": "staleproof", "version": "1.0.0", "suiteDigest": DIGEST}
+    assert written["environment"] == {"kubernetes": "v1.36.3"}
+    assert (written["seed"], written["reproduce"]) == ("7", "pytest --controller-image=example.com/widgets:v1.4.0")
+    assert "imageDigest" not in written["implementation"]
+    digest = msgspec.structs.replace(NAMED, image_digest="sha256:1")
+    assert made(report(implementation=digest))["implementation"]["imageDigest"] == "sha256:1"
+
+
+def test_the_yaml_is_the_document() -> None:
+    of = report(trial(EVERYTHING_PASSED | {CORE[0]: UNKNOWN}))
+    text = to_yaml(of, suite_digest=DIGEST)
+    assert yaml.safe_load(text) == document(of, suite_digest=DIGEST)
+    assert text.startswith("apiVersion: staleproof.dev/v1alpha1\nkind: ConformanceReport\n")

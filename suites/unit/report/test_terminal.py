@@ -1,0 +1,136 @@
+"""What a person reads at the end of a run."""
+
+import io
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.report.model import Report, RequirementVerdict, TrialReport, Word
+from staleproof.report.terminal import sentence, table
+
+SLUGS = [requirement.slug for requirement in REQUIREMENTS]
+FIRST, SECOND, THIRD = SLUGS[:3]
+
+
+def said(slug: str, result: Word, *, exercised: bool = True, why: str = "", story: str = "") -> RequirementVerdict:
+    return RequirementVerdict(requirement=slug, result=result, exercised=exercised, why=why, story=story)
+
+
+def report(*trials: tuple[RequirementVerdict, ...], planned: int = 2, fired: int = 1) -> Report:
+    return Report(
+        run_id="run",
+        date="2026-01-01T00:00:00+00:00",
+        reproduce="pytest",
+        environment={"kubernetes": "v1.36.3"},
+        trials=tuple(
+            TrialReport(
+                name=str(number),
+                scenario="own-writes",
+                title="",
+                folder=f"trials/{number}",
+                evidence="0" * 64,
+                seconds=1.0,
+                faults_planned=planned,
+                faults_fired=fired,
+                reproduced=(0, 0),
+                verdicts=verdicts,
+            )
+            for number, verdicts in enumerate(trials, 1)
+        ),
+    )
+
+
+PASSED = tuple(said(slug, "passed") for slug in SLUGS)
+STORY = f"{FIRST}  pod/ns/w-d is the 4th live pod of widget/w\n     0.700 s  from here …\n  remedy: remember own writes"
+
+
+@pytest.mark.parametrize(
+    ("of", "expected"),
+    [
+        (report(), f"0 passed; {len(SLUGS)} not exercised"),
+        (report(PASSED), f"{len(SLUGS)} passed"),
+        (report((said(FIRST, "passed"),)), f"1 passed; {len(SLUGS) - 1} not exercised"),
+        (report(PASSED, (said(SECOND, "failed"),)), f"1 requirement violated: {SECOND}; {len(SLUGS) - 1} passed"),
+        (
+            report(PASSED, (said(SECOND, "failed"), said(FIRST, "failed"), said(THIRD, "inconclusive"))),
+            f"2 requirements violated: {FIRST}, {SECOND}; 1 inconclusive: {THIRD}; {len(SLUGS) - 3} passed",
+        ),
+        (
+            report((said(FIRST, "inconclusive"), said(SECOND, "inconclusive", exercised=False))),
+            f"1 inconclusive: {FIRST}; 0 passed; {len(SLUGS) - 1} not exercised",
+        ),
+        (
+            msgspec.structs.replace(report(PASSED), partial=True),
+            f"{len(SLUGS)} passed; the run was interrupted, this is what was finished",
+        ),
+    ],
+)
+def test_the_last_line(of: Report, expected: str) -> None:
+    assert sentence(of) == expected
+
+
+def lines(of: Report, *, width: int = 120) -> list[str]:
+    console = Console(file=io.StringIO(), record=True, width=width, force_terminal=False)
+    console.print(table(of))
+    return console.export_text().splitlines()
+
+
+def row(of: Report, slug: str) -> list[str]:
+    line = next(line for line in lines(of) if slug in line and "│" in line)
+    return [cell.strip() for cell in line.strip("│").split("│")]
+
+
+def test_the_table_has_a_row_for_each_requirement() -> None:
+    shown = lines(report(PASSED))
+    assert shown[0].strip() == "staleproof · 1 trials · Kubernetes v1.36.3"
+    assert [cell.strip() for cell in shown[2].strip("┃").split("┃")] == ["requirement", "level", "result", "trials", "faults fired"]
+    assert [line.split("│")[1].strip() for line in shown if line.startswith("│")] == SLUGS
+
+
+@pytest.mark.parametrize(
+    ("verdict", "cells"),
+    [
+        (said(FIRST, "passed"), ["passed", "1", "1 of 2"]),
+        (said(FIRST, "failed", story=STORY), ["FAILED", "1", "1 of 2"]),
+        (said(FIRST, "inconclusive"), ["inconclusive", "1", "1 of 2"]),
+        (said(FIRST, "inconclusive", exercised=False), ["not exercised", "0", "0 of 0"]),
+    ],
+)
+def test_a_row_says_what_the_trials_showed(verdict: RequirementVerdict, cells: list[str]) -> None:
+    assert row(report((verdict,)), FIRST) == [FIRST, "core", *cells]
+
+
+def test_trials_and_faults_are_summed_where_it_was_exercised() -> None:
+    idle = said(FIRST, "inconclusive", exercised=False)
+    assert row(report((said(FIRST, "passed"),), (idle,), (said(FIRST, "passed"),)), FIRST)[3:] == ["2", "2 of 4"]
+
+
+def test_below_the_table_stands_why_what_did_not_pass_did_not() -> None:
+    of = report(
+        (
+            said(FIRST, "failed", story=STORY),
+            said(SECOND, "inconclusive", why="the references differ"),
+            said(THIRD, "passed", why="is not told"),
+        )
+    )
+    shown = lines(of)
+    assert f"{FIRST}: pod/ns/w-d is the 4th live pod of widget/w" in shown
+    assert f"{SECOND}: the references differ" in shown
+    assert not [line for line in shown if "is not told" in line]
+
+
+def test_the_reason_belongs_to_the_outcome() -> None:
+    of = report((said(FIRST, "inconclusive", exercised=False, why="nothing was hidden"),), (said(FIRST, "inconclusive", why="it broke"),))
+    assert f"{FIRST}: it broke" in lines(of)
+    assert not [line for line in lines(of) if "nothing was hidden" in line]
+
+
+def test_no_name_is_cut_off_on_a_narrow_terminal() -> None:
+    shown = "\n".join(lines(report(PASSED), width=80))
+    assert [slug for slug in SLUGS if slug not in shown] == []
+
+
+def test_without_an_environment_the_version_is_unknown() -> None:
+    assert "Kubernetes ?" in lines(msgspec.structs.replace(report(), environment={}))[0]

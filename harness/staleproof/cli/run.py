@@ -1,5 +1,6 @@
 """`staleproof run` and `staleproof replay`: plans against a controller."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -83,9 +84,7 @@ def replay(plan: str, **options: Any) -> int:  # noqa: ANN401  # click's
         with console.status("twice without any fault, then the plan; a finding is run again twice"):
             result = session.trial(found)
         code = _finish(session, [result], console)
-    console.print(
-        {0: "[green]FIXED[/]: it passes now", EXIT_FINDING: "[bold red]STILL FAILS[/]"}.get(code, "[yellow]INCONCLUSIVE[/]")
-    )
+    console.print(_REPLAYED.get(code, "[yellow]INCONCLUSIVE[/]"))
     return code
 
 
@@ -109,7 +108,7 @@ def _finish(session: Session, results: Sequence[Result], console: Console, *, qu
     report = Report(
         run_id=run.folder.name,
         date=now(),
-        reproduce=f"staleproof run {' '.join(str(result.folder / 'plan.json') for result in results)}",
+        reproduce=shlex.join(["staleproof", "run", *(str(result.folder / "plan.json") for result in results)]),
         environment=run.environment,
         trials=tuple(trial_report(result, run.folder, crashes[result.name]) for result in results),
     )

@@ -18,7 +18,7 @@ class Record:
         self._entries: list[Entry] = []
         self._left_out: set[int] = set()
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("wb")
+        self._file = path.open("wb", buffering=0)  # a run that is killed leaves every line it wrote
         for reference in self._references:
             self._file.write(encode(reference))
         self._file.write(encode_line(header))

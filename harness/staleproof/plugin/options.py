@@ -4,6 +4,7 @@
 variable is the flag in upper case after STALEPROOF_, without the flag's own `staleproof-`.
 """
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -122,7 +123,7 @@ def seconds(config: pytest.Config, flag: str) -> float:
         number = float(text(config, flag))
     except ValueError:
         number = 0.0
-    if number <= 0:
+    if not 0 < number < math.inf:  # false for a NaN too
         raise UsageError(f"{flag}: expected a positive number of seconds, found {text(config, flag)!r}")
     return number
 

@@ -84,7 +84,8 @@ def row(of: Report, slug: str) -> list[str]:
 
 def test_the_table_has_a_row_for_each_requirement() -> None:
     shown = lines(report(PASSED))
-    assert shown[0].strip() == "staleproof · 1 trials · Kubernetes v1.36.3"
+    assert shown[0].strip() == "staleproof · 1 trial · Kubernetes v1.36.3"
+    assert lines(report(PASSED, PASSED))[0].strip() == "staleproof · 2 trials · Kubernetes v1.36.3"
     assert [cell.strip() for cell in shown[2].strip("┃").split("┃")] == ["requirement", "level", "result", "trials", "faults fired"]
     assert [line.split("│")[1].strip() for line in shown if line.startswith("│")] == SLUGS
 

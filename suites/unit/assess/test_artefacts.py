@@ -1,0 +1,185 @@
+"""The files of a run: written from results, found again by what a person has at hand."""
+
+import hashlib
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+import yaml
+
+from staleproof.assess.artefacts import find_plan, fingerprint, keep_crash, suite_digest, trial_report, write
+from staleproof.assess.result import Result
+from staleproof.checks.judge import judge
+from staleproof.checks.verdict import inconclusive, not_exercised
+from staleproof.core.fault import HoldStream
+from staleproof.core.history import decode
+from staleproof.core.plan import Apply, Plan, Settle, Subject, encode
+from staleproof.errors import UsageError
+from staleproof.report.conformance import SCHEMA
+from staleproof.report.model import Report
+
+HISTORIES = Path(__file__).parents[3] / "fixtures" / "histories"
+WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"replicas": 3, "paused": False}}
+PLAN = Plan(scenario="own-writes", title="hold", steps=(Apply(object=WIDGET),), faults=(HoldStream(resource="pods"),))
+
+
+def result(name: str, folder: Path) -> Result:
+    """A recorded trial, as if it had just been run into the folder."""
+    folder.mkdir(parents=True)
+    shutil.copy(HISTORIES / f"{name}.jsonl", folder / "history.jsonl")
+    history = decode((folder / "history.jsonl").read_bytes())
+    return Result("001", history.header.plan, history, judge(history), folder, 1.23456, (3, 3))
+
+
+@pytest.fixture
+def guilty(tmp_path: Path) -> Result:
+    return result("naive-hidden-creates", tmp_path / "runs" / "now" / "trials" / "001")
+
+
+@pytest.fixture
+def innocent(tmp_path: Path) -> Result:
+    return result("expectations-hidden-creates", tmp_path / "runs" / "now" / "trials" / "002")
+
+
+# --- the fingerprint -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_fingerprint_is_the_same_for_ever() -> None:
+    """It names files that people keep and commands that they copy."""
+    assert fingerprint(PLAN) == "33b2887cca"
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        msgspec.structs.replace(PLAN, controller=Subject(command=("./bin/manager",))),
+        msgspec.structs.replace(PLAN, manifests=(WIDGET,)),
+        msgspec.structs.replace(PLAN, title="another", aims=("settles",), scenario="mine"),
+        msgspec.structs.replace(PLAN, settle=Settle(deadline_seconds=60.0)),
+        msgspec.structs.replace(PLAN, steps=(Apply(object=dict(reversed(WIDGET.items()))),)),
+    ],
+    ids=["controller", "manifests", "words", "patience", "order of keys"],
+)
+def test_the_fingerprint_does_not_depend_on_who_and_where(same: Plan) -> None:
+    assert fingerprint(same) == fingerprint(PLAN)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        msgspec.structs.replace(PLAN, faults=()),
+        msgspec.structs.replace(PLAN, faults=(HoldStream(resource="widgets.example.com"),)),
+        msgspec.structs.replace(PLAN, steps=(Apply(object=WIDGET | {"spec": {"replicas": 4, "paused": False}}),)),
+        msgspec.structs.replace(PLAN, steps=(*PLAN.steps, *PLAN.steps)),
+    ],
+    ids=["no fault", "another fault", "another spec", "twice"],
+)
+def test_the_fingerprint_is_of_workload_and_faults(other: Plan) -> None:
+    assert fingerprint(other) != fingerprint(PLAN)
+
+
+def test_the_fingerprint_survives_the_file(guilty: Result, tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_bytes(encode(guilty.plan))
+    assert fingerprint(find_plan(str(tmp_path), tmp_path)) == fingerprint(guilty.plan)
+
+
+# --- crash files ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_finding_is_kept_until_its_plan_passes(guilty: Result, innocent: Result, tmp_path: Path) -> None:
+    name = keep_crash(tmp_path, guilty)
+    assert [path.name for path in (tmp_path / "crashes").iterdir()] == [f"{name}.json"]
+    assert name == fingerprint(guilty.plan)
+    kept = json.loads((tmp_path / "crashes" / f"{name}.json").read_text())
+    assert kept["findings"] == [story.text() for story in guilty.stories]
+    assert kept["environment"]["kubernetes"] == "v1.36.3"
+    assert find_plan(name, tmp_path) == guilty.plan
+
+    assert keep_crash(tmp_path, innocent) == ""
+    fixed = replace(innocent, plan=guilty.plan)
+    assert keep_crash(tmp_path, fixed) == ""
+    assert list((tmp_path / "crashes").iterdir()) == []
+
+
+def test_nothing_is_made_for_a_trial_without_findings(innocent: Result, tmp_path: Path) -> None:
+    assert keep_crash(tmp_path, innocent) == ""
+    assert not (tmp_path / "crashes").exists()
+
+
+# --- finding a plan again ------------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_is_found_by_file_folder_and_id(guilty: Result, tmp_path: Path) -> None:
+    name = keep_crash(tmp_path, guilty)
+    (guilty.folder / "plan.json").write_bytes(encode(guilty.plan))
+    (tmp_path / "mine.json").write_bytes(encode(guilty.plan))
+    for text in (name, str(guilty.folder), str(guilty.folder / "plan.json"), str(tmp_path / "mine.json")):
+        assert find_plan(text, tmp_path) == guilty.plan
+    assert find_plan(str(tmp_path / "crashes" / f"{name}.json"), tmp_path / "elsewhere") == guilty.plan
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "text", "told"),
+    [
+        ("empty/.keep", "", "nosuch", "no plan 'nosuch': expected a plan.json, a trial's folder, or the id of a file in"),
+        ("folder/history.jsonl", "", "folder", "no plan"),
+        ("plan.json", "{", "plan.json", "plan.json: not JSON"),
+        ("plan.json", '{"kind": "Report"}', "plan.json", "kind 'Report'"),
+        ("crashes/0123456789.json", "{", "0123456789", "0123456789.json is not a crash file of staleproof"),
+        ("crashes/0123456789.json", '{"findings": []}', "0123456789", "is not a crash file of staleproof: 'plan'"),
+        ("crashes/0123456789.json", "[]", "0123456789", "is not a crash file of staleproof"),
+        ("crashes/0123456789.json", '{"plan": {"kind": "Plan"}}', "0123456789", "apiVersion"),
+    ],
+)
+def test_what_is_no_plan_is_refused_by_name(
+    file: str, content: str, text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(file).parent.mkdir(exist_ok=True)
+    Path(file).write_text(content)
+    with pytest.raises(UsageError) as caught:
+        find_plan(text, Path())
+    assert told in str(caught.value)
+
+
+# --- reports -------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_trial_is_told_by_what_was_recorded(guilty: Result, tmp_path: Path) -> None:
+    told = trial_report(guilty, tmp_path / "runs" / "now", "0123456789")
+    assert (told.name, told.folder, told.seconds, told.reproduced) == ("001", "trials/001", 1.235, (3, 3))
+    assert (told.faults_planned, told.faults_fired, told.crash) == (1, 1, "0123456789")
+    assert told.evidence == hashlib.sha256((guilty.folder / "history.jsonl").read_bytes()).hexdigest()
+    assert {verdict.requirement: verdict.result for verdict in told.verdicts if verdict.exercised} | {
+        "no-duplicate-create": "failed"
+    } == {verdict.requirement: verdict.result for verdict in told.verdicts if verdict.exercised}
+    assert [verdict.story for verdict in told.verdicts if verdict.story] == [story.text() for story in guilty.stories]
+
+
+def test_not_exercised_and_inconclusive_are_told_apart(innocent: Result, tmp_path: Path) -> None:
+    verdicts = (not_exercised("settles", "nothing was written"), inconclusive("no-excess-delete", "the references differ"))
+    told = trial_report(replace(innocent, verdicts=verdicts), tmp_path)
+    assert [(v.result, v.exercised, v.why) for v in told.verdicts] == [
+        ("inconclusive", False, "nothing was written"),
+        ("inconclusive", True, "the references differ"),
+    ]
+
+
+def test_both_reports_are_written(guilty: Result, tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "now"
+    report = Report(run_id="now", date="2026-01-01T00:00:00+00:00", reproduce="pytest", trials=(trial_report(guilty, folder),))
+    write(folder, report)
+    assert msgspec.json.decode((folder / "report.json").read_bytes(), type=Report) == report
+    conformance = yaml.safe_load((folder / "conformance.yaml").read_text())
+    jsonschema.validate(conformance, SCHEMA, cls=jsonschema.Draft202012Validator)
+    assert conformance["metadata"]["tool"]["suiteDigest"] == suite_digest()
+
+
+def test_the_suite_digest_is_a_stable_sha256() -> None:
+    algorithm, _, digest = suite_digest().partition(":")
+    assert (algorithm, len(bytes.fromhex(digest))) == ("sha256", 32)
+    assert suite_digest() == suite_digest()

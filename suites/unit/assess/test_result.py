@@ -1,0 +1,56 @@
+"""What came of a trial, read from its history and verdicts."""
+
+from pathlib import Path
+
+import pytest
+
+from staleproof.assess.result import Result, join
+from staleproof.checks.explain import explain
+from staleproof.checks.judge import judge
+from staleproof.checks.verdict import Outcome, Verdict, inconclusive, not_exercised, passed
+from staleproof.core.entry import FaultFired
+from staleproof.core.history import History, decode
+
+HISTORIES = Path(__file__).parents[3] / "fixtures" / "histories"
+
+
+def result(name: str) -> Result:
+    history = decode((HISTORIES / f"{name}.jsonl").read_bytes())
+    return Result("001", history.header.plan, history, judge(history), Path("trials/001"), 1.0)
+
+
+def test_a_guilty_trial_has_failures_and_their_stories() -> None:
+    found = result("naive-hidden-creates")
+    assert [verdict.requirement for verdict in found.failures] == ["no-duplicate-create"]
+    verdict = found.of("no-duplicate-create")
+    assert len(verdict.findings) > 1
+    assert found.stories == [explain(verdict.findings[0], found.history)]
+
+
+def test_an_innocent_trial_has_none() -> None:
+    found = result("expectations-hidden-creates")
+    assert (found.failures, found.stories) == ([], [])
+    assert found.of("no-duplicate-create").outcome is Outcome.PASS
+
+
+def test_a_fault_fires_once_however_often_it_does_something() -> None:
+    found = result("naive-hidden-creates")
+    assert found.fired == len(found.plan.faults) == 1
+    fired = FaultFired(at=1.0, fault=1, on="x")
+    more = History(found.history.header, (fired, fired, FaultFired(at=2.0, fault=2, on="x")))
+    assert Result("001", found.plan, more, (), Path(), 1.0).fired == 2
+    assert Result("001", found.plan, History(found.history.header, ()), (), Path(), 1.0).fired == 0
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        ([], Outcome.NOT_EXERCISED),
+        ([not_exercised("x", "")], Outcome.NOT_EXERCISED),
+        ([not_exercised("x", ""), passed("x")], Outcome.PASS),
+        ([inconclusive("x", ""), passed("x")], Outcome.INCONCLUSIVE),
+        ([inconclusive("x", ""), Verdict("x", Outcome.FAIL), passed("x")], Outcome.FAIL),
+    ],
+)
+def test_the_worst_verdict_wins(verdicts: list[Verdict], expected: Outcome) -> None:
+    assert join(verdicts) is expected

@@ -1,0 +1,55 @@
+"""How results look on a terminal: one line a requirement, a story where one failed, nothing wrapped into something else."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
+from staleproof.checks.explain import Story
+from staleproof.checks.verdict import Finding, Verdict, failed, inconclusive, not_exercised, passed
+from staleproof.cli.show import show_story, show_verdicts
+
+SLUG = REQUIREMENTS[0].slug
+STORY = Story(SLUG, "pod/ns/w-d is the 4th live pod of widget/w", ((0.7, "from here [held] it was held"),), BY_SLUG[SLUG].remedy)
+
+
+def shown(*verdicts: Verdict, stories: tuple[Story, ...] = (), width: int = 60) -> list[str]:
+    out = io.StringIO()
+    show_verdicts(Console(file=out, width=width, force_terminal=False), verdicts, stories)
+    return out.getvalue().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "line"),
+    [
+        (passed(SLUG), f"  ✓ {SLUG}"),
+        (inconclusive(SLUG, "the references differ"), f"  ? {SLUG}  the references differ"),
+        (not_exercised(SLUG, "nothing was hidden"), f"  \N{EN DASH} {SLUG}  nothing was hidden"),
+        (failed(SLUG, [Finding(SLUG, "twice", (1,))]), f"  ✗ {SLUG}"),
+    ],
+)
+def test_one_line_for_each_verdict(verdict: Verdict, line: str) -> None:
+    assert shown(verdict) == [line]
+
+
+def test_the_story_stands_below_its_verdict() -> None:
+    lines = shown(failed(SLUG, [Finding(SLUG, "twice", (1,))]), passed("settles"), stories=(STORY,))
+    assert lines == [
+        f"  ✗ {SLUG}",
+        "    pod/ns/w-d is the 4th live pod of widget/w",
+        "        0.700 s  from here [held] it was held",
+        f"      remedy: {STORY.remedy}",
+        "  ✓ settles",
+    ]
+
+
+def test_brackets_are_no_markup_and_long_lines_stay_whole() -> None:
+    why = "expected [bold], found " + "x" * 200
+    assert shown(inconclusive(SLUG, why), width=40) == [f"  ? {SLUG}  {why}"]
+
+
+def test_nothing_but_text_is_written_when_it_is_no_terminal() -> None:
+    out = io.StringIO()
+    show_story(Console(file=out, force_terminal=False), STORY)
+    assert "\x1b" not in out.getvalue()

@@ -39,7 +39,7 @@ class WatchGate:
             return
         if "upgrade" in flow.request.headers:
             self._board.broke(
-                "proxy", f"a watch of {request.resource} over WebSocket passes unseen; let the controller watch over HTTP"
+                "watch", f"a watch of {request.resource} over WebSocket passes unseen; let the controller watch over HTTP"
             )
             return
         self._relay.expect(flow.id, Watch(self._identities.of(flow), request, lambda: self._reset(flow)))

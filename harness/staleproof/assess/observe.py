@@ -7,12 +7,15 @@ from staleproof.checks.population import Population, names_of, population
 from staleproof.core.entry import Closed, Opened
 from staleproof.core.history import History
 from staleproof.core.observed import ChildKind, Observed
+from staleproof.core.pace import longest_pause, paced
 from staleproof.core.plan import Apply, Manifest, Plan, Settle, Step, Touch
-from staleproof.drive.manifests import resource_type
+from staleproof.drive.manifests import name_of, resource_type
 from staleproof.drive.rig import Rig
 from staleproof.errors import UsageError
 
 _AT_ONCE_SECONDS = 0.5
+_PATIENT = Settle(idle_seconds=1.0, quiet_seconds=5.0, deadline_seconds=30.0, resync=True)
+"""Long enough to see what a controller does some seconds later by itself; done once for each sample."""
 
 
 def observe(session: Session, sample: Manifest) -> Observed:
@@ -24,9 +27,11 @@ def observe(session: Session, sample: Manifest) -> Observed:
     manifests = session.options.manifests
     resource, scale_path = session.call(lambda rig: _describe(rig, sample))
     bare = Observed(sample, resource, scale_path, (), manifests=manifests)
-    references = session.repeat(_workload(bare))
+    patient = session.watch(_workload(bare, _PATIENT))
+    pause = longest_pause(patient)
+    references = (patient, session.watch(_workload(bare, paced(pause, resync=True))))
     children = _children(references)
-    if not children:
+    if not any(reference.complete for reference in references) or not children:
         name = f"{sample['kind']}/{sample['metadata']['name']}"
         log = session.run.folder / "controller.log"
         raise UsageError(
@@ -34,15 +39,15 @@ def observe(session: Session, sample: Manifest) -> Observed:
             f"is it the controller of this kind, and is the sample complete? See {log}"
         )
     at_once = all(_relist_seconds(reference, resource) < _AT_ONCE_SECONDS for reference in references)
-    return Observed(sample, resource, scale_path, children, at_once, manifests)
+    return Observed(sample, resource, scale_path, children, at_once, manifests, pause)
 
 
-def _workload(observed: Observed) -> Plan:
+def _workload(observed: Observed, settle: Settle) -> Plan:
     steps: list[Step] = [Apply(object=observed.sample)]
     if observed.scale_path:
         steps += [observed.scale(observed.replicas + 1), observed.scale(max(observed.replicas - 2, 0))]
     steps.append(Touch(target=observed.target))
-    return Plan(scenario="observe", title="what the controller does", steps=tuple(steps), settle=Settle(resync=True))
+    return Plan(scenario="observe", title="what the controller does", steps=tuple(steps), settle=settle)
 
 
 def _relist_seconds(history: History, resource: str) -> float:
@@ -56,6 +61,8 @@ def _relist_seconds(history: History, resource: str) -> float:
 async def _describe(rig: Rig, sample: Manifest) -> tuple[str, tuple[str, ...]]:
     """The sample's resource, and where its replica count is."""
     kind = await resource_type(sample, rig.api)
+    if not kind.namespaced:
+        raise UsageError(f"{name_of(sample)} is cluster-scoped; only namespaced primaries can be tested in this version")
     crd = rig.truth.objects.get(("customresourcedefinitions.apiextensions.k8s.io", "", kind.name))
     for version in crd["spec"]["versions"] if crd else ():
         path = (version.get("subresources") or {}).get("scale", {}).get("specReplicasPath")

@@ -9,6 +9,7 @@ import concurrent.futures
 import contextlib
 import datetime
 import hashlib
+import itertools
 import secrets
 import threading
 import time
@@ -71,7 +72,9 @@ class Session:
         self._progress = progress or Silent()
         self._references: dict[str, tuple[History, ...]] = {}
         self._jobs: asyncio.Queue[Callable[[Rig], Coroutine[Any, Any, None]] | None]
-        self._loop: asyncio.AbstractEventLoop
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._leaving = False
+        self._numbers, self._workloads = itertools.count(1), itertools.count(1)
         self._main_task: asyncio.Task[Any] | None = None
         self._pending: set[concurrent.futures.Future[Any]] = set()
         self._started: concurrent.futures.Future[None] = concurrent.futures.Future()
@@ -87,12 +90,13 @@ class Session:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self._started.done() and self._started.exception() is None:
-            # Interrupted in the middle of a trial: its waits end now, and what was recorded is kept.
-            running = self._main_task if self._pending else None
-            stop = running.cancel if running is not None else lambda: self._jobs.put_nowait(None)
+        self._leaving = True
+        if self._loop is not None:
+            # Interrupted while starting, or in the middle of a trial: the waits end now, and what was recorded is kept.
+            waiting = self._started.done() and not self._pending
+            stop = self._jobs.put_nowait if waiting else self._cancel
             with contextlib.suppress(RuntimeError):  # the loop has ended by itself
-                self._loop.call_soon_threadsafe(stop)
+                self._loop.call_soon_threadsafe(stop, None)
         self._thread.join()
 
     def use(self, subject: Subject) -> None:
@@ -108,17 +112,25 @@ class Session:
         """The plan, run as often as a reference needs, not judged; kept for the next who asks."""
         key = _digest((self.options.subject, plan.steps, plan.settle))
         if key not in self._references:
-            where = self.run.folder / "references"
-            trials = [Trial(plan=plan, folder=where / f"{len(self._references) + 1}-{n}") for n in range(1, REFERENCES + 1)]
-            self._references[key] = tuple(self._do(lambda r, t=trial: run_trial(t, r)) for trial in trials)  # type: ignore[misc]
+            found = tuple(self.watch(plan) for _ in range(REFERENCES))
+            if not _usable(found):  # once more: one that was disturbed must not stand for the whole run
+                found = tuple(self.watch(plan) for _ in range(REFERENCES))
+            if not _usable(found):
+                return found
+            self._references[key] = found
         return self._references[key]
+
+    def watch(self, plan: Plan) -> History:
+        """Run a plan once and judge nothing."""
+        trial = Trial(plan=plan, folder=self.run.folder / "references" / f"{next(self._workloads):03d}")
+        return self._do(lambda r: run_trial(trial, r))
 
     def trial(self, plan: Plan) -> Result:
         """Run a plan and judge it. A finding is only kept when it comes back in every re-run (reproduce before accusing)."""
         mine = self.options  # the plan that is kept can be run again by itself
         plan = msgspec.structs.replace(plan, controller=mine.subject, manifests=plan.manifests or mine.manifests)
         references = self.references(plan)
-        name = f"{self.options.name}{len(self.run.results) + 1:03d}"
+        name = f"{self.options.name}{next(self._numbers):03d}"
         folder = self.run.folder / "trials" / name
         began = time.monotonic()
         history = self._run(plan, references, folder)
@@ -162,12 +174,16 @@ class Session:
 
         self._pending.add(done)
         try:
-            if not self._thread.is_alive():
+            if not self._thread.is_alive() or self._loop is None:
                 raise self._over()
             self._loop.call_soon_threadsafe(self._jobs.put_nowait, job)
             return done.result()
         finally:
             self._pending.discard(done)
+
+    def _cancel(self, _: None) -> None:
+        if self._main_task is not None:
+            self._main_task.cancel()
 
     def _over(self) -> SetupError:
         return SetupError(f"the run is over: {self._ended or 'its parts were stopped'}; see the logs in {self.run.folder}")
@@ -187,6 +203,8 @@ class Session:
     async def _main(self) -> None:
         self._loop, self._jobs = asyncio.get_running_loop(), asyncio.Queue()
         self._main_task = asyncio.current_task()
+        if self._leaving:
+            return
         options = self.options
         async with rig(options.subject, list(options.manifests), options.control_plane, self.run.folder, self._progress) as running:
             running.start_seconds = options.start_seconds
@@ -247,6 +265,10 @@ def _confirmed(first: tuple[Verdict, ...], again: list[tuple[Verdict, ...]]) -> 
         for verdict in first
     )
     return kept, (max(times.values(), default=0), runs)
+
+
+def _usable(references: Sequence[History]) -> bool:
+    return not Evidence(references[0], tuple(references)).reference_trouble
 
 
 def _digest(value: object) -> str:

@@ -3,8 +3,10 @@
 Idle: every request has been answered, every commit has reached the streams that will show it (delivered, or withheld by a fault),
 and for a while the controller neither wrote nor was shown anything. Bookkeeping (leases, events) does not count.
 
+A controller whose watch was ended (by a fault, by upstream) is not idle before it watches again: client-go waits up to a minute.
+
 Divergence from Kubernetes: a stream with a selector may never show a commit, so such streams are not waited for; and no commit is
-waited for longer than `OWED_SECONDS`.
+waited for longer than `OWED_SECONDS`, no watch longer than `MISSED_SECONDS`.
 """
 
 from dataclasses import dataclass, field
@@ -14,6 +16,7 @@ from staleproof.core.history import BOOKKEEPING, is_work
 from staleproof.core.request import WRITES
 
 OWED_SECONDS = 2.0
+MISSED_SECONDS = 90.0
 
 
 @dataclass(slots=True)
@@ -27,6 +30,7 @@ class Activity:
     _in_flight: dict[int, Asked] = field(default_factory=dict)
     _reached: dict[int, int] = field(default_factory=dict)
     _commits: dict[str, tuple[int, float]] = field(default_factory=dict)
+    _missed: dict[str, float] = field(default_factory=dict)
 
     def see(self, entry: Entry) -> None:
         match entry:
@@ -36,10 +40,10 @@ class Activity:
                 self._answered(entry)
             case Opened():
                 self.streams[entry.stream] = entry
+                self._missed.pop(entry.resource, None)
                 self.touch(entry.at)
             case Closed():
-                self.streams.pop(entry.stream, None)
-                self._reached.pop(entry.stream, None)
+                self._closed(entry)
             case Delivered() | Withheld() | Dropped():
                 self._moved(entry)
             case Committed() if self._counts(entry.resource, entry.namespace):
@@ -47,7 +51,7 @@ class Activity:
 
     def idle_since(self, now: float) -> float | None:
         """Since when the controller has had nothing to do and done nothing; None while something is under way."""
-        if self._in_flight or self._owed(now):
+        if self._in_flight or self._owed(now) or any(now - at < MISSED_SECONDS for at in self._missed.values()):
             return None
         return self.last_activity
 
@@ -60,6 +64,24 @@ class Activity:
         self.namespace, self.last_activity, self.last_write = namespace, now, now
         self._commits.clear()
         self._in_flight.clear()
+
+    def restarted(self) -> None:
+        """A new process has no streams, and nobody waits for those of the old one."""
+        self.streams.clear()
+        self._reached.clear()
+        self._missed.clear()
+        self._in_flight.clear()
+
+    def expect(self, resource: str, revision: int, at: float) -> None:
+        """The API server said so: this commit will come, whoever tells of it first."""
+        if self._counts(resource, self.namespace):
+            self._commits[resource] = max((revision, at), self._commits.get(resource, (0, 0.0)))
+
+    def _closed(self, entry: Closed) -> None:
+        stream = self.streams.pop(entry.stream, None)
+        self._reached.pop(entry.stream, None)
+        if stream is not None and entry.how != "client" and stream.resource not in {s.resource for s in self.streams.values()}:
+            self._missed[stream.resource] = entry.at
 
     def _asked(self, entry: Asked) -> None:
         if self._counts(entry.resource, entry.namespace):

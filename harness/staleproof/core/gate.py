@@ -62,8 +62,8 @@ class Gate:
         self.discarded = 0
 
     def decide_with(self, decide: Decide) -> None:
-        """Ask these faults about every frame that arrives from now on."""
-        self._decide = decide
+        """Ask these faults about every frame that arrives from now on, and count frames from here."""
+        self._decide, self._seen = decide, 0
 
     def receive(self, frame: Frame, now: float) -> Waiting | Drop | None:
         """Take a frame that upstream sent; say what became of it (None: the stream is already ending)."""

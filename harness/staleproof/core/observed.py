@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from staleproof.core.plan import Manifest, Patch, Target
+from staleproof.core.pace import paced
+from staleproof.core.plan import Manifest, Patch, Settle, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Observed:
         children: what the controller created, most first.
         relists_at_once: after a 410 it lists again without waiting (client-go waits, longer each time).
         manifests: CustomResourceDefinitions that the sample needs.
+        pause_seconds: the longest that it waited before it went on by itself.
     """
 
     sample: Manifest
@@ -34,6 +36,11 @@ class Observed:
     children: tuple[ChildKind, ...]
     relists_at_once: bool = False
     manifests: tuple[Manifest, ...] = ()
+    pause_seconds: float = 0.0
+
+    def settle(self, *, resync: bool | None = None) -> Settle:
+        """How long to wait for this controller. Resyncs are for those that relist at once, unless told."""
+        return paced(self.pause_seconds, resync=self.relists_at_once if resync is None else resync)
 
     @property
     def target(self) -> Target:

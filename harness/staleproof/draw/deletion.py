@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from staleproof.core.fault import HoldStream, Window
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Apply, Plan, Recreate, Settle
+from staleproof.core.plan import Apply, Plan, Recreate
 
 SCENARIO = "deletion"
 
@@ -29,5 +29,5 @@ def canonical(observed: Observed) -> Iterator[Plan]:
                     observed.scale(max(observed.replicas - 1, 0)),
                 ),
                 faults=(HoldStream(resource=child.resource, window=Window(from_step=2)),),
-                settle=Settle(resync=observed.relists_at_once),
+                settle=observed.settle(),
             )

@@ -12,7 +12,7 @@ import hypothesis.strategies as st
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Release, Window
 from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.plan import Apply, Plan, Rest, Resync, Settle, Step, Touch
+from staleproof.core.plan import Apply, Plan, Rest, Resync, Step, Touch
 
 SCENARIO = "own-writes"
 AIMS = {
@@ -49,7 +49,7 @@ def canonical(observed: Observed, verb: Verb, poke: Poke) -> Iterator[Plan]:
             manifests=observed.manifests,
             steps=(*first, poke_step(poke, observed)),
             faults=(fault,),
-            settle=Settle(resync=observed.relists_at_once),
+            settle=observed.settle(),
         )
 
 
@@ -64,7 +64,7 @@ def idempotence(observed: Observed) -> Plan:
         aims=("settles",),
         manifests=observed.manifests,
         steps=tuple(steps),
-        settle=Settle(resync=True),
+        settle=observed.settle(resync=True),
     )
 
 
@@ -112,7 +112,7 @@ def plans(draw: st.DrawFn, observed: Observed) -> Plan:
         manifests=observed.manifests,
         steps=tuple(steps),
         faults=(fault,),
-        settle=Settle(resync=observed.relists_at_once),
+        settle=observed.settle(),
     )
 
 

@@ -18,27 +18,35 @@ class Feed:
     def __init__(self) -> None:
         self.activity = Activity()
         self.record: Record | None = None
-        self.broken: Broke | None = None
+        self.dead = ""
+        self.flaws: list[Broke] = []
         self._news = asyncio.Event()
 
     def take(self, entry: Entry) -> None:
         """An entry from the proxy, from truth or from the runner."""
         self.activity.see(entry)
-        if isinstance(entry, Broke) and self.broken is None:
-            self.broken = entry
+        if isinstance(entry, Broke):
+            self._broke(entry)
         if self.record is not None:
             self.record.take(entry)
         self._news.set()
 
+    def _broke(self, entry: Broke) -> None:
+        """`dead`: nothing can come any more. `flaws`: what spoils every trial until the controller is started again."""
+        if entry.where == "proxy":
+            self.dead = self.dead or entry.why
+        elif self.record is None or entry.where == "watch":
+            self.flaws.append(entry)
+
     async def until(self, condition: Condition, *, limit_seconds: float) -> bool:
-        """Wait until the condition says yes; False when the limit ran out first, or the harness broke."""
+        """Wait until the condition says yes; False when the limit ran out first, or the proxy is gone."""
         end = time.monotonic() + limit_seconds
         while True:
             now = time.monotonic()
             answer = condition(now)
             if answer is True:
                 return True
-            if now >= end or self.broken is not None:
+            if now >= end or self.dead:
                 return False
             again = min(end, answer) if answer is not False else end
             self._news.clear()

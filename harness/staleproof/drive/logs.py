@@ -3,7 +3,7 @@
 Bearer tokens are replaced wherever they occur; the folder can then be given to others.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 _MASK = b"<token>"
@@ -14,7 +14,7 @@ def sizes(logs: Iterable[Path]) -> dict[Path, int]:
     return {log: log.stat().st_size if log.exists() else 0 for log in logs}
 
 
-def copy_since(start: Mapping[Path, int], folder: Path, secrets: Iterable[str]) -> None:
+def copy_since(start: Mapping[Path, int], folder: Path, secrets: Collection[str]) -> None:
     """Write what each log gained since `start` into the folder, under the same name."""
     for log, offset in start.items():
         if log.exists():
@@ -23,7 +23,7 @@ def copy_since(start: Mapping[Path, int], folder: Path, secrets: Iterable[str]) 
                 (folder / log.name).write_bytes(_masked(file.read(), secrets))
 
 
-def mask(logs: Iterable[Path], secrets: Iterable[str]) -> None:
+def mask(logs: Iterable[Path], secrets: Collection[str]) -> None:
     """Replace every secret in these files."""
     for log in logs:
         if log.exists():
@@ -33,7 +33,7 @@ def mask(logs: Iterable[Path], secrets: Iterable[str]) -> None:
                 log.write_bytes(clean)
 
 
-def _masked(data: bytes, secrets: Iterable[str]) -> bytes:
+def _masked(data: bytes, secrets: Collection[str]) -> bytes:
     for secret in secrets:
         data = data.replace(secret.encode(), _MASK)
     return data

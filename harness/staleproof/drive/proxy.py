@@ -27,6 +27,7 @@ from staleproof.drive.process import Command, Process
 from staleproof.errors import HarnessBug, SetupError
 
 START_SECONDS = 60.0
+COMMAND_SECONDS = 60.0
 _decode = msgspec.json.Decoder(Entry).decode
 
 
@@ -46,6 +47,7 @@ class Proxy:
         self._control = f"http://127.0.0.1:{ports.control}/v1"
         self._session = session
         self._read = 0
+        self._lost = False
         self._news = asyncio.Condition()
 
     async def install(self, faults: tuple[AnyFault, ...], namespace: str) -> None:
@@ -62,17 +64,21 @@ class Proxy:
         """End the controller's streams of this resource with 410; how many there were."""
         return int((await self._command("POST", "expire", {"resource": resource}))["streams"])
 
-    async def _command(self, method: str, name: str, body: dict[str, Any]) -> dict[str, Any]:
+    async def fence(self) -> None:
+        """Wait until every entry that the proxy has made by now has been taken."""
+        await self._command("GET", "healthz", None)
+
+    async def _command(self, method: str, name: str, body: dict[str, Any] | None) -> dict[str, Any]:
         """A command, and every entry that it caused: both have happened when this returns."""
         try:
             async with self._session.request(method, f"{self._control}/{name}", json=body) as response:
                 answer: dict[str, Any] = await response.json()
                 if response.status != 200:
                     raise HarnessBug(f"the proxy refused {name}: {answer}")
-        except aiohttp.ClientError as err:
-            raise SetupError(f"the proxy does not answer ({err}).\n{self.process.account()}") from err
-        async with self._news:
-            await self._news.wait_for(lambda: self._read >= answer["entries"] or not self.process.running)
+            async with asyncio.timeout(COMMAND_SECONDS), self._news:
+                await self._news.wait_for(lambda: self._read >= answer["entries"] or self._lost)
+        except (aiohttp.ClientError, TimeoutError) as err:
+            raise SetupError(f"the proxy does not answer ({err or 'too late'}).\n{self.process.account()}") from err
         return answer
 
     async def read_entries(self, on_entry: Callable[[Entry], None]) -> None:
@@ -87,17 +93,14 @@ class Proxy:
                     self._read += len(lines)
                     async with self._news:
                         self._news.notify_all()
-        except aiohttp.ClientError:
-            pass  # told below
-        code = await self.process.wait()
-        on_entry(
-            Broke(
-                at=time.monotonic(),
-                where="proxy",
-                why=f"the proxy process ended with code {code}; see {self.process.command.log}",
-            )
-        )
+            why = "it ended its stream of entries"
+        except (aiohttp.ClientError, msgspec.DecodeError) as err:
+            why = str(err)
+        code = await self.process.stop(grace_seconds=5.0)  # a proxy that is not watched must not let traffic pass
+        why = f"the proxy ended with code {code} ({why}); see {self.process.command.log}"
+        on_entry(Broke(at=time.monotonic(), where="proxy", why=why))
         async with self._news:
+            self._lost = True
             self._news.notify_all()
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from staleproof import __version__
-from staleproof.core.entry import Exited, Started
+from staleproof.core.entry import Broke, Exited, Started
 from staleproof.core.plan import Manifest, Subject
 from staleproof.drive import logs, manifests
 from staleproof.drive.api import Api, ApiError, connect
@@ -22,7 +22,7 @@ from staleproof.drive.truth import Truth, watching
 from staleproof.errors import SetupError, UsageError
 
 _READY_IDLE_SECONDS = 0.3
-_WATCHES_AGAIN_SECONDS = 90.0  # client-go waits up to a minute after several 410s
+_REST_LIMIT_SECONDS = 100.0  # client-go waits up to a minute after several 410s
 
 
 @dataclass(slots=True)
@@ -40,7 +40,6 @@ class Rig:
     controller: Controller | None = None
     environment: dict[str, str] = field(default_factory=dict)
     start_seconds: float = OPENS_WATCH_SECONDS
-    watched: frozenset[str] = frozenset()
     _life: int = 0
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
@@ -51,11 +50,12 @@ class Rig:
             SetupError: it exits, or opens no watch; with the end of its log.
         """
         if self.controller is not None and self.controller.running:
-            await self.feed.until(self._has_its_watches, limit_seconds=_WATCHES_AGAIN_SECONDS)
+            await self._at_rest()
             return
         await self._stack.aclose()
         self._life += 1
-        self.feed.activity.streams.clear()
+        self.feed.activity.restarted()
+        self.feed.flaws.clear()
         kubeconfig = self.folder / "controller.kubeconfig"
         self.plane.write_kubeconfig(kubeconfig, user=CONTROLLER, server=self.proxy.server, ca_file=self.proxy.ca_file)
         self.controller = await self._stack.enter_async_context(self._launch(kubeconfig))
@@ -66,6 +66,7 @@ class Rig:
                 f"the controller exited with code {self.controller.exit_code} before any trial.\n{self.controller.account()}"
             )
         if not watching:
+            await self._stack.aclose()
             raise SetupError(
                 f"the controller opened no watch within {self.start_seconds:g} s. Does it use the kubeconfig it is given "
                 f"(KUBECONFIG, or {{kubeconfig}} in its command)?\n{self.controller.account()}"
@@ -73,7 +74,6 @@ class Rig:
         await self.feed.until_idle(_READY_IDLE_SECONDS, limit_seconds=self.start_seconds)
         if isinstance(digest := getattr(self.controller, "image_digest", None), str):
             self.environment["imageDigest"] = digest
-        self.watched = frozenset(stream.resource for stream in self.feed.activity.streams.values())
 
     async def use(self, subject: Subject) -> None:
         """Put another controller under test; it starts with the next trial."""
@@ -116,9 +116,15 @@ class Rig:
         (self.folder / "controller.kubeconfig").unlink(missing_ok=True)
         logs.mask(self.logs, self.secrets)
 
-    def _has_its_watches(self, now: float) -> bool | float:
-        """A trial that ends while the controller waits to watch again must not spoil the next."""
-        return self.watched <= {stream.resource for stream in self.feed.activity.streams.values()} or now + 0.1
+    async def _at_rest(self) -> None:
+        """Wait for what an earlier trial left the controller to do. One that does not come to rest spoils the next trial."""
+        self.feed.activity.begin("", time.monotonic())
+        if (
+            not await self.feed.until_idle(_READY_IDLE_SECONDS / 3, limit_seconds=_REST_LIMIT_SECONDS)
+            and self.controller is not None
+        ):
+            why = f"the controller was still busy {_REST_LIMIT_SECONDS:g} s after the trial before this one"
+            self.feed.take(Broke(at=time.monotonic(), where="runner", why=why))
 
     def _has_watch(self, now: float) -> bool | float:
         """Asked again every so often, because an exit is no news to the feed."""

@@ -3,6 +3,7 @@
 It does what the plan says and waits for conditions; what the trial means is decided elsewhere, from the history.
 """
 
+import contextlib
 import datetime
 import time
 import uuid
@@ -15,7 +16,7 @@ from staleproof.core.history import Header, History
 from staleproof.core.plan import Plan, describe
 from staleproof.core.plan import encode as encode_plan
 from staleproof.drive import logs
-from staleproof.drive.api import JSON, ApiError, ResourceType
+from staleproof.drive.api import JSON, Api, ApiError, ResourceType
 from staleproof.drive.manifests import resource_type
 from staleproof.drive.record import Record
 from staleproof.drive.rig import Rig
@@ -24,6 +25,7 @@ from staleproof.drive.workload import Workload, primaries_of
 from staleproof.errors import HarnessBug
 
 _LEFT_ALONE = frozenset({"events", "serviceaccounts"})
+_REST_SECONDS = 0.1
 
 Converged = Callable[[dict[Key, JSON]], str]
 """Says what is missing from the state that the references reached; empty when nothing is."""
@@ -56,7 +58,6 @@ async def run_trial(trial: Trial, rig: Rig) -> History:
         SetupError: control plane, proxy or controller failed.
     """
     plan = trial.plan
-    rig.feed.broken = None  # what broke an earlier trial is in its history
     await rig.controller_ready()
     namespace = f"staleproof-{uuid.uuid4().hex[:8]}"
     kinds = [await resource_type({"apiVersion": a, "kind": k, "metadata": {"name": n}}, rig.api) for a, k, n in primaries_of(plan)]
@@ -72,12 +73,11 @@ async def run_trial(trial: Trial, rig: Rig) -> History:
         rig.feed.record = None
         history = record.finish()
         logs.copy_since(logged, trial.folder, rig.secrets)
-        if rig.proxy.process.running:
+        if not rig.feed.dead:
             await rig.proxy.install((), namespace)
-        await _clean_up(rig, namespace, kinds)
-    if not rig.proxy.process.running:
-        broken = rig.feed.broken.why if rig.feed.broken else "no reason given"
-        raise HarnessBug(f"the proxy: {broken}\nThe trial proves nothing; its history is {record.path}")
+            await _clean_up(rig, namespace, kinds)
+    if rig.feed.dead:
+        raise HarnessBug(f"{rig.feed.dead}\nThe trial proves nothing; its history is {record.path}")
     return history
 
 
@@ -86,10 +86,14 @@ async def _run(trial: Trial, rig: Rig, record: Record, kinds: Sequence[ResourceT
     namespace = record.header.namespace
     rig.feed.activity.begin(namespace, record.began)
     rig.feed.take(rig.controller_started(record.began))
+    for flaw in rig.feed.flaws:
+        record.take(flaw)
+    rig.feed.flaws = [flaw for flaw in rig.feed.flaws if flaw.where == "watch"]  # one that goes on spoils every trial
     await rig.proxy.install(trial.plan.faults, namespace)
     workload = Workload(rig.api, rig.truth, rig.proxy, rig.feed, namespace)
     await _steps(trial.plan, workload, rig)
     await _settle(trial, rig, workload, kinds)
+    await rig.proxy.fence()
     await rig.truth.caught_up(namespace, record.resources())
     rig.feed.take(Ended(at=time.monotonic()))
 
@@ -147,20 +151,25 @@ def _header(trial: Trial, rig: Rig, namespace: str, kinds: Sequence[ResourceType
 
 
 async def _clean_up(rig: Rig, namespace: str, kinds: Sequence[ResourceType]) -> None:
-    """Remove the primaries, then whatever else is left: namespaces never finish terminating without their controller."""
+    """Remove the primaries, then whatever else is left: namespaces never finish terminating without their controller.
+
+    Nothing here can spoil the trial that is over, and the next one has a namespace of its own; it does wait until the controller
+    has come to rest.
+    """
+    rig.feed.activity.begin("", time.monotonic())
     first = {kind.name for kind in kinds}
     for is_primary in (True, False):
         for key, obj in sorted(rig.truth.live(namespace).items()):
             kind = await rig.api.type_named(key[0])
-            if kind is None or (key[0] in first) is not is_primary or key[0] in _LEFT_ALONE or "delete" not in kind.verbs:
-                continue
-            try:
-                if obj["metadata"].get("finalizers"):
-                    await rig.api.merge(kind, namespace, key[2], {"metadata": {"finalizers": None}})
-                await rig.api.delete(kind, namespace, key[2], now=True)
-            except ApiError as err:
-                if err.code not in (404, 409):
-                    raise
-        await rig.feed.until_idle(0.05, limit_seconds=2.0)
+            if kind is not None and (key[0] in first) is is_primary and key[0] not in _LEFT_ALONE and "delete" in kind.verbs:
+                await _remove(rig.api, kind, namespace, obj)
+        await rig.feed.until_idle(_REST_SECONDS, limit_seconds=2.0)
     if rig.plane.provider == "existing":  # elsewhere nobody would finish the deletion, and the whole cluster goes anyway
         await rig.delete_namespace(namespace)
+
+
+async def _remove(api: Api, kind: ResourceType, namespace: str, obj: JSON) -> None:
+    with contextlib.suppress(ApiError):
+        if obj["metadata"].get("finalizers"):
+            await api.merge(kind, namespace, obj["metadata"]["name"], {"metadata": {"finalizers": None}})
+        await api.delete(kind, namespace, obj["metadata"]["name"], now=True)

@@ -1,20 +1,35 @@
 """What the user does to the cluster, step by step, directly at the API server."""
 
 import copy
+import time
 from dataclasses import dataclass
 
 from staleproof.core.plan import Apply, Delete, Patch, Plan, Recreate, Rest, Resync, Step, Target, Touch, describe
+from staleproof.core.resource_version import revision
 from staleproof.drive.api import JSON, Api, ApiError, ResourceType
 from staleproof.drive.feed import Feed
 from staleproof.drive.manifests import name_of, resource_type
 from staleproof.drive.proxy import Proxy
-from staleproof.drive.truth import Truth
+from staleproof.drive.truth import Key, Truth
 from staleproof.errors import SetupError, UsageError
 
 TOUCHED = "staleproof.dev/touched"
 """The annotation that a touch changes."""
 
-_OWN = frozenset({"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "deletionTimestamp", "selfLink"})
+_OWN = frozenset(
+    {
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+        "generation",
+        "managedFields",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "selfLink",
+    }
+)
+"""What the API server gives an object."""
+
 _GONE_SECONDS = 10.0
 
 
@@ -45,12 +60,14 @@ class Workload:
                 kind = await resource_type(manifest, self.api)
                 placed = copy.deepcopy(manifest)
                 placed["metadata"].pop("namespace", None)
-                await self.api.apply(kind, self.namespace, placed)
+                self._wrote(kind, await self.api.apply(kind, self.namespace, placed))
             case Patch(target=target, patch=patch):
-                await self.api.merge(await self._type(target), self.namespace, target.name, patch)
+                kind = await self._type(target)
+                self._wrote(kind, await self.api.merge(kind, self.namespace, target.name, patch))
             case Touch(target=target):
                 patch = {"metadata": {"annotations": {TOUCHED: str(number)}}}
-                await self.api.merge(await self._type(target), self.namespace, target.name, patch)
+                kind = await self._type(target)
+                self._wrote(kind, await self.api.merge(kind, self.namespace, target.name, patch))
             case Delete(target=target):
                 await self.api.delete(await self._type(target), self.namespace, target.name)
             case Resync(resource=resource):
@@ -87,9 +104,23 @@ class Workload:
         kind = await resource_type(child, self.api)
         key = (resource, self.namespace, child["metadata"]["name"])
         await self.api.delete(kind, self.namespace, child["metadata"]["name"], now=True)
-        if not await self.feed.until(lambda now: key not in self.truth.objects, limit_seconds=_GONE_SECONDS):
+        if not await self.feed.until(lambda now: self._uid(key) != child["metadata"]["uid"], limit_seconds=_GONE_SECONDS):
             raise SetupError(f"{name_of(child)} was deleted and is still there after {_GONE_SECONDS:g} s; has it a finalizer?")
-        await self.api.call("POST", kind.path(self.namespace), _again(child))
+        try:
+            self._wrote(kind, await self.api.call("POST", kind.path(self.namespace), _again(child)))
+        except ApiError as err:
+            if err.code != 409:  # the controller was quicker: there is a new incarnation all the same
+                raise
+
+    def _uid(self, key: Key) -> str:
+        """Of whoever has the name now; empty when nobody has."""
+        return str(self.truth.objects.get(key, {}).get("metadata", {}).get("uid", ""))
+
+    def _wrote(self, kind: ResourceType, answer: JSON) -> None:
+        """The step is not over before this commit has come to the controller's watches, or is withheld from them."""
+        at = revision(answer.get("metadata", {}).get("resourceVersion", ""))
+        if at is not None:
+            self.feed.activity.expect(kind.name, at, time.monotonic())
 
     def _children(self, resource: str) -> list[JSON]:
         """Live objects with a controller owner, by name."""

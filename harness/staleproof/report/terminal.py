@@ -19,7 +19,9 @@ _WORDS = {
 
 def table(report: Report) -> Group:
     """Requirement, result, trials that exercised it, faults fired of planned; below, why what did not pass did not."""
-    title = f"staleproof · {len(report.trials)} trial{_s(len(report.trials))} · Kubernetes {report.environment.get('kubernetes', '?')}"
+    title = (
+        f"staleproof · {len(report.trials)} trial{_s(len(report.trials))} · Kubernetes {report.environment.get('kubernetes', '?')}"
+    )
     made = Table(title=title, title_justify="left")
     for heading in ("requirement", "level", "result", "trials", "faults fired"):
         made.add_column(heading, no_wrap=True)

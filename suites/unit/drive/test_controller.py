@@ -37,7 +37,10 @@ def output(tmp_path: Path, subject: Subject) -> tuple[int, str]:
     """Exit code and log of a controller that exits by itself."""
 
     async def body() -> int:
-        async with asyncio.timeout(LIMIT_SECONDS), controller_process(subject, tmp_path / "kubeconfig", tmp_path / "log") as running:
+        async with (
+            asyncio.timeout(LIMIT_SECONDS),
+            controller_process(subject, tmp_path / "kubeconfig", tmp_path / "log") as running,
+        ):
             code = await running.wait()
             assert (running.running, running.exit_code) == (False, code)
             assert str(tmp_path / "log") in running.account()

@@ -4,7 +4,7 @@ import asyncio
 import time
 from pathlib import Path
 
-from staleproof.core.entry import Answered, Asked, Broke, Ended, Entry, Opened, Released
+from staleproof.core.entry import Answered, Asked, Broke, Ended, Opened, Released
 from staleproof.core.history import Header
 from staleproof.core.plan import Plan, Rest
 from staleproof.drive.feed import Feed
@@ -80,40 +80,57 @@ def test_a_condition_is_asked_again_when_it_said() -> None:
     asyncio.run(body())
 
 
-def test_a_broken_harness_ends_every_wait() -> None:
+def broke(where: str, why: str = "gone") -> Broke:
+    return Broke(at=1.0, where=where, why=why)
+
+
+def test_a_proxy_that_is_gone_ends_every_wait() -> None:
     async def body() -> None:
         feed = Feed()
-        first, second = (Broke(at=1.0, where="proxy", why=why) for why in ("first", "second"))
         async with asyncio.timeout(LIMIT_SECONDS), asyncio.TaskGroup() as group:
             waiting = group.create_task(feed.until(lambda now: False, limit_seconds=10 * LIMIT_SECONDS))
             await asyncio.sleep(0)
-            feed.take(first)
-            feed.take(second)
+            feed.take(broke("proxy", "first"))
+            feed.take(broke("proxy", "second"))
         assert waiting.result() is False
-        assert feed.broken == first
+        assert (feed.dead, feed.flaws) == ("first", [])
         assert await feed.until(lambda now: False, limit_seconds=10 * LIMIT_SECONDS) is False
 
     asyncio.run(body())
 
 
-def idle(feed: Feed, *, idle_seconds: float, limit_seconds: float) -> bool:
-    return asyncio.run(feed.until_idle(idle_seconds, limit_seconds=limit_seconds))
+def test_what_broke_between_trials_or_in_a_watch_outlives_the_trial(tmp_path: Path) -> None:
+    """Anything else is in the history of the trial that it spoils, and the next one can begin."""
+    feed = Feed()
+    feed.take(broke("truth", "between"))
+    header = Header(plan=Plan(scenario="mine", steps=(Rest(seconds=1.0),)), namespace="mine")
+    feed.record = Record(tmp_path / "history.jsonl", header, (), began=0.0)
+    for where in ("truth", "watch"):
+        feed.take(broke(where, "within"))
+    history, feed.record = feed.record.finish(), None
+    assert feed.flaws == [broke("truth", "between"), broke("watch", "within")]
+    assert feed.dead == ""
+    assert history.entries == (broke("truth", "within"), broke("watch", "within"))
 
 
 def test_idle_is_to_have_done_nothing_for_so_long() -> None:
-    feed = Feed()
-    assert idle(feed, idle_seconds=TINY_SECONDS, limit_seconds=0.0)
-    feed.activity.touch(time.monotonic())
-    assert idle(feed, idle_seconds=TINY_SECONDS, limit_seconds=LIMIT_SECONDS)
-    feed.activity.touch(time.monotonic())
-    assert not idle(feed, idle_seconds=LIMIT_SECONDS, limit_seconds=TINY_SECONDS)
+    async def body() -> None:
+        feed = Feed()
+        assert await feed.until_idle(TINY_SECONDS, limit_seconds=0.0)
+        feed.activity.touch(time.monotonic())
+        assert await feed.until_idle(TINY_SECONDS, limit_seconds=LIMIT_SECONDS)
+        feed.activity.touch(time.monotonic())
+        assert not await feed.until_idle(LIMIT_SECONDS, limit_seconds=TINY_SECONDS)
+
+    asyncio.run(body())
 
 
 def test_a_request_without_an_answer_is_not_idle() -> None:
-    feed = Feed()
-    began = time.monotonic() - LIMIT_SECONDS
-    entry: Entry = asked(began)
-    feed.take(entry)
-    assert not idle(feed, idle_seconds=TINY_SECONDS, limit_seconds=TINY_SECONDS)
-    feed.take(Answered(at=began + 1, request=1, outcome="ok"))
-    assert idle(feed, idle_seconds=TINY_SECONDS, limit_seconds=0.0)
+    async def body() -> None:
+        feed, began = Feed(), time.monotonic() - LIMIT_SECONDS
+        feed.take(asked(began))
+        assert not await feed.until_idle(TINY_SECONDS, limit_seconds=TINY_SECONDS)
+        feed.take(Answered(at=began + 1, request=1, outcome="ok"))
+        assert await feed.until_idle(TINY_SECONDS, limit_seconds=0.0)
+
+    asyncio.run(body())

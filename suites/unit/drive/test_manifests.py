@@ -97,7 +97,7 @@ def test_what_is_no_manifest_is_refused_by_option_and_file(content: str, told: s
 
 def test_bytes_that_are_no_text_are_refused(here: Path) -> None:
     (here / "mine.yaml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UsageError, match="--samples: mine.yaml is not YAML"):
+    with pytest.raises(UsageError, match=r"--samples: mine\.yaml is not YAML"):
         names("mine.yaml")
 
 

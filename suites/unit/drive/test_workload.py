@@ -44,7 +44,9 @@ def test_a_child_made_again_is_the_same_but_for_what_the_api_server_gave_it() ->
 
 
 def test_a_child_made_again_is_not_being_deleted() -> None:
-    leaving: dict[str, Any] = {"metadata": {"name": "x", "deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0}}
+    leaving: dict[str, Any] = {
+        "metadata": {"name": "x", "deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0}
+    }
     assert _again(leaving) == {"metadata": {"name": "x"}}
 
 
@@ -59,7 +61,12 @@ def primaries(*steps: Step) -> list[tuple[str, str, str]]:
 def test_primaries_are_what_is_applied_once_each_in_order() -> None:
     target = Target("example.com/v1", "Gadget", "g")
     found = primaries(
-        widget("b"), Touch(target=target), widget("a"), widget("b", spec={"replicas": 5}), Delete(target=target), Recreate(resource="pods")
+        widget("b"),
+        Touch(target=target),
+        widget("a"),
+        widget("b", spec={"replicas": 5}),
+        Delete(target=target),
+        Recreate(resource="pods"),
     )
     assert found == [("example.com/v1", "Widget", "b"), ("example.com/v1", "Widget", "a")]
 

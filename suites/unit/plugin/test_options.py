@@ -99,9 +99,7 @@ def test_seconds_that_are_none(given: str, pytester: pytest.Pytester) -> None:
         seconds(pytester.parseconfig(f"{START}={given}"), START)
 
 
-def test_the_header_names_what_is_not_a_default_and_its_origin(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_header_names_what_is_not_a_default_and_its_origin(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STALEPROOF_KUBE_PROVIDER", "cache")
     config = pytester.parseconfig("--controller-cmd=./m", "--staleproof-crds=a.yaml", "--staleproof-crds=b.yaml")
     assert header(config) == [

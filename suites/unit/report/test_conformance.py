@@ -14,7 +14,9 @@ from staleproof.report.model import Implementation, Report, RequirementVerdict, 
 
 CORE = [requirement.slug for requirement in REQUIREMENTS if requirement.level == "core"]
 DIGEST = f"sha256:{'5' * 64}"
-NAMED = Implementation(organization="acme", project="widgets", url="https://example.com/widgets", version="v1.4.0", contact=("a@b",))
+NAMED = Implementation(
+    organization="acme", project="widgets", url="https://example.com/widgets", version="v1.4.0", contact=("a@b",)
+)
 IDLE: tuple[Word, bool, str] = ("inconclusive", False, "no delete was hidden")
 UNKNOWN: tuple[Word, bool, str] = ("inconclusive", True, "the references differ")
 GOOD: tuple[Word, bool, str] = ("passed", True, "")

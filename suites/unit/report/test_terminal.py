@@ -123,7 +123,9 @@ def test_below_the_table_stands_why_what_did_not_pass_did_not() -> None:
 
 
 def test_the_reason_belongs_to_the_outcome() -> None:
-    of = report((said(FIRST, "inconclusive", exercised=False, why="nothing was hidden"),), (said(FIRST, "inconclusive", why="it broke"),))
+    of = report(
+        (said(FIRST, "inconclusive", exercised=False, why="nothing was hidden"),), (said(FIRST, "inconclusive", why="it broke"),)
+    )
     assert f"{FIRST}: it broke" in lines(of)
     assert not [line for line in lines(of) if "nothing was hidden" in line]
 

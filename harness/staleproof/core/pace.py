@@ -1,0 +1,42 @@
+"""How long a controller pauses before it goes on by itself: learnt from a fault-free run that was watched patiently.
+
+A controller may do a second thing some time after the first (RequeueAfter, a rate limit, a poll). A trial that ends in such a pause
+would compare half-done work with whole, so the windows in which "nothing happens" counts as idle or settled follow its pace.
+"""
+
+from staleproof.core.entry import Answered, Asked, Delivered, Settled, StepBegan
+from staleproof.core.history import History, is_work
+from staleproof.core.plan import Settle
+
+_FACTOR_IDLE, _FACTOR_QUIET, _FACTOR_LIMIT = 2.0, 2.5, 10.0
+
+
+def longest_pause(history: History) -> float:
+    """Seconds from the last thing that could have caused a write (a step, a frame shown, an answer) to the write; the longest.
+
+    Only up to the settling: what comes after was asked for by the runner.
+    """
+    last, longest = 0.0, 0.0
+    for entry in history.entries:
+        match entry:
+            case Settled():
+                break
+            case Asked() if is_work(entry):
+                longest, last = max(longest, entry.at - last), entry.at
+            case StepBegan() | Answered():
+                last = entry.at
+            case Delivered(uid=uid) if uid:
+                last = entry.at
+    return longest
+
+
+def paced(pause: float, *, resync: bool) -> Settle:
+    """How long to wait for a controller that pauses so long."""
+    usual = Settle()
+    return Settle(
+        idle_seconds=max(usual.idle_seconds, _FACTOR_IDLE * pause),
+        quiet_seconds=max(usual.quiet_seconds, _FACTOR_QUIET * pause),
+        limit_seconds=max(usual.limit_seconds, _FACTOR_LIMIT * pause),
+        deadline_seconds=max(usual.deadline_seconds, _FACTOR_LIMIT * pause),
+        resync=resync,
+    )

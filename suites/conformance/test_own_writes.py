@@ -36,14 +36,20 @@ def test_canonical(
 
 def test_drawn(observed: list[Observed], trial: Callable[[Plan], Result], pytestconfig: pytest.Config) -> None:
     """A finding ends the search: what comes after it would only be found again."""
+    examples = int(text(pytestconfig, "--staleproof-max-examples"))
+    if not examples:
+        pytest.skip("--staleproof-max-examples=0: no plan is drawn")
     results: list[Result] = []
     for each in observed:
         if own_writes.can_draw(each):
-            _search(each, trial, results, int(text(pytestconfig, "--staleproof-max-examples")))
+            _search(each, trial, results, examples)
     assert_passed(results)
 
 
 def _search(observed: Observed, trial: Callable[[Plan], Result], results: list[Result], examples: int) -> None:
+    """What goes wrong in a trial ends the search too. Hypothesis does not see it: it would run the plan again and call it flaky."""
+    wrong: list[BaseException] = []
+
     @settings(
         max_examples=examples,
         deadline=None,
@@ -53,7 +59,13 @@ def _search(observed: Observed, trial: Callable[[Plan], Result], results: list[R
     )
     @given(own_writes.plans(observed))
     def every_plan(plan: Plan) -> None:
-        if not any(result.failures for result in results):
+        if wrong or any(result.failures for result in results):
+            return
+        try:
             results.append(trial(plan))
+        except (Exception, pytest.fail.Exception) as err:
+            wrong.append(err)
 
     every_plan()
+    for err in wrong:
+        raise err

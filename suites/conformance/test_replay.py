@@ -9,6 +9,7 @@ from staleproof.assess import Result
 from staleproof.assess.artefacts import find_plan
 from staleproof.core.plan import Plan
 from staleproof.plugin.fail import assert_passed
+from staleproof.plugin.fixtures import told_plainly
 from staleproof.plugin.options import text
 
 
@@ -16,6 +17,7 @@ def test_replay(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> 
     wanted = text(pytestconfig, "--staleproof-replay")
     if not wanted:
         pytest.skip("nothing to replay: give --staleproof-replay")
-    plan = find_plan(wanted, Path(text(pytestconfig, "--staleproof-dir")))
+    with told_plainly():
+        plan = find_plan(wanted, Path(text(pytestconfig, "--staleproof-dir")))
     trial: Callable[[Plan], Result] = request.getfixturevalue("trial")
     assert_passed([trial(plan)])

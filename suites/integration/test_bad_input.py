@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import WIDGETS, Done, Run, fixture_controller
+from .conftest import MANIFESTS, WIDGETS, Done, Run, fixture_controller
 
 NAIVE = f"--controller-cmd={fixture_controller('naive')}"
 CRDS, SAMPLES = WIDGETS
-ENVIRONMENT, USAGE = 11, 4
+ENVIRONMENT, INCONCLUSIVE, USAGE = 11, 10, 4
 
 
 def _plain(done: Done) -> str:
@@ -119,3 +119,51 @@ def test_a_variable_that_is_set_and_empty(suite: Run) -> None:
     done = suite(*WIDGETS, env={**os.environ, "STALEPROOF_CONTROLLER_CMD": ""})
     assert done.code == USAGE
     assert "STALEPROOF_CONTROLLER_CMD is set but empty" in done.output
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ("--staleproof-max-examples=abc", "--staleproof-max-examples: expected a whole number, 0 or more, found 'abc'"),
+        ("--staleproof-inconclusive=nope", "--staleproof-inconclusive: expected one of ok, fail, found 'nope'"),
+        ("--controller-env=NAME", "--controller-env: expected NAME=VALUE, found 'NAME'"),
+        ("--staleproof-dir=/proc/nowhere", "cannot make a run folder in /proc/nowhere"),
+    ],
+)
+def test_a_malformed_option_starts_nothing(option: str, told: str, suite: Run) -> None:
+    done = suite(NAIVE, *WIDGETS, option)
+    assert done.code == USAGE, done.output
+    assert told in _plain(done)
+    assert "collected" not in done.output
+
+
+def test_samples_and_plans_that_are_none(suite: Run) -> None:
+    done = suite(NAIVE, CRDS, "--staleproof-samples=nosuch")
+    assert done.code == USAGE, done.output
+    assert "--staleproof-samples: nosuch does not exist" in _plain(done)
+    done = suite(NAIVE, CRDS)
+    assert done.code == USAGE, done.output
+    assert "no primary to work with" in _plain(done)
+    done = suite(NAIVE, CRDS, "--staleproof-replay=nosuch")
+    assert done.code == USAGE, done.output
+    assert "no plan 'nosuch'" in _plain(done)
+
+
+def test_kubebuilders_folders(suite: Run, tmp_path: Path) -> None:
+    """As its scaffold lays them out, kustomize's files among them; one plan is enough to see that all was applied."""
+    crds, samples = tmp_path / "config" / "crd", tmp_path / "config" / "samples"
+    (crds / "bases").mkdir(parents=True)
+    (crds / "patches").mkdir()
+    samples.mkdir()
+    (crds / "bases" / "widgets.yaml").write_bytes((MANIFESTS / "widget-crd.yaml").read_bytes())
+    (crds / "kustomization.yaml").write_text("resources: [bases/widgets.yaml]\n")
+    (crds / "kustomizeconfig.yaml").write_text("nameReference: []\n")
+    (crds / "patches" / "cainjection_in_widgets.yaml").write_text(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.staleproof.dev}\n"
+    )
+    (samples / "widget.yaml").write_bytes((MANIFESTS / "widget-sample.yaml").read_bytes())
+    (samples / "kustomization.yaml").write_text("resources: [widget.yaml]\n")
+    honest = f"--controller-cmd={fixture_controller('deterministic')}"
+    done = suite(honest, f"--staleproof-crds={crds}", f"--staleproof-samples={samples}", "-k", "test_idempotence")
+    assert done.code in (0, INCONCLUSIVE), done.output
+    assert "1 passed" in done.output

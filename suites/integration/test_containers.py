@@ -35,7 +35,8 @@ from staleproof.drive.control_plane import (
 from staleproof.drive.control_plane.build import ensure_built
 from staleproof.drive.controller_image import controller_container
 from staleproof.drive.images import Wanted, control_plane_image, make_control_plane_image, reach_engine
-from staleproof.drive.leftovers import RUN_LABEL, is_leftover
+from staleproof.drive.leftovers import RUN_LABEL
+from staleproof.drive.owner import is_leftover
 from staleproof.errors import SetupError, UsageError
 
 LIMIT_SECONDS = 60.0

@@ -11,6 +11,7 @@ import ssl
 import stat
 import subprocess
 import sys
+import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -52,6 +53,14 @@ def programs() -> Path:
 @pytest.fixture
 def binaries(programs: Path) -> Binaries:
     return binaries_in(programs, provider="cache", why="test")
+
+
+@pytest.fixture(autouse=True)
+def private_folders_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes are known by the folder in their command lines, and those of keys and data are among them."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 def processes_of(folder: Path) -> list[str]:
@@ -115,7 +124,8 @@ def test_a_control_plane_lives_and_leaves_nothing(binaries: Binaries, tmp_path: 
 
     asyncio.run(body())
     # The logs stay; data, keys and tokens are gone.
-    assert {path.name for path in tmp_path.iterdir()} == {"apiserver.log", "etcd.log", RUNNER, CONTROLLER}
+    left = {path.name for path in tmp_path.iterdir() if not path.name.startswith("tmp")}  # the Python client keeps its CA there
+    assert left == {"apiserver.log", "etcd.log", RUNNER, CONTROLLER}
 
 
 def test_a_port_taken_meanwhile_is_tried_again(binaries: Binaries, tmp_path: Path) -> None:
@@ -225,7 +235,8 @@ def test_the_command_starts_prints_and_stops_in_order(programs: Path, tmp_path: 
         assert f"Stopped. The logs are in {tmp_path}" in command.stderr.read()
     assert command.returncode == 0
     assert processes_of(tmp_path) == []
-    assert {path.name for path in tmp_path.iterdir()} == {"apiserver.log", "etcd.log"}
+    left = {path.name for path in tmp_path.iterdir() if not path.name.startswith("tmp")}
+    assert left == {"apiserver.log", "etcd.log"}
 
 
 def client_certificate(folder: Path, name: str) -> tuple[Path, Path]:

@@ -3,19 +3,22 @@
 import datetime
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from staleproof.assess.result import Result
+from staleproof.assess.session import new_run_folder
 from staleproof.checks.explain import explain
 from staleproof.checks.verdict import Outcome
-from staleproof.core.plan import Plan, PlanError
+from staleproof.core.plan import Plan, PlanError, masked
 from staleproof.core.plan import decode as decode_plan
 from staleproof.core.plan import encode as encode_plan
-from staleproof.errors import UsageError
+from staleproof.errors import SetupError, UsageError
 from staleproof.report import conformance
 from staleproof.report.model import Report, RequirementVerdict, TrialReport, encode
 
@@ -49,8 +52,34 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
 
 def write(run_folder: Path, report: Report) -> None:
     """Write report.json and conformance.yaml of a run."""
-    (run_folder / "report.json").write_bytes(encode(report))
-    (run_folder / "conformance.yaml").write_text(conformance.to_yaml(report, suite_digest=suite_digest()))
+    _replace(run_folder / "report.json", encode(report))
+    _replace(run_folder / "conformance.yaml", conformance.to_yaml(report, suite_digest=suite_digest()).encode())
+
+
+def run_folder_in(root: Path) -> Path:
+    """A new run folder.
+
+    Raises:
+        UsageError: nothing can be made in the artefact folder.
+    """
+    try:
+        return new_run_folder(root)
+    except OSError as err:
+        raise UsageError(
+            f"cannot make a run folder in {root.absolute()}: {err.strerror or err}; name an artefact folder that can be written "
+            "(--staleproof-dir), or work in one that can"
+        ) from err
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Whole or not at all, also when this is interrupted or another process reads it."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_bytes(data)
+        draft.replace(path)
+    except OSError as err:
+        raise SetupError(f"cannot write {path}: {err.strerror or err}; is the disk full or the folder write-protected?") from err
 
 
 def now() -> str:
@@ -70,24 +99,41 @@ def suite_digest() -> str:
 
 def fingerprint(plan: Plan) -> str:
     """The same for the same workload and faults, whoever the controller is and wherever it runs."""
-    return hashlib.sha256(msgspec.json.encode((plan.steps, plan.faults), order="sorted")).hexdigest()[:10]
+    written = masked(plan)  # a replay of what was written must have the same
+    return hashlib.sha256(msgspec.json.encode((written.steps, written.faults), order="sorted")).hexdigest()[:10]
 
 
-def keep_crash(root: Path, result: Result) -> str:
-    """Keep a finding's plan under `crashes` and return the id that `replay` takes; remove it once the plan passes."""
+def keep_crash(root: Path, result: Result, *, replayed: bool = False) -> str:
+    """Keep a finding's plan under `crashes` and return the id that `replay` takes; remove it once it is fixed.
+
+    Fixed means that every requirement that had failed passes: for the same controller, or for any when it was `replayed`, because a
+    replay is how a fixed build is tried.
+    """
     name = fingerprint(result.plan)
     path = root / "crashes" / f"{name}.json"
     if not result.failures:
-        path.unlink(missing_ok=True)
+        if _is_fixed(path, result, replayed=replayed):
+            path.unlink(missing_ok=True)
         return ""
-    path.parent.mkdir(parents=True, exist_ok=True)
     crash = {
+        "requirements": [verdict.requirement for verdict in result.failures],
         "findings": [story.text() for story in result.stories],
         "environment": result.history.header.environment,
         "plan": json.loads(encode_plan(result.plan)),
     }
-    path.write_text(json.dumps(crash, indent=2) + "\n")
+    _replace(path, json.dumps(crash, indent=2).encode() + b"\n")
     return name
+
+
+def _is_fixed(path: Path, result: Result, *, replayed: bool) -> bool:
+    try:
+        crash: dict[str, Any] = json.loads(path.read_bytes())
+        requirements, kept_for = list(crash["requirements"]), crash["plan"].get("controller")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False  # there is none, or it is not ours to remove
+    passed = {verdict.requirement for verdict in result.verdicts if verdict.outcome is Outcome.PASS}
+    same = kept_for == json.loads(encode_plan(result.plan)).get("controller")
+    return passed.issuperset(requirements) and (replayed or same)
 
 
 def find_plan(text: str, root: Path) -> Plan:
@@ -98,11 +144,14 @@ def find_plan(text: str, root: Path) -> Plan:
     """
     named = Path(text)
     candidates: Sequence[Path] = (named / "plan.json", named, root / "crashes" / f"{text}.json")
-    path = next((path for path in candidates if path.is_file()), None)
+    try:
+        path = next((path for path in candidates if path.is_file()), None)
+        data = path.read_bytes() if path is not None else b""
+    except OSError as err:
+        raise UsageError(f"cannot read the plan {text[:100]!r}: {err.strerror or err}") from err
     if path is None:
         where = root / "crashes"
         raise UsageError(f"no plan {text!r}: expected a plan.json, a trial's folder, or the id of a file in {where}")
-    data = path.read_bytes()
     if path.parent.name == "crashes":
         try:
             data = json.dumps(json.loads(data)["plan"]).encode()

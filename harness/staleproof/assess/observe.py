@@ -14,8 +14,9 @@ from staleproof.drive.rig import Rig
 from staleproof.errors import UsageError
 
 _AT_ONCE_SECONDS = 0.5
-_PATIENT = Settle(idle_seconds=1.0, quiet_seconds=5.0, deadline_seconds=30.0, resync=True)
-"""Long enough to see what a controller does some seconds later by itself; done once for each sample."""
+_PATIENT = Settle(quiet_seconds=5.0, deadline_seconds=30.0)
+"""Long enough to see what a controller does some seconds later by itself; done once for each sample, after one step, so that
+nothing else can wake it in the meantime."""
 
 
 def observe(session: Session, sample: Manifest) -> Observed:
@@ -27,9 +28,9 @@ def observe(session: Session, sample: Manifest) -> Observed:
     manifests = session.options.manifests
     resource, scale_path = session.call(lambda rig: _describe(rig, sample))
     bare = Observed(sample, resource, scale_path, (), manifests=manifests)
-    patient = session.watch(_workload(bare, _PATIENT))
-    pause = longest_pause(patient)
-    references = (patient, session.watch(_workload(bare, paced(pause, resync=True))))
+    patient = Plan(scenario="observe", title="how it paces itself", steps=(Apply(object=sample),), settle=_PATIENT)
+    pause = longest_pause(session.watch(patient))
+    references = session.repeat(_workload(bare, paced(pause, resync=True)))
     children = _children(references)
     if not any(reference.complete for reference in references) or not children:
         name = f"{sample['kind']}/{sample['metadata']['name']}"
@@ -80,7 +81,8 @@ def _children(references: Sequence[History]) -> tuple[ChildKind, ...]:
     for resource in sorted(resources):
         made = [child for child in folds[0].children.values() if child.role.resource == resource and child.creator]
         kept = all(child.named in stable for child in made)
-        kinds.append(ChildKind(resource, _least(folds, resource, "creator"), _least(folds, resource, "deleter"), kept))
+        watched = any(isinstance(entry, Opened) and entry.resource == resource for entry in references[0].entries)
+        kinds.append(ChildKind(resource, _least(folds, resource, "creator"), _least(folds, resource, "deleter"), kept, watched))
     return tuple(sorted(kinds, key=lambda kind: -kind.creates))
 
 

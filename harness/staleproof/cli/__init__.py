@@ -1,10 +1,13 @@
 """The staleproof command. Errors become exit codes here: 4 your input, 11 the surroundings, 3 a bug of ours."""
 
 import sys
+import traceback
+from typing import NoReturn
 
 import click
 
 from staleproof import __version__
+from staleproof.assess.blame import known
 from staleproof.cli.check import check
 from staleproof.cli.control_plane import control_plane_group
 from staleproof.cli.demo import demo
@@ -13,6 +16,7 @@ from staleproof.cli.schema import schema
 from staleproof.errors import HarnessBug, SetupError, UsageError
 
 EXIT_USAGE, EXIT_SETUP, EXIT_BUG = 4, 11, 3
+_REPORT = "This is a bug of staleproof; please report it with plan.json and history.jsonl."
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -34,15 +38,22 @@ def main() -> None:
     except click.Abort:
         click.echo("interrupted", err=True)
         sys.exit(2)
-    except UsageError as err:
-        _fail(str(err), EXIT_USAGE)
-    except SetupError as err:
-        _fail(str(err), EXIT_SETUP)
-    except HarnessBug as err:
-        _fail(f"{err}\nThis is a bug of staleproof; please report it with plan.json and history.jsonl.", EXIT_BUG)
+    except Exception as err:
+        _fail(err)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _fail(message: str, code: int) -> None:
+def _fail(error: Exception) -> NoReturn:
+    """Never exit code 1 here: that is a finding."""
+    match known(error):
+        case UsageError() as err:
+            message, code = str(err), EXIT_USAGE
+        case SetupError() as err:
+            message, code = str(err), EXIT_SETUP
+        case HarnessBug() as err:
+            message, code = f"{err}\n{_REPORT}", EXIT_BUG
+        case _:
+            traceback.print_exception(error)
+            message, code = f"unexpected {type(error).__name__}: {error}\n{_REPORT}", EXIT_BUG
     click.echo(f"staleproof: {message}", err=True)
     sys.exit(code)

@@ -20,6 +20,7 @@ from staleproof.drive.control_plane.plane import ProviderName
 from staleproof.progress import progress_on
 
 RUNS = Path(".staleproof") / "control-plane"
+STARTED = tuple(name for name in get_args(ProviderName) if name != "existing")  # a cluster that exists is not started
 
 
 @click.group("control-plane")
@@ -43,7 +44,7 @@ def build_command() -> None:
 @control_plane_group.command("start")
 @click.option(
     "--provider",
-    type=click.Choice(get_args(ProviderName)),
+    type=click.Choice(STARTED),
     default="auto",
     show_default=True,
     help="Where the control plane comes from; auto takes the first that works.",

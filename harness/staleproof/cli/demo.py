@@ -10,13 +10,13 @@ import yaml
 from rich.console import Console
 
 from staleproof.assess import Result, Session, SessionOptions
-from staleproof.assess.artefacts import keep_crash, now, trial_report, write
-from staleproof.cli.run import ROOT
+from staleproof.assess.artefacts import run_folder_in
+from staleproof.checks.verdict import Outcome
+from staleproof.cli.ledger import ROOT, Ledger, kept
 from staleproof.cli.show import show_story
 from staleproof.core.fault import HideOwnWrite
 from staleproof.core.plan import Apply, Plan, Subject, Target, Touch
 from staleproof.progress import progress_on
-from staleproof.report.model import Report
 
 CONTROLLERS = (
     ("naive", "counts the pods that its cache shows", True),
@@ -24,6 +24,7 @@ CONTROLLERS = (
     ("deterministic", "gives its pods names that it can work out again", False),
 )
 EXIT_SURPRISE = 1
+_WHO = "the demo's fixture controllers"
 THE_PLAN = """a user creates a Widget with 3 replicas. From the controller's first pod on, its pod stream is held.
 Then an annotation of the Widget changes: the controller looks again although there is nothing new to do."""
 
@@ -37,41 +38,54 @@ def demo() -> int:
     plan = _plan(crd, sample)
     console.print(f"[bold]The plan[/]: {THE_PLAN}\n", soft_wrap=True)
     as_expected = True
-    results: list[Result] = []
     options = SessionOptions(subject=_subject(CONTROLLERS[0][0]), manifests=(crd,), root=ROOT)
-    with Session(options, progress_on(Console(stderr=True))) as session:
+    session = Session(options, progress_on(Console(stderr=True)), folder=run_folder_in(ROOT))
+    ledger = Ledger(run=session.run, reproduce=lambda _: "staleproof demo", environment={"controller": _WHO})
+    with kept(ledger, console, in_words=False), session:
         plane, took = session.plane, time.monotonic() - began
         console.print(
             f"control plane: Kubernetes {plane.version} from {plane.provider}, all ready after {took:.1f} s\n", highlight=False
         )
         for name, does, guilty in CONTROLLERS:
-            if results:
+            if ledger.results:
                 session.use(_subject(name))
             with console.status(f"{name}: twice without any fault, then the plan"):
                 result = session.trial(plan)
-            results.append(result)
-            _show(console, name, does, result)
-            as_expected &= bool(result.failures) is guilty
-        _write(session, results)
-        folder = session.run.folder
+            crash = ledger.add(result)
+            _show(console, f"[bold]{name}[/] ({does})", result, crash)
+            as_expected &= joined(result) is (Outcome.FAIL if guilty else Outcome.PASS)
     if not as_expected:
         console.print("\n[bold red]This is not what should have happened.[/] Please report it, with the run folder.")
     took = time.monotonic() - began
-    console.print(f"\n{took:.1f} s in all. Histories, plans and reports: {folder}", highlight=False, soft_wrap=True)
+    console.print(f"{took:.1f} s in all. Histories, plans and reports are in the run folder.", highlight=False)
     return 0 if as_expected else EXIT_SURPRISE
 
 
-def _show(console: Console, name: str, does: str, result: Result) -> None:
-    fixture = f"[bold]{name}[/] ({does})"
-    if not result.failures:
+def joined(result: Result) -> Outcome:
+    """A finding fails it; it passes only when each requirement that the plan aims at does."""
+    if result.failures:
+        return Outcome.FAIL
+    aimed = {result.of(slug).outcome for slug in result.plan.aims}
+    return Outcome.PASS if aimed == {Outcome.PASS} else Outcome.INCONCLUSIVE
+
+
+def _show(console: Console, fixture: str, result: Result, crash: str) -> None:
+    outcome = joined(result)
+    if outcome is Outcome.PASS:
         console.print(f"[green]✓ passed[/]  {fixture}  {result.seconds:.1f} s", highlight=False, soft_wrap=True)
+        return
+    if outcome is Outcome.INCONCLUSIVE:
+        console.print(f"[yellow]? inconclusive[/]  {fixture}  {result.seconds:.1f} s", highlight=False, soft_wrap=True)
+        for verdict in (result.of(slug) for slug in result.plan.aims):
+            if verdict.outcome is not Outcome.PASS:
+                console.print(f"    {verdict.requirement}: {verdict.why}", highlight=False, markup=False, soft_wrap=True)
         return
     times, runs = result.reproduced
     console.print(f"[bold red]✗ failed[/]  {fixture}  {result.seconds:.1f} s, reproduced {times}/{runs}", highlight=False)
     for story in result.stories:
         console.print(f"    [red]{story.requirement}[/]", highlight=False)
         show_story(console, story)
-    console.print(f"      again: staleproof replay {keep_crash(ROOT, result)}\n", highlight=False)
+    console.print(f"      again: staleproof replay {crash}\n", highlight=False)
 
 
 def _subject(name: str) -> Subject:
@@ -94,12 +108,3 @@ def _plan(crd: dict[str, Any], sample: dict[str, Any]) -> Plan:
 def _manifest(name: str) -> dict[str, Any]:
     document: dict[str, Any] = yaml.safe_load((resources.files("staleproof.fixtures") / "manifests" / name).read_text())
     return document
-
-
-def _write(session: Session, results: list[Result]) -> None:
-    run = session.run
-    trials = tuple(trial_report(result, run.folder) for result in results)
-    environment = {**run.environment, "controller": "the demo's fixture controllers"}
-    write(
-        run.folder, Report(run_id=run.folder.name, date=now(), reproduce="staleproof demo", environment=environment, trials=trials)
-    )

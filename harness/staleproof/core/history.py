@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from staleproof.core.entry import Answered, Asked, Ended, Entry, Listed
-from staleproof.core.plan import API_VERSION, Plan
+from staleproof.core.plan import API_VERSION, Plan, masked
 from staleproof.core.request import WRITES
 
 BOOKKEEPING = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io"})
@@ -65,10 +65,12 @@ _decoder = msgspec.json.Decoder(Header | Entry)
 
 
 def encode_line(line: Header | Entry) -> bytes:
-    data = _encoder.encode(line)
-    if isinstance(line, Header):  # constants are defaults, but a file must say what it is
-        data = _encoder.encode(msgspec.to_builtins(line) | {"apiVersion": line.api_version, "kind": line.kind})
-    return data + b"\n"
+    """A line of the file; the plan in a header is masked."""
+    if not isinstance(line, Header):
+        return _encoder.encode(line) + b"\n"
+    header = msgspec.structs.replace(line, plan=masked(line.plan))
+    # constants are defaults, but a file must say what it is
+    return _encoder.encode(msgspec.to_builtins(header) | {"apiVersion": line.api_version, "kind": line.kind}) + b"\n"
 
 
 def encode(history: History) -> bytes:

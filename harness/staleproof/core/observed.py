@@ -8,12 +8,16 @@ from staleproof.core.plan import Manifest, Patch, Settle, Target
 
 @dataclass(frozen=True, slots=True)
 class ChildKind:
-    """A resource that the controller creates for a primary. `stable_names`: every run uses the same names."""
+    """A resource that the controller creates for a primary.
+
+    `stable_names`: every run uses the same names. `watched`: it keeps a cache of them, so that something can be hidden from it.
+    """
 
     resource: str
     creates: int
     deletes: int
     stable_names: bool
+    watched: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,22 +8,26 @@ from staleproof.core.entry import Answered, Asked, Delivered, Settled, StepBegan
 from staleproof.core.history import History, is_work
 from staleproof.core.plan import Settle
 
-_FACTOR_IDLE, _FACTOR_QUIET, _FACTOR_LIMIT = 2.0, 2.5, 10.0
+_FACTOR_IDLE, _FACTOR_QUIET, _FACTOR_LIMIT = 1.5, 2.0, 10.0
 
 
 def longest_pause(history: History) -> float:
-    """Seconds from the last thing that could have caused a write (a step, a frame shown, an answer) to the write; the longest.
+    """Seconds from the last thing that could have caused a write (a step, a frame shown, the answer to a write) to it; the longest.
 
-    Only up to the settling: what comes after was asked for by the runner.
+    Reads are the controller's own doing and cause nothing. Only up to the settling: what comes after was asked for by the runner.
     """
     last, longest = 0.0, 0.0
+    writes: set[int] = set()
     for entry in history.entries:
         match entry:
             case Settled():
                 break
             case Asked() if is_work(entry):
                 longest, last = max(longest, entry.at - last), entry.at
-            case StepBegan() | Answered():
+                writes.add(entry.request)
+            case Answered() if entry.request in writes:
+                last = entry.at
+            case StepBegan():
                 last = entry.at
             case Delivered(uid=uid) if uid:
                 last = entry.at

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from staleproof.core.fault import AnyFault, DelayStream, Expire, SeverStream
+from staleproof.core.masking import SECRET, Placeholders, elided, masked_env
 
 API_VERSION = "staleproof.dev/v1alpha1"
 Manifest = dict[str, Any]
@@ -106,7 +107,10 @@ class Settle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, fo
 
 
 class Subject(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
-    """The controller under test: a command line or an image. `{kubeconfig}` in an argument is replaced."""
+    """The controller under test: a command line or an image. `{kubeconfig}` in an argument is replaced.
+
+    A variable in `env` whose value is `$` and its own name is taken from the environment: written plans have no other values.
+    """
 
     command: tuple[str, ...] = ()
     image: str = ""
@@ -152,9 +156,34 @@ class PlanError(ValueError):
     """A plan that cannot be read or makes no sense; the message says where."""
 
 
+def masked(plan: Plan) -> Plan:
+    """The plan as it is written down, by itself or in a history: it can be run again, and holds no secret that `masking` knows."""
+    placeholders = Placeholders()
+    # Steps first: a trial and its references have the same steps, and must get the same numbers, whatever their manifests are.
+    steps = tuple(_masked_step(step, placeholders) for step in plan.steps)
+    manifests = tuple(_masked_manifest(manifest, placeholders) for manifest in plan.manifests)
+    subject = plan.controller
+    if subject is not None:
+        subject = msgspec.structs.replace(subject, env=masked_env(subject.env))
+    return msgspec.structs.replace(plan, manifests=manifests, steps=steps, controller=subject)
+
+
+def _masked_step(step: Step, placeholders: Placeholders) -> Step:
+    match step:
+        case Apply(object=manifest):
+            return Apply(object=_masked_manifest(manifest, placeholders))
+        case Patch(target=target, patch=patch) if target.kind == SECRET:
+            return Patch(target=target, patch=placeholders.secret(patch))
+    return step
+
+
+def _masked_manifest(manifest: Manifest, placeholders: Placeholders) -> Manifest:
+    return placeholders.secret(manifest) if manifest.get("kind") == SECRET else manifest
+
+
 def encode(plan: Plan) -> bytes:
-    """plan.json, indented for people."""
-    data = msgspec.json.encode(msgspec.to_builtins(plan) | {"apiVersion": plan.api_version, "kind": plan.kind})
+    """plan.json, masked, and indented for people."""
+    data = msgspec.json.encode(msgspec.to_builtins(masked(plan)) | {"apiVersion": plan.api_version, "kind": plan.kind})
     return msgspec.json.format(data, indent=2) + b"\n"
 
 
@@ -238,7 +267,8 @@ def describe(step: Step) -> str:
         case Apply(object=manifest):
             return f"apply {manifest.get('kind')}/{manifest.get('metadata', {}).get('name')}"
         case Patch(target=target, patch=patch):
-            return f"patch {target.kind}/{target.name} {msgspec.json.encode(patch).decode()}"
+            shown = elided(patch) if target.kind == SECRET else patch
+            return f"patch {target.kind}/{target.name} {msgspec.json.encode(shown).decode()}"
         case Touch(target=target):
             return f"touch {target.kind}/{target.name}"
         case Delete(target=target):

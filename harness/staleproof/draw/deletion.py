@@ -17,7 +17,7 @@ def canonical(observed: Observed) -> Iterator[Plan]:
     if not observed.scale_path:
         return
     for child in observed.children:
-        if child.stable_names and child.deletes:
+        if child.stable_names and child.deletes and child.watched:
             yield Plan(
                 scenario=SCENARIO,
                 title=f"recreate the last of {child.resource} unseen, then scale down",

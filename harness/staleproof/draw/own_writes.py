@@ -36,7 +36,7 @@ def poke_step(poke: Poke, observed: Observed) -> Step:
 def canonical(observed: Observed, verb: Verb, poke: Poke) -> Iterator[Plan]:
     """For each resource that the controller writes this way: hide the first such write and everything after it, poke, release."""
     for child in observed.children:
-        if not (child.creates if verb == "create" else child.deletes and observed.scale_path):
+        if not child.watched or not (child.creates if verb == "create" else child.deletes and observed.scale_path):
             continue
         if poke == "resync" and verb == "delete" and not observed.relists_at_once:
             continue  # it would wait longer after each 410; the creates have shown what a relist does
@@ -122,7 +122,7 @@ def can_draw(observed: Observed) -> bool:
 
 
 def _written(observed: Observed) -> list[ChildKind]:
-    return [child for child in observed.children if child.creates]
+    return [child for child in observed.children if child.creates and child.watched]
 
 
 def _writes(child: ChildKind, counts: list[int], observed: Observed) -> list[tuple[int, Verb, int]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from staleproof.core.plan import Subject
 from staleproof.drive.container import Container, ContainerCommand
-from staleproof.drive.controller import KUBECONFIG
+from staleproof.drive.controller import KUBECONFIG, environment_of
 from staleproof.drive.images import Wanted
 from staleproof.errors import SetupError, UsageError
 
@@ -60,7 +60,7 @@ async def controller_container(subject: Subject, kubeconfig: Path, log: Path) ->
 
     Raises:
         UsageError: no image is named, or it cannot be a name.
-        SetupError: no engine, no image, or a container that does not start or exits at once.
+        SetupError: no engine, no image, a variable without a value, or a container that does not start or exits at once.
     """
     if not subject.image.strip():
         raise UsageError("--controller-image is empty; name the image of the controller, e.g. example.com/acme/operator:v1")
@@ -74,7 +74,7 @@ async def controller_container(subject: Subject, kubeconfig: Path, log: Path) ->
             log=log,
             instead="run the controller as a program of this machine with --controller-cmd",
             arguments=tuple(word.replace(KUBECONFIG, KUBECONFIG_INSIDE) for word in subject.arguments),
-            env={"KUBECONFIG": KUBECONFIG_INSIDE, "PYTHONUNBUFFERED": "1", **subject.env},
+            env=environment_of(subject, KUBECONFIG_INSIDE),  # of the harness's own environment a container sees nothing
             files={KUBECONFIG_INSIDE: await asyncio.to_thread(kubeconfig.read_bytes)},
         )
     )

@@ -1,6 +1,6 @@
 """Log files of a run: the part that belongs to a trial, and what must not stay in them.
 
-Bearer tokens are replaced wherever they occur; the folder can then be given to others.
+Bearer tokens, and other values that the caller names, are replaced wherever they occur; the folder can then be given to others.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -34,6 +34,6 @@ def mask(logs: Iterable[Path], secrets: Collection[str]) -> None:
 
 
 def _masked(data: bytes, secrets: Collection[str]) -> bytes:
-    for secret in secrets:
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):  # one may be a part of another
         data = data.replace(secret.encode(), _MASK)
     return data

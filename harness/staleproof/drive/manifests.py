@@ -17,55 +17,86 @@ from staleproof.errors import SetupError, UsageError
 
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _CRD = "CustomResourceDefinition"
+_KUSTOMIZE_GROUP = "kustomize.config.k8s.io"  # Flux has a kind Kustomization too, which is a primary like any other
 _ESTABLISHED_SECONDS = 30.0
 
 
 def read(paths: Iterable[Path], option: str) -> list[Manifest]:
-    """Every document of these files; a folder stands for the manifests in it, in order of name.
+    """Every document of these files; a folder stands for the manifests in it and below it, in order of path.
+
+    What is there for kustomize alone is passed over: Kustomizations, its configuration, and in folders patches of
+    CustomResourceDefinitions.
 
     Raises:
-        UsageError: a path does not exist, holds no manifest, is not YAML or not a Kubernetes object.
+        UsageError: a path does not exist, cannot be read, holds no manifest, is not YAML or not a Kubernetes object.
     """
-    return [manifest for path in paths for file in _files(path, option) for manifest in _documents(file, option)]
+    return [manifest for path in paths for manifest in _manifests(path, option)]
 
 
-def read_crds(paths: Iterable[Path]) -> list[Manifest]:
+def read_crds(paths: Iterable[Path], option: str = "--staleproof-crds") -> list[Manifest]:
     """CustomResourceDefinitions; UsageError when a document is something else."""
-    manifests = read(paths, "--staleproof-crds")
+    manifests = read(paths, option)
     for manifest in manifests:
         if manifest["kind"] != _CRD:
-            name = f"{manifest['kind']}/{manifest['metadata']['name']}"
             raise UsageError(
-                f"--staleproof-crds: expected CustomResourceDefinitions, found {name}; a primary belongs into --staleproof-samples"
+                f"{option}: expected CustomResourceDefinitions, found {name_of(manifest)}; "
+                "a primary belongs into the option for samples (--staleproof-samples, or --samples)"
             )
     return manifests
 
 
-def _files(path: Path, option: str) -> Iterator[Path]:
+def _manifests(path: Path, option: str) -> list[Manifest]:
     if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix in _SUFFIXES)
+        files = sorted(file for file in path.rglob("*") if _counts(file.relative_to(path)) and file.is_file())
         if not files:
             raise UsageError(f"{option}: the folder {path} holds no .yaml, .yml or .json file")
-        yield from files
-    elif path.is_file():
-        yield path
-    else:
+        found = [manifest for file in files for manifest in _documents(file, option) if not _is_patch(manifest)]
+        if not found:
+            raise UsageError(
+                f"{option}: the folder {path} holds no manifest, only what kustomize needs; expected Kubernetes objects"
+            )
+        return found
+    if not path.exists():
         raise UsageError(f"{option}: {path} does not exist; give a manifest file or a folder of them")
+    found = list(_documents(path, option))
+    if not found:
+        raise UsageError(f"{option}: {path} holds only what kustomize needs; expected Kubernetes objects")
+    return found
+
+
+def _counts(file: Path) -> bool:
+    """Hidden files and folders are not meant for us."""
+    return file.suffix in _SUFFIXES and not any(part.startswith(".") for part in file.parts)
+
+
+def _is_patch(manifest: Manifest) -> bool:
+    """Whether it only changes a CustomResourceDefinition that is elsewhere (kubebuilder's config/crd/patches)."""
+    spec = manifest.get("spec") or {}
+    return manifest["kind"] == _CRD and isinstance(spec, dict) and not spec.keys() & {"group", "names", "versions"}
 
 
 def _documents(file: Path, option: str) -> Iterator[Manifest]:
+    """Its objects, without what is kustomize's."""
     try:
-        documents = list(yaml.safe_load_all(file.read_text()))
+        documents = [document for document in yaml.safe_load_all(file.read_text()) if document is not None]
     except (yaml.YAMLError, UnicodeDecodeError) as err:
         raise UsageError(f"{option}: {file} is not YAML: {err}") from err
-    found = False
-    for document in documents:
-        if document is None:
-            continue
-        yield _object(document, file, option)
-        found = True
-    if not found:
+    except OSError as err:
+        raise UsageError(f"{option}: cannot read {file}: {err.strerror or err}; give a manifest file or a folder of them") from err
+    if not documents and not _is_kustomize(None, file):
         raise UsageError(f"{option}: {file} is empty; expected a Kubernetes object")
+    for document in documents:
+        if not _is_kustomize(document, file):
+            yield _object(document, file, option)
+
+
+def _is_kustomize(document: Any, file: Path) -> bool:  # noqa: ANN401  # whatever YAML holds
+    """What says that it is kustomize's; kustomization.yaml and kustomizeconfig.yaml need not say anything."""
+    said = document if isinstance(document, dict) else {}
+    if "kind" not in said:
+        return file.name.startswith("kustom") and (document is None or bool(said))
+    group = str(said.get("apiVersion") or _KUSTOMIZE_GROUP).partition("/")[0]
+    return group == _KUSTOMIZE_GROUP and (said["kind"] == "Kustomization" or "apiVersion" in said)
 
 
 def _object(document: Any, file: Path, option: str) -> Manifest:  # noqa: ANN401  # whatever YAML holds
@@ -110,7 +141,7 @@ async def resource_type(manifest: Manifest, api: Api) -> ResourceType:
     if kind is None:
         raise UsageError(
             f"the API server does not know {manifest['apiVersion']} {manifest['kind']} (of {name_of(manifest)}); "
-            "give its CustomResourceDefinition with --staleproof-crds"
+            "give its CustomResourceDefinition with the option for them (--staleproof-crds, or --crds)"
         )
     return kind
 

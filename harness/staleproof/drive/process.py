@@ -29,13 +29,15 @@ _TAIL_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """What to run. `env` is added to the harness's own environment; empty `cwd` means the current folder."""
+    """What to run. `env` is added to the harness's own environment, of which the variables in `without` are left out; empty `cwd`
+    means the current folder."""
 
     name: str
     argv: tuple[str, ...]
     log: Path
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: Path | None = None
+    without: frozenset[str] = frozenset()
 
 
 class Process:
@@ -190,7 +192,7 @@ def _start_leash(command: Command) -> tuple[subprocess.Popen[bytes], int]:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 cwd=command.cwd,
-                env={**os.environ, **command.env},
+                env={name: value for name, value in os.environ.items() if name not in command.without} | dict(command.env),
                 bufsize=0,
                 start_new_session=True,  # Ctrl-C at a terminal reaches the harness alone, which stops things in order
             )

@@ -15,8 +15,9 @@ from staleproof.core.plan import Manifest, Subject
 from staleproof.drive import logs, manifests
 from staleproof.drive.api import Api, ApiError, connect
 from staleproof.drive.control_plane import CONTROLLER, RUNNER, ControlPlane, ControlPlaneOptions, Progress, control_plane
-from staleproof.drive.controller import OPENS_WATCH_SECONDS, Controller, controller_process
+from staleproof.drive.controller import OPENS_WATCH_SECONDS, Controller, controller_process, secret_values
 from staleproof.drive.feed import Feed
+from staleproof.drive.private import private_folder
 from staleproof.drive.proxy import Proxy, proxy
 from staleproof.drive.truth import Truth, watching
 from staleproof.errors import SetupError, UsageError
@@ -36,6 +37,7 @@ class Rig:
     feed: Feed
     subject: Subject
     folder: Path
+    private: Path
     group: asyncio.TaskGroup
     controller: Controller | None = None
     environment: dict[str, str] = field(default_factory=dict)
@@ -56,7 +58,7 @@ class Rig:
         self._life += 1
         self.feed.activity.restarted()
         self.feed.flaws.clear()
-        kubeconfig = self.folder / "controller.kubeconfig"
+        kubeconfig = self.private / "controller.kubeconfig"
         self.plane.write_kubeconfig(kubeconfig, user=CONTROLLER, server=self.proxy.server, ca_file=self.proxy.ca_file)
         self.controller = await self._stack.enter_async_context(self._launch(kubeconfig))
         self.controller.life = self._life
@@ -108,12 +110,11 @@ class Rig:
     @property
     def secrets(self) -> list[str]:
         """What must not be written down."""
-        return list(self.plane.tokens.values())
+        return [*self.plane.tokens.values(), *secret_values(self.subject)]
 
     async def _close(self) -> None:
-        """Stop the controller; leave nothing secret in the run folder."""
+        """Stop the controller; leave nothing secret in its log."""
         await self._stack.aclose()
-        (self.folder / "controller.kubeconfig").unlink(missing_ok=True)
         logs.mask(self.logs, self.secrets)
 
     async def _at_rest(self) -> None:
@@ -162,12 +163,13 @@ async def rig(
     folder.mkdir(parents=True, exist_ok=True)
     feed = Feed()
     async with AsyncExitStack() as stack:
+        private = stack.enter_context(private_folder("run"))
         plane = await stack.enter_async_context(control_plane(options, folder, progress))
         api = await stack.enter_async_context(connect(plane.server, _tls(plane), _headers(plane)))
         truth = await stack.enter_async_context(watching(api, feed.take))
-        running = await stack.enter_async_context(proxy(plane, folder / "proxy", feed.take, log=folder / "proxy.log"))
+        running = await stack.enter_async_context(proxy(plane, private / "proxy", feed.take, log=folder / "proxy.log"))
         group = await stack.enter_async_context(asyncio.TaskGroup())
-        made = Rig(plane, api, truth, running, feed, subject, folder, group, environment=_environment(plane, subject))
+        made = Rig(plane, api, truth, running, feed, subject, folder, private, group, environment=_environment(plane, subject))
         stack.push_async_callback(made._close)
         await manifests.apply(given, api, truth, feed)
         yield made

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import datetime
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from staleproof.plugin.options import add_options, header, text
+from staleproof.plugin.options import add_options, header, text, validate
 
 if TYPE_CHECKING:
     from staleproof.plugin.outcome import Outcomes
 
 pytest_plugins = ["staleproof.plugin.fixtures"]
 
-EXIT_INCONCLUSIVE, EXIT_ENVIRONMENT = 10, 11
+EXIT_BUG, EXIT_INCONCLUSIVE, EXIT_ENVIRONMENT = 3, 10, 11
+
+_PROMISED = pytest.StashKey[Path]()
+_FIRST_BUILD = "staleproof: workers are starting their control planes; the first run builds it, about 6 minutes"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,6 +31,7 @@ def _is_asked(config: pytest.Config) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    validate(config)
     if not _is_asked(config):
         return
     if text(config, "--controller-cmd") and text(config, "--controller-image"):
@@ -50,24 +56,55 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     if _is_asked(session.config):
+        from staleproof.errors import UsageError
         from staleproof.plugin.outcome import begin
 
-        begin(session.config)
+        try:
+            begin(session.config)
+        except UsageError as err:
+            raise pytest.UsageError(str(err)) from err
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """Workers are silent; without a word a first build looks like a hang."""
+    terminal: Any = config.pluginmanager.getplugin("terminalreporter")
+    if _is_asked(config) and terminal is not None:
+        terminal.write_line(_FIRST_BUILD)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:  # noqa: ANN401  # xdist's WorkerController
     """xdist: every worker keeps its trials in a part of the one run folder."""
     outcomes = _outcomes(node.config)
-    if outcomes is not None:
-        node.workerinput["staleproof_run"] = str(outcomes.folder)
+    folder = outcomes.folder if outcomes is not None else _promised(node)
+    node.workerinput["staleproof_run"] = str(folder)
+
+
+def _promised(node: Any) -> Path:  # noqa: ANN401  # as above
+    """Where a worker makes the run folder if a conftest.py names the controller, of which this process knows nothing."""
+    config: pytest.Config = node.config
+    if _PROMISED not in config.stash:
+        stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+        runs = Path(text(config, "--staleproof-dir")) / "runs"
+        config.stash[_PROMISED] = (runs / f"{stamp}-{node.workerinput['testrunuid'][:4]}").absolute()
+    return config.stash[_PROMISED]
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:  # noqa: ANN401  # as above
+    _join(node.config)
     outcomes = _outcomes(node.config)
-    if outcomes is not None:
-        outcomes.take(getattr(node, "workeroutput", {}).get("staleproof"), lost=error is not None)
+    if outcomes is not None and error is not None:
+        outcomes.worker_died()
+
+
+def _join(config: pytest.Config) -> None:
+    promised = config.stash.get(_PROMISED, None)
+    if promised is not None and promised.is_dir():
+        from staleproof.plugin.outcome import join
+
+        join(config, promised)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -75,12 +112,13 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     report = yield
     outcomes = _outcomes(item.config)
     if outcomes is not None and call.excinfo is not None:
-        outcomes.note_error(call.excinfo.value)
+        outcomes.note_error(call.excinfo.value, ours=item.path.parent == _bundled_suite())
     return report
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    _join(session.config)
     outcomes = _outcomes(session.config)
     if outcomes is not None:
         session.exitstatus = outcomes.finish(session.config, exitstatus)
@@ -100,8 +138,6 @@ def _bundled_suite() -> Path:
 
 
 def _outcomes(config: pytest.Config) -> Outcomes | None:
-    if not _is_asked(config):
-        return None
-    from staleproof.plugin.outcome import OUTCOMES
-
-    return config.stash.get(OUTCOMES, None)
+    """None as long as nobody asked for anything: what is not imported has not begun."""
+    outcome = sys.modules.get("staleproof.plugin.outcome")
+    return config.stash.get(outcome.OUTCOMES, None) if outcome is not None else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,36 +23,36 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def _told_plainly() -> Iterator[None]:
-    """Wrong input and failed surroundings are told in their own words, without a traceback through staleproof."""
-    from staleproof.errors import SetupError, UsageError
+def told_plainly() -> Iterator[None]:
+    """Wrong input and failed surroundings are told in their own words, without a traceback through staleproof.
+
+    Anything else that comes out of staleproof is a bug of staleproof, and nobody must take it for a finding.
+    """
+    from staleproof.assess.blame import known
+    from staleproof.errors import HarnessBug
 
     try:
         yield
-    except (UsageError, SetupError) as err:
-        raise pytest.fail.Exception(f"staleproof: {err}", pytrace=False) from err
+    except HarnessBug:
+        raise
+    except Exception as err:
+        blamed = known(err)
+        if blamed is None or isinstance(blamed, HarnessBug):
+            raise HarnessBug(f"unexpected {type(err).__name__}: {err}; please report it with plan.json and history.jsonl") from err
+        raise pytest.fail.Exception(f"staleproof: {blamed}", pytrace=False) from err
 
 
 @pytest.fixture(scope="session")
 def controller_spec(pytestconfig: pytest.Config) -> Subject:
     """The controller under test. Override to name another than the command line does."""
-    from staleproof.core.plan import Subject
-    from staleproof.drive.controller import words
+    from staleproof.assess.subject import subject_of
     from staleproof.errors import UsageError
 
     command, image = text(pytestconfig, "--controller-cmd"), text(pytestconfig, "--controller-image")
-    pairs = [pair.partition("=") for pair in values(pytestconfig, "--controller-env")]
-    with _told_plainly():
+    with told_plainly():
         if not command and not image:
             raise UsageError("name the controller under test: --controller-cmd, --controller-image or override controller_spec")
-        if any(not sep for _, sep, _ in pairs):
-            raise UsageError("--controller-env: expected NAME=VALUE")
-        return Subject(
-            command=words(command, "--controller-cmd") if command else (),
-            image=image,
-            arguments=words(text(pytestconfig, "--controller-args"), "--controller-args"),
-            env={name: value for name, _, value in pairs},
-        )
+        return subject_of(command, image, text(pytestconfig, "--controller-args"), values(pytestconfig, "--controller-env"))
 
 
 @pytest.fixture(scope="session")
@@ -74,7 +74,7 @@ def controller_crds(pytestconfig: pytest.Config) -> list[Manifest]:
     """CustomResourceDefinitions that are applied first. Override to give them in code."""
     from staleproof.drive.manifests import read_crds
 
-    with _told_plainly():
+    with told_plainly():
         return read_crds(Path(path) for path in values(pytestconfig, "--staleproof-crds"))
 
 
@@ -84,12 +84,13 @@ def controller_samples(pytestconfig: pytest.Config) -> list[Manifest]:
     from staleproof.drive.manifests import read
     from staleproof.errors import UsageError
 
-    found = read((Path(path) for path in values(pytestconfig, "--staleproof-samples")), "--staleproof-samples")
-    if not found:
-        raise UsageError(
-            "no primary to work with: give manifests with --staleproof-samples, or override the fixture controller_samples"
-        )
-    return found
+    with told_plainly():
+        found = read((Path(path) for path in values(pytestconfig, "--staleproof-samples")), "--staleproof-samples")
+        if not found:
+            raise UsageError(
+                "no primary to work with: give manifests with --staleproof-samples, or override the fixture controller_samples"
+            )
+        return found
 
 
 @pytest.fixture(scope="session")
@@ -105,12 +106,12 @@ def staleproof_session(
     from staleproof.assess import Session, SessionOptions
     from staleproof.drive.control_plane import Silent
     from staleproof.plugin.options import seconds
-    from staleproof.plugin.outcome import OUTCOMES
+    from staleproof.plugin.outcome import begun
     from staleproof.progress import progress_on
 
-    outcomes = pytestconfig.stash[OUTCOMES]
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
-    with _told_plainly():
+    with told_plainly():
+        outcomes = begun(pytestconfig)  # it may be a conftest.py that names the controller, and no option
         options = SessionOptions(
             subject=controller_spec,
             manifests=tuple(controller_crds),
@@ -121,7 +122,7 @@ def staleproof_session(
     progress = Silent() if worker else progress_on(Console(stderr=True))
     session = Session(options, progress, folder=outcomes.folder / worker)
     capture: Any = pytestconfig.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled(), _told_plainly():
+    with capture.global_and_fixture_disabled() if capture else nullcontext(), told_plainly():
         terminal: Any = pytestconfig.pluginmanager.getplugin("terminalreporter")
         if terminal is not None:
             terminal.ensure_newline()
@@ -147,25 +148,25 @@ def kubeconfig(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(scope="session")
-def observed(staleproof_session: Session, controller_samples: list[Manifest]) -> list[Observed]:
-    """What the controller does for each sample when nothing is wrong."""
+def observed(controller_samples: list[Manifest], staleproof_session: Session) -> list[Observed]:
+    """What the controller does for each sample when nothing is wrong. Samples come first: wrong ones start nothing."""
     from staleproof.assess.observe import observe
 
-    with _told_plainly():
+    with told_plainly():
         return [observe(staleproof_session, sample) for sample in controller_samples]
 
 
 @pytest.fixture
 def trial(staleproof_session: Session, pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Callable[[Plan], Result]:
     """Run a plan, judge it, keep everything. A finding does not raise here: pass the results to `assert_passed`."""
-    from staleproof.plugin.outcome import OUTCOMES
+    from staleproof.plugin.outcome import begun
 
-    outcomes = pytestconfig.stash[OUTCOMES]
+    outcomes = begun(pytestconfig)
 
     def run(plan: Plan) -> Result:
-        with _told_plainly():
+        with told_plainly():
             result = staleproof_session.trial(plan)
-        crash = outcomes.add(result, staleproof_session.run.environment)
+            crash = outcomes.add(result, staleproof_session.run.environment)
         request.node.user_properties.append(("staleproof.trial", result.name))
         for verdict in result.failures:
             request.node.user_properties.append((f"staleproof.{verdict.requirement}", f"failed, staleproof replay {crash}"))

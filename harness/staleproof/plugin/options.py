@@ -4,7 +4,6 @@
 variable is the flag in upper case after STALEPROOF_, without the flag's own `staleproof-`.
 """
 
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,15 +11,29 @@ from typing import Any
 
 import pytest
 
+from staleproof.plugin.expects import (
+    PROVIDERS,
+    Expectation,
+    anything,
+    count,
+    number,
+    one_of,
+    pair,
+    path,
+    positive_seconds,
+    shell_words,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """`many`: may be given several times (the variable separates with the path separator)."""
+    """`many`: may be given several times (the variable separates with the path separator). `expects`: of each value."""
 
     flag: str
     help: str
     many: bool = False
     default: str = ""
+    expects: Expectation = anything
 
     @property
     def dest(self) -> str:
@@ -32,27 +45,55 @@ class Option:
 
 
 OPTIONS = (
-    Option("--controller-cmd", "the controller as a command, split as a shell would; {kubeconfig} is replaced, KUBECONFIG is set"),
+    Option(
+        "--controller-cmd",
+        "the controller as a command, split as a shell would; {kubeconfig} is replaced, KUBECONFIG is set",
+        expects=shell_words,
+    ),
     Option("--controller-image", "the controller as an image, on the engine's host network, with a kubeconfig"),
-    Option("--controller-args", "added to the command, or replacing the image's arguments; split as a shell would"),
-    Option("--controller-env", "NAME=VALUE for the controller; may be repeated", many=True),
-    Option("--controller-start-seconds", "how long the controller may take to open its first watch", default="30"),
-    Option("--staleproof-crds", "CustomResourceDefinitions to apply first: a file or a folder; may be repeated", many=True),
-    Option("--staleproof-samples", "primaries: a file or a folder of manifests; may be repeated", many=True),
-    Option("--staleproof-kube-provider", "control plane from: auto, existing, assets, cache, container, build", default="auto"),
+    Option(
+        "--controller-args", "added to the command, or replacing the image's arguments; split as a shell would", expects=shell_words
+    ),
+    Option("--controller-env", "NAME=VALUE for the controller; may be repeated", many=True, expects=pair),
+    Option(
+        "--controller-start-seconds",
+        "how long the controller may take to open its first watch",
+        default="30",
+        expects=positive_seconds,
+    ),
+    Option(
+        "--staleproof-crds",
+        "CustomResourceDefinitions to apply first: a file or a folder; may be repeated",
+        many=True,
+        expects=path,
+    ),
+    Option("--staleproof-samples", "primaries: a file or a folder of manifests; may be repeated", many=True, expects=path),
+    Option(
+        "--staleproof-kube-provider",
+        f"control plane from: {', '.join(PROVIDERS)}",
+        default="auto",
+        expects=one_of(*PROVIDERS),
+    ),
     Option("--staleproof-kubeconfig", "a cluster of your own, for the provider existing; empty: a control plane of staleproof's"),
-    Option("--staleproof-allow-remote-cluster", "yes: the cluster of --staleproof-kubeconfig may be on another machine"),
+    Option(
+        "--staleproof-allow-remote-cluster",
+        "yes: the cluster of --staleproof-kubeconfig may be on another machine",
+        expects=one_of("", "yes", "no", "true", "false", "1", "0"),
+    ),
     Option("--staleproof-kube-image", "image of the provider container; empty means one made from the cached control plane"),
     Option(
         "--staleproof-max-examples",
         "plans drawn by Hypothesis for each scenario and sample, after the canonical ones",
         default="10",
+        expects=count,
     ),
     Option(
-        "--staleproof-inconclusive", "when nothing failed but something is inconclusive: ok exits 0, fail exits 1; empty: exit 10"
+        "--staleproof-inconclusive",
+        "when nothing failed but something is inconclusive: ok exits 0, fail exits 1; empty: exit 10",
+        expects=one_of("", "ok", "fail"),
     ),
     Option("--staleproof-replay", "run only this plan again: the id of a finding, a plan.json or the folder of a trial"),
-    Option("--staleproof-dir", "artefact folder", default=".staleproof"),
+    Option("--staleproof-dir", "artefact folder", default=".staleproof", expects=path),
     Option("--conformance-report", "write conformance.yaml to this path too; empty: only into the run folder"),
     Option("--implementation-organization", "who makes the controller, for the conformance report"),
     Option("--implementation-project", "its name there"),
@@ -119,16 +160,32 @@ def seconds(config: pytest.Config, flag: str) -> float:
     """
     from staleproof.errors import UsageError
 
-    try:
-        number = float(text(config, flag))
-    except ValueError:
-        number = 0.0
-    if not 0 < number < math.inf:  # false for a NaN too
+    found = number(text(config, flag))
+    if found is None:
         raise UsageError(f"{flag}: expected a positive number of seconds, found {text(config, flag)!r}")
-    return number
+    return found
+
+
+def validate(config: pytest.Config) -> None:
+    """Look at every value before anything starts.
+
+    Raises:
+        pytest.UsageError: one is not what its option expects.
+    """
+    for option in OPTIONS:
+        value = resolve(config, option.flag)
+        for given in value.values:
+            expected = option.expects(given)
+            if expected:
+                name = option.variable if value.origin == "environment" else option.flag
+                raise pytest.UsageError(f"{name}: expected {expected}, found {given!r}")
 
 
 def header(config: pytest.Config) -> list[str]:
-    """Every value that is not a default, with its origin."""
+    """Every value that is not a default, with its origin. CI systems keep what is printed: variables are named, not told."""
+    from staleproof.core.masking import masked_pair
+
     resolved = [(option.flag, resolve(config, option.flag)) for option in OPTIONS]
-    return [f"{flag}={' '.join(value.values)} ({value.origin})" for flag, value in resolved if value.origin != "default"]
+    shown = {flag: value.values for flag, value in resolved}
+    shown["--controller-env"] = tuple(masked_pair(pair) for pair in shown["--controller-env"])
+    return [f"{flag}={' '.join(shown[flag])} ({value.origin})" for flag, value in resolved if value.origin != "default"]

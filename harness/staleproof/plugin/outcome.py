@@ -1,7 +1,12 @@
-"""What a pytest run came to: the trials of this process and of xdist's workers, the reports, the exit code."""
+"""What a pytest run came to: the trials of this process and of xdist's workers, the reports, the exit code.
+
+What happens is noted as it happens. An xdist worker appends each note to a file of its part of the run folder, which the
+controlling process reads in the end: a worker that dies takes nothing with it.
+"""
 
 import io
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,90 +14,97 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from staleproof.assess.artefacts import keep_crash, now, trial_report, write
+from staleproof.assess.artefacts import keep_crash, now, run_folder_in, trial_report, write
+from staleproof.assess.blame import known
 from staleproof.assess.result import Result
-from staleproof.assess.session import new_run_folder
 from staleproof.checks.verdict import Outcome
-from staleproof.errors import SetupError, UsageError
+from staleproof.core.masking import masked_arguments
+from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.plugin.options import text, values
 from staleproof.report.model import Implementation, Report, TrialReport, overall
 from staleproof.report.terminal import sentence, table
 
-_OK, _FAILED, _INTERRUPTED, _USAGE = 0, 1, 2, 4
+_OK, _FAILED, _INTERRUPTED, _BUG, _USAGE = 0, 1, 2, 3, 4
 _INCONCLUSIVE, _ENVIRONMENT = 10, 11
+_NOTES = "notes.jsonl"
 
 
-class _Parcel(msgspec.Struct):
-    """What a worker hands to the controlling process."""
+class _Note(msgspec.Struct, omit_defaults=True):
+    """Something that happened: a trial, or an error with whom it blames."""
 
-    trials: list[TrialReport]
-    environment: dict[str, str]
-    broken: list[str]
-    misused: list[str]
-    other_failures: bool
+    trial: TrialReport | None = None
+    environment: dict[str, str] = {}
+    broken: str = ""
+    misused: str = ""
+    bug: str = ""
+    other_failure: bool = False
 
 
 @dataclass(slots=True)
 class Outcomes:
-    """`folder` is the run's; a worker's own results go to a part of it."""
+    """`folder` is the run's; a `worker` (its name, empty without xdist) keeps its results in a part of it."""
 
     folder: Path
     root: Path
-    is_worker: bool
+    worker: str = ""
+    replayed: bool = False
     trials: list[TrialReport] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     broken: list[str] = field(default_factory=list)
     misused: list[str] = field(default_factory=list)
+    bugs: list[str] = field(default_factory=list)
     other_failures: bool = False
+    lost: bool = False
     report: Report | None = None
 
     def add(self, result: Result, environment: dict[str, str]) -> str:
         """Take a result; the id that replays it when it failed."""
-        crash = keep_crash(self.root, result)
-        self.trials.append(trial_report(result, self.folder, crash))
-        self.environment = dict(environment)
+        crash = keep_crash(self.root, result, replayed=self.replayed)
+        self._note(_Note(trial=trial_report(result, self.folder, crash), environment=dict(environment)))
         return crash
 
-    def take(self, parcel: str | None, *, lost: bool) -> None:
-        """What an xdist worker sends when it ends."""
-        if parcel is not None:
-            found = msgspec.json.decode(parcel, type=_Parcel)
-            self.trials += found.trials
-            self.environment |= found.environment
-            self.broken += found.broken
-            self.misused += found.misused
-            self.other_failures |= found.other_failures
-        elif lost:
-            self.broken.append("an xdist worker died before it could send its results")
+    def note_error(self, error: BaseException, *, ours: bool = False) -> None:
+        """An exception in a test or fixture: whose fault is it? In a test of `ours`, what nobody expected is our bug."""
+        match known(error):
+            case HarnessBug() as err:
+                self._note(_Note(bug=str(err)))
+            case SetupError() as err:
+                self._note(_Note(broken=str(err)))
+            case UsageError() as err:
+                self._note(_Note(misused=str(err)))
+            case _ if isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
+                pass
+            case _ if ours and not isinstance(error, AssertionError | pytest.fail.Exception):
+                self._note(_Note(bug=f"unexpected {type(error).__name__}: {error}"))
+            case _:
+                self._note(_Note(other_failure=True))
 
-    def note_error(self, error: BaseException) -> None:
-        """An exception in a test or fixture: whose fault is it?"""
-        cause = error.__cause__ or error
-        if isinstance(cause, SetupError):
-            self.broken.append(str(cause))
-        elif isinstance(cause, UsageError):
-            self.misused.append(str(cause))
-        elif not isinstance(error, pytest.skip.Exception):
-            self.other_failures = True
+    def worker_died(self) -> None:
+        """What it had finished is read from its file; what it was doing is lost."""
+        self.lost = True
+        self.broken.append("an xdist worker died; what it had finished is in the report")
 
     def finish(self, config: pytest.Config, exitstatus: int) -> int:
         """Write the reports; the exit code."""
-        if self.is_worker:
-            parcel = _Parcel(self.trials, self.environment, self.broken, self.misused, self.other_failures)
-            config.workeroutput["staleproof"] = msgspec.json.encode(parcel).decode()  # type: ignore[attr-defined]  # xdist's
+        if self.worker:
             return exitstatus
+        for note in _notes_in(self.folder):
+            self._take(note)
         if self.trials:
-            self.report = self._report(config, partial=exitstatus == _INTERRUPTED)
-            write(self.folder, self.report)
-            copy = text(config, "--conformance-report")
-            if copy:
-                Path(copy).parent.mkdir(parents=True, exist_ok=True)
-                Path(copy).write_bytes((self.folder / "conformance.yaml").read_bytes())
+            self.report = self._report(config, partial=exitstatus == _INTERRUPTED or self.lost)
+            try:
+                write(self.folder, self.report)
+                self._copy_report(text(config, "--conformance-report"))
+            except SetupError as err:
+                self.broken.append(str(err))
+                exitstatus = exitstatus or _FAILED  # without its report the run has not done what was asked
         return self._exit_code(config, exitstatus)
 
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
+        for bug in dict.fromkeys(self.bugs):
+            terminal.write_line(f"staleproof: a bug of staleproof, please report it: {_first_line(bug)}", red=True)
         for problem in dict.fromkeys(self.broken):
-            terminal.write_line(f"staleproof: the environment failed: {problem.splitlines()[0]}", red=True)
+            terminal.write_line(f"staleproof: the environment failed: {_first_line(problem)}", red=True)
         if self.report is None:
             return
         out = io.StringIO()
@@ -102,14 +114,41 @@ class Outcomes:
         terminal.write_line(f"staleproof: {sentence(self.report)}")
         terminal.write_line(f"run folder: {self.folder}")
 
+    def _note(self, note: _Note) -> None:
+        if self.worker:
+            path = self.folder / self.worker / _NOTES
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("ab") as file:
+                file.write(msgspec.json.encode(note) + b"\n")
+        self._take(note)
+
+    def _take(self, note: _Note) -> None:
+        if note.trial is not None:
+            self.trials.append(note.trial)
+        self.environment |= note.environment
+        for noted, kept in ((note.broken, self.broken), (note.misused, self.misused), (note.bug, self.bugs)):
+            if noted:
+                kept.append(noted)
+        self.other_failures |= note.other_failure
+
+    def _copy_report(self, path: str) -> None:
+        if not path:
+            return
+        try:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            Path(path).write_bytes((self.folder / "conformance.yaml").read_bytes())
+        except OSError as err:
+            raise SetupError(f"cannot write --conformance-report={path}: {err.strerror}; it is in {self.folder} too") from err
+
     def _exit_code(self, config: pytest.Config, exitstatus: int) -> int:
         """pytest's own codes win; ours are for when nothing worse happened."""
-        found = self.report is not None and Outcome.FAIL in overall(self.report).values()
-        if exitstatus == _FAILED and not self.other_failures and not found and (self.broken or self.misused):
-            return _ENVIRONMENT if self.broken else _USAGE
-        if exitstatus != _OK or self.report is None or Outcome.INCONCLUSIVE not in overall(self.report).values():
-            return exitstatus
-        return {"ok": _OK, "fail": _FAILED}.get(text(config, "--staleproof-inconclusive"), _INCONCLUSIVE)
+        outcomes = set(overall(self.report).values()) if self.report is not None else set()
+        if exitstatus == _FAILED and not self.other_failures and Outcome.FAIL not in outcomes:
+            blamed = ((self.bugs, _BUG), (self.broken, _ENVIRONMENT), (self.misused, _USAGE))
+            return next((code for noted, code in blamed if noted), exitstatus)
+        if exitstatus == _OK and Outcome.INCONCLUSIVE in outcomes:
+            return {"ok": _OK, "fail": _FAILED}.get(text(config, "--staleproof-inconclusive"), _INCONCLUSIVE)
+        return exitstatus
 
     def _report(self, config: pytest.Config, *, partial: bool) -> Report:
         told = {name: text(config, f"--implementation-{name}") for name in ("organization", "project", "url", "version")}
@@ -119,7 +158,7 @@ class Outcomes:
             date=now(),
             partial=partial,
             seed=str(config.getoption("--hypothesis-seed", default=None) or ""),
-            reproduce=shlex.join(["pytest", *config.invocation_params.args]),
+            reproduce=shlex.join(["pytest", *masked_arguments([str(word) for word in config.invocation_params.args])]),
             environment=environment,
             implementation=Implementation(
                 **told, contact=values(config, "--implementation-contact"), image_digest=environment.pop("imageDigest", "")
@@ -128,14 +167,46 @@ class Outcomes:
         )
 
 
+def _notes_in(folder: Path) -> Iterator[_Note]:
+    """What the workers noted. The last line of one that died may be incomplete; there was no more after it."""
+    for path in sorted(folder.glob(f"*/{_NOTES}")):
+        for line in path.read_bytes().splitlines():
+            try:
+                yield msgspec.json.decode(line, type=_Note)
+            except msgspec.DecodeError:
+                break
+
+
+def _first_line(problem: str) -> str:
+    return next(iter(problem.splitlines()), "")
+
+
 OUTCOMES = pytest.StashKey[Outcomes]()
 
 
+def begun(config: pytest.Config) -> Outcomes:
+    """The outcomes of this process; begun now if nothing was known of a controller when pytest started."""
+    if OUTCOMES not in config.stash:
+        begin(config)
+    return config.stash[OUTCOMES]
+
+
 def begin(config: pytest.Config) -> None:
-    """Make the run folder, or join the one of the controlling process."""
-    root = Path(text(config, "--staleproof-dir"))
-    worker = getattr(config, "workerinput", None)
-    if worker is not None and "staleproof_run" in worker:
-        config.stash[OUTCOMES] = Outcomes(Path(worker["staleproof_run"]), root, is_worker=True)
+    """Make the run folder, or join the one of the controlling process.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
+    root, replayed = Path(text(config, "--staleproof-dir")), bool(text(config, "--staleproof-replay"))
+    given = getattr(config, "workerinput", {})
+    if "staleproof_run" in given:
+        made = Outcomes(Path(given["staleproof_run"]), root, worker=given["workerid"], replayed=replayed)
     else:
-        config.stash[OUTCOMES] = Outcomes(new_run_folder(root), root, is_worker=False)
+        made = Outcomes(run_folder_in(root), root, replayed=replayed)
+    config.stash[OUTCOMES] = made
+
+
+def join(config: pytest.Config, folder: Path) -> None:
+    """Take over a run that only workers knew of, because a conftest.py named the controller."""
+    if OUTCOMES not in config.stash and folder.is_dir():
+        config.stash[OUTCOMES] = Outcomes(folder, Path(text(config, "--staleproof-dir")))

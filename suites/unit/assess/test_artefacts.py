@@ -11,14 +11,14 @@ import msgspec
 import pytest
 import yaml
 
-from staleproof.assess.artefacts import find_plan, fingerprint, keep_crash, suite_digest, trial_report, write
+from staleproof.assess.artefacts import find_plan, fingerprint, keep_crash, run_folder_in, suite_digest, trial_report, write
 from staleproof.assess.result import Result
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import inconclusive, not_exercised
 from staleproof.core.fault import HoldStream
 from staleproof.core.history import decode
 from staleproof.core.plan import Apply, Plan, Settle, Subject, encode
-from staleproof.errors import UsageError
+from staleproof.errors import SetupError, UsageError
 from staleproof.report.conformance import SCHEMA
 from staleproof.report.model import Report
 
@@ -103,6 +103,51 @@ def test_a_finding_is_kept_until_its_plan_passes(guilty: Result, innocent: Resul
     fixed = replace(innocent, plan=guilty.plan)
     assert keep_crash(tmp_path, fixed) == ""
     assert list((tmp_path / "crashes").iterdir()) == []
+
+
+def test_a_finding_is_kept_while_nobody_knows(guilty: Result, innocent: Result, tmp_path: Path) -> None:
+    name = keep_crash(tmp_path, guilty)
+    (slug,) = json.loads((tmp_path / "crashes" / f"{name}.json").read_text())["requirements"]
+    others = tuple(verdict for verdict in innocent.verdicts if verdict.requirement != slug)
+    for unknown in (inconclusive(slug, "it was interrupted"), not_exercised(slug, "nothing was hidden")):
+        keep_crash(tmp_path, replace(innocent, plan=guilty.plan, verdicts=(unknown, *others)), replayed=True)
+        assert find_plan(name, tmp_path) == guilty.plan
+
+
+def test_another_controller_fixes_nothing_unless_it_is_a_replay(guilty: Result, innocent: Result, tmp_path: Path) -> None:
+    name = keep_crash(tmp_path, guilty)
+    another = msgspec.structs.replace(guilty.plan, controller=Subject(command=("./bin/another",)))
+    passed = replace(innocent, plan=another)
+    keep_crash(tmp_path, passed)
+    assert find_plan(name, tmp_path) == guilty.plan
+    keep_crash(tmp_path, passed, replayed=True)
+    assert list((tmp_path / "crashes").iterdir()) == []
+
+
+def test_what_is_no_crash_file_is_not_removed(guilty: Result, innocent: Result, tmp_path: Path) -> None:
+    path = tmp_path / "crashes" / f"{fingerprint(guilty.plan)}.json"
+    path.parent.mkdir()
+    for content in ("", "[]", '{"plan": {}}', '{"requirements": [], "plan": 1}'):
+        path.write_text(content)
+        keep_crash(tmp_path, replace(innocent, plan=guilty.plan), replayed=True)
+        assert path.read_text() == content
+
+
+def test_what_cannot_be_written_is_told(guilty: Result, tmp_path: Path) -> None:
+    (tmp_path / "crashes").write_text("")
+    with pytest.raises(SetupError, match=r"cannot write .*: File exists; is the disk full or the folder write-protected"):
+        keep_crash(tmp_path, guilty)
+
+
+def test_an_artefact_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"cannot make a run folder in .*/file: Not a directory"):
+        run_folder_in(tmp_path / "file")
+
+
+def test_a_name_that_cannot_be_a_file_is_no_plan(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"cannot read the plan 'xxx.*': File name too long"):
+        find_plan("x" * 5000, tmp_path)
 
 
 def test_nothing_is_made_for_a_trial_without_findings(innocent: Result, tmp_path: Path) -> None:

@@ -43,3 +43,7 @@ def test_errors_are_raised_for_the_top_of_the_command_line(tmp_path: Path, monke
 
 def test_an_unknown_provider_is_refused() -> None:
     assert CliRunner().invoke(control_plane_group, ["start", "--provider=minikube"]).exit_code == 2
+
+
+def test_a_cluster_that_exists_is_not_started() -> None:
+    assert CliRunner().invoke(control_plane_group, ["start", "--provider=existing"]).exit_code == 2

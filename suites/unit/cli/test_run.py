@@ -9,20 +9,22 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
+from msgspec.structs import replace
 from rich.console import Console
 
 from staleproof.assess import Result as Trial
 from staleproof.assess import Session, SessionOptions
 from staleproof.assess.artefacts import fingerprint
 from staleproof.checks.judge import judge
-from staleproof.cli.run import _finish, _manifests_of, _subject, replay, run
+from staleproof.cli.ledger import Ledger, kept, run_again
+from staleproof.cli.run import _code, _manifests_of, _subject, replay, run
 from staleproof.core.history import decode
 from staleproof.core.plan import Apply, Manifest, Plan, Subject, encode
-from staleproof.errors import UsageError
+from staleproof.errors import SetupError, UsageError
 
 HISTORIES = Path(__file__).parents[3] / "fixtures" / "histories"
 WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
-NAMELESS = {"controller_cmd": "", "controller_image": ""}
+NAMELESS = {"controller_cmd": "", "controller_image": "", "controller_args": "", "controller_env": ()}
 
 
 def crd(name: str) -> Manifest:
@@ -54,6 +56,9 @@ def invoke(command: click.Command, *arguments: str) -> Result:
         (run, ["--samples=nosuch.yaml"], "--samples: nosuch.yaml does not exist"),
         (run, ["plan.json"], "name the controller under test: --controller-cmd or --controller-image"),
         (run, ["plan.json", "--controller-cmd='"], "--controller-cmd: No closing quotation"),
+        (run, ["plan.json", "--controller-cmd=x", "--controller-env=A"], "--controller-env: expected NAME=VALUE, found 'A'"),
+        (run, ["plan.json", "--controller-cmd=x", "--controller-image=y"], "were both given; name one controller"),
+        (run, ["plan.json", "--crds=nosuch"], "--crds: nosuch does not exist"),
         (run, ["plan.json", "--crds=widget.yaml"], "expected CustomResourceDefinitions, found Widget/w"),
         (replay, ["nosuch"], "no plan 'nosuch'"),
         (replay, ["plan.json"], "name the controller under test"),
@@ -78,7 +83,7 @@ def test_an_unknown_provider_is_refused() -> None:
 
 def test_the_command_line_names_the_controller() -> None:
     drawn_for = plan(controller=Subject(command=("old",)))
-    given = {"controller_cmd": "./bin/manager '--name=a b'", "controller_image": ""}
+    given = NAMELESS | {"controller_cmd": "./bin/manager '--name=a b'"}
     assert _subject(given, [drawn_for]) == Subject(command=("./bin/manager", "--name=a b"))
     assert _subject(NAMELESS | {"controller_image": "example.com/m:v1"}, [drawn_for]) == Subject(image="example.com/m:v1")
 
@@ -88,6 +93,15 @@ def test_else_it_is_whom_the_plan_was_drawn_for() -> None:
     assert _subject(NAMELESS, [plan(), plan(controller=subject)]) == subject
     with pytest.raises(UsageError, match="name the controller under test"):
         _subject(NAMELESS, [plan(), plan()])
+
+
+def test_arguments_and_environment_are_added_to_whoever_it_is() -> None:
+    more = {"controller_args": "-v '2 3'", "controller_env": ("A=c", "B=d=e")}
+    expected = Subject(command=("./m",), arguments=("-v", "2 3"), env={"A": "c", "B": "d=e"})
+    assert _subject(NAMELESS | more | {"controller_cmd": "./m"}, []) == expected
+    drawn_for = Subject(command=("./m",), arguments=("-q",), env={"A": "b", "C": "f"})
+    assert _subject(NAMELESS | more, [plan(controller=drawn_for)]) == replace(expected, env={"A": "c", "B": "d=e", "C": "f"})
+    assert _subject(NAMELESS, [plan(controller=drawn_for)]) == drawn_for
 
 
 def test_manifests_of_several_plans_are_applied_once_in_order() -> None:
@@ -104,12 +118,21 @@ def session(here: Path) -> Session:
     return Session(SessionOptions(subject=Subject(command=("x",)), root=here), folder=here / "run 1")
 
 
-def trial(in_session: Session, name: str) -> Trial:
+def trial(in_session: Session | Ledger, name: str) -> Trial:
     folder = in_session.run.folder / "trials" / name
     folder.mkdir(parents=True)
     shutil.copy(HISTORIES / f"{name}.jsonl", folder / "history.jsonl")
     history = decode((folder / "history.jsonl").read_bytes())
     return Trial(name, history.header.plan, history, judge(history), folder, 1.0, (3, 3))
+
+
+def ledger(here: Path) -> Ledger:
+    ran = session(here)
+    return Ledger(run=ran.run, reproduce=run_again)
+
+
+def trials(of: Ledger, *names: str) -> list[Trial]:
+    return [trial(of, name) for name in names]
 
 
 @pytest.mark.parametrize(
@@ -122,28 +145,73 @@ def trial(in_session: Session, name: str) -> Trial:
     ],
 )
 def test_the_exit_code_is_of_the_worst_trial(names: list[str], code: int, here: Path) -> None:
-    ran = session(here)
-    assert _finish(ran, [trial(ran, name) for name in names], Console(file=io.StringIO())) == code
+    kept_so_far = ledger(here)
+    for each in trials(kept_so_far, *names):
+        kept_so_far.add(each)
+    assert _code(kept_so_far) == code
 
 
 def test_the_report_and_how_to_see_it_again(here: Path) -> None:
-    ran, out = session(here), io.StringIO()
-    found = trial(ran, "naive-hidden-creates")
-    _finish(ran, [found], Console(file=out, width=150))
-    crash = fingerprint(found.plan)
+    made, out = ledger(here), io.StringIO()
+    found = trial(made, "naive-hidden-creates")
+    with kept(made, Console(file=out, width=150)):
+        crash = made.add(found)
+    assert crash == fingerprint(found.plan)
     assert (here / ".staleproof" / "crashes" / f"{crash}.json").is_file()
-    report = json.loads((ran.run.folder / "report.json").read_bytes())
+    report = json.loads((made.run.folder / "report.json").read_bytes())
     assert report["trials"][0]["crash"] == crash
+    assert "partial" not in report or report["partial"] is False
     assert shlex.split(report["reproduce"]) == ["staleproof", "run", str(found.folder / "plan.json")]
-    assert (ran.run.folder / "conformance.yaml").is_file()
+    assert (made.run.folder / "conformance.yaml").is_file()
     shown = out.getvalue()
-    assert "  ✗ no-duplicate-create" in shown
     assert f"reproduce with: staleproof replay {crash}\n" in shown
     assert "\n1 requirement violated: no-duplicate-create; " in shown
-    assert shown.endswith(f"run folder: {ran.run.folder}\n")
+    assert shown.endswith(f"run folder: {made.run.folder}\n")
 
 
-def test_stories_that_were_told_are_not_told_again(here: Path) -> None:
-    ran, out = session(here), io.StringIO()
-    _finish(ran, [trial(ran, "naive-hidden-creates")], Console(file=out), quiet=True)
-    assert "✗" not in out.getvalue()
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), SetupError("the proxy died")])
+def test_an_end_before_the_last_trial_loses_nothing(end: BaseException, here: Path) -> None:
+    made, out = ledger(here), io.StringIO()
+
+    def interrupted() -> None:
+        with kept(made, Console(file=out, width=150)):
+            made.add(trial(made, "naive-hidden-creates"))
+            raise end
+
+    with pytest.raises(type(end)):
+        interrupted()
+    report = json.loads((made.run.folder / "report.json").read_bytes())
+    assert report["partial"] is True
+    assert [each["crash"] for each in report["trials"]] == [path.stem for path in (here / ".staleproof" / "crashes").iterdir()]
+    assert "interrupted" in out.getvalue()
+    assert out.getvalue().endswith(f"run folder: {made.run.folder}\n")
+
+
+def test_an_end_before_the_first_trial_says_where_the_logs_are(here: Path) -> None:
+    made, out = ledger(here), io.StringIO()
+
+    def nothing_started() -> None:
+        with kept(made, Console(file=out)):
+            raise SetupError("no control plane")
+
+    with pytest.raises(SetupError):
+        nothing_started()
+    assert list(made.run.folder.iterdir()) == []
+    assert out.getvalue().startswith("run folder: ")
+
+
+def test_a_report_is_there_after_each_trial(here: Path) -> None:
+    """Nobody is asked when the machine is switched off."""
+    made = ledger(here)
+    for number, each in enumerate(trials(made, "naive-hidden-creates", "expectations-hidden-creates"), 1):
+        made.add(each)
+        report = json.loads((made.run.folder / "report.json").read_bytes())
+        assert (len(report["trials"]), report["partial"]) == (number, True)
+
+
+def test_an_artefact_folder_that_cannot_be_made_is_refused(here: Path) -> None:
+    (here / ".staleproof").write_text("")
+    (here / "plan.json").write_bytes(encode(plan()))
+    done = invoke(run, "plan.json", "--controller-cmd=x")
+    assert isinstance(done.exception, UsageError)
+    assert "cannot make a run folder in" in str(done.exception)

@@ -4,7 +4,7 @@ from typing import Literal
 
 import pytest
 
-from staleproof.core.activity import OWED_SECONDS, Activity
+from staleproof.core.activity import MISSED_SECONDS, OWED_SECONDS, Activity
 from staleproof.core.entry import (
     Answered,
     Asked,
@@ -94,7 +94,12 @@ def seen(entries: list[Entry], namespace: str = NS) -> Activity:
         ([opened(1.0, resource="events"), delivered(2.0, 5)], 9.0, 1.0, 0.0),
         ([opened(1.0), withheld(2.0, 5)], 9.0, 1.0, 0.0),
         ([delivered(2.0, 5)], 9.0, 0.0, 0.0),  # of a stream that nobody opened
-        ([opened(1.0), closed(2.0), delivered(3.0, 5)], 9.0, 1.0, 0.0),
+        ([opened(1.0), closed(2.0, "client"), delivered(3.0, 5)], 9.0, 1.0, 0.0),
+        # a watch that was ended, and has to come back
+        ([opened(1.0), closed(2.0)], 9.0, None, None),
+        ([opened(1.0), closed(2.0, "expired")], 2.0 + MISSED_SECONDS - 0.01, None, None),
+        ([opened(1.0), closed(2.0, "expired")], 2.0 + MISSED_SECONDS, 1.0, 0.0),
+        ([opened(1.0), closed(2.0), opened(3.0)], 9.0, 3.0, 0.0),
         ([closed(2.0)], 9.0, 0.0, 0.0),
         # commits that the controller has yet to be shown
         ([committed(2.0, 5)], 2.5, 0.0, 0.0),
@@ -107,7 +112,7 @@ def seen(entries: list[Entry], namespace: str = NS) -> Activity:
         ([opened(1.0), delivered(1.5, 6), committed(2.0, 5)], 2.5, 1.5, 0.0),  # the proxy was faster than the direct watch
         ([opened(1.0), committed(2.0, 6), committed(2.0, 5), delivered(3.0, 5)], 3.5, None, None),
         ([opened(1.0), delivered(1.5, 7), delivered(1.6, 4), committed(2.0, 6)], 2.5, 1.6, 0.0),
-        ([opened(1.0), committed(2.0, 5), closed(3.0)], 3.5, 1.0, 0.0),
+        ([opened(1.0), committed(2.0, 5), closed(3.0, "client")], 3.5, 1.0, 0.0),
         ([opened(1.0), delivered(1.5, 7), closed(2.0), opened(3.0), committed(4.0, 6)], 4.5, None, None),
         ([committed(2.0, 5), opened(3.0)], 3.5, 3.0, 0.0),  # it opened with the current state
         ([opened(1.0, namespace=NS), committed(2.0, 5)], 2.5, None, None),

@@ -33,7 +33,7 @@ from staleproof.core.history import (
     is_work,
     requests,
 )
-from staleproof.core.plan import Plan, Rest
+from staleproof.core.plan import Apply, Plan, Rest, Subject
 
 TEXT = st.text(max_size=8)
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -108,6 +108,17 @@ def test_round_trip_of_each_entry(kind: type[msgspec.Struct], data: st.DataObjec
 def test_a_history_says_what_it_is(header: Header) -> None:
     raw = json.loads(encode_line(header))
     assert (raw["entry"], raw["apiVersion"], raw["kind"]) == ("header", "staleproof.dev/v1alpha1", "History")
+
+
+def test_a_header_holds_no_secret() -> None:
+    payload = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "database"}, "stringData": {"password": "hunter2xyz"}}
+    subject = Subject(command=("controller",), env={"DB_PASSWORD": "swordfish"})
+    plan = Plan(scenario="x", steps=(Apply(object=payload),), controller=subject)
+    data = encode(History(Header(plan=plan, namespace="n"), (), (History(Header(plan=plan, namespace="m", role="reference"), ()),)))
+    assert b"hunter2xyz" not in data
+    assert b"swordfish" not in data
+    assert data.count(b'"$DB_PASSWORD"') == 2
+    assert decode(data).header.plan.steps == decode(data).references[0].header.plan.steps
 
 
 @given(HISTORY, st.data())

@@ -1,5 +1,6 @@
 """plan.json: what is written can be read again; what is wrong is refused with its place."""
 
+import base64
 import json
 from typing import Any, TypeVar
 
@@ -39,6 +40,7 @@ from staleproof.core.plan import (
     decode,
     describe,
     encode,
+    masked,
 )
 
 TEXT = st.text(max_size=8)
@@ -99,7 +101,14 @@ SMALL = Plan(scenario="own-writes", steps=(Rest(seconds=1.0),))
 
 @given(PLAN)
 def test_round_trip(plan: Plan) -> None:
-    assert decode(encode(plan)) == plan
+    assert decode(encode(plan)) == masked(plan)
+
+
+@given(PLAN)
+def test_a_plan_without_secrets_and_variables_is_written_as_it_is(plan: Plan) -> None:
+    if plan.controller is not None:
+        plan = msgspec.structs.replace(plan, controller=msgspec.structs.replace(plan.controller, env={}))
+    assert masked(plan) == plan
 
 
 @given(PLAN)
@@ -244,6 +253,7 @@ def test_a_plan_without_steps() -> None:
 
 
 WIDGET = Target("staleproof.dev/v1", "Widget", "sample")
+DATABASE = Target("v1", "Secret", "database")
 
 
 @pytest.mark.parametrize(
@@ -252,6 +262,10 @@ WIDGET = Target("staleproof.dev/v1", "Widget", "sample")
         (Apply(object={"kind": "Widget", "metadata": {"name": "sample"}}), "apply Widget/sample"),
         (Apply(object={}), "apply None/None"),
         (Patch(target=WIDGET, patch={"spec": {"replicas": 5}}), 'patch Widget/sample {"spec":{"replicas":5}}'),
+        (
+            Patch(target=DATABASE, patch={"stringData": {"password": "hunter2"}, "type": "Opaque"}),
+            'patch Secret/database {"stringData":{"password":"…"},"type":"Opaque"}',
+        ),
         (Touch(target=WIDGET), "touch Widget/sample"),
         (Delete(target=WIDGET), "delete Widget/sample"),
         (Resync(resource="pods"), "resync pods"),
@@ -261,3 +275,45 @@ WIDGET = Target("staleproof.dev/v1", "Widget", "sample")
 )
 def test_a_step_in_a_few_words(step: Step, expected: str) -> None:
     assert describe(step) == expected
+
+
+# --- what is not written ---------------------------------------------------------------------------------------------------------
+
+SECRETIVE = st.sampled_from(["hunter2xyz", "s3cr3t-s3cr3t", "correct horse"])
+PAYLOAD = st.dictionaries(TEXT, SECRETIVE | st.none(), max_size=3)
+
+
+def secret(data: dict[str, str | None], plain: dict[str, str | None]) -> Manifest:
+    coded = {key: value and base64.b64encode(value.encode()).decode() for key, value in data.items()}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "database"}, "data": coded, "stringData": plain}
+
+
+SECRET = st.builds(secret, PAYLOAD, PAYLOAD)
+SECRET_STEP: st.SearchStrategy[Step] = st.one_of(
+    st.builds(Apply, object=SECRET),
+    st.builds(lambda manifest: Patch(target=DATABASE, patch={k: manifest[k] for k in ("data", "stringData")}), SECRET),
+    STEP,
+)
+SECRET_PLAN = st.builds(
+    Plan,
+    scenario=TEXT,
+    manifests=tuples(SECRET | MANIFEST),
+    steps=tuples(SECRET_STEP, least=1),
+    controller=st.none() | st.builds(Subject, env=st.dictionaries(st.text(min_size=1, max_size=8), SECRETIVE, max_size=3)),
+)
+
+
+@given(SECRET_PLAN)
+def test_no_secret_is_written_and_what_is_written_can_be_run(plan: Plan) -> None:
+    data = encode(plan)
+    for value in ("hunter2xyz", "s3cr3t-s3cr3t", "correct horse"):
+        assert value.encode() not in data
+        assert base64.b64encode(value.encode()) not in data
+    assert decode(data) == masked(plan)
+    assert encode(decode(data)) == data
+
+
+@given(SECRET_PLAN)
+def test_a_trial_and_its_references_have_the_same_placeholders(plan: Plan) -> None:
+    without = msgspec.structs.replace(plan, manifests=())
+    assert masked(plan).reference.steps == masked(plan.reference).steps == masked(without).reference.steps

@@ -73,3 +73,10 @@ def test_logs_are_masked_in_place_and_left_alone_when_clean(logs: tuple[Path, Pa
     assert proxy.read_bytes() == b"clean\n"
     mask(logs, [])
     assert controller.read_bytes() == b"before\ntoken <token>\n"
+
+
+def test_a_secret_that_is_part_of_another_leaves_nothing_of_it(logs: tuple[Path, Path]) -> None:
+    controller, _ = logs
+    add(controller, b"s3cret-and-more\n")
+    mask([controller], ["s3cret", "s3cret-and-more", ""])
+    assert controller.read_bytes() == b"before\n<token>\n"

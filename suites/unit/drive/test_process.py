@@ -212,3 +212,24 @@ def test_the_program_inherits_no_descriptor(tmp_path: Path) -> None:
         await first.stop()
 
     asyncio.run(body())
+
+
+def test_variables_that_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LEFT_OUT", "x")
+    monkeypatch.setenv("REPLACED", "x")
+
+    async def body() -> list[str]:
+        script = 'echo "${LEFT_OUT-unset}|$REPLACED|$ADDED|$PATH"'
+        process = await Process.start(
+            Command(
+                name="program",
+                argv=("sh", "-c", script),
+                log=tmp_path / "program.log",
+                env={"REPLACED": "y", "ADDED": "z"},
+                without=frozenset({"LEFT_OUT", "REPLACED", "NEVER_SET"}),
+            )
+        )
+        await process.wait()
+        return process.last_lines()
+
+    assert asyncio.run(body()) == [f"unset|y|z|{os.environ['PATH']}"]

@@ -1,11 +1,13 @@
 """Options: the flag wins over the variable, the variable over the default, and the header says where a value came from."""
 
 import os
+from typing import get_args
 
 import pytest
 
+from staleproof.drive.control_plane.plane import ProviderName
 from staleproof.errors import UsageError
-from staleproof.plugin.options import OPTIONS, Option, Value, header, resolve, seconds, text, values
+from staleproof.plugin.options import OPTIONS, Option, Value, header, resolve, seconds, text, validate, values
 
 pytest_plugins = ["pytester"]
 
@@ -97,6 +99,48 @@ def test_seconds(given: str, expected: float, pytester: pytest.Pytester) -> None
 def test_seconds_that_are_none(given: str, pytester: pytest.Pytester) -> None:
     with pytest.raises(UsageError, match=f"{START}: expected a positive number of seconds, found '{given}'"):
         seconds(pytester.parseconfig(f"{START}={given}"), START)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("--controller-cmd=manager 'x", "--controller-cmd: expected words as a shell would split them (No closing quotation)"),
+        ("--controller-args='", "--controller-args: expected words"),
+        ("--controller-env=NAME", "--controller-env: expected NAME=VALUE, found 'NAME'"),
+        ("--controller-env==x", "--controller-env: expected NAME=VALUE"),
+        ("--controller-start-seconds=soon", "expected a positive number of seconds, found 'soon'"),
+        ("--staleproof-crds=", "--staleproof-crds: expected a path, found ''"),
+        (
+            "--staleproof-kube-provider=minikube",
+            "expected one of auto, existing, assets, cache, container, build, found 'minikube'",
+        ),
+        ("--staleproof-allow-remote-cluster=maybe", "expected one of yes, no, true, false, 1, 0, found 'maybe'"),
+        ("--staleproof-max-examples=abc", "--staleproof-max-examples: expected a whole number, 0 or more, found 'abc'"),
+        ("--staleproof-max-examples=-1", "expected a whole number, 0 or more, found '-1'"),
+        ("--staleproof-max-examples=1.5", "expected a whole number"),
+        ("--staleproof-inconclusive=nope", "--staleproof-inconclusive: expected one of ok, fail, found 'nope'"),
+        ("--staleproof-dir=", "--staleproof-dir: expected a path"),
+    ],
+)
+def test_what_is_malformed_is_refused_before_anything_starts(given: str, told: str, pytester: pytest.Pytester) -> None:
+    done = pytester.runpytest_inprocess(given)
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert told in done.stderr.str()
+    assert "Traceback" not in done.stderr.str()
+
+
+def test_a_malformed_variable_is_named(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STALEPROOF_MAX_EXAMPLES", "many")
+    done = pytester.runpytest_inprocess()
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert "STALEPROOF_MAX_EXAMPLES: expected a whole number, 0 or more, found 'many'" in done.stderr.str()
+
+
+def test_defaults_and_all_that_may_be_said_are_fine(pytester: pytest.Pytester) -> None:
+    validate(pytester.parseconfig())
+    for provider in get_args(ProviderName):
+        validate(pytester.parseconfig(f"--staleproof-kube-provider={provider}"))
+    validate(pytester.parseconfig("--controller-env=A=", "--staleproof-max-examples=0", "--staleproof-inconclusive=ok"))
 
 
 def test_the_header_names_what_is_not_a_default_and_its_origin(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.errors import HarnessBug, SetupError, UsageError
-from staleproof.plugin import EXIT_ENVIRONMENT, EXIT_INCONCLUSIVE
+from staleproof.plugin import EXIT_BUG, EXIT_ENVIRONMENT, EXIT_INCONCLUSIVE
 from staleproof.plugin.options import OPTIONS
-from staleproof.plugin.outcome import OUTCOMES, Outcomes, begin
+from staleproof.plugin.outcome import OUTCOMES, Outcomes, _Note, begin, begun, join
 from staleproof.report.model import RequirementVerdict, TrialReport, Word
 
 pytest_plugins = ["pytester"]
@@ -44,8 +44,8 @@ def trial(said: tuple[Word, bool], name: str = "001") -> TrialReport:
     )
 
 
-def outcomes(folder: Path, *said: tuple[Word, bool], is_worker: bool = False) -> Outcomes:
-    made = Outcomes(folder, folder, is_worker=is_worker)
+def outcomes(folder: Path, *said: tuple[Word, bool], worker: str = "") -> Outcomes:
+    made = Outcomes(folder, folder, worker=worker)
     made.trials = [trial(each, f"{number:03d}") for number, each in enumerate(said, 1)]
     return made
 
@@ -87,7 +87,10 @@ def test_the_exit_code(
         ([UsageError("no such sample"), SetupError("no control plane")], [], EXIT_ENVIRONMENT),
         ([SetupError("no control plane")], [BAD], FAILED),
         ([SetupError("no control plane"), AssertionError()], [], FAILED),
-        ([UsageError("no such sample"), HarnessBug("impossible")], [], FAILED),
+        ([UsageError("no such sample"), HarnessBug("impossible")], [], EXIT_BUG),
+        ([SetupError("no control plane"), HarnessBug("impossible")], [], EXIT_BUG),
+        ([HarnessBug("impossible")], [BAD], FAILED),
+        ([HarnessBug("impossible"), AssertionError()], [], FAILED),
     ],
 )
 def test_who_is_to_blame_when_tests_failed(
@@ -109,65 +112,90 @@ def caused(by: Exception) -> BaseException:
 @pytest.mark.parametrize(
     ("error", "noted"),
     [
-        (SetupError("port taken"), (["port taken"], [], False)),
-        (caused(SetupError("port taken")), (["port taken"], [], False)),
-        (caused(UsageError("no such file")), ([], ["no such file"], False)),
-        (AssertionError(), ([], [], True)),
-        (caused(ValueError()), ([], [], True)),
-        (pytest.skip.Exception("nothing to do"), ([], [], False)),
+        (SetupError("port taken"), (["port taken"], [], [], False)),
+        (caused(SetupError("port taken")), (["port taken"], [], [], False)),
+        (caused(ExceptionGroup("two", [ValueError(), SetupError("port taken")])), (["port taken"], [], [], False)),
+        (caused(UsageError("no such file")), ([], ["no such file"], [], False)),
+        (caused(HarnessBug("impossible")), ([], [], ["impossible"], False)),
+        (AssertionError(), ([], [], [], True)),
+        (caused(ValueError()), ([], [], [], True)),
+        (KeyError("x"), ([], [], [], True)),
+        (pytest.skip.Exception("nothing to do"), ([], [], [], False)),
     ],
 )
 def test_an_error_is_noted_with_whom_it_blames(
-    error: BaseException, noted: tuple[list[str], list[str], bool], tmp_path: Path
+    error: BaseException, noted: tuple[list[str], list[str], list[str], bool], tmp_path: Path
 ) -> None:
     made = outcomes(tmp_path)
     made.note_error(error)
-    assert (made.broken, made.misused, made.other_failures) == noted
+    assert (made.broken, made.misused, made.bugs, made.other_failures) == noted
+
+
+@pytest.mark.parametrize(
+    ("error", "bugs"),
+    [
+        (KeyError("x"), ["unexpected KeyError: 'x'"]),
+        (AssertionError("a finding"), []),
+        (pytest.fail.Exception("a finding"), []),
+    ],
+)
+def test_in_the_suite_nothing_but_a_failure_is_a_finding(error: BaseException, bugs: list[str], tmp_path: Path) -> None:
+    made = outcomes(tmp_path)
+    made.note_error(error, ours=True)
+    assert (made.bugs, made.other_failures) == (bugs, not bugs)
 
 
 # --- workers -------------------------------------------------------------------------------------------------------------------
 
 
-def parcel(worker: Outcomes, config: pytest.Config, status: int) -> str:
-    config.workeroutput = {}  # type: ignore[attr-defined]  # xdist's
-    assert worker.finish(config, status) == status
-    sent: str = config.workeroutput["staleproof"]  # type: ignore[attr-defined]
-    return sent
+def noting(worker: Outcomes, *errors: BaseException) -> Outcomes:
+    """What a worker has noted so far, trials first, as the fixture `trial` does."""
+    trials, worker.trials = worker.trials, []
+    for each in trials:
+        worker._note(_Note(trial=each, environment=worker.environment))
+    for error in errors:
+        worker.note_error(error)
+    return worker
 
 
-def test_what_a_worker_sends_arrives(pytester: pytest.Pytester, tmp_path: Path) -> None:
-    worker = outcomes(tmp_path / "worker", GOOD, UNKNOWN, is_worker=True)
-    worker.environment = {"kubernetes": "v1.36.3"}
-    worker.note_error(SetupError("port taken"))
-    worker.note_error(UsageError("no such file"))
-    worker.note_error(AssertionError())
-    controlling = outcomes(tmp_path, GOOD)
-    controlling.take(parcel(worker, pytester.parseconfig(), FAILED), lost=False)
-    assert controlling.trials == [trial(GOOD, "001"), *worker.trials]
+def test_what_workers_noted_arrives_though_they_never_finish(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    first = outcomes(tmp_path, GOOD, BAD, worker="gw0")
+    first.environment = {"kubernetes": "v1.36.3"}
+    noting(first, SetupError("port taken"), UsageError("no such file"), HarnessBug("impossible"), AssertionError())
+    noting(outcomes(tmp_path, UNKNOWN, worker="gw1"))
+    controlling = outcomes(tmp_path)
+    controlling.worker_died()
+    assert controlling.finish(pytester.parseconfig(), FAILED) == FAILED
+    assert controlling.trials == [trial(GOOD, "001"), trial(BAD, "002"), trial(UNKNOWN, "001")]
     assert controlling.environment == {"kubernetes": "v1.36.3"}
-    assert (controlling.broken, controlling.misused, controlling.other_failures) == (["port taken"], ["no such file"], True)
+    assert (controlling.broken[1:], controlling.misused, controlling.bugs) == (["port taken"], ["no such file"], ["impossible"])
+    assert controlling.other_failures
+    assert json.loads((tmp_path / "report.json").read_bytes())["partial"] is True
+
+
+def test_a_line_that_a_dying_worker_did_not_finish_is_left_out(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    noting(outcomes(tmp_path, GOOD, BAD, worker="gw0"))
+    path = tmp_path / "gw0" / "notes.jsonl"
+    path.write_bytes(path.read_bytes()[:-30])
+    controlling = outcomes(tmp_path)
+    controlling.finish(pytester.parseconfig(), FAILED)
+    assert controlling.trials == [trial(GOOD, "001")]
+
+
+@pytest.mark.parametrize(("said", "expected"), [([], EXIT_ENVIRONMENT), ([GOOD], EXIT_ENVIRONMENT), ([BAD], FAILED)])
+def test_a_lost_worker_is_the_environment_unless_something_was_found(
+    said: list[tuple[Word, bool]], expected: int, pytester: pytest.Pytester, tmp_path: Path
+) -> None:
+    noting(outcomes(tmp_path, *said, worker="gw0"))
+    controlling = outcomes(tmp_path)
+    controlling.worker_died()
+    assert controlling.finish(pytester.parseconfig(), FAILED) == expected
 
 
 def test_a_worker_writes_no_report(pytester: pytest.Pytester, tmp_path: Path) -> None:
-    parcel(outcomes(tmp_path, GOOD, is_worker=True), pytester.parseconfig(), OK)
-    assert list(tmp_path.glob("*.json")) == []
-
-
-def test_a_later_parcel_does_not_undo_an_earlier_one(pytester: pytest.Pytester, tmp_path: Path) -> None:
-    controlling = outcomes(tmp_path)
-    failing, fine = outcomes(tmp_path, is_worker=True), outcomes(tmp_path, GOOD, is_worker=True)
-    failing.note_error(AssertionError())
-    for worker in (failing, fine):
-        controlling.take(parcel(worker, pytester.parseconfig(), OK), lost=False)
-    assert controlling.other_failures
-    assert len(controlling.trials) == 1
-
-
-@pytest.mark.parametrize(("lost", "broken"), [(True, ["an xdist worker died before it could send its results"]), (False, [])])
-def test_a_worker_that_sent_nothing(*, lost: bool, broken: list[str], tmp_path: Path) -> None:
-    controlling = outcomes(tmp_path)
-    controlling.take(None, lost=lost)
-    assert controlling.broken == broken
+    worker = noting(outcomes(tmp_path, GOOD, worker="gw0"))
+    assert worker.finish(pytester.parseconfig(), OK) == OK
+    assert [path.name for path in tmp_path.rglob("*.*")] == ["notes.jsonl"]
 
 
 # --- files ---------------------------------------------------------------------------------------------------------------------
@@ -217,15 +245,43 @@ def test_a_run_gets_a_folder_of_its_own(pytester: pytest.Pytester, tmp_path: Pat
     config = pytester.parseconfig(f"--staleproof-dir={tmp_path / 'root'}")
     begin(config)
     made = config.stash[OUTCOMES]
-    assert not made.is_worker
+    assert not made.worker
+    assert begun(config) is made
     assert made.folder.parent == tmp_path / "root" / "runs"
     assert (tmp_path / "root" / "latest").resolve() == made.folder
 
 
 def test_a_worker_joins_the_run_of_the_controlling_process(pytester: pytest.Pytester, tmp_path: Path) -> None:
     config = pytester.parseconfig(f"--staleproof-dir={tmp_path / 'root'}")
-    config.workerinput = {"staleproof_run": str(tmp_path / "run")}  # type: ignore[attr-defined]  # xdist's
+    config.workerinput = {"staleproof_run": str(tmp_path / "run"), "workerid": "gw0"}  # type: ignore[attr-defined]  # xdist's
     begin(config)
     made = config.stash[OUTCOMES]
-    assert (made.is_worker, made.folder, made.root) == (True, tmp_path / "run", tmp_path / "root")
+    assert (made.worker, made.folder, made.root) == ("gw0", tmp_path / "run", tmp_path / "root")
     assert not (tmp_path / "root").exists()
+
+
+def test_a_run_is_begun_when_first_asked_for(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    config = pytester.parseconfig(f"--staleproof-dir={tmp_path / 'root'}", "--staleproof-replay=x")
+    made = begun(config)
+    assert made.folder.parent == tmp_path / "root" / "runs"
+    assert made.replayed
+
+
+def test_a_run_that_only_workers_knew_of_is_joined(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    config = pytester.parseconfig()
+    join(config, tmp_path / "nosuch")
+    assert OUTCOMES not in config.stash
+    join(config, tmp_path)
+    assert config.stash[OUTCOMES].folder == tmp_path
+
+
+def test_an_artefact_folder_that_cannot_be_made_is_refused(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"cannot make a run folder in .*/file: Not a directory; name an artefact folder"):
+        begin(pytester.parseconfig(f"--staleproof-dir={tmp_path / 'file'}"))
+
+
+def test_a_report_that_cannot_be_copied_is_told(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    made = outcomes(tmp_path, GOOD)
+    assert made.finish(pytester.parseconfig(f"--conformance-report={tmp_path}"), OK) == EXIT_ENVIRONMENT
+    assert made.broken == [f"cannot write --conformance-report={tmp_path}: Is a directory; it is in {tmp_path} too"]

@@ -12,9 +12,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from staleproof.drive.private import private_folder
 from staleproof.errors import HarnessBug, SetupError
 
 from .credentials import Credentials, make_credentials
@@ -52,7 +52,7 @@ async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *,
     folder.mkdir(parents=True, exist_ok=True)
     wanted = await _image(options, progress)
     async with AsyncExitStack() as stack:
-        private = Path(stack.enter_context(TemporaryDirectory(prefix="control-plane-", dir=folder)))
+        private = stack.enter_context(private_folder("control-plane"))
         credentials = make_credentials(private, USERS)
         session = await stack.enter_async_context(_session(credentials))
         progress.begin("control plane: starting the containers of etcd and kube-apiserver", 2)

@@ -7,7 +7,6 @@ and deletes objects), and which credentials it can pass on. It starts and stops 
 import asyncio
 import ipaddress
 import ssl
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from kubernetes import client, config
 
+from staleproof.drive.private import private_folder
 from staleproof.errors import SetupError, UsageError
 
 from .plane import USERS, ControlPlane, ControlPlaneOptions, write_private
@@ -40,8 +40,8 @@ class _Access:
 async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
     if options.kubeconfig is None:
         raise UsageError("the existing provider needs a kubeconfig; name one with --staleproof-kubeconfig.")
-    with tempfile.TemporaryDirectory(prefix="control-plane-", dir=folder.resolve()) as private:
-        access = await asyncio.to_thread(_load, options.kubeconfig, Path(private), options)
+    with private_folder("control-plane") as private:
+        access = await asyncio.to_thread(_load, options.kubeconfig, private, options)
         yield ControlPlane(
             server=access.server,
             ca_file=access.ca_file,

@@ -7,7 +7,6 @@ stop. It does not decide where the programs come from.
 import secrets
 import socket
 import ssl
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import aiohttp
 
+from staleproof.drive.private import large_root, private_folder
 from staleproof.drive.process import Command, Process
 from staleproof.errors import HarnessBug, SetupError
 
@@ -66,15 +66,14 @@ async def run_local(
     folder.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
         # Keys, tokens and data go when the run ends; the logs in `folder` stay.
-        private = Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="control-plane-", dir=folder, ignore_cleanup_errors=True))
-        )
+        private = stack.enter_context(private_folder("control-plane"))
+        data = stack.enter_context(private_folder("etcd", root=large_root()))
         credentials = make_credentials(private, USERS)
         session = await stack.enter_async_context(_session(credentials))
         progress.begin("control plane: starting etcd and kube-apiserver", 2)
         try:
             # The stack is left in reverse: kube-apiserver first, and its etcd is there until it has gone.
-            etcd_port = await _start(stack, _etcd(binaries.etcd, private / "etcd", folder, session), ports)
+            etcd_port = await _start(stack, _etcd(binaries.etcd, data / "etcd", folder, session), ports)
             progress.advance(1)
             apiserver = _kube_apiserver(binaries.kube_apiserver, credentials, etcd_port, folder, session)
             port = await _start(stack, apiserver, ports)

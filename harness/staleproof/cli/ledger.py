@@ -1,0 +1,79 @@
+"""What a command has run so far: kept and reported after each trial, so that an interruption takes nothing with it."""
+
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+
+from staleproof.assess import Result
+from staleproof.assess.artefacts import keep_crash, now, trial_report, write
+from staleproof.assess.result import Run
+from staleproof.report.model import Report, TrialReport
+from staleproof.report.terminal import sentence, table
+
+ROOT = Path(".staleproof")
+
+
+@dataclass(slots=True, kw_only=True)
+class Ledger:
+    """`environment` overrides what the run says of itself; `replayed`: a trial that passes now is a finding that was fixed."""
+
+    run: Run
+    reproduce: Callable[[Sequence[Result]], str]
+    environment: dict[str, str] = field(default_factory=dict)
+    replayed: bool = False
+    results: list[Result] = field(default_factory=list)
+    trials: list[TrialReport] = field(default_factory=list)
+
+    def add(self, result: Result) -> str:
+        """Keep a result; the id that replays it when it failed."""
+        crash = keep_crash(ROOT, result, replayed=self.replayed)
+        self.results.append(result)
+        self.trials.append(trial_report(result, self.run.folder, crash))
+        self.report(partial=True)
+        return crash
+
+    def report(self, *, partial: bool) -> Report:
+        """Write the reports."""
+        report = Report(
+            run_id=self.run.folder.name,
+            date=now(),
+            partial=partial,
+            reproduce=self.reproduce(self.results),
+            environment={**self.run.environment, **self.environment},
+            trials=tuple(self.trials),
+        )
+        write(self.run.folder, report)
+        return report
+
+
+def run_again(results: Sequence[Result]) -> str:
+    """The command that runs these plans."""
+    return shlex.join(["staleproof", "run", *(str(result.folder / "plan.json") for result in results)])
+
+
+@contextmanager
+def kept(ledger: Ledger, console: Console, *, in_words: bool = True) -> Iterator[Ledger]:
+    """However it ends: what was finished is written and told, and where it is. An end before the last trial is a partial report."""
+    whole = False
+    try:
+        yield ledger
+        whole = True
+    finally:
+        try:
+            if ledger.trials or whole:
+                report = ledger.report(partial=not whole)
+                if in_words:
+                    _tell(report, console)
+        finally:
+            console.print(f"run folder: {ledger.run.folder}", highlight=False, soft_wrap=True)
+
+
+def _tell(report: Report, console: Console) -> None:
+    console.print(table(report))
+    for crash in dict.fromkeys(trial.crash for trial in report.trials if trial.crash):
+        console.print(f"reproduce with: staleproof replay {crash}", highlight=False)
+    console.print(sentence(report), highlight=False, soft_wrap=True)

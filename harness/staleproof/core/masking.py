@@ -1,0 +1,99 @@
+"""What of a plan is never written down: the payload of Secrets, and the values of the controller's environment variables.
+
+It decides what takes their place, so that the written plan can still be run. A variable's value becomes `$` and its own name,
+taken from the environment when the plan is run again. A Secret's values become numbered placeholders: equal values get the same
+number and different ones different numbers, so a patch that changed something still does. Numbers, not hashes: the hash of a
+short password can be guessed. A placeholder is a JSON object, because kube-apiserver wants one in a Secret of type
+kubernetes.io/dockerconfigjson. Masking what is masked already changes nothing.
+
+What it does not see: secrets in other kinds (a ConfigMap, a pod template's `env`, a custom resource) and in the command line.
+And a controller that reads the *content* of a Secret finds the placeholder when a written plan is run again, which may change
+what it does.
+"""
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+SECRET = "Secret"
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_ELIDED = "…"
+
+
+class Placeholders:
+    """The placeholders of one plan, numbered in the order in which its values are first met."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+
+    def secret(self, obj: Mapping[str, Any]) -> dict[str, Any]:
+        """A Secret, or a merge patch of one, without its payload. What a patch removes (null) is still removed."""
+        return _replaced(obj, self._placeholder)
+
+    def _placeholder(self, field: str, value: object) -> str:
+        plain = _plain(field, value)
+        number = self._numbers.setdefault(plain, len(self._numbers) + 1)
+        text = f'{{"masked":{number}}}'
+        return base64.b64encode(text.encode()).decode() if field == "data" else text
+
+
+def elided(obj: Mapping[str, Any]) -> dict[str, Any]:
+    """A Secret, or a patch of one, for people to read."""
+    return _replaced(obj, lambda field, value: _ELIDED)
+
+
+def masked_env(env: Mapping[str, str]) -> dict[str, str]:
+    """Names only. What is empty stays empty: there is nothing to hide, and nothing to ask for again."""
+    return {name: value and reference_to(name) for name, value in env.items()}
+
+
+def reference_to(name: str) -> str:
+    """The value that stands for the variable of this name in the environment."""
+    return f"${name}"
+
+
+def masked_arguments(arguments: Sequence[str], option: str = "--controller-env") -> list[str]:
+    """A command line without the values that `option NAME=VALUE` or `option=NAME=VALUE` give."""
+    shown: list[str] = []
+    for before, word in zip(("", *arguments), arguments, strict=False):
+        if before == option:
+            shown.append(masked_pair(word))
+        elif word.startswith(f"{option}="):
+            shown.append(f"{option}={masked_pair(word.removeprefix(f'{option}='))}")
+        else:
+            shown.append(word)
+    return shown
+
+
+def masked_pair(pair: str) -> str:
+    name, equals, value = pair.partition("=")
+    return f"{name}{equals}{value and reference_to(name)}"
+
+
+def _replaced(obj: Mapping[str, Any], replace: Callable[[str, object], str]) -> dict[str, Any]:
+    made = dict(obj)
+    for field in ("data", "stringData"):
+        payload = made.get(field)
+        if isinstance(payload, dict):
+            # In order of name, so that the same Secret gets the same numbers however it is spelt.
+            new = {key: None if payload[key] is None else replace(field, payload[key]) for key in sorted(payload)}
+            made[field] = {key: new[key] for key in payload}
+        elif payload is not None:
+            made[field] = replace(field, payload)  # kube-apiserver will refuse it; it is still nobody's business
+    metadata = made.get("metadata")
+    if isinstance(metadata, dict) and isinstance(annotations := metadata.get("annotations"), dict) and _LAST_APPLIED in annotations:
+        kept = {key: value for key, value in annotations.items() if key != _LAST_APPLIED}
+        made["metadata"] = {**metadata, "annotations": kept}
+    return made
+
+
+def _plain(field: str, value: object) -> bytes:
+    """What `data` has in base64, `stringData` has as it is: one value, one number."""
+    if not isinstance(value, str):
+        return repr(value).encode()
+    if field == "data":
+        try:
+            return base64.b64decode("".join(value.split()), validate=True)
+        except ValueError:
+            pass  # kube-apiserver will refuse it
+    return value.encode()

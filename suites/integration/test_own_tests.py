@@ -1,0 +1,101 @@
+"""Tests of the user's own: a conftest.py names the controller and what it needs, and no option is given."""
+
+import json
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from .conftest import MANIFESTS, Run
+
+CONFTEST = f"""
+    import sys
+
+    import pytest
+    import yaml
+
+    from staleproof.core.plan import Subject
+
+    def document(name):
+        with open({str(MANIFESTS)!r} + "/" + name) as file:
+            return yaml.safe_load(file)
+
+    @pytest.fixture(scope="session")
+    def controller_spec():
+        return Subject(command=(sys.executable, "-m", "staleproof.fixtures.controllers.CONTROLLER"))
+
+    @pytest.fixture(scope="session")
+    def controller_crds():
+        return [document("widget-crd.yaml")]
+
+    @pytest.fixture(scope="session")
+    def controller_samples():
+        return [document("widget-sample.yaml")]
+"""
+TESTS = """
+    from staleproof.draw import own_writes
+    from staleproof.plugin.fail import assert_passed
+
+    def test_mine(trial, observed):
+        (mine,) = observed
+        plan = next(own_writes.canonical(mine, "create", own_writes.POKES[0]))
+        assert_passed([trial(plan)])
+
+    def test_of_something_else():
+        assert True
+"""
+
+
+def own_tests(folder: Path, controller: str, tests: str = TESTS) -> Path:
+    (folder / "conftest.py").write_text(textwrap.dedent(CONFTEST).replace("CONTROLLER", controller))
+    (folder / "test_mine.py").write_text(textwrap.dedent(tests))
+    return folder
+
+
+def test_a_conftest_is_enough(suite: Run, tmp_path: Path) -> None:
+    done = suite(folder=own_tests(tmp_path, "naive"))
+    assert done.code == 1, done.output
+    assert "1 failed, 1 passed" in done.output
+    assert "1 requirement violated: no-duplicate-create" in done.output
+    assert [trial["name"] for trial in done.report["trials"]] == ["001"]
+    assert done.results["no-duplicate-create"] == "failed"
+    (crash,) = (tmp_path / ".staleproof" / "crashes").iterdir()
+    assert crash.stem == done.report["trials"][0]["crash"]
+
+
+def test_with_workers_too(suite: Run, tmp_path: Path) -> None:
+    """The controlling process learns of the controller from what its workers left."""
+    done = suite("-n1", folder=own_tests(tmp_path, "naive"))
+    assert done.code == 1, done.output
+    assert "1 requirement violated: no-duplicate-create" in done.output
+    (run_folder,) = (tmp_path / ".staleproof" / "runs").iterdir()
+    report = json.loads((run_folder / "report.json").read_bytes())
+    assert [trial["folder"] for trial in report["trials"]] == ["gw0/trials/gw0-001"]
+
+
+DYING = TESTS.replace(
+    "assert True",
+    """import os
+        os._exit(7)
+""",
+)
+
+
+@pytest.mark.parametrize(("controller", "code"), [("naive", 1), ("deterministic", 11)])
+def test_a_worker_that_dies_takes_no_finding_with_it(controller: str, code: int, suite: Run, tmp_path: Path) -> None:
+    own_tests(tmp_path, controller, DYING)
+    done = suite("-n1", "--max-worker-restart=0", folder=tmp_path)
+    assert done.code == code, done.output
+    assert "an xdist worker died; what it had finished is in the report" in done.output
+    (run_folder,) = (tmp_path / ".staleproof" / "runs").iterdir()
+    report = json.loads((run_folder / "report.json").read_bytes())
+    assert report["partial"] is True
+    assert len(report["trials"]) == 1
+
+
+def test_tests_that_ask_for_nothing_leave_nothing(suite: Run, tmp_path: Path) -> None:
+    (tmp_path / "test_plain.py").write_text("def test_plain(): pass\n")
+    done = suite(folder=tmp_path)
+    assert done.code == 0, done.output
+    assert "staleproof:" not in done.output
+    assert not (tmp_path / ".staleproof").exists()

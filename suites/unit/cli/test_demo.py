@@ -1,0 +1,46 @@
+"""The demo passes a controller only for what was seen, and says what was not."""
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from staleproof.assess import Result
+from staleproof.checks.judge import judge
+from staleproof.checks.verdict import Outcome, Verdict, inconclusive, not_exercised
+from staleproof.cli.demo import _show, joined
+from staleproof.core.history import decode
+
+HISTORIES = Path(__file__).parents[3] / "fixtures" / "histories"
+
+
+def result(name: str) -> Result:
+    history = decode((HISTORIES / f"{name}.jsonl").read_bytes())
+    return Result("001", history.header.plan, history, judge(history), Path("trials/001"), 1.0, (3, 3))
+
+
+def shown(found: Result) -> str:
+    out = io.StringIO()
+    _show(Console(file=out, width=200), "fixture", found, "0123456789")
+    return out.getvalue()
+
+
+def test_guilty_and_innocent() -> None:
+    guilty, innocent = result("naive-hidden-creates"), result("expectations-hidden-creates")
+    assert (joined(guilty), joined(innocent)) == (Outcome.FAIL, Outcome.PASS)
+    assert shown(guilty).startswith("✗ failed  fixture")
+    assert "again: staleproof replay 0123456789" in shown(guilty)
+    assert shown(innocent) == "✓ passed  fixture  1.0 s\n"
+
+
+@pytest.mark.parametrize("verdict", [inconclusive, not_exercised])
+def test_what_was_not_seen_does_not_pass(verdict: Callable[[str, str], Verdict]) -> None:
+    innocent = result("expectations-hidden-creates")
+    slug = innocent.plan.aims[0]
+    others = tuple(each for each in innocent.verdicts if each.requirement != slug)
+    unknown = replace(innocent, verdicts=(verdict(slug, "the [fault] did not fire"), *others))
+    assert joined(unknown) is Outcome.INCONCLUSIVE
+    assert shown(unknown) == f"? inconclusive  fixture  1.0 s\n    {slug}: the [fault] did not fire\n"

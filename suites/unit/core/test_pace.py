@@ -1,0 +1,53 @@
+"""How long a controller pauses is read off its writes; the windows follow."""
+
+import pytest
+
+from staleproof.core.entry import Answered, Asked, Delivered, Entry, Settled, StepBegan
+from staleproof.core.history import Header, History
+from staleproof.core.pace import longest_pause, paced
+from staleproof.core.plan import Plan, Rest, Settle
+
+HEADER = Header(plan=Plan(scenario="x", steps=(Rest(seconds=1.0),)), namespace="ns")
+STEP = StepBegan(at=1.0, step=1, does="apply")
+
+
+def write(at: float, resource: str = "pods") -> Asked:
+    return Asked(at=at, request=int(at * 10), client="controller", verb="create", resource=resource, namespace="ns")
+
+
+def answer(at: float, to: Asked | None = None) -> Answered:
+    return Answered(at=at, request=to.request if to else 99, outcome="ok", code=201)
+
+
+def shown(at: float) -> Delivered:
+    return Delivered(at=at, stream=1, type="ADDED", namespace="ns", name="w", uid="u", revision=1)
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ([], 0.0),
+        ([STEP, shown(1.1)], 0.0),
+        ([STEP, write(1.5)], 0.5),
+        ([STEP, shown(1.25), write(1.5)], 0.25),
+        ([STEP, write(1.5), answer(1.75, write(1.5)), write(3.0)], 1.25),
+        ([STEP, write(1.5), answer(2.75), write(3.0)], 1.5),
+        ([STEP, write(1.5), answer(1.75), write(9.0, "leases.coordination.k8s.io")], 0.5),
+        ([STEP, write(1.5), Settled(at=2.0, ok=True), write(9.0)], 0.5),
+    ],
+)
+def test_the_longest_pause(entries: list[Entry], expected: float) -> None:
+    assert longest_pause(History(HEADER, tuple(entries))) == pytest.approx(expected)
+
+
+def test_a_brisk_controller_is_waited_for_as_usual() -> None:
+    assert paced(0.02, resync=False) == Settle()
+    assert paced(0.02, resync=True) == Settle(resync=True)
+
+
+def test_a_slow_one_is_given_more_than_its_pause() -> None:
+    settle = paced(1.2, resync=False)
+    assert settle.idle_seconds > 1.2
+    assert settle.quiet_seconds > settle.idle_seconds
+    assert settle.limit_seconds >= 12.0
+    assert settle.deadline_seconds >= 12.0

@@ -1,6 +1,7 @@
 """Running staleproof as its users do: as a command, in a folder of its own, judged by what it prints and by its exit code."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -70,6 +71,8 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def _runner(command: list[str], folders: pytest.TempPathFactory) -> Run:
     def run(*arguments: str, folder: Path | None = None, env: dict[str, str] | None = None) -> Done:
         where = folder or folders.mktemp("user")
+        if env is None:  # what pytest-xdist tells its workers is not for a pytest that they start
+            env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
         finished = subprocess.run(
             [*command, *arguments], cwd=where, env=env, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
         )

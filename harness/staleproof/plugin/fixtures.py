@@ -5,7 +5,6 @@ Nothing heavy is imported until then.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -109,7 +108,7 @@ def staleproof_session(
     from staleproof.plugin.outcome import begun
     from staleproof.progress import progress_on
 
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    worker = getattr(pytestconfig, "workerinput", {}).get("workerid", "")  # xdist's name for this process
     with told_plainly():
         outcomes = begun(pytestconfig)  # it may be a conftest.py that names the controller, and no option
         options = SessionOptions(

@@ -82,6 +82,7 @@ class Rig:
         await self._stack.aclose()
         self.subject, self.controller = subject, None
         self.environment["controller"] = _title(subject)
+        self.environment.pop("imageDigest", None)
 
     def controller_started(self, at: float) -> Started:
         """The entry that begins a life of the controller."""

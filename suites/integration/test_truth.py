@@ -278,6 +278,7 @@ def test_objects_made_before_the_new_watch_begins_are_live(theatre: Theatre) -> 
         await stage.until(lambda: resource in stage.truth.resources)
         await stage.until(lambda: (resource, stage.namespace, "early") in stage.truth.objects)
         await stage.caught_up(resource)
+        assert [key[2] for key in stage.truth.live(stage.namespace) if key[0] == resource] == ["early"]
 
     theatre.play(body)
 
@@ -483,6 +484,7 @@ def test_caught_up_does_not_wait_for_what_changed_after_the_list(theatre: Theatr
             await stage.create("configmaps", "new")
             await stage.until(lambda: len(stage.commits) == 6)
             late.lists.set()
+        assert {key[2] for key in stage.truth.live(stage.namespace) if key[0] == "configmaps"} == {"changed", "same", "new"}
 
     theatre.play_late(body)
 
@@ -518,6 +520,8 @@ def test_caught_up_while_others_go_on_writing(theatre: Theatre) -> None:
                 await stage.caught_up("configmaps")
             enough.set()
         await stage.caught_up("configmaps")
+        listed = {item["metadata"]["name"] for item in (await stage.api.call("GET", path))["items"]}
+        assert {key[2] for key in stage.truth.live(stage.namespace) if key[0] == "configmaps"} == listed
 
     theatre.play(body)
 

@@ -98,6 +98,7 @@ def test_read_waits_for_the_readers_there_are() -> None:
             await asyncio.sleep(0)
             filled(journal, 1)
             await journal.read()
+            assert not reading.done(), "it still waits for the fourth entry, and has taken what there is"
             reading.cancel()
             await asyncio.wait({reading})
 

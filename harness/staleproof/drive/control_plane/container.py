@@ -7,28 +7,17 @@ Paths inside are the paths outside, so that the same command line serves both.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from staleproof.drive.private import private_folder
-from staleproof.errors import HarnessBug, SetupError
+from staleproof.errors import SetupError
 
 from .credentials import Credentials, make_credentials
-from .local import (
-    READY_LIMIT_SECONDS,
-    TRIES,
-    _etcd,
-    _kube_apiserver,
-    _Server,
-    _session,
-    _version,
-    free_port,
-    port_taken,
-)
+from .local import Server, apiserver_server, connected, etcd_server, on_a_free_port, version_of
 from .plane import USERS, ControlPlane, ControlPlaneOptions
 from .progress import Progress
 
@@ -54,14 +43,14 @@ async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *,
     async with AsyncExitStack() as stack:
         private = stack.enter_context(private_folder("control-plane"))
         credentials = make_credentials(private, USERS)
-        session = await stack.enter_async_context(_session(credentials))
+        session = await stack.enter_async_context(connected(credentials))
         progress.begin("control plane: starting the containers of etcd and kube-apiserver", 2)
         try:
             # The stack is left in reverse: kube-apiserver first, and its etcd is there until it has gone.
-            etcd = _Boxed(_etcd(Path("etcd"), private / "etcd", folder, session), wanted, scratch=(str(private / "etcd"),))
+            etcd = _Boxed(etcd_server(Path("etcd"), private / "etcd", folder, session), wanted, scratch=(str(private / "etcd"),))
             etcd_port = await _start(stack, etcd)
             progress.advance(1)
-            apiserver = _kube_apiserver(Path("kube-apiserver"), credentials, etcd_port, folder, session)
+            apiserver = apiserver_server(Path("kube-apiserver"), credentials, etcd_port, folder, session)
             port = await _start(stack, _Boxed(apiserver, wanted, files=_files(credentials)))
             progress.advance(2)
         finally:
@@ -70,7 +59,7 @@ async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *,
         yield ControlPlane(
             server=server,
             ca_file=credentials.ca_file,
-            version=await _version(session, server, credentials),
+            version=await version_of(session, server, credentials),
             provider="container",
             why=why,
             tokens=credentials.tokens,
@@ -83,21 +72,18 @@ async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *,
 class _Boxed:
     """A server, and what its container needs."""
 
-    server: _Server
+    server: Server
     wanted: "Wanted"
     files: tuple[Path, ...] = ()
     scratch: tuple[str, ...] = ()
 
 
 async def _start(stack: AsyncExitStack, boxed: _Boxed) -> int:
-    """As `local` does it: a port that somebody took meanwhile is tried again with another."""
     from staleproof.drive.container import Container, ContainerCommand
 
-    server = boxed.server
-    for attempt in range(1, TRIES + 1):
-        port = free_port()
-        command = server.command(port)
-        container = await Container.start(
+    def start(port: int) -> Awaitable[Container]:
+        command = boxed.server.command(port)
+        return Container.start(
             ContainerCommand(
                 name=command.name,
                 wanted=boxed.wanted,
@@ -109,15 +95,8 @@ async def _start(stack: AsyncExitStack, boxed: _Boxed) -> int:
                 scratch=boxed.scratch,
             )
         )
-        stack.push_async_callback(container.stop, grace_seconds=server.grace_seconds)
-        try:
-            await container.ready(partial(server.ready, port), limit_seconds=READY_LIMIT_SECONDS)
-        except SetupError:
-            if container.running or not port_taken(container.last_lines()) or attempt == TRIES:
-                raise
-        else:
-            return port
-    raise HarnessBug("the last attempt to start a container neither returned nor raised")
+
+    return await on_a_free_port(stack, boxed.server, start)
 
 
 def _files(credentials: Credentials) -> tuple[Path, ...]:

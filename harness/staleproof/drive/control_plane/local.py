@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import aiohttp
 
@@ -42,7 +43,7 @@ class Binaries:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Server:
+class Server:
     """A program that listens on a port of our choice."""
 
     command: Callable[[int], Command]
@@ -69,13 +70,13 @@ async def run_local(
         private = stack.enter_context(private_folder("control-plane"))
         data = stack.enter_context(private_folder("etcd", root=large_root()))
         credentials = make_credentials(private, USERS)
-        session = await stack.enter_async_context(_session(credentials))
+        session = await stack.enter_async_context(connected(credentials))
         progress.begin("control plane: starting etcd and kube-apiserver", 2)
         try:
             # The stack is left in reverse: kube-apiserver first, and its etcd is there until it has gone.
-            etcd_port = await _start(stack, _etcd(binaries.etcd, data / "etcd", folder, session), ports)
+            etcd_port = await _start(stack, etcd_server(binaries.etcd, data / "etcd", folder, session), ports)
             progress.advance(1)
-            apiserver = _kube_apiserver(binaries.kube_apiserver, credentials, etcd_port, folder, session)
+            apiserver = apiserver_server(binaries.kube_apiserver, credentials, etcd_port, folder, session)
             port = await _start(stack, apiserver, ports)
             progress.advance(2)
         finally:
@@ -84,7 +85,7 @@ async def run_local(
         yield ControlPlane(
             server=server,
             ca_file=credentials.ca_file,
-            version=await _version(session, server, credentials),
+            version=await version_of(session, server, credentials),
             provider=binaries.provider,
             why=binaries.why,
             tokens=credentials.tokens,
@@ -98,22 +99,39 @@ def port_taken(lines: list[str]) -> bool:
     return any("address already in use" in line for line in lines)
 
 
-async def _start(stack: AsyncExitStack, server: _Server, ports: Callable[[], int]) -> int:
+class Started(Protocol):
+    """A program that runs, or a container."""
+
+    @property
+    def running(self) -> bool: ...
+    def last_lines(self) -> list[str]: ...
+    async def ready(self, probe: Callable[[], Awaitable[bool]], *, limit_seconds: float) -> None: ...
+    async def stop(self, *, grace_seconds: float) -> int: ...
+
+
+async def on_a_free_port(
+    stack: AsyncExitStack, server: Server, start: Callable[[int], Awaitable[Started]], *, ports: Callable[[], int] = free_port
+) -> int:
+    """Start it, wait until it is ready, and return its port. One that somebody took meanwhile is tried again with another."""
     for attempt in range(1, TRIES + 1):
         port = ports()
-        process = await Process.start(server.command(port))
-        stack.push_async_callback(process.stop, grace_seconds=server.grace_seconds)
+        started = await start(port)
+        stack.push_async_callback(started.stop, grace_seconds=server.grace_seconds)
         try:
-            await process.ready(partial(server.ready, port), limit_seconds=READY_LIMIT_SECONDS)
+            await started.ready(partial(server.ready, port), limit_seconds=READY_LIMIT_SECONDS)
         except SetupError:
-            if process.running or not port_taken(process.last_lines()) or attempt == TRIES:
+            if started.running or not port_taken(started.last_lines()) or attempt == TRIES:
                 raise
         else:
             return port
     raise HarnessBug("the last attempt to start a server neither returned nor raised")
 
 
-def _etcd(program: Path, data: Path, logs: Path, session: aiohttp.ClientSession) -> _Server:
+async def _start(stack: AsyncExitStack, server: Server, ports: Callable[[], int]) -> int:
+    return await on_a_free_port(stack, server, lambda port: Process.start(server.command(port)), ports=ports)
+
+
+def etcd_server(program: Path, data: Path, logs: Path, session: aiohttp.ClientSession) -> Server:
     name = f"staleproof-{secrets.token_hex(8)}"
 
     def command(port: int) -> Command:
@@ -140,10 +158,10 @@ def _etcd(program: Path, data: Path, logs: Path, session: aiohttp.ClientSession)
         except (aiohttp.ClientError, OSError, ValueError):
             return False
 
-    return _Server(command=command, ready=ready, grace_seconds=ETCD_GRACE_SECONDS)
+    return Server(command=command, ready=ready, grace_seconds=ETCD_GRACE_SECONDS)
 
 
-def _kube_apiserver(program: Path, credentials: Credentials, etcd_port: int, logs: Path, session: aiohttp.ClientSession) -> _Server:
+def apiserver_server(program: Path, credentials: Credentials, etcd_port: int, logs: Path, session: aiohttp.ClientSession) -> Server:
     def command(port: int) -> Command:
         argv = (
             str(program),
@@ -179,11 +197,11 @@ def _kube_apiserver(program: Path, credentials: Credentials, etcd_port: int, log
         except (aiohttp.ClientError, OSError):
             return False
 
-    return _Server(command=command, ready=ready, grace_seconds=APISERVER_GRACE_SECONDS)
+    return Server(command=command, ready=ready, grace_seconds=APISERVER_GRACE_SECONDS)
 
 
 @asynccontextmanager
-async def _session(credentials: Credentials) -> AsyncIterator[aiohttp.ClientSession]:
+async def connected(credentials: Credentials) -> AsyncIterator[aiohttp.ClientSession]:
     verify = ssl.create_default_context(cafile=str(credentials.ca_file))
     verify.verify_flags |= ssl.VERIFY_X509_STRICT
     async with aiohttp.ClientSession(
@@ -197,7 +215,7 @@ def _bearer(credentials: Credentials) -> dict[str, str]:
     return {"Authorization": f"Bearer {credentials.tokens[RUNNER]}"}
 
 
-async def _version(session: aiohttp.ClientSession, server: str, credentials: Credentials) -> str:
+async def version_of(session: aiohttp.ClientSession, server: str, credentials: Credentials) -> str:
     try:
         async with session.get(f"{server}/version", headers=_bearer(credentials)) as answer:
             answer.raise_for_status()

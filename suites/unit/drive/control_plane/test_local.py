@@ -14,4 +14,6 @@ def test_the_logs_of_both_programs_say_that_a_port_is_taken() -> None:
 
 def test_a_free_port_can_be_bound() -> None:
     with socket.socket() as listener:
-        listener.bind(("127.0.0.1", free_port()))
+        port = free_port()
+        listener.bind(("127.0.0.1", port))
+        assert listener.getsockname()[1] == port

@@ -1,7 +1,7 @@
 """What happened at the proxy, in order, until somebody has read it.
 
 Entries are numbered from 0 for the life of the proxy. What every reader has been given is forgotten, but for the last few
-thousand: a reader whose connection broke may come back for them. While nobody reads, everything is kept.
+thousand: a reader whose connection broke may come back for them. While nobody reads, the newest hundred thousand are kept.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from staleproof.core.entry import Entry
 
 _BATCH = 2_000
 _KEPT = 5_000
+_KEPT_UNREAD = 100_000
 _LOOK_AGAIN_SECONDS = 0.005
 
 
@@ -31,6 +32,8 @@ class Journal:
     def record(self, entry: Entry) -> None:
         self._entries.append(entry)
         self._news.set()
+        if not self._readers:
+            self._forget(len(self._entries), keep=_KEPT_UNREAD)
 
     @property
     def end(self) -> int:
@@ -47,7 +50,7 @@ class Journal:
                     batch = self._entries[at - self.first : at - self.first + _BATCH]
                     yield self._encoder.encode_lines(batch)
                     at = self._readers[name] = at + len(batch)
-                    self._forget()
+                    self._forget(min(self._readers.values()) - self.first, keep=_KEPT)
                 self._news.clear()
                 await self._news.wait()
         finally:
@@ -58,9 +61,8 @@ class Journal:
         while any(at < self.end for at in self._readers.values()):
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 
-    def _forget(self) -> None:
-        """In large portions: deleting the head of a list moves its tail."""
-        read = min(self._readers.values()) - self.first
-        if read > 2 * _KEPT:
-            del self._entries[: read - _KEPT]
-            self.first += read - _KEPT
+    def _forget(self, count: int, *, keep: int) -> None:
+        """Of the oldest `count` all but the last `keep`. In large portions: deleting the head of a list moves its tail."""
+        if count > 2 * keep:
+            del self._entries[: count - keep]
+            self.first += count - keep

@@ -66,6 +66,8 @@ class Dechunker:
         buffer, at, out = self._rest + data, 0, []
         while not self.over and (line_end := buffer.find(_LINE_END, at)) >= 0:
             size = int(buffer[at:line_end].partition(b";")[0], 16)
+            if size < 0:
+                raise ValueError(f"expected the size of a chunk, found {size}")
             begin = line_end + 2
             end = begin + size
             if size == 0:

@@ -8,21 +8,24 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import click
 from rich.console import Console
 
-from staleproof.drive.api import connect
+from staleproof.assess.blame import known
+from staleproof.drive.api import Api, connect
 from staleproof.drive.control_plane import CONTROLLER, RUNNER, ControlPlane, ControlPlaneOptions, control_plane
-from staleproof.drive.proxy import proxy
+from staleproof.drive.proxy import Proxy, proxy
 from staleproof.errors import SetupError, UsageError
 from staleproof.progress import progress_on
 
-from . import checking, traffic
+from . import checking, held, streams, traffic
 from .client import Address
 from .figure import PROXY_MB, Figure, table
+from .tally import Tally
 
 _MISSED = 1
 _SETUP_FAILED = 11
@@ -39,33 +42,60 @@ class Progress:
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
+class Bench:
+    """What is measured on one control plane. Each group has a proxy of its own, so that none inherits another's memory."""
+
+    def __init__(self, plane: ControlPlane, folder: Path, sizes: traffic.Sizes, progress: Progress) -> None:
+        self._plane, self._folder, self._sizes, self._progress = plane, folder, sizes, progress
+        self.direct = Address.of(plane.server, plane.ca_file, traffic.token_of(plane, RUNNER))
+        self.figures: list[Figure] = []
+        self.notes: list[str] = []
+
+    async def measure(self) -> None:
+        async with connect(self._plane.server, self.direct.tls, {"Authorization": f"Bearer {self.direct.token}"}) as api:
+            self._progress(f"creating {self._sizes.events} ConfigMaps")
+            before = await traffic.create(api, traffic.NAMESPACE, self._sizes.events)
+            await self._traffic(api, before)
+            await self._streams(api)
+            await self._held(api)
+
+    async def _traffic(self, api: Api, before: str) -> None:
+        began = time.perf_counter()
+        async with self._proxy(Tally()) as (_, ends):
+            start = traffic.started("proxy start", time.perf_counter() - began)
+            figures, notes = await traffic.bursts(ends, self._sizes, before, self._progress)
+            figures += await traffic.latency(api, ends, self._sizes, self._progress)
+            more, more_notes = await traffic.requests(ends, self._sizes, self._progress)
+            self.figures += [*figures, *more, traffic.resident(ends, PROXY_MB), start]
+            self.notes += [*notes, *more_notes]
+
+    async def _streams(self, api: Api) -> None:
+        async with self._proxy(Tally()) as (_, ends):
+            self.figures += await streams.idle(api, ends, self._progress)
+            self.figures += await streams.busy(ends, self._sizes, self._progress)
+
+    async def _held(self, api: Api) -> None:
+        tally = Tally()
+        async with self._proxy(tally) as (running, ends):
+            self.figures += await held.hold_and_release(api, ends, running, tally, self._sizes, self._progress)
+
+    @asynccontextmanager
+    async def _proxy(self, tally: Tally) -> AsyncIterator[tuple[Proxy, traffic.Ends]]:
+        async with proxy(self._plane, self._folder / "proxy", tally.take, log=self._folder / "proxy.log") as running:
+            proxied = Address.of(running.server, running.ca_file, traffic.token_of(self._plane, CONTROLLER))
+            yield running, traffic.Ends(self.direct, proxied, running.process.pid)
+            tally.check()
+
+
 async def measure(sizes: traffic.Sizes, folder: Path, progress: Progress) -> tuple[list[Figure], list[str]]:
     """Everything that needs a control plane."""
     progress("starting the control plane")
     began = time.perf_counter()
     async with control_plane(ControlPlaneOptions(), folder / "control-plane", progress_on(progress.console)) as plane:
-        started = [traffic.started("control plane start", time.perf_counter() - began)]
-        direct = Address.of(plane.server, plane.ca_file, _token(plane, RUNNER))
-        headers = {"Authorization": f"Bearer {direct.token}"}
-        async with connect(plane.server, direct.tls, headers) as api:
-            progress(f"creating {sizes.events} ConfigMaps")
-            before = await traffic.prepare(api, sizes)
-            began = time.perf_counter()
-            async with proxy(plane, folder / "proxy", lambda entry: None, log=folder / "proxy.log") as running:
-                started.append(traffic.started("proxy start", time.perf_counter() - began))
-                proxied = Address.of(running.server, running.ca_file, _token(plane, CONTROLLER))
-                ends = traffic.Ends(direct, proxied, running.process.pid)
-                figures, notes = await traffic.bursts(ends, sizes, before, progress)
-                figures += await traffic.latency(api, ends, sizes, progress)
-                more, more_notes = await traffic.requests(ends, sizes, progress)
-                memory = traffic.resident(ends, PROXY_MB)
-                return [*figures, *more, memory, *started], [*notes, *more_notes]
-
-
-def _token(plane: ControlPlane, user: str) -> str:
-    if user not in plane.tokens:
-        raise UsageError(f"expected a control plane that staleproof starts, found {plane.provider}; bench needs its tokens")
-    return plane.tokens[user]
+        start = traffic.started("control plane start", time.perf_counter() - began)
+        bench = Bench(plane, folder, sizes, progress)
+        await bench.measure()
+        return [*bench.figures, start], bench.notes
 
 
 def _show(figures: Sequence[Figure], notes: Sequence[str]) -> None:
@@ -87,8 +117,10 @@ def main(*, check: bool, json_path: Path | None, events: int, rounds: int, write
     with tempfile.TemporaryDirectory(prefix="staleproof-bench-") as folder:
         try:
             figures, notes = asyncio.run(measure(traffic.Sizes(events, rounds, writes), Path(folder), progress))
-        except (SetupError, UsageError) as err:
-            progress(f"bench: {err}")
+        except Exception as err:
+            if not isinstance(cause := known(err), SetupError | UsageError):
+                raise
+            progress(f"bench: {cause}")
             sys.exit(_SETUP_FAILED)
     figures += checking.speeds(progress)
     _show(figures, notes)

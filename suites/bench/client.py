@@ -117,6 +117,29 @@ async def frames(address: Address, path: str, wanted: int, *, limit_seconds: flo
         watch.transport.abort()
 
 
+async def lines(address: Address, path: str, on_line: Callable[[bytes], None]) -> None:
+    """Read a watch, whole lines of it, until it ends with a last chunk. For those who must look at what came.
+
+    Raises:
+        ConnectionError, EOFError: it ended in another way.
+        SetupError: it was refused.
+    """
+    reader, writer = await asyncio.open_connection(address.host, address.port, ssl=address.tls, server_hostname=address.host)
+    try:
+        writer.write(address.get(path))
+        head = await reader.readuntil(_HEAD_END)
+        if b" 200 " not in head[:13]:
+            raise SetupError(f"expected a watch, found {head[:60]!r}; is the load of another program too high?")
+        rest = b""
+        while size := int(await reader.readuntil(b"\r\n"), 16):
+            *whole, rest = (rest + await reader.readexactly(size)).split(b"\n")
+            await reader.readexactly(2)
+            for line in whole:
+                on_line(line)
+    finally:
+        writer.transport.abort()
+
+
 class Conversation:
     """One kept-alive connection. `send` and `receive` are two calls, so that the answer can wait."""
 
@@ -131,12 +154,13 @@ class Conversation:
     def send(self, request: bytes) -> None:
         self._writer.write(request)
 
-    async def receive(self) -> None:
+    async def receive(self) -> bytes:
+        """The body of the answer."""
         head = (await self._reader.readuntil(_HEAD_END)).lower()
         if b" 200 " not in head[:13]:
             raise SetupError(f"expected the status 200, found {head[:60]!r}; is the load of another program too high?")
         length = int(head.partition(b"content-length:")[2].split(b"\r\n", 1)[0])
-        await self._reader.readexactly(length)
+        return await self._reader.readexactly(length)
 
     def close(self) -> None:
         self._writer.transport.abort()

@@ -10,6 +10,9 @@ BURST_RATIO = 1 / 2.5
 ADDED_LATENCY_MS = 2.0
 ENTRIES_PER_SECOND = 100_000
 PROXY_MB = 150
+STREAM_KB = 600
+IDLE_SHARE = 0.02
+HELD_KB = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

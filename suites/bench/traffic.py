@@ -5,25 +5,25 @@ an absolute figure does not. The first round of each is thrown away: it pays for
 """
 
 import asyncio
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import mean, median, quantiles
 
 from staleproof.drive.api import Api
-from staleproof.errors import SetupError
+from staleproof.drive.control_plane import ControlPlane
+from staleproof.errors import SetupError, UsageError
 
 from .client import Address, Conversation, frames, gets, open_watch
 from .figure import ADDED_LATENCY_MS, BURST_RATIO, Figure, rate
+from .process import cpu_seconds, resident_mb
 
 NAMESPACE = "bench"
-_CONFIG_MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
-_WATCH_LIST = f"{_CONFIG_MAPS}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
-_BODY_BYTES = 1_150  # with metadata and managedFields a frame is about 1.5 kB
+CONFIG_MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
+_WATCH_LIST = f"{CONFIG_MAPS}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+BODY_BYTES = 1_150  # with metadata and managedFields a frame is about 1.5 kB
 _ROUND_SECONDS = 1.0
-_LIMIT_SECONDS = 60.0
+LIMIT_SECONDS = 60.0
 _BUSY = 0.8
 
 
@@ -43,18 +43,19 @@ class Sizes:
     writes: int
 
 
-async def prepare(api: Api, sizes: Sizes) -> str:
-    """Create the ConfigMaps; the resourceVersion before the first of them."""
-    await api.call("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
-    before = str((await api.call("GET", _CONFIG_MAPS))["metadata"]["resourceVersion"])
-    numbers = iter(range(sizes.events))
+async def create(api: Api, namespace: str, count: int) -> str:
+    """A namespace with so many ConfigMaps; the resourceVersion before the first of them."""
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    await api.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+    before = str((await api.call("GET", path))["metadata"]["resourceVersion"])
+    numbers = iter(range(count))
 
-    async def create() -> None:
+    async def create_some() -> None:
         for i in numbers:
-            body = {"metadata": {"name": f"sample-{i}"}, "data": {"text": "x" * _BODY_BYTES}}
-            await api.call("POST", _CONFIG_MAPS, body)
+            body = {"metadata": {"name": f"sample-{i}"}, "data": {"text": "x" * BODY_BYTES}}
+            await api.call("POST", path, body)
 
-    await asyncio.gather(*(create() for _ in range(16)))
+    await asyncio.gather(*(create_some() for _ in range(16)))
     return before
 
 
@@ -62,7 +63,7 @@ async def bursts(ends: Ends, sizes: Sizes, before: str, progress: Callable[[str]
     """A WatchList of everything, and a WATCH that is given the whole history again."""
     kinds = {
         "watch burst (WatchList)": (_WATCH_LIST, sizes.events + 1),  # and the bookmark that ends it
-        "watch burst (history replay)": (f"{_CONFIG_MAPS}?watch=1&resourceVersion={before}", sizes.events),
+        "watch burst (history replay)": (f"{CONFIG_MAPS}?watch=1&resourceVersion={before}", sizes.events),
     }
     figures, notes = [], []
     for name, (path, wanted) in kinds.items():
@@ -70,10 +71,10 @@ async def bursts(ends: Ends, sizes: Sizes, before: str, progress: Callable[[str]
         for number in range(sizes.rounds + 1):
             progress(f"{name}: round {number} of {sizes.rounds}")
             cpu, began = time.process_time(), time.perf_counter()
-            direct = await frames(ends.direct, path, wanted, limit_seconds=_LIMIT_SECONDS)
+            direct = await frames(ends.direct, path, wanted, limit_seconds=LIMIT_SECONDS)
             busy.append((time.process_time() - cpu) / (time.perf_counter() - began))
             before_seconds = cpu_seconds(ends.proxy_pid)
-            pairs.append((direct, await frames(ends.proxied, path, wanted, limit_seconds=_LIMIT_SECONDS)))
+            pairs.append((direct, await frames(ends.proxied, path, wanted, limit_seconds=LIMIT_SECONDS)))
             worked.append(cpu_seconds(ends.proxy_pid) - before_seconds)
         del pairs[0], worked[0]
         ratio = median(direct / proxied for direct, proxied in pairs)
@@ -97,8 +98,8 @@ async def latency(api: Api, ends: Ends, sizes: Sizes, progress: Callable[[str], 
     The answer to the write is read after both events have come: reading it would delay us in noticing them.
     """
     progress(f"latency: {sizes.writes} writes")
-    start = (await api.call("POST", _CONFIG_MAPS, {"metadata": {"name": "single"}}))["metadata"]["resourceVersion"]
-    path = f"{_CONFIG_MAPS}?watch=1&resourceVersion={start}&fieldSelector=metadata.name%3Dsingle"
+    start = (await api.call("POST", CONFIG_MAPS, {"metadata": {"name": "single"}}))["metadata"]["resourceVersion"]
+    path = f"{CONFIG_MAPS}?watch=1&resourceVersion={start}&fieldSelector=metadata.name%3Dsingle"
     written: list[float] = []
     arrivals = Arrivals(), Arrivals()
     watches = [await open_watch(end, path, seen.frames) for end, seen in zip((ends.direct, ends.proxied), arrivals, strict=True)]
@@ -106,10 +107,10 @@ async def latency(api: Api, ends: Ends, sizes: Sizes, progress: Callable[[str], 
     await writer.open()
     try:
         for number in range(1, sizes.writes + 1):
-            request = ends.direct.patch(f"{_CONFIG_MAPS}/single", b'{"data":{"number":"%d"}}' % number)
+            request = ends.direct.patch(f"{CONFIG_MAPS}/single", b'{"data":{"number":"%d"}}' % number)
             written.append(time.perf_counter())
             writer.send(request)
-            async with asyncio.timeout(_LIMIT_SECONDS):
+            async with asyncio.timeout(LIMIT_SECONDS):
                 for seen in arrivals:
                     await seen.reached(number)
                 await writer.receive()
@@ -162,7 +163,7 @@ def _latency_figures(written: list[float], direct: list[float], proxied: list[fl
 async def requests(ends: Ends, sizes: Sizes, progress: Callable[[str], None]) -> tuple[list[Figure], list[str]]:
     """GETs of one object over connections that are kept."""
     figures, notes = [], []
-    path = f"{_CONFIG_MAPS}/sample-0"
+    path = f"{CONFIG_MAPS}/sample-0"
     for connections in (8, 1):
         pairs, busy = [], []
         for number in range(1, sizes.rounds + 1):
@@ -179,17 +180,6 @@ async def requests(ends: Ends, sizes: Sizes, progress: Callable[[str], None]) ->
     return figures, notes
 
 
-def cpu_seconds(pid: int) -> float:
-    """User and system time of a process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def resident_mb(pid: int) -> float:
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
 def resident(ends: Ends, limit_mb: float) -> Figure:
     found = resident_mb(ends.proxy_pid)
     return Figure(name="proxy memory at the end", unit="MB", value=found, target=f"≤ {limit_mb:g} MB", met=found <= limit_mb)
@@ -199,3 +189,9 @@ def started(name: str, seconds: float) -> Figure:
     if seconds <= 0:
         raise SetupError(f"{name}: the clock went backwards")
     return Figure(name=name, unit="s", value=seconds)
+
+
+def token_of(plane: ControlPlane, user: str) -> str:
+    if user not in plane.tokens:
+        raise UsageError(f"expected a control plane that staleproof starts, found {plane.provider}; its tokens are needed here")
+    return plane.tokens[user]

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 import yaml
+from rich.console import Console
+from rich.table import Table
 
 MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 WIDGETS = (f"--staleproof-crds={MANIFESTS / 'widget-crd.yaml'}", f"--staleproof-samples={MANIFESTS / 'widget-sample.yaml'}")
@@ -79,3 +81,37 @@ def _runner(command: list[str], folders: pytest.TempPathFactory) -> Run:
         return Done(finished.returncode, finished.stdout + finished.stderr, where)
 
     return run
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The table of what each client does about each fault, from the tests that have just run."""
+    reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, ())]
+    cells = [value for report in reports for name, value in report.user_properties if name == "reaction"]
+    if not cells:
+        return
+    clients = sorted({client for _, client, _ in cells})
+    table = Table(title="what clients do about faults", title_justify="left")
+    for heading in ("fault", *clients):
+        table.add_column(heading)
+    for row in _cells(cells, clients):
+        table.add_row(*row)
+    if page := os.environ.get("STALEPROOF_REACTIONS"):
+        _write(Path(page), [["fault", *clients], ["---"] * (1 + len(clients)), *_cells(cells, clients)])
+    console = Console(width=200)
+    with console.capture() as capture:
+        console.print(table)
+    terminalreporter.write_line(capture.get())
+
+
+def _cells(cells: list[tuple[str, str, str]], clients: list[str]) -> list[list[str]]:
+    """One row for each fault, in the order in which they were shown."""
+    by_place = {(title, client): text for title, client, text in cells}
+    return [[title, *(by_place.get((title, client), "-") for client in clients)] for title in dict.fromkeys(t for t, _, _ in cells)]
+
+
+def _write(page: Path, rows: list[list[str]]) -> None:
+    """The table into the page, between its markers."""
+    begin, end = "<!-- reactions: begin -->\n", "<!-- reactions: end -->"
+    before, _, rest = page.read_text().partition(begin)
+    table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    page.write_text(f"{before}{begin}{table}{end}{rest.partition(end)[2]}")

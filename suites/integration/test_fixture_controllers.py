@@ -1,27 +1,37 @@
 """The fixture controllers do their work on a real control plane when nothing is wrong, and then fall silent.
 
-What they do when their cache lags is not asked here: that is what the mutants are for.
+What they do when their cache lags is not asked here: that is what the mutants are for. The complete ones, honest and mutant, all
+take the same walk, side by side, each in a namespace of its own.
 """
 
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from kubernetes import client, config
+from kubernetes.client.exceptions import ApiException
+
+# The leaf under test; mypy does not follow the mapping of folders.
+from staleproof.fixtures.controllers.correct import CORRECT  # type: ignore[import-not-found]  # noqa: TID251
+from staleproof.fixtures.controllers.mutants import MUTANTS  # type: ignore[import-not-found]  # noqa: TID251
 
 from staleproof.drive.control_plane import CONTROLLER, RUNNER, ControlPlaneOptions, Silent, control_plane
 from staleproof.drive.process import Command, Process
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "fixtures" / "manifests"
-CONTROLLERS = ("naive", "expectations", "deterministic", "no_preconditions")
+SMALL = ("naive", "expectations", "deterministic", "no_preconditions")
 KIND = ("staleproof.dev", "v1")
+CRDS = ("widget-crd.yaml", "sequentialjob-crd.yaml")
+SEQUENCES = ("correct", "naive")
 LIMIT_SECONDS = 60.0
+AT_A_TIME = 8
 
 
 class Cluster:
@@ -35,8 +45,8 @@ class Cluster:
         assert made.metadata.name
         self.namespace = made.metadata.name
 
-    def apply_sample(self, *, name: str = "sample", replicas: int = 3) -> None:
-        body = yaml.safe_load((MANIFESTS / "widget-sample.yaml").read_text())
+    def apply_sample(self, *, name: str = "sample", replicas: int = 3, manifest: str = "widget-sample.yaml") -> None:
+        body = yaml.safe_load((MANIFESTS / manifest).read_text())
         body["metadata"]["name"], body["spec"]["replicas"] = name, replicas
         self.custom.create_namespaced_custom_object(*KIND, self.namespace, "widgets", body)
 
@@ -69,7 +79,7 @@ class Cluster:
         try:
             async with asyncio.timeout(LIMIT_SECONDS):
                 while not condition():
-                    await asyncio.sleep(0.02)
+                    await asyncio.sleep(0.05)
         except TimeoutError:
             log = self.log.read_text() if self.log.exists() else ""
             pytest.fail(f"{self.revisions()}, status {self.widget().get('status')}; the controller wrote:\n{log}")
@@ -78,8 +88,8 @@ class Cluster:
         await self.until(lambda: self.settled_at(replicas, name=name))
 
     @asynccontextmanager
-    async def running(self, controller: str) -> AsyncIterator[Process]:
-        argv = (sys.executable, "-m", f"fixtures.controllers.{controller}")
+    async def running(self, controller: str, *arguments: str) -> AsyncIterator[Process]:
+        argv = (sys.executable, "-m", f"fixtures.controllers.{controller}", *arguments)
         command = Command(name=controller, argv=argv, log=self.log, env={"KUBECONFIG": str(self.kubeconfig)}, cwd=ROOT)
         process = await Process.start(command)
         try:
@@ -100,20 +110,21 @@ def kubeconfigs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path
         try:
             plane.write_kubeconfig(ours, user=RUNNER)
             plane.write_kubeconfig(theirs, user=CONTROLLER)
-            runner.run(know_widgets(ours))
+            runner.run(know_resources(ours))
             yield ours, theirs
         finally:
             runner.run(stack.aclose())
 
 
-async def know_widgets(kubeconfig: Path) -> None:
-    crd = yaml.safe_load((MANIFESTS / "widget-crd.yaml").read_text())
+async def know_resources(kubeconfig: Path) -> None:
     with api_client(kubeconfig) as api:
         definitions = client.ApiextensionsV1Api(api)
-        definitions.create_custom_resource_definition(crd)
-        async with asyncio.timeout(LIMIT_SECONDS):
-            while not served(definitions, crd["metadata"]["name"]):
-                await asyncio.sleep(0.02)
+        for manifest in CRDS:
+            crd = yaml.safe_load((MANIFESTS / manifest).read_text())
+            definitions.create_custom_resource_definition(crd)
+            async with asyncio.timeout(LIMIT_SECONDS):
+                while not served(definitions, crd["metadata"]["name"]):
+                    await asyncio.sleep(0.02)
 
 
 def served(definitions: client.ApiextensionsV1Api, name: str) -> bool:
@@ -135,7 +146,7 @@ def cluster(kubeconfigs: tuple[Path, Path], tmp_path: Path) -> Iterator[Cluster]
         yield Cluster(api, theirs, tmp_path)
 
 
-@pytest.mark.parametrize("controller", CONTROLLERS)
+@pytest.mark.parametrize("controller", SMALL)
 def test_as_many_pods_as_wanted_and_the_status_says_so(cluster: Cluster, controller: str) -> None:
     async def body() -> None:
         async with cluster.running(controller):
@@ -157,7 +168,7 @@ def test_as_many_pods_as_wanted_and_the_status_says_so(cluster: Cluster, control
     asyncio.run(body())
 
 
-@pytest.mark.parametrize("controller", CONTROLLERS)
+@pytest.mark.parametrize("controller", SMALL)
 def test_nothing_is_written_when_nothing_changed(cluster: Cluster, controller: str) -> None:
     """Neither for a Widget that was touched, nor after everything was listed again by a new process."""
 
@@ -182,7 +193,7 @@ async def looked_at(cluster: Cluster, later: str) -> None:
     await cluster.settled(1, name=later)
 
 
-@pytest.mark.parametrize("controller", CONTROLLERS)
+@pytest.mark.parametrize("controller", SMALL)
 def test_pods_of_a_deleted_widget_are_left_to_the_garbage_collector(cluster: Cluster, controller: str) -> None:
     async def body() -> None:
         async with cluster.running(controller):
@@ -200,7 +211,7 @@ def test_pods_of_a_deleted_widget_are_left_to_the_garbage_collector(cluster: Clu
     asyncio.run(body())
 
 
-@pytest.mark.parametrize("controller", CONTROLLERS)
+@pytest.mark.parametrize("controller", SMALL)
 def test_a_pod_being_deleted_does_not_count(cluster: Cluster, controller: str) -> None:
     """Names that are chosen cannot be had twice: there the place stays empty until the pod has gone."""
 
@@ -241,7 +252,7 @@ def test_a_pod_of_somebody_else_is_not_taken_for_its_own(cluster: Cluster, contr
     asyncio.run(body())
 
 
-@pytest.mark.parametrize("controller", CONTROLLERS)
+@pytest.mark.parametrize("controller", SMALL)
 def test_a_pod_taken_away_is_replaced(cluster: Cluster, controller: str) -> None:
     async def body() -> None:
         async with cluster.running(controller):
@@ -252,5 +263,226 @@ def test_a_pod_taken_away_is_replaced(cluster: Cluster, controller: str) -> None
             await cluster.until(lambda: len(cluster.pods()) == 3)
             await cluster.settled(3)
             assert gone.uid not in [pod.metadata.uid for pod in cluster.pods()]
+
+    asyncio.run(body())
+
+
+class Walk:
+    """One complete controller at its work, in its own namespace: everything that it can be asked to do, once."""
+
+    def __init__(self, cluster: Cluster, package: str, name: str) -> None:
+        self.cluster, self.package, self.name = cluster, package, name
+
+    async def take(self) -> None:
+        cluster = self.cluster
+        async with cluster.running(self.package, self.name, "--namespace", cluster.namespace):
+            await self.work()
+            await self.rest()
+            cluster.custom.delete_namespaced_custom_object(*KIND, cluster.namespace, "widgets", "sample")
+            await cluster.until(lambda: not self.left_of("sample"))
+            cluster.apply_sample(manifest="widget-content-sample.yaml")
+            await cluster.until(lambda: self.settled(3, "first"))
+
+    async def work(self) -> None:
+        cluster = self.cluster
+        cluster.apply_sample(manifest="widget-content-sample.yaml")
+        await cluster.until(lambda: self.settled(3, "first"))
+        for spec in ({"replicas": 5}, {"replicas": 1, "content": "second"}, {"replicas": 2, "content": None}):
+            cluster.patch({"spec": spec})
+            await cluster.until(self.settled_as_wanted)
+        taken = cluster.pods()[0].metadata
+        cluster.core.delete_namespaced_pod(taken.name, cluster.namespace)
+        await cluster.until(lambda: taken.uid not in [pod.metadata.uid for pod in cluster.pods()] and self.settled(2, None))
+
+    async def rest(self) -> None:
+        """There is nothing to write for a Widget that was touched. When another is done, this one has been looked at."""
+        cluster = self.cluster
+        cluster.patch({"metadata": {"annotations": {"touched": "yes"}}})
+        before = cluster.revisions()
+        cluster.apply_sample(name="later", replicas=1)
+        await cluster.until(lambda: self.settled(1, None, name="later"))
+        assert cluster.revisions() == before
+
+    def settled_as_wanted(self) -> bool:
+        spec = self.cluster.widget()["spec"]
+        return self.settled(spec["replicas"], spec.get("content"))
+
+    def settled(self, replicas: int, content: str | None, *, name: str = "sample") -> bool:
+        widget = self.cluster.widget(name=name)
+        generation, status = widget["metadata"]["generation"], widget.get("status", {})
+        ready = [(each["status"], each["observedGeneration"]) for each in status.get("conditions", ()) if each["type"] == "Ready"]
+        return (
+            (status.get("replicas"), status.get("observedGeneration")) == (replicas, generation)
+            and ready == [("True", generation)]
+            and len(self.cluster.live_pods(name=name)) == replicas
+            and self.content(name) == content
+        )
+
+    def content(self, name: str) -> str | None:
+        every: list[Any] = self.cluster.core.list_namespaced_config_map(self.cluster.namespace).items
+        found: list[str] = [each.data["content"] for each in every if each.metadata.name == f"{name}-content"]
+        return found[0] if found else None
+
+    def left_of(self, name: str) -> list[str]:
+        cluster = self.cluster
+        widgets: Any = cluster.custom.list_namespaced_custom_object(*KIND, cluster.namespace, "widgets")
+        every: list[Any] = [
+            *cluster.core.list_namespaced_pod(cluster.namespace).items,
+            *cluster.core.list_namespaced_config_map(cluster.namespace).items,
+        ]
+        owned = [each.metadata.name for each in every if [owner.name for owner in each.metadata.owner_references or ()] == [name]]
+        return owned + [each["metadata"]["name"] for each in widgets["items"] if each["metadata"]["name"] == name]
+
+
+Walks = dict[tuple[str, str], BaseException | None]
+COMPLETE = [*(("correct", name) for name in CORRECT), *(("mutants", name) for name in MUTANTS)]
+
+
+@pytest.fixture(scope="module")
+def walks(kubeconfigs: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Walks:
+    """How the walk of every complete controller ended. Several are on their way at a time: most of it is waiting."""
+    ours, theirs = kubeconfigs
+
+    async def one(package: str, name: str, turn: asyncio.Semaphore) -> None:
+        async with turn:
+            with api_client(ours) as api:
+                await Walk(Cluster(api, theirs, tmp_path_factory.mktemp(name)), package, name).take()
+
+    async def every() -> list[BaseException | None]:
+        turn = asyncio.Semaphore(AT_A_TIME)
+        return await asyncio.gather(*(one(package, name, turn) for package, name in COMPLETE), return_exceptions=True)
+
+    return dict(zip(COMPLETE, asyncio.run(every()), strict=True))
+
+
+@pytest.mark.parametrize(("package", "name"), COMPLETE)
+def test_a_complete_controller_does_its_work_and_falls_silent(walks: Walks, package: str, name: str) -> None:
+    if (failure := walks[package, name]) is not None:
+        raise failure
+
+
+class Sequence:
+    """What a test asks of a SequentialJob and its Jobs. It finishes them itself: nothing here runs pods."""
+
+    def __init__(self, cluster: Cluster, api: client.ApiClient) -> None:
+        self.cluster, self.batch = cluster, client.BatchV1Api(api)
+
+    def apply(self) -> None:
+        body = yaml.safe_load((MANIFESTS / "sequentialjob-sample.yaml").read_text())
+        self.cluster.custom.create_namespaced_custom_object(*KIND, self.cluster.namespace, "sequentialjobs", body)
+
+    def patch(self, body: dict[str, Any]) -> None:
+        self.cluster.custom.patch_namespaced_custom_object(*KIND, self.cluster.namespace, "sequentialjobs", "sample", body)
+
+    def body(self) -> Any:  # noqa: ANN401  (JSON)
+        return self.cluster.custom.get_namespaced_custom_object(*KIND, self.cluster.namespace, "sequentialjobs", "sample")
+
+    def steps(self) -> list[str]:
+        """Of the Jobs that there are, by name."""
+        jobs: list[Any] = self.batch.list_namespaced_job(self.cluster.namespace).items
+        return sorted(job.metadata.labels["staleproof.dev/step"] for job in jobs)
+
+    def job(self, step: str) -> Any:  # noqa: ANN401  (a V1Job)
+        selector = f"staleproof.dev/step={step}"
+        (job,) = self.batch.list_namespaced_job(self.cluster.namespace, label_selector=selector).items
+        return job
+
+    def end(self, step: str, *, well: bool = True) -> None:
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        kinds = ("SuccessCriteriaMet", "Complete") if well else ("FailureTarget", "Failed")
+        said = {"status": "True", "lastTransitionTime": now, "lastProbeTime": now, "reason": "Test", "message": "as the test wants"}
+        status: dict[str, Any] = {"startTime": now, "conditions": [{"type": kind, **said} for kind in kinds]}
+        status |= {"succeeded": 1, "completionTime": now} if well else {"failed": 1}
+        name = self.job(step).metadata.name
+        self.batch.patch_namespaced_job_status(name, self.cluster.namespace, {"status": status})
+
+    def told(self, *, completed: int, active: str = "", complete: str = "False", failed: str = "False") -> bool:
+        body = self.body()
+        status, generation = body.get("status", {}), body["metadata"]["generation"]
+        conditions = {each["type"]: (each["status"], each["observedGeneration"]) for each in status.get("conditions", ())}
+        return (status.get("completedSteps"), status.get("activeStep"), status.get("observedGeneration")) == (
+            completed,
+            active,
+            generation,
+        ) and conditions == {"Complete": (complete, generation), "Failed": (failed, generation)}
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        try:
+            async with asyncio.timeout(LIMIT_SECONDS):
+                while not condition():
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            pytest.fail(f"{self.body().get('status')}, Jobs {self.steps()}; the controller wrote:\n{self.cluster.log.read_text()}")
+
+    async def runs(self, step: str, *, completed: int) -> None:
+        await self.until(lambda: self.told(completed=completed, active=step))
+
+
+@pytest.fixture
+def sequence(cluster: Cluster) -> Sequence:
+    return Sequence(cluster, cluster.core.api_client)
+
+
+@pytest.mark.parametrize("controller", SEQUENCES)
+def test_steps_run_one_after_the_other(cluster: Cluster, sequence: Sequence, controller: str) -> None:
+    async def body() -> None:
+        async with cluster.running("sequential_job", controller, "--namespace", cluster.namespace):
+            sequence.apply()
+            for number, step in enumerate(("fetch", "build", "publish")):
+                await sequence.runs(step, completed=number)
+                assert len(sequence.steps()) == number + 1
+                sequence.end(step)
+            await sequence.until(lambda: sequence.told(completed=3, complete="True"))
+            cluster.custom.delete_namespaced_custom_object(*KIND, cluster.namespace, "sequentialjobs", "sample")
+            await sequence.until(lambda: not sequence.steps() and not sequence_exists(sequence))
+
+    asyncio.run(body())
+
+
+def sequence_exists(sequence: Sequence) -> bool:
+    try:
+        sequence.body()
+    except ApiException as error:
+        if error.status == 404:
+            return False
+        raise
+    return True
+
+
+@pytest.mark.parametrize("controller", SEQUENCES)
+def test_a_failed_step_ends_the_sequence_and_is_told(cluster: Cluster, sequence: Sequence, controller: str) -> None:
+    async def body() -> None:
+        async with cluster.running("sequential_job", controller, "--namespace", cluster.namespace):
+            sequence.apply()
+            await sequence.runs("fetch", completed=0)
+            sequence.end("fetch")
+            await sequence.runs("build", completed=1)
+            sequence.end("build", well=False)
+            await sequence.until(lambda: sequence.told(completed=1, failed="True"))
+            assert sequence.steps() == ["build", "fetch"]
+            (failed,) = [each for each in sequence.body()["status"]["conditions"] if each["type"] == "Failed"]
+            assert failed["message"].startswith("step build: Job sample-build-")
+            assert failed["message"].endswith("failed: as the test wants")
+
+    asyncio.run(body())
+
+
+def test_a_changed_step_and_all_that_follow_run_again(cluster: Cluster, sequence: Sequence) -> None:
+    """What came before it stays as it is; what ran for the earlier spec is deleted."""
+
+    async def body() -> None:
+        async with cluster.running("sequential_job", "correct", "--namespace", cluster.namespace):
+            sequence.apply()
+            await sequence.runs("fetch", completed=0)
+            sequence.end("fetch")
+            await sequence.runs("build", completed=1)
+            fetch, build = sequence.job("fetch").metadata, sequence.job("build").metadata
+            steps = sequence.body()["spec"]["steps"]
+            steps[1]["backoffLimit"] = 2
+            sequence.patch({"spec": {"steps": steps}})
+            await sequence.until(lambda: sequence.told(completed=1, active="build") and sequence.steps() != [])
+            assert sequence.job("fetch").metadata.uid == fetch.uid
+            assert sequence.job("build").metadata.uid != build.uid
+            assert sequence.job("build").spec.backoff_limit == 2
 
     asyncio.run(body())

@@ -2,8 +2,6 @@
 
 import asyncio
 import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +11,9 @@ from testcontainers.core.docker_client import DockerClient
 
 from staleproof.drive.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.drive.control_plane.build import ensure_built
+from staleproof.drive.control_plane.cache import cache_root
+from staleproof.drive.control_plane.toolchain import find_go
+from staleproof.drive.go_program import GoProgram, ensure_go_program
 from staleproof.drive.images import Recipe, control_plane_image, make_control_plane_image, make_image, reach_engine
 from staleproof.errors import SetupError
 
@@ -48,12 +49,11 @@ def test_kube_controller_manager_as_an_image_passes(engine: DockerClient, suite:
 
 
 def test_a_naive_controller_in_go_is_caught(engine: DockerClient, suite: Run, tmp_path: Path) -> None:
-    go = shutil.which("go")
-    if go is None:
-        pytest.skip("no Go on PATH to build fixtures/go-naive with")
-    program = tmp_path / "go-naive"
-    build = [go, "build", "-trimpath", "-buildvcs=false", "-o", str(program), "."]
-    subprocess.run(build, cwd=GO_NAIVE, env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"}, check=True)
+    try:
+        asyncio.run(find_go(cache_root(os.environ), tmp_path, Silent()))
+    except SetupError as err:
+        pytest.skip(f"there is no Go to build fixtures/go-naive with: {err}")
+    program = asyncio.run(ensure_go_program(GoProgram("go-naive", GO_NAIVE), Silent()))
     recipe = Recipe(image="staleproof-go-naive:latest", program=program, entrypoint=("go-naive",))
     make_image(engine, recipe)
     done = suite(f"--controller-image={recipe.image}", *WIDGETS, "-k", "create-touch", env=ENVIRONMENT)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.core.fault.reading import FAULTS
 from staleproof.report.documentation import updated
 
 ROOT = Path(__file__).parents[2]
@@ -43,13 +44,19 @@ def test_the_readme_prints_the_catalogue() -> None:
     assert all(f"`{requirement.slug}`" in readme for requirement in REQUIREMENTS)
 
 
+def test_the_page_about_faults_is_printed_from_code() -> None:
+    page = (ROOT / "docs/faults.md").read_text()
+    assert updated(page) == page, "run ci/docs"
+    assert all(f"| `{name}` |" in page for name in FAULTS)
+
+
 @pytest.mark.parametrize("requirement", [requirement.slug for requirement in REQUIREMENTS])
 def test_every_requirement_is_aimed_at_by_a_scenario(requirement: str) -> None:
     sources = "".join(path.read_text() for path in (ROOT / "harness/staleproof/draw").glob("*.py"))
     assert f'"{requirement}"' in sources
 
 
-@pytest.mark.parametrize("package", ["core", "checks", "draw"])
+@pytest.mark.parametrize("package", ["core", "core/fault", "checks", "draw"])
 def test_every_module_that_decides_has_its_test_file(package: str) -> None:
     modules = {path.stem for path in (ROOT / "harness/staleproof" / package).glob("*.py")} - {"__init__"}
     tests = {path.stem.removeprefix("test_") for path in (ROOT / "suites/unit" / package).glob("test_*.py")}

@@ -14,13 +14,14 @@ import msgspec
 from staleproof.assess.result import Result
 from staleproof.assess.session import new_run_folder
 from staleproof.checks.explain import explain
+from staleproof.checks.planned_faults import PlannedFault
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan import Plan, PlanError, masked
 from staleproof.core.plan import decode as decode_plan
 from staleproof.core.plan import encode as encode_plan
 from staleproof.errors import SetupError, UsageError
 from staleproof.report import conformance
-from staleproof.report.model import Report, RequirementVerdict, TrialReport, encode
+from staleproof.report.model import FaultReport, Report, RequirementVerdict, TrialReport, encode
 
 
 def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialReport:
@@ -46,7 +47,21 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         faults_fired=result.fired,
         reproduced=result.reproduced,
         crash=crash,
+        hostile=result.hostile,
+        faults=tuple(_fault_report(fault) for fault in result.faults),
         verdicts=verdicts,
+    )
+
+
+def _fault_report(fault: PlannedFault) -> FaultReport:
+    return FaultReport(
+        fault=fault.name,
+        resource=fault.resource,
+        outcome=fault.outcome,
+        at=fault.at,
+        on=fault.on,
+        row=fault.row,
+        why=fault.why,
     )
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from staleproof.checks.explain import Story, explain
+from staleproof.checks.planned_faults import PlannedFault, hostility, planned_faults
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.core.entry import FaultFired
 from staleproof.core.history import History
 from staleproof.core.plan import Plan
 
@@ -29,13 +29,26 @@ class Result:
 
     @property
     def stories(self) -> list[Story]:
-        """The findings in words, one for each requirement that failed (the first finding tells it)."""
-        return [explain(verdict.findings[0], self.history) for verdict in self.failures]
+        """The findings in words, one for each requirement with any (the first finding tells it).
+
+        Not only of failures: what is found under hostile faults is told, too, under a heading that says so.
+        """
+        return [explain(verdict.findings[0], self.history) for verdict in self.verdicts if verdict.findings]
+
+    @property
+    def faults(self) -> tuple[PlannedFault, ...]:
+        """What came of each planned fault."""
+        return planned_faults(self.history)
 
     @property
     def fired(self) -> int:
         """How many of the planned faults did something to the controller."""
-        return len({entry.fault for entry in self.history.entries if isinstance(entry, FaultFired)})
+        return sum(fault.outcome == "fired" for fault in self.faults)
+
+    @property
+    def hostile(self) -> str:
+        """What no API server does in it, in words; then it tells about robustness, not about conformance."""
+        return hostility(self.plan)
 
     def of(self, slug: str) -> Verdict:
         return next(verdict for verdict in self.verdicts if verdict.requirement == slug)

@@ -6,9 +6,11 @@ from functools import cached_property
 
 from staleproof.checks.end_state import Baseline, learn
 from staleproof.checks.names import Names, Role, learn_names
+from staleproof.checks.planned_faults import planned_faults
 from staleproof.checks.population import Population, names_of, population
-from staleproof.core.entry import Broke, Committed, Exited, FaultClosed, FaultFired, FaultOpened, Settled
+from staleproof.core.entry import Broke, Committed, Exited, FaultClosed, FaultOpened, Settled
 from staleproof.core.history import History, is_work, requests
+from staleproof.core.watch_properties import unexplained
 
 MOST_FINDINGS = 10
 """A checker stops at so many findings of one trial: more say nothing new."""
@@ -24,15 +26,14 @@ class Evidence:
     @cached_property
     def trouble(self) -> str:
         """Why this trial proves nothing about anything, if so."""
-        return _interrupted(self.history) or ("" if self.history.complete else "the trial was not recorded to its end")
+        unfinished = "" if self.history.complete else "the trial was not recorded to its end"
+        return _interrupted(self.history) or unfinished or _unlike_a_watch(self.history)
 
     @cached_property
     def unfired(self) -> str:
-        """The planned faults that did nothing, in words."""
-        fired = {entry.fault for entry in self.history.entries if isinstance(entry, FaultFired)}
-        faults = self.history.header.plan.faults
-        silent = [f"{type(fault).__struct_config__.tag} of {fault.resource}" for i, fault in enumerate(faults) if i not in fired]
-        return f"planned faults never fired: {', '.join(silent)}" if silent else ""
+        """The planned faults that did nothing, in words, with the reason of each."""
+        silent = [str(fault) for fault in planned_faults(self.history) if fault.outcome != "fired"]
+        return f"planned faults never fired: {'; '.join(silent)}" if silent else ""
 
     @cached_property
     def reference_trouble(self) -> str:
@@ -122,6 +123,15 @@ def _interrupted(history: History) -> str:
     return ""
 
 
+def _unlike_a_watch(history: History) -> str:
+    """Whether the controller was shown what no API server shows, and nobody asked for it."""
+    found = unexplained(history)
+    if not found:
+        return ""
+    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"the self-check failed, which is a bug of staleproof, not of the controller: {found[0]}{more}"
+
+
 def _unusable(reference: History, trial: History) -> str:
     """What is wrong with a reference, as the end of a sentence."""
     interrupted = _interrupted(reference)
@@ -132,4 +142,7 @@ def _unusable(reference: History, trial: History) -> str:
     settled = [entry for entry in reference.entries if isinstance(entry, Settled)]
     if not reference.complete or not settled:
         return "was not recorded to its end"
+    flaw = _unlike_a_watch(reference)
+    if flaw:
+        return f"proves nothing: {flaw}"
     return "" if settled[-1].ok else f"did not settle although there was no fault ({settled[-1].why or 'no reason given'})"

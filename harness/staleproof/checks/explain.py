@@ -4,70 +4,83 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from staleproof.checks.catalog import BY_SLUG
+from staleproof.checks.planned_faults import hostility
 from staleproof.checks.verdict import Finding
-from staleproof.checks.words import kind_of, listing, short_name, span
+from staleproof.checks.words import effect_of, kind_of, listing, short_name, span
 from staleproof.core.entry import (
     Answered,
     Asked,
     Committed,
+    Competed,
+    Continued,
     Delivered,
     Entry,
     FaultFired,
     FaultOpened,
     Listed,
     Opened,
+    Refused,
     Released,
     Settled,
+    Stalled,
+    Started,
     StepBegan,
+    Stopped,
 )
 from staleproof.core.frontier import Frontier
 from staleproof.core.history import History
 
 _LONGEST = 70
 _VERBS = {"create": "created", "delete": "deleted", "deletecollection": "deleted", "update": "updated", "patch": "patched"}
-_EFFECTS = {
-    "Hold": "its {} stream was held",
-    "HideOwnWrite": "its {} stream was held",
-    "Delay": "its {} stream was late",
-    "Sever": "its {} stream was cut",
-    "Expire": "its {} stream got 410 Expired",
-    "DropBookmarks": "it got no {} bookmarks",
-}
+_ASIDES = 8
+"""So many things that happened meanwhile are told besides the witnesses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """`lines` are (seconds, sentence)."""
+    """`lines` are (seconds, sentence). `heading` is there when it proves nothing about conformance, and says why."""
 
     requirement: str
     headline: str
     lines: tuple[tuple[float, str], ...]
     remedy: str
+    heading: str = ""
 
     def text(self) -> str:
         body = [f"  {at:8.3f} s  {sentence}" for at, sentence in self.lines]
-        return "\n".join([f"{self.requirement}  {self.headline}", *body, f"  remedy: {self.remedy}"])
+        heading = [self.heading] if self.heading else []
+        return "\n".join([*heading, f"{self.requirement}  {self.headline}", *body, f"  remedy: {self.remedy}"])
 
 
 def explain(finding: Finding, history: History) -> Story:
-    """Tell a finding from its witnesses. Neighbouring witnesses of one kind become one line."""
+    """Tell a finding from its witnesses, and what was done to the controller between the first and the last of them.
+
+    Neighbouring entries of one kind become one line.
+    """
     told = _Telling(history, finding)
+    hostile = hostility(history.header.plan)
+    heading = f"Not about conformance: no API server does this. It was found under {hostile}:" if hostile else ""
     lines: list[tuple[float, str]] = []
-    for group in _groups(finding.witnesses, history.entries):
+    for group in _groups(sorted({*finding.witnesses, *told.asides(finding.witnesses)}), history.entries):
         sentence = told.sentence(group)
         if sentence:
             lines.append((history.entries[group[0]].at, sentence))
-    return Story(finding.requirement, finding.because, tuple(lines), BY_SLUG[finding.requirement].remedy)
+    return Story(finding.requirement, finding.because, tuple(lines), BY_SLUG[finding.requirement].remedy, heading)
 
 
 def _groups(witnesses: Sequence[int], entries: Sequence[Entry]) -> list[list[int]]:
     groups: list[list[int]] = []
     for index in witnesses:
-        if groups and type(entries[groups[-1][-1]]) is type(entries[index]):
+        if groups and _kind(entries[groups[-1][-1]]) == _kind(entries[index]):
             groups[-1].append(index)
         else:
             groups.append([index])
     return groups
+
+
+def _kind(entry: Entry) -> tuple[type, bool]:
+    """Answers that a fault gave are another matter than the API server's."""
+    return type(entry), isinstance(entry, Answered) and entry.fault is not None
 
 
 class _Telling:
@@ -91,7 +104,30 @@ class _Telling:
             Listed: self._listed,
             Released: lambda group: "every fault had ended: from here it could catch up",
             Settled: self._settled,
+            Stalled: self._stalled,
+            Refused: self._refused,
+            Competed: self._competed,
+            Stopped: self._stopped,
+            Started: self._started,
+            Continued: lambda group: "its process went on",
         }
+
+    def asides(self, witnesses: Sequence[int]) -> list[int]:
+        """What no checker counts and no story should leave out: its process, and what a fault did to its requests."""
+        if not witnesses:
+            return []
+        between = range(witnesses[0], witnesses[-1])
+        return [index for index in between if self._is_aside(self._entries[index])][-_ASIDES:]
+
+    def _is_aside(self, entry: Entry) -> bool:
+        match entry:
+            case Stopped() | Continued() | Competed() | Stalled():
+                return True
+            case Started(life=life):
+                return life > 1
+            case Refused(fault=fault) | Listed(fault=fault) | Answered(fault=fault):
+                return fault is not None
+        return False
 
     def sentence(self, group: list[int]) -> str:
         """Empty for what needs no telling."""
@@ -101,12 +137,52 @@ class _Telling:
     def _answered(self, group: list[int]) -> str:
         """Own writes that the controller had done by then."""
         answers = [entry for index in group if isinstance(entry := self._entries[index], Answered)]
+        if answers[0].fault is not None:
+            return self._unheard(answers[0], len(answers) - 1)
         asked = self._asked.get(answers[0].request)
         verb = _VERBS.get(asked.verb if asked else "", "wrote")
         revisions = span([answer.revision for answer in answers if answer.revision])
         return f"the controller {verb} {listing([answer.name for answer in answers])}" + (
             f" (resourceVersion {revisions})" if revisions else ""
         )
+
+    def _unheard(self, answer: Answered, more: int) -> str:
+        """A request that a fault answered, or whose answer it lost."""
+        asked = self._asked.get(answer.request)
+        name = (asked.name if asked else "") or answer.name
+        what = f"its {asked.verb} of {asked.resource}{f'/{name}' if name else ''}" if asked else "a request"
+        if answer.outcome == "ok":
+            return f"{what} was answered from the past"
+        done = {True: "was executed", False: "was not executed", None: "may have been executed"}[answer.executed]
+        told = f"it was told {answer.code} {answer.reason}".rstrip() if answer.code and not answer.executed else "it never heard"
+        return f"{what} {done}, {told}" + (f"; {more} more of that kind" if more else "")
+
+    def _stalled(self, group: list[int]) -> str:
+        entry = self._entries[group[0]]
+        assert isinstance(entry, Stalled)
+        return f"its {entry.verb} of {entry.resource} was kept waiting" + (f", and {len(group) - 1} more" if len(group) > 1 else "")
+
+    def _refused(self, group: list[int]) -> str:
+        entry = self._entries[group[0]]
+        assert isinstance(entry, Refused)
+        what = "WatchList" if entry.watch_list else "watch"
+        times = f" {len(group)} times" if len(group) > 1 else ""
+        return f"its {what} of {entry.resource} was {f'refused with {entry.code}' if entry.code else 'cut'}{times}"
+
+    def _competed(self, group: list[int]) -> str:
+        entry = self._entries[group[0]]
+        assert isinstance(entry, Competed)
+        return f"somebody else wrote to {entry.resource}/{entry.name} first (resourceVersion {entry.revision})"
+
+    def _stopped(self, group: list[int]) -> str:
+        entry = self._entries[group[0]]
+        assert isinstance(entry, Stopped)
+        return "its process was paused" if entry.paused else f"its process was ended (life {entry.life})"
+
+    def _started(self, group: list[int]) -> str:
+        entry = self._entries[group[-1]]
+        assert isinstance(entry, Started)
+        return f"it was started again (life {entry.life}) and had been shown nothing" if entry.life > 1 else ""
 
     def _wrote(self, group: list[int]) -> str:
         """The write that is the violation."""
@@ -143,8 +219,7 @@ class _Telling:
         return "; ".join(parts)
 
     def _effect(self, fault: int) -> str:
-        planned = self._plan.faults[fault]
-        return _EFFECTS[str(planned.__struct_config__.tag)].format(planned.resource)
+        return effect_of(self._plan.faults[fault])
 
     def _fired(self, group: list[int]) -> str:
         entry = self._entries[group[0]]
@@ -162,7 +237,8 @@ class _Telling:
     def _listed(self, group: list[int]) -> str:
         entry = self._entries[group[-1]]
         assert isinstance(entry, Listed)
-        return f"a list of {entry.resource} was shown (resourceVersion {entry.revision}){self._during(group[-1])}"
+        past = " of the past" if entry.fault is not None else ""
+        return f"a list{past} of {entry.resource} was shown (resourceVersion {entry.revision}){self._during(group[-1])}"
 
     def _during(self, index: int) -> str:
         """Which step of the workload that was."""

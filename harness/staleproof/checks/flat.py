@@ -9,11 +9,22 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from staleproof.core import rival
+
 Flat = Mapping[str, object]
 
 _SKIPPED = frozenset(
     f"metadata.{key}"
-    for key in ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink", "namespace")
+    for key in (
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+        "generation",
+        "managedFields",
+        "selfLink",
+        "namespace",
+        f"annotations.{rival.ANNOTATION}",  # a competing write of ours leaves it; nobody has to take it away
+    )
 )
 _COUNTERS = ("collisionCount", "restartCount", "retryCount", "retries", "attempts", "failureCount")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")

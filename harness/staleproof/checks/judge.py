@@ -1,11 +1,20 @@
-"""Every checker judges every history."""
+"""Every checker judges every history.
+
+A trial under hostile faults is judged, too, but tells about robustness, not about conformance: whatever its checkers say, it
+neither passes nor fails a requirement. Findings are kept, with their stories, and told apart. So a run of nothing but hostile plans
+never exits with 1, the code for findings; it exits with 0, or with 10 when a trial was disturbed or its faults never fired.
+"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from staleproof.checks.catalog import REQUIREMENTS, Requirement
 from staleproof.checks.evidence import Evidence
+from staleproof.checks.planned_faults import hostility
 from staleproof.checks.verdict import Outcome, Verdict, inconclusive
 from staleproof.core.history import History
+
+_ROBUSTNESS = "no API server does this, so it tells about robustness, not conformance"
 
 
 def judge(
@@ -35,4 +44,14 @@ def _verdict(requirement: Requirement, evidence: Evidence) -> Verdict:
     aimed_at = slug in evidence.history.header.plan.aims
     if aimed_at and verdict.outcome is not Outcome.FAIL and evidence.unfired:
         return inconclusive(slug, evidence.unfired)
+    hostile = hostility(evidence.history.header.plan)
+    return _apart(verdict, hostile) if hostile else verdict
+
+
+def _apart(verdict: Verdict, hostile: str) -> Verdict:
+    """The verdict of a trial in which the controller was shown what no API server shows."""
+    if verdict.outcome is Outcome.FAIL:
+        return replace(verdict, outcome=Outcome.NOT_EXERCISED, why=f"found under {hostile}: {_ROBUSTNESS}")
+    if verdict.outcome is Outcome.PASS:
+        return replace(verdict, outcome=Outcome.NOT_EXERCISED, why=f"nothing was found under {hostile}: {_ROBUSTNESS}")
     return verdict

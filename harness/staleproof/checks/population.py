@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from staleproof.checks.names import Named, Names, Role, controller_of, gone, owner_labels
 from staleproof.core.entry import Answered, Committed
-from staleproof.core.history import BOOKKEEPING, History, Request, is_work, requests
+from staleproof.core.history import History, Request, is_work, requests
 from staleproof.core.plan import Manifest
+from staleproof.core.request import BOOKKEEPING
 
 LEADER = "control-plane.alpha.kubernetes.io/leader"
 """The annotation of a ConfigMap or Endpoints that is only there to elect a leader."""

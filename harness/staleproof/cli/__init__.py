@@ -11,6 +11,7 @@ from staleproof.assess.blame import known
 from staleproof.cli.check import check
 from staleproof.cli.control_plane import control_plane_group
 from staleproof.cli.demo import demo
+from staleproof.cli.proxy import proxy
 from staleproof.cli.run import replay, run
 from staleproof.cli.schema import schema
 from staleproof.errors import HarnessBug, SetupError, UsageError
@@ -25,7 +26,7 @@ def cli() -> None:
     """Find out whether a Kubernetes controller acts on what is out of date."""
 
 
-for command in (demo, run, check, replay, control_plane_group, schema):
+for command in (demo, run, check, replay, proxy, control_plane_group, schema):
     cli.add_command(command)
 
 

@@ -85,7 +85,10 @@ def replay(plan: str, **options: Any) -> int:  # noqa: ANN401  # click's
     with kept(ledger, console), session:
         _run_all(session, [found], ledger, console)
     code = _code(ledger)
-    console.print(_REPLAYED.get(code, "[yellow]INCONCLUSIVE[/]"))
+    if found.contract == "hostile":
+        console.print("[yellow]NOT SCORED[/]: no API server does what this plan does; above is what it led to")
+    else:
+        console.print(_REPLAYED.get(code, "[yellow]INCONCLUSIVE[/]"))
     return code
 
 

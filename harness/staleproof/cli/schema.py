@@ -1,4 +1,4 @@
-"""`staleproof schema`: JSON Schemas of the files."""
+"""`staleproof schema`: JSON Schemas of the files, and the OpenAPI document of the proxy's control API."""
 
 import json
 from collections.abc import Callable
@@ -9,6 +9,7 @@ import msgspec
 
 from staleproof.core.entry import Entry
 from staleproof.core.history import Header
+from staleproof.core.openapi import openapi
 from staleproof.core.plan import Plan
 from staleproof.report.conformance import SCHEMA
 from staleproof.report.model import Report
@@ -18,11 +19,13 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "history": lambda: msgspec.json.schema(Header | Entry),
     "report": lambda: msgspec.json.schema(Report),
     "conformance": lambda: SCHEMA,
+    "control": openapi,
 }
 
 
 @click.command()
 @click.argument("which", type=click.Choice(sorted(SCHEMAS)))
 def schema(which: str) -> None:
-    """Print the JSON Schema of plan.json, of one line of history.jsonl, of report.json or of conformance.yaml."""
+    """Print the JSON Schema of plan.json, of one line of history.jsonl, of report.json or of conformance.yaml; for `control`, the
+    OpenAPI document of the control API of `staleproof proxy`."""
     click.echo(json.dumps(SCHEMAS[which](), indent=2))

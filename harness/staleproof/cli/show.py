@@ -30,7 +30,9 @@ def show_verdicts(console: Console, verdicts: Sequence[Verdict], stories: Sequen
 
 
 def show_story(console: Console, story: Story) -> None:
-    """Headline, lines, remedy; never wrapped into something else than it is."""
+    """Headline, lines, remedy; never wrapped into something else than it is. Above, whether it is about conformance at all."""
+    if story.heading:
+        console.print(Text(f"    {story.heading}", style="yellow"), soft_wrap=True)
     console.print(Text(f"    {story.headline}", style="bold"), soft_wrap=True)
     for at, sentence in story.lines:
         console.print(Text(f"      {at:7.3f} s  {sentence}"), soft_wrap=True)

@@ -11,9 +11,23 @@ waited for longer than `OWED_SECONDS`, no watch longer than `MISSED_SECONDS`.
 
 from dataclasses import dataclass, field
 
-from staleproof.core.entry import Answered, Asked, Closed, Committed, Delivered, Dropped, Entry, Listed, Opened, Withheld
-from staleproof.core.history import BOOKKEEPING, is_work
-from staleproof.core.request import WRITES
+from staleproof.core.entry import (
+    Answered,
+    Asked,
+    Closed,
+    Committed,
+    Delivered,
+    Dropped,
+    Entry,
+    Listed,
+    Opened,
+    Refused,
+    Resumed,
+    Stalled,
+    Withheld,
+)
+from staleproof.core.history import is_work
+from staleproof.core.request import BOOKKEEPING, WRITES
 
 OWED_SECONDS = 2.0
 MISSED_SECONDS = 90.0
@@ -31,6 +45,8 @@ class Activity:
     _reached: dict[int, int] = field(default_factory=dict)
     _commits: dict[str, tuple[int, float]] = field(default_factory=dict)
     _missed: dict[str, float] = field(default_factory=dict)
+    _had: frozenset[str] = frozenset()
+    _is_cut_off: bool = False
 
     def see(self, entry: Entry) -> None:
         match entry:
@@ -38,20 +54,20 @@ class Activity:
                 self._asked(entry)
             case Answered() | Listed():
                 self._answered(entry)
-            case Opened():
-                self.streams[entry.stream] = entry
-                self._missed.pop(entry.resource, None)
-                self.touch(entry.at)
-            case Closed():
-                self._closed(entry)
             case Delivered() | Withheld() | Dropped():
                 self._moved(entry)
             case Committed() if self._counts(entry.resource, entry.namespace):
                 self._commits[entry.resource] = max((entry.revision, entry.at), self._commits.get(entry.resource, (0, 0.0)))
+            case Stalled():
+                self._stalled(entry)
+            case Resumed():
+                self._resumed(entry)
+            case Opened() | Closed() | Refused():
+                self._watched(entry)
 
     def idle_since(self, now: float) -> float | None:
         """Since when the controller has had nothing to do and done nothing; None while something is under way."""
-        if self._in_flight or self._owed(now) or any(now - at < MISSED_SECONDS for at in self._missed.values()):
+        if self._in_flight or self._owed(now) or self._misses(now):
             return None
         return self.last_activity
 
@@ -72,16 +88,62 @@ class Activity:
         self._missed.clear()
         self._in_flight.clear()
 
+    def dies(self) -> None:
+        """The controller's process is about to be ended on purpose: what it watches now, its next life will watch."""
+        self._had = frozenset(stream.resource for stream in self.streams.values()) | frozenset(self._missed)
+
+    def died(self, now: float) -> None:
+        """It is gone: nothing can be expected of it."""
+        self.restarted()
+        self.touch(now)
+
+    def born(self, now: float) -> None:
+        """Its next life began: it is not idle before it watches again what the one before it watched."""
+        self._missed = dict.fromkeys(self._had, now)
+        self.touch(now)
+
+    def reachable(self, now: float, *, yes: bool) -> None:
+        """Whether a client can connect at all; while it cannot, no watch is waited for."""
+        self._is_cut_off = not yes
+        self._missed = dict.fromkeys(self._missed, now)
+        self.touch(now)
+
     def expect(self, resource: str, revision: int, at: float) -> None:
         """The API server said so: this commit will come, whoever tells of it first."""
         if self._counts(resource, self.namespace):
             self._commits[resource] = max((revision, at), self._commits.get(resource, (0, 0.0)))
 
-    def _closed(self, entry: Closed) -> None:
-        stream = self.streams.pop(entry.stream, None)
-        self._reached.pop(entry.stream, None)
-        if stream is not None and entry.how != "client" and stream.resource not in {s.resource for s in self.streams.values()}:
-            self._missed[stream.resource] = entry.at
+    def _watched(self, entry: Opened | Closed | Refused) -> None:
+        match entry:
+            case Opened():
+                self.streams[entry.stream] = entry
+                self._missed.pop(entry.resource, None)
+                self.touch(entry.at)
+            case Refused():
+                self.touch(entry.at)
+            case Closed():
+                stream = self.streams.pop(entry.stream, None)
+                self._reached.pop(entry.stream, None)
+                if stream is not None and entry.how != "client" and not self._has_stream(stream.resource):
+                    self._missed[stream.resource] = entry.at
+
+    def _has_stream(self, resource: str) -> bool:
+        return any(stream.resource == resource for stream in self.streams.values())
+
+    def _stalled(self, entry: Stalled) -> None:
+        """A fault keeps it waiting: nobody owes it anything."""
+        self._in_flight.pop(entry.request, None)
+        if entry.verb == "watch":
+            self._missed.pop(entry.resource, None)
+
+    def _resumed(self, entry: Resumed) -> None:
+        if entry.verb == "watch" and not self._has_stream(entry.resource):
+            self._missed[entry.resource] = entry.at
+        self.touch(entry.at)
+
+    def _misses(self, now: float) -> bool:
+        """Whether a watch that was ended has not been opened again."""
+        return not self._is_cut_off and any(now - at < MISSED_SECONDS for at in self._missed.values())
 
     def _asked(self, entry: Asked) -> None:
         if self._counts(entry.resource, entry.namespace):

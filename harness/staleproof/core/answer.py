@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from staleproof.core.entry import Item
+from staleproof.core import protobuf
+from staleproof.core.entry import Item, Outcome
 from staleproof.core.resource_version import revision
 
 
@@ -79,6 +80,17 @@ _table = msgspec.json.Decoder(_Table)
 _options = msgspec.json.Decoder(_DeleteOptions)
 
 
+def outcome_of(code: int, *, retry_after: bool) -> Outcome:
+    """What the client may conclude from a status.
+
+    Retry-After is sent only for requests that were not executed (legality rows 28, 29, 31). Any other 5xx may have been sent after
+    the execution, or while it still goes on (row 30).
+    """
+    if 200 <= code < 300:
+        return "ok"
+    return "unknown" if code >= 500 and not retry_after else "fail"
+
+
 def read_answer(body: bytes) -> Answer:
     """Never raises: an answer that is not JSON (a log, an error page) has nothing in it for us."""
     try:
@@ -111,7 +123,9 @@ def _item(meta: _Metadata) -> Item:
 
 
 def read_preconditions(body: bytes) -> tuple[str, str]:
-    """uid and resourceVersion that a delete insists on; empty where it does not, or where the body is not JSON (protobuf)."""
+    """uid and resourceVersion that a delete insists on, in JSON or protobuf; empty where it does not."""
+    if protobuf.is_protobuf(body):
+        return protobuf.preconditions_in(body)
     try:
         preconditions = _options.decode(body).preconditions or _Preconditions()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

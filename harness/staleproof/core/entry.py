@@ -64,8 +64,9 @@ class Asked(_Entry, frozen=True, kw_only=True):
 class Answered(_Entry, frozen=True, kw_only=True):
     """The answer to a request left for the controller. `unknown`: the controller cannot know whether it was executed.
 
-    For a write or a GET, uid and revision are those of the object in the answer; a DELETE is often answered by a Status, which
-    has the uid and no revision.
+    For a write or a GET, uid and revision are those of the object in the API server's answer; a DELETE is often answered by a
+    Status, which has the uid and no revision. `fault` is the plan's fault that gave this answer in place of the API server's, or
+    lost that; then `executed` says what only we know.
     """
 
     request: int
@@ -77,10 +78,12 @@ class Answered(_Entry, frozen=True, kw_only=True):
     uid: str = ""
     revision: Revision = None
     items: tuple[Item, ...] = ()
+    fault: int | None = None
+    executed: bool | None = None
 
 
 class Listed(_Entry, frozen=True, kw_only=True):
-    """The answer to a LIST: one snapshot of a collection. `more`: it goes on in another page."""
+    """The answer to a LIST: one snapshot of a collection. `more`: it goes on in another page; `fault`: it was of the past."""
 
     request: int
     client: str
@@ -90,6 +93,37 @@ class Listed(_Entry, frozen=True, kw_only=True):
     revision: Revision
     items: tuple[Item, ...] = ()
     more: bool = False
+    fault: int | None = None
+
+
+class Stalled(_Entry, frozen=True, kw_only=True):
+    """A request (0: a WATCH) is kept waiting by a fault, and nothing is owed to the controller meanwhile."""
+
+    request: int = 0
+    verb: str
+    resource: str
+    fault: int
+
+
+class Resumed(_Entry, frozen=True, kw_only=True):
+    """A request that was kept waiting goes on, or its connection is cut. No `fault`: its plan has been replaced meanwhile."""
+
+    request: int = 0
+    verb: str
+    resource: str
+    fault: int | None = None
+
+
+class Competed(_Entry, frozen=True, kw_only=True):
+    """Another user wrote to the object of a request of the controller just before it was forwarded: not the controller's commit."""
+
+    request: int
+    resource: str
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    revision: Revision = None
+    fault: int
 
 
 # --- the controller's watches ----------------------------------------------------------------------------------------------------
@@ -109,6 +143,19 @@ class Opened(_Entry, frozen=True, kw_only=True):
     since: Revision = None
 
 
+class Refused(_Entry, frozen=True, kw_only=True):
+    """A WATCH was answered with an error, or cut, before any stream was open. Code 0: no answer. No `fault`: by the API server."""
+
+    client: str
+    resource: str
+    namespace: str = ""
+    start: str = ""
+    watch_list: bool = False
+    code: int
+    reason: str = ""
+    fault: int | None = None
+
+
 class Withheld(_Entry, frozen=True, kw_only=True):
     """A frame arrived at the proxy and was not let through; `fault` is the plan's fault that keeps it."""
 
@@ -122,7 +169,7 @@ class Withheld(_Entry, frozen=True, kw_only=True):
 
 
 class Delivered(_Entry, frozen=True, kw_only=True):
-    """A frame left for the controller."""
+    """A frame left for the controller. `fault`: one that a fault added."""
 
     stream: int
     type: EventType
@@ -131,6 +178,7 @@ class Delivered(_Entry, frozen=True, kw_only=True):
     uid: str = ""
     revision: Revision
     initial_end: bool = False
+    fault: int | None = None
 
 
 class Dropped(_Entry, frozen=True, kw_only=True):
@@ -146,7 +194,7 @@ class Closed(_Entry, frozen=True, kw_only=True):
     """A watch stream ended. `client`: the controller closed it. `discarded` frames had been withheld and were not sent."""
 
     stream: int
-    how: Literal["clean", "reset", "expired", "cut", "client", "refused"]
+    how: Literal["clean", "truncated", "reset", "expired", "gone", "cut", "client", "refused"]
     discarded: int = 0
     fault: int | None = None
 
@@ -172,6 +220,22 @@ class FaultFired(_Entry, frozen=True, kw_only=True):
 
     fault: int
     on: str
+
+
+class FaultRefused(_Entry, frozen=True, kw_only=True):
+    """A fault of the plan did nothing because that would have been hostile (`row` of the legality table), or could not."""
+
+    fault: int
+    on: str
+    row: str = ""
+    why: str
+
+
+class FaultMissed(_Entry, frozen=True, kw_only=True):
+    """A fault of the plan closed without having fired; `why` says what did not come."""
+
+    fault: int
+    why: str
 
 
 # --- the runner ------------------------------------------------------------------------------------------------------------------
@@ -206,6 +270,20 @@ class Ended(_Entry, frozen=True, kw_only=True):
     """The last entry of a complete trial."""
 
 
+class Stopped(_Entry, frozen=True, kw_only=True):
+    """The runner killed (or gently stopped) the controller, or with `paused` stopped its process; `fault` asked for it."""
+
+    life: int
+    paused: bool = False
+    fault: int | None = None
+
+
+class Continued(_Entry, frozen=True, kw_only=True):
+    """The controller's process, which was paused, goes on."""
+
+    life: int
+
+
 class Started(_Entry, frozen=True, kw_only=True):
     """The controller process runs. A new life starts with an empty view."""
 
@@ -220,6 +298,24 @@ class Exited(_Entry, frozen=True, kw_only=True):
     code: int
 
 
+class Sample(msgspec.Struct, frozen=True, array_like=True):
+    """One line of a controller's metrics, of those whose value is a whole number."""
+
+    name: str
+    labels: dict[str, str]
+    value: int
+
+
+class Metrics(_Entry, frozen=True, kw_only=True):
+    """What the controller said of itself when the runner read its metrics; only what requirements look at is kept.
+
+    `at` is when the answer had come, `took` how many seconds that took: the values are of some moment in between.
+    """
+
+    took: float
+    samples: tuple[Sample, ...] = ()
+
+
 class Broke(_Entry, frozen=True, kw_only=True):
     """Part of the harness failed: whatever the history seems to show, it proves nothing."""
 
@@ -232,7 +328,11 @@ Entry = (
     | Asked
     | Answered
     | Listed
+    | Stalled
+    | Resumed
+    | Competed
     | Opened
+    | Refused
     | Withheld
     | Delivered
     | Dropped
@@ -240,12 +340,17 @@ Entry = (
     | FaultOpened
     | FaultClosed
     | FaultFired
+    | FaultRefused
+    | FaultMissed
     | StepBegan
     | StepEnded
     | Released
     | Settled
     | Ended
     | Started
+    | Stopped
+    | Continued
     | Exited
+    | Metrics
     | Broke
 )

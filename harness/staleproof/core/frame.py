@@ -75,18 +75,45 @@ class FrameReader:
 
     def feed(self, data: bytes) -> list[Frame]:
         *lines, self.rest = (self.rest + data).split(b"\n")
-        return [read_frame(line + b"\n") for line in lines if line and not line.isspace()]
+        return [read_frame(line + b"\n") for line in lines]
 
 
 def expired(at: int | None, now: int | None) -> bytes:
     """The API server's answer to a watch whose history is gone (apiserver pkg/storage/cacher/watch_cache_history.go)."""
+    return error_event(410, "Expired", f"too old resource version: {at or 0} ({now or at or 0})")
+
+
+def error_event(code: int, reason: str, message: str) -> bytes:
+    """An ERROR event; nothing follows it."""
     status = {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": {},
         "status": "Failure",
-        "message": f"too old resource version: {at or 0} ({now or at or 0})",
-        "reason": "Expired",
-        "code": 410,
+        "message": message,
+        "reason": reason,
+        "code": code,
     }
     return msgspec.json.encode({"type": "ERROR", "object": status}) + b"\n"
+
+
+class _Typed(msgspec.Struct):
+    apiVersion: str = ""
+    kind: str = ""
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+class _TypedEvent(msgspec.Struct):
+    object: _Typed
+
+
+_decode_typed = msgspec.json.Decoder(_TypedEvent).decode
+
+
+def bookmark_behind(frame: Frame) -> Frame:
+    """An ordinary bookmark at the revision of this event, as the API server would send it for the same type."""
+    seen = _decode_typed(frame.raw).object
+    metadata = {"resourceVersion": seen.metadata.resourceVersion, "creationTimestamp": None}
+    bookmark = {"kind": seen.kind, "apiVersion": seen.apiVersion, "metadata": metadata}
+    raw = msgspec.json.encode({"type": "BOOKMARK", "object": bookmark}) + b"\n"
+    return Frame("BOOKMARK", "", "", "", frame.revision, initial_end=False, raw=raw)

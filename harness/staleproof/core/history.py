@@ -12,10 +12,7 @@ import msgspec
 
 from staleproof.core.entry import Answered, Asked, Ended, Entry, Listed
 from staleproof.core.plan import API_VERSION, Plan, masked
-from staleproof.core.request import WRITES
-
-BOOKKEEPING = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io"})
-"""Resources that a controller writes without doing any work: they never count for idle, settled or excess."""
+from staleproof.core.request import BOOKKEEPING, WRITES
 
 _NOT_STORED = ("authentication.k8s.io", "authorization.k8s.io")
 

@@ -4,12 +4,14 @@ Steps are what the user does to the cluster; faults are what happens to the cont
 are the reference. All chance has been spent when a plan exists.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
 
-from staleproof.core.fault import AnyFault, DelayStream, Expire, SeverStream
+from staleproof.core.fault import AnyFault, Misfit
+from staleproof.core.fault.legality import Contract
+from staleproof.core.fault.reading import unknown_names
 from staleproof.core.masking import SECRET, Placeholders, elided, masked_env
 
 API_VERSION = "staleproof.dev/v1alpha1"
@@ -128,6 +130,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
         manifests: applied before anything else, e.g. CustomResourceDefinitions.
         steps: what the user does, in order; step 1 is the first.
         faults: what happens to the controller meanwhile; empty is a reference.
+        contract: `legal` (only such faults may be in it) or `hostile` (what is found under it is told apart and never scored).
         controller: whom it was drawn for; empty when it is to be named on the command line.
     """
 
@@ -139,6 +142,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     manifests: tuple[Manifest, ...] = ()
     steps: tuple[Step, ...]
     faults: tuple[AnyFault, ...] = ()
+    contract: Contract = "legal"
     settle: Settle = Settle()
     controller: Subject | None = None
 
@@ -148,7 +152,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
         steps = tuple(step for step in self.steps if not isinstance(step, Resync))
         settle = msgspec.structs.replace(self.settle, resync=False)
         return msgspec.structs.replace(
-            self, faults=(), steps=steps, settle=settle, title=f"reference of: {self.title or self.scenario}"
+            self, faults=(), contract="legal", steps=steps, settle=settle, title=f"reference of: {self.title or self.scenario}"
         )
 
 
@@ -206,7 +210,7 @@ def decode(data: bytes) -> Plan:
     try:
         plan = msgspec.convert(raw, Plan)
     except msgspec.ValidationError as err:
-        raise PlanError(str(err)) from err
+        raise PlanError("; ".join(unknown_names(raw, Plan)) or str(err)) from err
     problems = contradictions(plan)
     if problems:
         raise PlanError("; ".join(problems))
@@ -222,9 +226,7 @@ def contradictions(plan: Plan) -> list[str]:
     problems = [] if plan.steps else ["steps: a plan needs at least one step"]
     for number, step in enumerate(plan.steps, 1):
         problems += [f"step {number}: {problem}" for problem in _step_problems(step)]
-    for number, fault in enumerate(plan.faults, 1):
-        name = fault.__struct_config__.tag
-        problems += [f"fault {number} ({name}): {problem}" for problem in _fault_problems(fault, len(plan.steps))]
+    problems += fault_problems(plan.faults, plan.contract, steps=len(plan.steps))
     for name in ("idle_seconds", "quiet_seconds", "limit_seconds", "deadline_seconds"):
         if getattr(plan.settle, name) <= 0:
             problems.append(f"settle: {name.replace('_s', 'S')} is {getattr(plan.settle, name):g}, expected a positive number")
@@ -244,21 +246,23 @@ def _step_problems(step: Step) -> Iterator[str]:
             yield f"seconds is {seconds:g}, expected a positive number"
 
 
-def _fault_problems(fault: AnyFault, steps: int) -> Iterator[str]:
-    window = fault.window
-    if not 1 <= window.from_step <= steps:
-        yield f"fromStep is {window.from_step}, the plan has steps 1 to {steps}"
-    if window.until_step is not None and window.until_step <= window.from_step:
-        yield f"untilStep {window.until_step} is not after fromStep {window.from_step}"
-    if window.seconds is not None and window.seconds <= 0:
-        yield f"seconds is {window.seconds:g}, expected a positive number"
-    if fault.trigger is not None and fault.trigger.nth < 1:
-        yield f"write.nth is {fault.trigger.nth}, writes are counted from 1"
-    match fault:
-        case DelayStream(by_seconds=seconds) if seconds <= 0:
-            yield f"bySeconds is {seconds:g}, expected a positive number"
-        case SeverStream(nth=int(nth)) | Expire(nth=int(nth)) if nth < 1:
-            yield f"nth is {nth}, frames are counted from 1"
+def fault_problems(faults: Iterable[AnyFault], contract: Contract, *, steps: int | None = None) -> list[str]:
+    """What is wrong with these faults, in words. `steps` is how many the plan has; None when it has none of its own."""
+    problems = []
+    for number, fault in enumerate(faults, 1):
+        problems += [f"fault {number} ({fault.tag}): {problem}" for problem in _unfit(fault, contract, steps)]
+    return problems
+
+
+def _unfit(fault: AnyFault, contract: Contract, steps: int | None) -> Iterator[Misfit | str]:
+    first = fault.window.from_step
+    if steps is not None and not 1 <= first <= steps:
+        yield f"fromStep is {first}, the plan has steps 1 to {steps}"
+    for misfit in fault.misfits():
+        if not misfit.row:
+            yield misfit
+        elif contract == "legal":
+            yield f'{misfit}; if that is wanted, say "contract": "hostile"'
 
 
 def describe(step: Step) -> str:

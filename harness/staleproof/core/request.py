@@ -6,6 +6,7 @@ Does not know about connections, bodies or answers.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from staleproof.core.resource_version import revision
@@ -17,6 +18,9 @@ _OBJECT_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "del
 _LONG_RUNNING = frozenset({"exec", "attach", "portforward", "proxy", "log"})
 
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+READS = frozenset({"get", "list", "watch"})
+BOOKKEEPING = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io"})
+"""Resources that a controller writes without doing any work: they never count for idle, settled or excess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,14 @@ class ApiRequest:
     def is_watch(self) -> bool:
         return self.verb == "watch"
 
+    def flag(self, name: str) -> bool:
+        """Whether the query parameter is there and says yes."""
+        return flag(self.query, name)
+
     @property
     def is_watch_list(self) -> bool:
         """KEP-3157: the initial state comes as events that end with a bookmark."""
-        return self.is_watch and flag(self.query, "sendInitialEvents")
+        return self.is_watch and self.flag("sendInitialEvents")
 
     @property
     def start(self) -> int | None:
@@ -61,6 +69,7 @@ def flag(query: dict[str, str], name: str) -> bool:
     return value is not None and value.lower() not in ("0", "false")
 
 
+@lru_cache(maxsize=512)  # asked at each hook of a request; the answers are shared, and only read
 def parse(method: str, target: str) -> ApiRequest | None:
     """The API request in an HTTP request line, or None when it is not about a resource (discovery, /healthz, /openapi).
 

@@ -12,6 +12,7 @@ from typing import Any
 import aiohttp
 import msgspec
 
+from staleproof.core.resource_version import revision
 from staleproof.errors import SetupError
 
 JSON = dict[str, Any]
@@ -90,6 +91,11 @@ class Api:
                 document = _document(await response.read())
                 raise ApiError(response.status, document.get("reason", ""), document.get("message", ""))
             yield response.content
+
+    async def revision(self) -> int:
+        """The revision of the whole API server now: that of a consistent list of anything."""
+        answer = await self.call("GET", "/api/v1/namespaces", limit="1")
+        return revision(answer["metadata"]["resourceVersion"]) or 0
 
     async def discover(self) -> list[ResourceType]:
         """Every resource type that the API server knows now, in each group's preferred version."""

@@ -41,6 +41,10 @@ class Controller(Protocol):
         """Its exit code, once it has exited."""
         ...
 
+    async def signal(self, number: int) -> None:
+        """To the program and what it has started."""
+        ...
+
     def account(self) -> str:
         """What it is and how its log ends, for an error message."""
         ...
@@ -116,6 +120,9 @@ class ProcessController:
 
     async def wait(self) -> int:
         return await self.process.wait()
+
+    async def signal(self, number: int) -> None:
+        self.process.signal_group(number)
 
     def account(self) -> str:
         return self.process.account()

@@ -118,6 +118,12 @@ class Process:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
+    def signal_group(self, number: int) -> None:
+        """To the program and what it has started; nothing happens when it is gone."""
+        if self.running:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, number)
+
     def last_lines(self, count: int = SHOWN_LINES) -> list[str]:
         """The end of what this process wrote; the log may hold the output of earlier ones above it."""
         try:

@@ -19,8 +19,10 @@ from typing import Any
 import aiohttp
 import msgspec
 
+from staleproof.core.control import InstallPlan, Release, SeverStreams, Step
 from staleproof.core.entry import Broke, Entry
 from staleproof.core.fault import AnyFault
+from staleproof.core.fault.legality import Contract
 from staleproof.drive.control_plane import CONTROLLER, ControlPlane
 from staleproof.drive.control_plane.plane import write_private
 from staleproof.drive.process import Command, Process
@@ -50,28 +52,30 @@ class Proxy:
         self._lost = False
         self._news = asyncio.Condition()
 
-    async def install(self, faults: tuple[AnyFault, ...], namespace: str) -> None:
+    async def install(self, faults: tuple[AnyFault, ...], namespace: str, *, contract: Contract = "legal") -> None:
         """Replace the plan; entries of its open streams come first."""
-        await self._command("PUT", "plan", {"faults": msgspec.to_builtins(faults), "namespace": namespace})
+        await self._command("PUT", "plan", InstallPlan(faults, namespace, contract, runner=True))
 
-    async def begin_step(self, step: int) -> None:
-        await self._command("POST", "step", {"step": step})
+    async def begin_step(self, step: int, *, revision: int | None = None) -> None:
+        """Faults open and close by its number. `revision` is the API server's now, for a plan that shows this moment later."""
+        await self._command("POST", "step", Step(step, revision))
 
     async def release(self) -> None:
-        await self._command("POST", "release", {})
+        await self._command("POST", "release", Release())
 
     async def expire(self, resource: str) -> int:
         """End the controller's streams of this resource with 410; how many there were."""
-        return int((await self._command("POST", "expire", {"resource": resource}))["streams"])
+        return int((await self._command("POST", "sever", SeverStreams(resource, "expired")))["streams"])
 
     async def fence(self) -> None:
         """Wait until every entry that the proxy has made by now has been taken."""
         await self._command("GET", "healthz", None)
 
-    async def _command(self, method: str, name: str, body: dict[str, Any] | None) -> dict[str, Any]:
+    async def _command(self, method: str, name: str, body: msgspec.Struct | None) -> dict[str, Any]:
         """A command, and every entry that it caused: both have happened when this returns."""
+        data = None if body is None else msgspec.json.encode(body)
         try:
-            async with self._session.request(method, f"{self._control}/{name}", json=body) as response:
+            async with self._session.request(method, f"{self._control}/{name}", data=data) as response:
                 answer: dict[str, Any] = await response.json()
                 if response.status != 200:
                     raise HarnessBug(f"the proxy refused {name}: {answer}")

@@ -2,6 +2,7 @@
 
 import asyncio
 import platform
+import signal
 import ssl
 import time
 from collections.abc import AsyncIterator
@@ -43,6 +44,7 @@ class Rig:
     environment: dict[str, str] = field(default_factory=dict)
     start_seconds: float = OPENS_WATCH_SECONDS
     _life: int = 0
+    _is_ending: bool = False
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     async def controller_ready(self) -> None:
@@ -55,17 +57,14 @@ class Rig:
             await self._at_rest()
             return
         await self._stack.aclose()
-        self._life += 1
         self.feed.activity.restarted()
         self.feed.flaws.clear()
-        kubeconfig = self.private / "controller.kubeconfig"
-        self.plane.write_kubeconfig(kubeconfig, user=CONTROLLER, server=self.proxy.server, ca_file=self.proxy.ca_file)
-        self.controller = await self._stack.enter_async_context(self._launch(kubeconfig))
-        self.controller.life = self._life
+        await self._start()
         watching = await self.feed.until(self._has_watch, limit_seconds=self.start_seconds)
-        if not self.controller.running:
+        if self.controller is None or not self.controller.running:
+            code = self.controller.exit_code if self.controller else None
             raise SetupError(
-                f"the controller exited with code {self.controller.exit_code} before any trial.\n{self.controller.account()}"
+                f"the controller exited with code {code} before any trial.\n{self.controller.account() if self.controller else ''}"
             )
         if not watching:
             await self._stack.aclose()
@@ -83,6 +82,33 @@ class Rig:
         self.subject, self.controller = subject, None
         self.environment["controller"] = _title(subject)
         self.environment.pop("imageDigest", None)
+
+    async def stop_controller(self, *, gently: bool) -> None:
+        """End the controller, in the middle of a trial: SIGKILL, or gently, as the end of a run does it."""
+        if self.controller is None:
+            return
+        self._is_ending = True
+        self.feed.activity.dies()
+        if not gently:
+            await self.controller.signal(signal.SIGKILL)
+            await self.controller.wait()
+        await self._stack.aclose()
+        self._is_ending = False
+        self.feed.activity.died(time.monotonic())
+
+    async def restart_controller(self) -> Started:
+        """Its next life, in the middle of a trial; the trial waits for its watches like for everything else."""
+        await self._start()
+        at = time.monotonic()
+        self.feed.activity.born(at)
+        return self.controller_started(at)
+
+    async def _start(self) -> None:
+        self._life += 1
+        kubeconfig = self.private / "controller.kubeconfig"
+        self.plane.write_kubeconfig(kubeconfig, user=CONTROLLER, server=self.proxy.server, ca_file=self.proxy.ca_file)
+        self.controller = await self._stack.enter_async_context(self._launch(kubeconfig))
+        self.controller.life = self._life
 
     def controller_started(self, at: float) -> Started:
         """The entry that begins a life of the controller."""
@@ -151,7 +177,8 @@ class Rig:
 
     async def _tell_exit(self, controller: Controller, life: int) -> None:
         code = await controller.wait()
-        self.feed.take(Exited(at=time.monotonic(), life=life, code=code))
+        if not self._is_ending:  # else it was told to
+            self.feed.take(Exited(at=time.monotonic(), life=life, code=code))
 
 
 @asynccontextmanager

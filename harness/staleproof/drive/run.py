@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from staleproof.core.entry import Ended, Released, Settled, StepBegan, StepEnded
+from staleproof.core.fault import PastSnapshot, StaleRead
 from staleproof.core.history import Header, History
 from staleproof.core.plan import Plan, describe
 from staleproof.core.plan import encode as encode_plan
 from staleproof.drive import logs
 from staleproof.drive.api import JSON, Api, ApiError, ResourceType
+from staleproof.drive.lives import Lives
 from staleproof.drive.manifests import resource_type
 from staleproof.drive.record import Record
 from staleproof.drive.rig import Rig
 from staleproof.drive.truth import Key
 from staleproof.drive.workload import Workload, primaries_of
-from staleproof.errors import HarnessBug
+from staleproof.errors import HarnessBug, SetupError
 
 _LEFT_ALONE = frozenset({"events", "serviceaccounts"})
 _REST_SECONDS = 0.1
@@ -69,6 +71,9 @@ async def run_trial(trial: Trial, rig: Rig) -> History:
     logged = logs.sizes(rig.logs)
     try:
         await _run(trial, rig, record, kinds)
+    except SetupError:
+        if not rig.feed.dead:  # else that is what happened, and it is told below
+            raise
     finally:
         rig.feed.record = None
         history = record.finish()
@@ -89,19 +94,28 @@ async def _run(trial: Trial, rig: Rig, record: Record, kinds: Sequence[ResourceT
     for flaw in rig.feed.flaws:
         record.take(flaw)
     rig.feed.flaws = [flaw for flaw in rig.feed.flaws if flaw.where == "watch"]  # one that goes on spoils every trial
-    await rig.proxy.install(trial.plan.faults, namespace)
+    await rig.proxy.install(trial.plan.faults, namespace, contract=trial.plan.contract)
     workload = Workload(rig.api, rig.truth, rig.proxy, rig.feed, namespace)
-    await _steps(trial.plan, workload, rig)
-    await _settle(trial, rig, workload, kinds)
+    lives = Lives(rig, trial.plan.faults)
+    rig.feed.lives = lives.see
+    following = rig.group.create_task(lives.follow())
+    try:
+        await _steps(trial.plan, workload, rig, lives)
+        await _settle(trial, rig, workload, lives, kinds)
+    finally:
+        rig.feed.lives = None
+        following.cancel()
     await rig.proxy.fence()
     await rig.truth.caught_up(namespace, record.resources())
     rig.feed.take(Ended(at=time.monotonic()))
 
 
-async def _steps(plan: Plan, workload: Workload, rig: Rig) -> None:
+async def _steps(plan: Plan, workload: Workload, rig: Rig, lives: Lives) -> None:
     settle = plan.settle
+    shown_later = {fault.as_of_step for fault in plan.faults if isinstance(fault, PastSnapshot | StaleRead)}
     for number, step in enumerate(plan.steps, 1):
-        await rig.proxy.begin_step(number)
+        await rig.proxy.begin_step(number, revision=await rig.api.revision() if number in shown_later else None)
+        await lives.settled()
         rig.feed.take(StepBegan(at=time.monotonic(), step=number, does=describe(step)))
         await workload.do(step, number)
         rig.feed.activity.touch(time.monotonic())
@@ -109,10 +123,13 @@ async def _steps(plan: Plan, workload: Workload, rig: Rig) -> None:
         rig.feed.take(StepEnded(at=time.monotonic(), step=number, idle=idle))
 
 
-async def _settle(trial: Trial, rig: Rig, workload: Workload, kinds: Sequence[ResourceType]) -> None:
+async def _settle(trial: Trial, rig: Rig, workload: Workload, lives: Lives, kinds: Sequence[ResourceType]) -> None:
     """Release everything, wait until converged and quiet, then let the controller reconcile everything once more."""
     settle = trial.plan.settle
     await rig.proxy.release()
+    await lives.settled()
+    for missed in lives.missed():
+        rig.feed.take(missed)
     rig.feed.activity.touch(time.monotonic())
     rig.feed.take(Released(at=time.monotonic()))
     missing = "still busy"

@@ -1,4 +1,7 @@
-"""conformance.yaml: kind ConformanceReport, in the manner of Gateway API conformance. Derived from the report, never typed in."""
+"""conformance.yaml: kind ConformanceReport, in the manner of Gateway API conformance. Derived from the report, never typed in.
+
+Trials under hostile faults are left out: no API server does that, so they say nothing about conformance.
+"""
 
 import hashlib
 from typing import Any
@@ -8,7 +11,7 @@ import yaml
 from staleproof.checks.catalog import REQUIREMENTS, Requirement
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan import API_VERSION
-from staleproof.report.model import Report, outcome, overall, verdicts_on
+from staleproof.report.model import Report, outcome, overall, refused, scored, verdicts_on
 
 PROFILE = "WATCH-CACHE"
 _MUTABLE = frozenset({"", "latest", "main", "master", "head", "dev"})
@@ -64,6 +67,7 @@ SCHEMA: dict[str, Any] = {
                 "trials": {"type": "integer", "minimum": 0},
                 "faultsPlanned": {"type": "integer", "minimum": 0},
                 "faultsFired": {"type": "integer", "minimum": 0},
+                "faultsRefused": {"type": "integer", "minimum": 0},
                 "reproduced": {"type": "string", "pattern": "^[0-9]+/[0-9]+$"},
                 "evidence": {"type": "string", "pattern": "^(sha256:[0-9a-f]{64})?$"},
             },
@@ -75,7 +79,8 @@ SCHEMA: dict[str, Any] = {
 
 def document(report: Report, *, suite_digest: str) -> dict[str, Any]:
     """The ConformanceReport of a run, as it is written to YAML."""
-    tests = [_test(requirement, report) for requirement in REQUIREMENTS if requirement.level == "core"]
+    counted = scored(report)
+    tests = [_test(requirement, counted) for requirement in REQUIREMENTS if requirement.level == "core"]
     count = {word: sum(test["result"] == word for test in tests) for word in ("passed", "failed", "inconclusive")}
     because = _not_submittable(report)
     environment = {key: value for key, value in report.environment.items() if key != "staleproof"}
@@ -124,6 +129,7 @@ def _test(requirement: Requirement, report: Report) -> dict[str, Any]:
         "trials": len(counted),
         "faultsPlanned": sum(trial.faults_planned for trial, _ in counted),
         "faultsFired": sum(trial.faults_fired for trial, _ in counted),
+        "faultsRefused": refused([trial for trial, _ in counted]),
         **({"reproduced": f"{failed[0].reproduced[0]}/{failed[0].reproduced[1]}"} if failed else {}),
         "evidence": f"sha256:{digest}" if counted else "",
     }

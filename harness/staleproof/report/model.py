@@ -9,6 +9,7 @@ from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.verdict import Outcome
 
 Word = Literal["passed", "inconclusive", "failed"]
+FaultWord = Literal["fired", "refused", "not fired"]
 
 
 class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -25,8 +26,24 @@ class RequirementVerdict(_Struct, frozen=True, kw_only=True):
     story: str = ""
 
 
+class FaultReport(_Struct, frozen=True, kw_only=True):
+    """A planned fault and what came of it: when (in seconds) and on what it fired or was refused, by which legality row, why."""
+
+    fault: str
+    resource: str
+    outcome: FaultWord
+    at: float | None = None
+    on: str = ""
+    row: str = ""
+    why: str = ""
+
+
 class TrialReport(_Struct, frozen=True, kw_only=True):
-    """One trial. `folder` is relative to the run's; `evidence` is the sha256 of its history.jsonl."""
+    """One trial. `folder` is relative to the run's; `evidence` is the sha256 of its history.jsonl.
+
+    `hostile` says what no API server does in it, in words: then it tells about robustness and is not scored. `faults` has one for
+    each planned fault; empty in reports from before they were told.
+    """
 
     name: str
     scenario: str
@@ -38,6 +55,8 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     faults_fired: int
     reproduced: tuple[int, int]
     crash: str = ""
+    hostile: str = ""
+    faults: tuple[FaultReport, ...] = ()
     verdicts: tuple[RequirementVerdict, ...]
 
 
@@ -83,8 +102,21 @@ def verdicts_on(slug: str, trials: Sequence[TrialReport]) -> list[tuple[TrialRep
     return [(trial, verdict) for trial in trials for verdict in trial.verdicts if verdict.requirement == slug]
 
 
+def scored(report: Report) -> Report:
+    """The same without the trials under hostile faults."""
+    return msgspec.structs.replace(report, trials=tuple(trial for trial in report.trials if not trial.hostile))
+
+
+def refused(trials: Sequence[TrialReport]) -> int:
+    """How many planned faults were refused because they would have been hostile, or could not be done."""
+    return sum(fault.outcome == "refused" for trial in trials for fault in trial.faults)
+
+
 def overall(report: Report) -> dict[str, Outcome]:
-    """Slug → what the whole run shows. The worst wins; not exercised in one trial is fine if it was in another."""
+    """Slug → what the whole run shows. The worst wins; not exercised in one trial is fine if it was in another.
+
+    A trial under hostile faults exercises nothing; it counts only when it was disturbed.
+    """
     return {
         requirement.slug: max((outcome(v) for _, v in verdicts_on(requirement.slug, report.trials)), default=Outcome.NOT_EXERCISED)
         for requirement in REQUIREMENTS

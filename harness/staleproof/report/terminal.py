@@ -1,4 +1,7 @@
-"""What a person reads at the end of a run: one table, one sentence."""
+"""What a person reads at the end of a run: one table, one sentence. What hostile faults brought out stands apart."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group
 from rich.table import Table
@@ -6,7 +9,7 @@ from rich.text import Text
 
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.verdict import Outcome
-from staleproof.report.model import Report, RequirementVerdict, outcome, overall, verdicts_on
+from staleproof.report.model import Report, RequirementVerdict, TrialReport, outcome, overall, refused, verdicts_on
 
 _STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.INCONCLUSIVE: "yellow", Outcome.NOT_EXERCISED: "dim"}
 _WORDS = {
@@ -15,10 +18,14 @@ _WORDS = {
     Outcome.INCONCLUSIVE: "inconclusive",
     Outcome.NOT_EXERCISED: "not exercised",
 }
+_MOST_REASONS = 5
 
 
 def table(report: Report) -> Group:
-    """Requirement, result, trials that exercised it, faults fired of planned; below, why what did not pass did not."""
+    """Requirement, result, trials that exercised it, faults fired of planned.
+
+    Below: why what did not pass did not, why which faults did not fire, and what was found under hostile ones.
+    """
     title = (
         f"staleproof · {len(report.trials)} trial{_s(len(report.trials))} · Kubernetes {report.environment.get('kubernetes', '?')}"
     )
@@ -29,17 +36,47 @@ def table(report: Report) -> Group:
     for slug, joined in overall(report).items():
         every = verdicts_on(slug, report.trials)
         counted = [(trial, verdict) for trial, verdict in every if outcome(verdict) is not Outcome.NOT_EXERCISED]
-        planned, fired = sum(t.faults_planned for t, _ in counted), sum(t.faults_fired for t, _ in counted)
         result = Text(_WORDS[joined], style=_STYLES[joined])
-        made.add_row(slug, BY_SLUG[slug].level, result, str(len(counted)), f"{fired} of {planned}")
+        made.add_row(slug, BY_SLUG[slug].level, result, str(len(counted)), _fired([trial for trial, _ in counted]))
         why = next((_why(v) for _, v in every if outcome(v) is joined and (v.why or v.story)), "")
         if joined is not Outcome.PASS and why:
             notes.append(Text.assemble((slug, _STYLES[joined]), f": {why}"))
-    return Group(made, *notes)
+    return Group(made, *notes, *_silent(report), *_apart(report))
+
+
+def _fired(trials: Sequence[TrialReport]) -> str:
+    told = f"{sum(trial.faults_fired for trial in trials)} of {sum(trial.faults_planned for trial in trials)}"
+    return f"{told}, {refused(trials)} refused" if refused(trials) else told
+
+
+def _silent(report: Report) -> Iterator[Text]:
+    """The faults that did nothing: the commonest reasons."""
+    faults = [fault for trial in report.trials for fault in trial.faults if fault.outcome != "fired"]
+    reasons = Counter((fault.fault, fault.resource, fault.outcome, fault.why) for fault in faults)
+    for (name, resource, outcome_, why), times in reasons.most_common(_MOST_REASONS):
+        told = f"{name} of {resource} {'did not fire' if outcome_ == 'not fired' else 'was refused'}"
+        yield Text(f"{told}{f' ({times} times)' if times > 1 else ''}{f': {why}' if why else ''}", style="dim")
+    if len(reasons) > _MOST_REASONS:
+        yield Text(f"and {len(reasons) - _MOST_REASONS} more reasons why faults did nothing; report.json has them", style="dim")
+
+
+def _apart(report: Report) -> Iterator[Text]:
+    """Findings that no API server could bring about."""
+    found = [(trial, verdict) for trial in report.trials if trial.hostile for verdict in trial.verdicts if verdict.story]
+    if found:
+        yield Text("Not about conformance, because no API server does this, and not scored:", style="bold")
+    for trial, verdict in found:
+        yield Text(f"  {trial.name} under {trial.hostile}: {verdict.requirement}: {_headline(verdict)}")
+
+
+def _headline(verdict: RequirementVerdict) -> str:
+    """The first line of the story that says what was found."""
+    lines = [line for line in verdict.story.splitlines() if line.startswith(verdict.requirement)]
+    return lines[0].removeprefix(verdict.requirement).strip() if lines else verdict.why
 
 
 def _why(verdict: RequirementVerdict) -> str:
-    return verdict.why or verdict.story.splitlines()[0].removeprefix(verdict.requirement).strip()
+    return verdict.why or _headline(verdict)
 
 
 def sentence(report: Report) -> str:

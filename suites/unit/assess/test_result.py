@@ -1,7 +1,9 @@
 """What came of a trial, read from its history and verdicts."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from staleproof.assess.result import Result, join
@@ -9,6 +11,7 @@ from staleproof.checks.explain import explain
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome, Verdict, inconclusive, not_exercised, passed
 from staleproof.core.entry import FaultFired
+from staleproof.core.fault import DropFrame, HoldStream
 from staleproof.core.history import History, decode
 
 HISTORIES = Path(__file__).parents[3] / "fixtures" / "histories"
@@ -36,10 +39,25 @@ def test_an_innocent_trial_has_none() -> None:
 def test_a_fault_fires_once_however_often_it_does_something() -> None:
     found = result("naive-hidden-creates")
     assert found.fired == len(found.plan.faults) == 1
+    plan = msgspec.structs.replace(found.plan, faults=(HoldStream(resource="pods"),) * 3)
+    header = msgspec.structs.replace(found.history.header, plan=plan)
     fired = FaultFired(at=1.0, fault=1, on="x")
-    more = History(found.history.header, (fired, fired, FaultFired(at=2.0, fault=2, on="x")))
-    assert Result("001", found.plan, more, (), Path(), 1.0).fired == 2
-    assert Result("001", found.plan, History(found.history.header, ()), (), Path(), 1.0).fired == 0
+    more = Result("001", plan, History(header, (fired, fired, FaultFired(at=2.0, fault=2, on="x"))), (), Path(), 1.0)
+    assert more.fired == 2
+    assert [fault.outcome for fault in more.faults] == ["not fired", "fired", "fired"]
+    assert Result("001", plan, History(header, ()), (), Path(), 1.0).fired == 0
+
+
+def test_what_is_found_under_hostile_faults_is_told_and_is_no_failure() -> None:
+    guilty = result("naive-hidden-creates")
+    plan = msgspec.structs.replace(
+        guilty.plan, faults=(*guilty.plan.faults, DropFrame(resource="nodes")), contract="hostile", aims=()
+    )
+    history = replace(guilty.history, header=msgspec.structs.replace(guilty.history.header, plan=plan))
+    found = Result("001", plan, history, judge(history), Path(), 1.0)
+    assert (guilty.hostile, found.hostile) == ("", "hostile faults (DropFrame)")
+    assert found.failures == []
+    assert [story.requirement for story in found.stories] == ["no-duplicate-create"]
 
 
 @pytest.mark.parametrize(

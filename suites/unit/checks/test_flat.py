@@ -3,6 +3,7 @@
 from typing import Any
 
 from staleproof.checks.flat import flatten
+from staleproof.core.rival import ANNOTATION
 
 
 def flat(obj: dict[str, Any], **replaced: str) -> dict[str, object]:
@@ -19,6 +20,13 @@ def test_what_names_one_run_is_left_out_or_replaced() -> None:
     assert flat({"metadata": metadata, "spec": {"uid": "v", "where": "ns"}}, **{"ns": "<namespace>", "w-x7": "<name>"}) == {
         "metadata.name": "<name>",
         "spec.where": "<namespace>",
+    }
+
+
+def test_what_a_competing_write_left_behind_is_nobodys_state() -> None:
+    assert flat({"metadata": {"name": "w", "annotations": {ANNOTATION: "12", "a": "b"}}}) == {
+        "metadata.name": "w",
+        "metadata.annotations.a": "b",
     }
 
 

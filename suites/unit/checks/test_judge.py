@@ -1,5 +1,7 @@
 """Every checker judges every history; what cannot be known is inconclusive."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
@@ -118,6 +120,40 @@ def test_but_a_finding_is_a_finding() -> None:
     )
 
     assert outcomes(script.ends(), *references())[AIM][0] is Outcome.FAIL
+
+
+def hostile(history: History) -> History:
+    """The same under a plan that says that no API server does this."""
+    plan = msgspec.structs.replace(history.header.plan, contract="hostile")
+    return replace(history, header=msgspec.structs.replace(history.header, plan=plan))
+
+
+def test_what_is_found_under_hostile_faults_is_told_apart_and_never_a_failure() -> None:
+    guilty = held(aims=(AIM,)).creates("w-b").let_go().ends()
+    legal, told = judge(guilty, references())[0], judge(hostile(guilty), references())[0]
+
+    assert legal.outcome is Outcome.FAIL
+    assert told.outcome is Outcome.NOT_EXERCISED
+    assert told.findings == legal.findings
+    assert told.why == ("found under a hostile plan: no API server does this, so it tells about robustness, not conformance")
+
+
+def test_nothing_found_under_hostile_faults_is_no_pass_either() -> None:
+    found = outcomes(hostile(held(aims=(AIM,)).let_go().ends()), *references())
+
+    assert found[AIM] == (
+        Outcome.NOT_EXERCISED,
+        "nothing was found under a hostile plan: no API server does this, so it tells about robustness, not conformance",
+    )
+    assert {outcome for outcome, _ in found.values()} == {Outcome.NOT_EXERCISED}
+
+
+def test_a_disturbed_hostile_trial_is_inconclusive_as_any_other() -> None:
+    found = outcomes(hostile(work(trial(aims=(AIM,))).ends()), *references())
+    assert found[AIM] == (Outcome.INCONCLUSIVE, "planned faults never fired: Hold of pods")
+
+    broken = outcomes(hostile(held().adds(Broke, where="proxy", why="a hook raised").ends()), *references())
+    assert {outcome for outcome, _ in broken.values()} == {Outcome.INCONCLUSIVE}
 
 
 def test_a_checker_that_crashes_knows_nothing() -> None:

@@ -17,6 +17,9 @@ from staleproof.core.entry import (
     EventType,
     Listed,
     Opened,
+    Refused,
+    Resumed,
+    Stalled,
     Withheld,
 )
 
@@ -52,7 +55,7 @@ def dropped(at: float, revision: int) -> Dropped:
     return Dropped(at=at, stream=1, type="BOOKMARK", revision=revision, fault=0)
 
 
-def closed(at: float, how: Literal["clean", "client"] = "clean") -> Closed:
+def closed(at: float, how: Literal["clean", "reset", "client"] = "clean") -> Closed:
     return Closed(at=at, stream=1, how=how)
 
 
@@ -161,3 +164,56 @@ def test_whoever_knows_of_something_may_say_so() -> None:
     activity.touch(3.0)
     activity.touch(2.0)
     assert (activity.idle_since(9.0), activity.quiet_since(9.0)) == (3.0, 0.0)
+
+
+# --- faults that keep the controller waiting, or end its process
+
+
+def after(*entries: Entry) -> Activity:
+    activity = Activity(NS)
+    for entry in entries:
+        activity.see(entry)
+    return activity
+
+
+def test_a_request_that_a_fault_keeps_waiting_is_not_in_flight() -> None:
+    activity = after(asked(1.0), Stalled(at=1.1, request=1, verb="create", resource="pods", fault=0))
+    assert activity.idle_since(2.0) == 1.0
+
+
+def test_a_watch_that_a_fault_keeps_waiting_is_not_missed_until_it_goes_on() -> None:
+    activity = after(opened(1.0), closed(2.0))
+    assert activity.idle_since(3.0) is None
+    activity.see(Stalled(at=3.1, verb="watch", resource="pods", fault=0))
+    assert activity.idle_since(4.0) == 1.0
+    activity.see(Resumed(at=5.0, verb="watch", resource="pods", fault=0))
+    assert activity.idle_since(6.0) is None
+    activity.see(opened(7.0))
+    assert activity.idle_since(8.0) == 7.0
+
+
+def test_a_refused_watch_is_something_that_happened_and_is_still_missed() -> None:
+    activity = after(opened(1.0), closed(2.0), Refused(at=3.0, client="c", resource="pods", code=500))
+    assert activity.idle_since(4.0) is None
+    assert activity.last_activity == 3.0
+
+
+def test_a_dead_controller_is_idle_and_a_new_one_is_not_before_it_watches_again() -> None:
+    activity = after(opened(1.0))
+    activity.dies()
+    activity.see(closed(1.9, "client"))  # its connections end with it, before or after we know
+    activity.died(2.0)
+    assert activity.idle_since(3.0) == 2.0
+    activity.born(4.0)
+    assert activity.idle_since(5.0) is None
+    activity.see(opened(6.0))
+    assert activity.idle_since(7.0) == 6.0
+
+
+def test_nobody_waits_for_watches_while_nobody_can_connect() -> None:
+    activity = after(opened(1.0), closed(2.0, "reset"))
+    activity.reachable(2.0, yes=False)
+    assert activity.idle_since(3.0) == 2.0
+    activity.reachable(100.0, yes=True)
+    assert activity.idle_since(101.0) is None
+    assert activity.idle_since(100.0 + MISSED_SECONDS) == 100.0

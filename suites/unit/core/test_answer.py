@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.answer import Answer, read_answer, read_preconditions
+from staleproof.core.answer import Answer, outcome_of, read_answer, read_preconditions
 from staleproof.core.entry import Item
 
 META = {"name": "x", "namespace": "a", "uid": "u", "resourceVersion": "5"}
@@ -118,3 +118,25 @@ def test_any_body_has_an_answer(body: bytes) -> None:
 )
 def test_preconditions(body: bytes, expected: tuple[str, str]) -> None:
     assert read_preconditions(body) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "retry_after", "outcome"),
+    [
+        (200, False, "ok"),
+        (201, False, "ok"),
+        (304, False, "fail"),
+        (404, False, "fail"),
+        (409, False, "fail"),
+        (429, True, "fail"),
+        (429, False, "fail"),
+        (500, True, "fail"),
+        (503, True, "fail"),
+        (500, False, "unknown"),
+        (502, False, "unknown"),
+        (503, False, "unknown"),
+        (504, False, "unknown"),
+    ],
+)
+def test_only_a_5xx_without_retry_after_leaves_it_open(code: int, *, retry_after: bool, outcome: str) -> None:
+    assert outcome_of(code, retry_after=retry_after) == outcome

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.frame import EVENTS, UNREADABLE, Frame, FrameReader, expired, read_frame
+from staleproof.core.frame import EVENTS, UNREADABLE, Frame, FrameReader, bookmark_behind, error_event, expired, read_frame
 
 
 def line(type_: str, **fields: Any) -> bytes:  # noqa: ANN401  # any JSON
@@ -61,7 +61,7 @@ def test_any_chunking_gives_the_same_frames_and_the_same_bytes(lines: list[bytes
     data = b"".join(lines) + rest
     frames, kept = feed(data, cuts)
     assert (frames, kept) == feed(data, [])
-    assert [frame.raw for frame in frames] == [raw for raw in lines if raw.strip(b" \t\n\r\x0b\f")]  # only blank lines are left out
+    assert [frame.raw for frame in frames] == lines
     assert kept == rest
 
 
@@ -84,7 +84,7 @@ def test_byte_by_byte() -> None:
     assert rest == b""
 
 
-@pytest.mark.parametrize("raw", [raw for raw in GARBAGE if raw.strip()])
+@pytest.mark.parametrize("raw", GARBAGE)
 def test_garbage_is_unreadable_and_kept(raw: bytes) -> None:
     (frame,) = FrameReader().feed(raw)
     assert frame == Frame(UNREADABLE, "", "", "", None, initial_end=False, raw=raw)
@@ -155,3 +155,32 @@ def test_expired_is_a_410(at: int | None, now: int | None, message: str) -> None
     status = json.loads(frame.raw)["object"]
     assert (status["kind"], status["status"], status["code"], status["reason"]) == ("Status", "Failure", 410, "Expired")
     assert status["message"] == message
+
+
+def test_an_error_event_says_what_is_wrong() -> None:
+    (frame,) = FrameReader().feed(error_event(500, "InternalError", "no"))
+    status = json.loads(frame.raw)["object"]
+    assert frame.type == "ERROR"
+    assert {key: status[key] for key in ("kind", "status", "code", "reason", "message")} == {
+        "kind": "Status",
+        "status": "Failure",
+        "code": 500,
+        "reason": "InternalError",
+        "message": "no",
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "api_version"),
+    [("Pod", "v1"), ("Deployment", "apps/v1"), ("PartialObjectMetadata", "meta.k8s.io/v1"), ("Table", "meta.k8s.io/v1")],
+)
+def test_a_bookmark_behind_an_event_is_of_its_type_and_revision(kind: str, api_version: str) -> None:
+    metadata = {"name": "x", "namespace": "a", "uid": "u", "resourceVersion": "5"}
+    event = read_frame(line("MODIFIED", kind=kind, apiVersion=api_version, metadata=metadata))
+    mark = bookmark_behind(event)
+    assert mark == read_frame(mark.raw)
+    assert (mark.type, mark.name, mark.uid, mark.revision, mark.initial_end) == ("BOOKMARK", "", "", 5, False)
+    assert json.loads(mark.raw) == {
+        "type": "BOOKMARK",
+        "object": {"kind": kind, "apiVersion": api_version, "metadata": {"resourceVersion": "5", "creationTimestamp": None}},
+    }

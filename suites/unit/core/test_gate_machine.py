@@ -1,287 +1,340 @@
 """Gate, Schedule and Monitor together: whatever legal faults do to a watch, it stays a watch, and the client catches up.
 
-The machine plays three parts. The API server commits changes to a handful of objects and serves a watch as kube-apiserver does: the
-current state first (a WatchList, unordered, closed by a marked bookmark), then events of rising revision and bookmarks, which may
-repeat a revision. The client does what a reflector does: it resumes from the last revision that it was shown, and starts again with
-the current state after a 410. Between them are the parts under test. After each move:
+The machine moves the API server, the client, the clock and the plan; `wire` is the proxy between them. After each move:
 
-- the monitor has not complained about what left;
-- the client never knows of a revision that the server has not reached.
+- the monitor has not complained about what left, nor has `watch_rules`, which judges each stream once it has ended;
+- a client that has listed knows exactly the state of its own revision: late, or of another past, but never a mixture.
 
 And in the end, once everything is released, the client knows exactly what the server knows.
+
+With one hostile fault in the plan, no property is broken but the one that the fault names, and monitor and rules agree about every
+single stream; each run ends with a scene in which the fault must break it. That the machines can fail is shown by gates with a
+planted error.
 """
 
-from hypothesis import settings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+import pytest
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
-from staleproof.core.fault import (
-    AnyFault,
-    DelayStream,
-    Drop,
-    DropBookmarks,
-    Expire,
-    HideOwnWrite,
-    HoldStream,
-    OwnWrite,
-    SeverStream,
-    Window,
-)
-from staleproof.core.frame import Frame, expired, read_frame
-from staleproof.core.gate import Closing, Gate
-from staleproof.core.monitor import Monitor
-from staleproof.core.request import ApiRequest, parse
-from staleproof.core.schedule import Change, FaultCloses, FaultOpens, Schedule
+from staleproof.core.fault import AnyFault, Window
+from staleproof.core.fault.decision import Drop
+from staleproof.core.frame import Frame
+from staleproof.core.gate import Closing, Gate, Received, Redecided, Waiting
+from staleproof.core.schedule import Schedule
 
-STEPS = 4
-RESOURCE = "widgets.example.com"
-PATH = "/apis/example.com/v1/namespaces/trial/widgets"
-WATCH_LIST = f"{PATH}?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan"
-NAMES = ["a", "b", "c", "d"]
+from .cluster import NAMES, NAMESPACE, PATH, RESOURCE, Kind, Reflector, Server, bookmark
+from .fault_strategies import SECONDS, hostile_faults, opening_faults, read_faults, stream_faults
+from .wire import Stream, Wire
 
-SECONDS = st.sampled_from([0.5, 1.0, 3.0])
-WINDOWS = st.builds(
-    lambda first, length, seconds: Window(first, length and first + length, seconds),
-    st.integers(1, STEPS),
-    st.none() | st.integers(1, 2),
-    st.none() | SECONDS,
-)
-RELEASES = st.sampled_from(["events", "relist", "resume"])
-NTH = st.none() | st.integers(1, 6)
-FAULTS: st.SearchStrategy[AnyFault] = st.one_of(
-    st.builds(HoldStream, resource=st.just(RESOURCE), window=WINDOWS, release=RELEASES),
-    st.builds(
-        HideOwnWrite,
-        resource=st.just(RESOURCE),
-        window=WINDOWS,
-        release=RELEASES,
-        write=st.builds(OwnWrite, st.just("create"), st.integers(1, 2)),
-    ),
-    st.builds(DelayStream, resource=st.just(RESOURCE), window=WINDOWS, by_seconds=SECONDS),
-    st.builds(SeverStream, resource=st.just(RESOURCE), window=WINDOWS, how=st.sampled_from(["clean", "reset"]), nth=NTH),
-    st.builds(Expire, resource=st.just(RESOURCE), window=WINDOWS, nth=NTH),
-    st.builds(DropBookmarks, resource=st.just(RESOURCE), window=WINDOWS),
-)
+STEPS = 3
+EXAMPLES = max(300, settings().max_examples)
+SETTINGS = settings(max_examples=EXAMPLES, stateful_step_count=40)
+
+STREAM = stream_faults(RESOURCE, steps=STEPS, namespace=NAMESPACE, name="a")
+LEGAL = st.one_of(STREAM, STREAM, opening_faults(RESOURCE, steps=STEPS), read_faults(RESOURCE, steps=STEPS))
+HOSTILE = hostile_faults(RESOURCE, window=st.builds(Window, st.integers(1, 2)))
+KINDS: st.SearchStrategy[Kind] = st.sampled_from(["watch-list", "list-0", "list", "watch"])
+TESTED_WITH: dict[str, st.SearchStrategy[Kind]] = {"NoEndBookmark": st.just("watch-list"), "StaleRead": st.just("list")}
 
 
-def request(method: str, target: str) -> ApiRequest:
-    parsed = parse(method, target)
-    assert parsed is not None
-    return parsed
+@dataclass
+class World:
+    """How a run begins: what is there, who watches, from before the first step or not, how many bytes may wait in a gate."""
+
+    objects: set[str]
+    client: Reflector
+    early: bool
+    most_bytes: int
 
 
-def event(type_: str, name: str, revision: int) -> Frame:
-    return Frame(type_, "trial", name, f"uid-{name}", revision, initial_end=False, raw=b"")
+def worlds(kinds: st.SearchStrategy[Kind]) -> st.SearchStrategy[World]:
+    clients = st.builds(Reflector, kinds, bookmarks=st.booleans(), from_zero=st.booleans())
+    bounds = st.sampled_from([600, 64 * 1024 * 1024])  # a few frames, or the default
+    return st.builds(World, st.sets(st.sampled_from(NAMES)), clients, st.booleans(), bounds)
 
 
-def bookmark(revision: int, *, initial_end: bool = False) -> Frame:
-    return Frame("BOOKMARK", "", "", "", revision, initial_end, raw=b"")
+class _Watching(RuleBasedStateMachine):
+    """The moves. What must hold is what the two machines below say."""
 
+    wire: Wire
+    make_gate: Callable[..., Gate] = Gate
 
-class Stream:
-    """One watch on its way: its gate, its monitor, and what the client asked for."""
-
-    def __init__(self, asked: ApiRequest, schedule: Schedule) -> None:
-        self.request = asked
-        self.gate = Gate(schedule.decide_for(RESOURCE))
-        self.monitor = Monitor(asked.start, watch_list=asked.is_watch_list)
-
-
-class Reflector:
-    """What the client knows. `resume` is where its next watch starts; None: with the current state."""
-
-    def __init__(self) -> None:
-        self.known: dict[str, int] = {}
-        self.resume: int | None = None
-        self._initial: dict[str, int] = {}
-
-    def take(self, stream: Stream, frame: Frame) -> None:
-        if stream.request.is_watch_list and self.resume is None:
-            self._take_initial(frame)
-            return
-        if frame.type == "DELETED":
-            self.known.pop(frame.name)
-        elif frame.is_event:
-            self.known[frame.name] = frame.revision or 0
-        self.resume = frame.revision
-
-    def _take_initial(self, frame: Frame) -> None:
-        if frame.initial_end:
-            self.known, self._initial, self.resume = self._initial, {}, frame.revision
-        else:
-            self._initial[frame.name] = frame.revision or 0
-
-    def ended(self, how: str) -> None:
-        self._initial = {}
-        if how == "expired":
-            self.resume = None
-
-
-class Watching(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.now, self.step, self.revision = 0.0, 0, 100
-        self.truth: dict[str, int] = {}
-        self.log: list[Frame] = []
-        self.client = Reflector()
-        self.stream: Stream | None = None
-        self.schedule = Schedule()
-        self.deadlines: list[float] = []
+        self.server = Server()
+        self.step = 0
 
-    # --- the API server
-
-    @initialize(faults=st.lists(FAULTS, max_size=4), objects=st.sets(st.sampled_from(NAMES)))
-    def begin(self, faults: list[AnyFault], objects: set[str]) -> None:
-        self.schedule = Schedule(faults, "trial")
-        for name in sorted(objects):
-            self.commit(name)
+    def start(self, faults: list[AnyFault], world: World) -> None:
+        for name in sorted(world.objects):
+            self.server.put(name)
+        self.wire = Wire(
+            Schedule(faults, NAMESPACE), self.server, world.client, lambda: self.make_gate(most_bytes=world.most_bytes)
+        )
+        if world.early:
+            self.wire.ask()
+        self.next_step()
 
     @rule(name=st.sampled_from(NAMES))
     def commit(self, name: str) -> None:
         """Someone creates or updates an object."""
-        self.revision += 1
-        frame = event("MODIFIED" if name in self.truth else "ADDED", name, self.revision)
-        self.truth[name] = self.revision
-        self.log.append(frame)
-        self.arrive(frame)
+        self.wire.feed([self.server.put(name)])
+        self.wire.ask()
+
+    @rule(names=st.lists(st.sampled_from(NAMES), min_size=2, max_size=6))
+    def commit_many(self, names: list[str]) -> None:
+        """Events that arrive in one piece, with a bookmark for those who want one."""
+        events = [self.server.delete(name) if name in self.server.now else self.server.put(name) for name in names]
+        self.wire.feed([*events, *self.bookmarks()])
+        self.wire.ask()
 
     @rule(name=st.sampled_from(NAMES))
     def remove(self, name: str) -> None:
-        if name in self.truth:
-            self.revision += 1
-            del self.truth[name]
-            self.log.append(event("DELETED", name, self.revision))
-            self.arrive(self.log[-1])
+        if name in self.server.now:
+            self.wire.feed([self.server.delete(name)])
+            self.wire.ask()
 
     @rule(others=st.integers(0, 3))
     def bookmark(self, others: int) -> None:
         """The revision moves on with objects of other resources, or not at all."""
-        self.revision += others
-        self.arrive(bookmark(self.revision))
+        self.server.revision += others
+        self.wire.feed(self.bookmarks())
 
-    @precondition(lambda self: self.stream is not None)
-    @rule(how=st.sampled_from(["clean", "cut"]))
-    def upstream_ends(self, how: str) -> None:
-        assert self.stream is not None
-        self.stream.gate.upstream_ended("clean" if how == "clean" else "cut")
-        self.flush()
-
-    # --- the client
-
-    @precondition(lambda self: self.stream is None)
-    @rule()
-    def watch(self) -> None:
-        """The client opens its watch, unless that is refused with 410."""
-        target = WATCH_LIST if self.client.resume is None else f"{PATH}?watch=1&resourceVersion={self.client.resume}"
-        asked = request("GET", target)
-        if self.schedule.is_expired(asked):
-            self.client.ended("expired")
-            return
-        self.stream = Stream(asked, self.schedule)
-        for frame in self.initial() if asked.is_watch_list else self.missed(asked.start or 0):
-            self.arrive(frame)
-
-    def missed(self, start: int) -> list[Frame]:
-        return [past for past in self.log if (past.revision or 0) > start]
-
-    def initial(self) -> list[Frame]:
-        """The current state, by name: not the order of revisions."""
-        return [event("ADDED", name, self.truth[name]) for name in sorted(self.truth)] + [bookmark(self.revision, initial_end=True)]
+    def bookmarks(self) -> list[Frame]:
+        stream = self.wire.stream
+        wanted = stream is not None and stream.request.flag("allowWatchBookmarks")
+        return [bookmark(self.server.revision)] if wanted else []
 
     @rule(name=st.sampled_from(NAMES))
     def write(self, name: str) -> None:
-        """The controller's own create: the schedule hears of it before it is committed."""
-        self.apply(self.schedule.asked(request("POST", PATH), self.now))
-        if name not in self.truth:
+        self.wire.write(PATH)
+        if name not in self.server.now:
             self.commit(name)
-
-    # --- the proxy
 
     @rule(seconds=SECONDS)
     def time_passes(self, seconds: float) -> None:
-        self.now += seconds
-        self.apply(self.schedule.tick(self.now))
-        self.flush()
+        self.wire.wait(seconds)
+        self.wire.ask()
 
     @precondition(lambda self: self.step < STEPS)
     @rule()
     def next_step(self) -> None:
         self.step += 1
-        self.apply(self.schedule.begin_step(self.step, self.now))
+        self.wire.apply(self.wire.schedule.begin_step(self.step, self.wire.now, revision=self.server.revision))
+        self.wire.ask()
 
-    @rule()
-    def resync(self) -> None:
-        """The runner's poke."""
-        if self.stream is not None:
-            self.stream.gate.sever("expired")
-            self.flush()
+    @rule(how=st.sampled_from(["clean", "cut", "expired", "client"]), again=st.booleans())
+    def stream_ends(self, how: Literal["clean", "cut", "expired", "client"], again: bool) -> None:  # noqa: FBT001  # drawn
+        """Upstream, the runner's poke, or the client itself."""
+        match how:
+            case "client":
+                self.wire.leave()
+            case "expired":
+                self.wire.sever(how)
+            case _:
+                self.wire.upstream_ends(how)
+        if again:
+            self.wire.ask()
 
-    def apply(self, changes: list[Change]) -> None:
-        for change in changes:
-            match change:
-                case FaultOpens(fault, _, ends):
-                    if self.stream is not None and ends is not None:
-                        self.stream.gate.sever(ends, fault)
-                case FaultCloses(fault, ends):
-                    if self.stream is not None and ends is not None and self.stream.gate.holds(fault):
-                        self.stream.gate.sever(ends, fault)
-                    elif self.stream is not None:
-                        self.stream.gate.redecide(fault, self.now)
-            self.flush()
-
-    def arrive(self, frame: Frame) -> None:
-        if self.stream is None:
-            return
-        if isinstance(self.stream.gate.receive(frame, self.now), Drop):
-            assert frame.type == "BOOKMARK", "a legal fault drops no event"
-            assert not frame.initial_end
-        self.flush()
-
-    def flush(self) -> None:
-        if self.stream is None:
-            return
-        stream = self.stream
-        for item in stream.gate.release(self.now):
-            if isinstance(item, Closing):
-                self.end(stream, item)
-                return
-            assert stream.monitor.see(item) is None
-            self.client.take(stream, item)
-            if item.initial_end:
-                self.schedule.listed(stream.request)
-
-    def end(self, stream: Stream, closing: Closing) -> None:
-        self.stream = None
-        self.client.ended(closing.how)
-        if closing.how == "expired":
-            assert stream.monitor.see(read_frame(expired(stream.request.start, self.revision))) is None
-            self.schedule.expire(stream.request)
-
-    # --- what must hold
-
-    @invariant()
-    def the_client_is_never_ahead(self) -> None:
-        assert (self.client.resume or 0) <= self.revision
-        assert all(revision <= self.revision for revision in self.client.known.values())
+    @rule(behind=st.integers(0, 3))
+    def release_upto(self, behind: int) -> None:
+        if self.wire.stream is not None:
+            self.wire.stream.gate.release_upto(self.server.revision - behind, self.wire.now)
+            self.wire.flush()
 
     @invariant()
     def the_deadline_lies_ahead(self) -> None:
-        due = self.stream.gate.deadline() if self.stream is not None else None
-        assert due is None or due > self.now
+        due = self.wire.stream.gate.deadline() if self.wire.stream is not None else None
+        assert due is None or due > self.wire.now
+
+    @invariant()
+    def the_bound_is_kept(self) -> None:
+        gate = self.wire.stream.gate if self.wire.stream is not None else None
+        assert gate is None or gate.held_bytes <= gate.most_bytes
+        assert gate is None or (gate.held_bytes == 0) == (len(gate) == 0)
+
+    def catch_up(self) -> Stream:
+        """The release: from here nothing is in the client's way."""
+        wire = self.wire
+        wire.release()
+        for _ in range(6):  # a bare list, a 410 or a refusal, and the watch, each perhaps with an answer that is still on its way
+            wire.wait(10.0)
+            wire.ask()
+        assert wire.stream is not None
+        assert len(wire.stream.gate) == 0
+        return wire.stream
+
+
+class Legal(_Watching):
+    @initialize(faults=st.lists(LEGAL, min_size=1, max_size=5), world=worlds(KINDS))
+    def begin(self, faults: list[AnyFault], world: World) -> None:
+        self.start(faults, world)
+
+    @invariant()
+    def no_property_is_broken(self) -> None:
+        stream = self.wire.stream
+        assert stream is None or stream.breaches == []
+        for ended in self.wire.streams:
+            assert ended.breaches == []
+            assert ended.passage.broken() == set()
+        self.wire.streams.clear()
+
+    @invariant()
+    def no_event_is_dropped(self) -> None:
+        for decision, frame in self.wire.acted:
+            assert not isinstance(decision, Drop) or (frame.type == "BOOKMARK" and not frame.initial_end)
+        self.wire.acted.clear()
+
+    @invariant()
+    def the_client_knows_one_state(self) -> None:
+        client = self.wire.client
+        assert client.resume is None or client.known == self.server.state_at(client.resume)
 
     def teardown(self) -> None:
-        """The release: from here the client catches up, in one more watch or after one 410."""
-        self.apply(self.schedule.release())
-        if self.stream is not None:
-            self.stream.gate.release_all(self.now)
-            self.flush()
-        for _ in range(2):
-            if self.stream is None:
-                self.watch()
-        assert self.stream is not None
-        assert self.client.known == self.truth
-        assert len(self.stream.gate) == 0
+        self.catch_up()
+        assert self.wire.client.known == self.server.now
+        self.no_property_is_broken()
 
 
-TestWatching = Watching.TestCase
-TestWatching.settings = settings(max_examples=150, stateful_step_count=40)
+class Hostile(_Watching):
+    """`hostile` is the one fault that is."""
+
+    hostile: str
+
+    @initialize(data=st.data())
+    def begin(self, data: st.DataObject) -> None:
+        self.fault = data.draw(HOSTILE[self.hostile])
+        faults = data.draw(st.permutations([*data.draw(st.lists(LEGAL, max_size=2)), self.fault]))
+        self.number = next(number for number, fault in enumerate(faults) if fault is self.fault)
+        self.start(faults, data.draw(worlds(TESTED_WITH.get(self.hostile, KINDS))))
+
+    @invariant()
+    def nothing_else_is_broken(self) -> None:
+        if found := self.judged(self.wire):
+            assert found == {self.fault.breaks}
+            assert self.number in self.wire.fired
+
+    @staticmethod
+    def judged(wire: Wire) -> set[str]:
+        """What the streams that have ended broke."""
+        found: set[str] = set()
+        for ended in wire.streams:
+            broken = ended.passage.broken()
+            assert {breach.property for breach in ended.breaches} == broken
+            found |= broken
+        wire.streams.clear()
+        return found
+
+    def teardown(self) -> None:
+        """A list heals what the fault has done."""
+        self.catch_up()
+        self.wire.sever("expired")
+        self.nothing_else_is_broken()
+        self.catch_up()
+        assert self.wire.client.known == self.server.now
+        self.last_scene()
+
+    def last_scene(self) -> None:
+        """Alone, acting on one object, and with a stream that goes on far enough, it does break what it says."""
+        name = "" if self.hostile in ("NoEndBookmark", "StaleRead") else "a"
+        changes = {"name": name, "window": Window()} | ({"nth": None} if "nth" in self.fault.__struct_fields__ else {})
+        fault = msgspec.structs.replace(self.fault, **changes)
+        kind: Kind = "list" if self.hostile == "StaleRead" else "watch-list"
+        wire = Wire(Schedule([fault], NAMESPACE), self.server, Reflector(kind, bookmarks=True, from_zero=False), Gate)
+        wire.apply(wire.schedule.begin_step(1, 0.0, revision=self.server.revision))
+        self.server.put("c")
+        wire.ask()
+        stale = wire.client.known != self.server.now
+        for name in ("a", "b"):
+            wire.feed([self.server.put(name)])
+        wire.wait(10.0)
+        wire.sever("clean")
+        assert self.judged(wire) == ({fault.breaks} if fault.breaks else set())
+        assert stale is (self.hostile in ("NoEndBookmark", "StaleRead"))
+
+
+TestLegal = Legal.TestCase
+TestLegal.settings = SETTINGS
+
+
+def hostile(name: str) -> type[Hostile]:
+    return type(name, (Hostile,), {"hostile": name})
+
+
+@pytest.mark.parametrize("name", sorted(HOSTILE))
+def test_a_hostile_fault_breaks_what_it_says_and_nothing_else(name: str) -> None:
+    run_state_machine_as_test(hostile(name), settings=settings(SETTINGS, max_examples=EXAMPLES // 3))
+
+
+# --- gates with a planted error: each must be found ------------------------------------------------------------------------------
+
+
+class LetsBookmarksPass(Gate):
+    def receive(self, frame: Frame, now: float) -> Received | None:
+        received = super().receive(frame, now)
+        if frame.type == "BOOKMARK" and not frame.initial_end and len(self):
+            self._queue.rotate(1)
+            self._queue[0].due = now
+        return received
+
+
+class LosesWhatItHeld(Gate):
+    def redecide(self, fault: int, now: float, *, trickle: bool = False) -> Redecided:
+        again = super().redecide(fault, now, trickle=trickle)
+        if again.any:
+            self._take_all()
+        return again
+
+
+class GoesOnBehindTheBound(Gate):
+    def _check_bound(self, now: float) -> None:
+        if self._bytes > self.most_bytes:
+            self._take_all()
+
+
+class ReleasesBackwards(Gate):
+    def release(self, now: float) -> list[Waiting | Closing]:
+        return sorted(super().release(now), key=lambda item: isinstance(item, Waiting) and -item.nth)
+
+
+class SendsLateBookmarks(Gate):
+    def _is_late(self, frame: Frame) -> bool:
+        return False
+
+
+class DiscardsWhatWasOvertaken(Gate):
+    def _forget(self) -> None:
+        self.discarded += len(self._take_all())
+
+
+class KeepsWhatNobodyOvertook(Gate):
+    def _forget(self) -> None:
+        self._append([waiting for waiting in self._take_all() if waiting.overtaken])
+        for waiting in self._queue:
+            waiting.due = 0.0
+
+
+@pytest.mark.parametrize(
+    ("gate", "machine"),
+    [
+        (LetsBookmarksPass, Legal),
+        (LosesWhatItHeld, Legal),
+        (GoesOnBehindTheBound, Legal),
+        (ReleasesBackwards, Legal),
+        (SendsLateBookmarks, hostile("Reorder")),
+        (DiscardsWhatWasOvertaken, hostile("Reorder")),
+        (KeepsWhatNobodyOvertook, hostile("Reorder")),
+    ],
+)
+def test_a_gate_with_an_error_is_found(gate: type[Gate], machine: type[_Watching]) -> None:
+    planted = type(gate.__name__, (machine,), {"make_gate": gate})
+    same = settings(
+        SETTINGS, derandomize=True, database=None, max_examples=5_000, phases=[Phase.generate], report_multiple_bugs=False
+    )
+    with pytest.raises(AssertionError):
+        run_state_machine_as_test(planted, settings=same)

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from staleproof.core.fault import (
     AnyFault,
     DelayStream,
-    DropBookmarks,
-    Expire,
     HideOwnWrite,
     HoldStream,
+    LoseAnswer,
     OwnWrite,
-    SeverStream,
+    RefuseWatchList,
+    Reject,
+    Reorder,
+    RepeatFrame,
     Window,
 )
 from staleproof.core.plan import (
@@ -40,8 +42,11 @@ from staleproof.core.plan import (
     decode,
     describe,
     encode,
+    fault_problems,
     masked,
 )
+
+from .fault_strategies import hostile_faults, opening_faults, read_faults, stream_faults, windows, write_faults
 
 TEXT = st.text(max_size=8)
 SECONDS = st.floats(min_value=0.001, max_value=1e6)
@@ -64,18 +69,15 @@ STEP: st.SearchStrategy[Step] = st.one_of(
     st.builds(Recreate, resource=TEXT, nth=st.sampled_from([-2, -1, 1, 3])),
     st.builds(Rest, seconds=SECONDS),
 )
-WINDOW = st.builds(Window, st.just(1), st.none() | st.integers(2, 9), st.none() | SECONDS)
-OWN_WRITE = st.builds(OwnWrite, st.sampled_from(["create", "update", "patch", "delete"]), st.integers(1, 9))
-RELEASE = st.sampled_from(["events", "relist", "resume"])
-NTH = st.none() | st.integers(1, 9)
-FAULT: st.SearchStrategy[AnyFault] = st.one_of(
-    st.builds(HoldStream, resource=TEXT, window=WINDOW, release=RELEASE),
-    st.builds(HideOwnWrite, resource=TEXT, window=WINDOW, release=RELEASE, write=OWN_WRITE),
-    st.builds(DelayStream, resource=TEXT, window=WINDOW, by_seconds=SECONDS),
-    st.builds(SeverStream, resource=TEXT, window=WINDOW, how=st.sampled_from(["clean", "reset"]), nth=NTH),
-    st.builds(Expire, resource=TEXT, window=WINDOW, nth=NTH),
-    st.builds(DropBookmarks, resource=TEXT, window=WINDOW),
+STEPS = 3
+ANY_FAULT: st.SearchStrategy[AnyFault] = st.one_of(
+    stream_faults("pods", steps=STEPS, namespace="trial", name="x"),
+    opening_faults("pods", steps=STEPS),
+    read_faults("pods", steps=STEPS),
+    write_faults("pods", steps=STEPS),
 )
+FAULT = ANY_FAULT.filter(lambda fault: not list(fault.misfits()))  # some fields do not go together
+HOSTILE: st.SearchStrategy[AnyFault] = st.one_of(*hostile_faults("pods", window=windows(STEPS)).values())
 
 
 T = TypeVar("T")
@@ -86,13 +88,13 @@ def tuples(elements: st.SearchStrategy[T], *, least: int = 0) -> st.SearchStrate
 
 
 PLAN = st.builds(
-    Plan,
+    lambda faults, **fields: Plan(faults=faults[0], contract=faults[1], **fields),
+    st.tuples(tuples(FAULT), st.just("legal")) | st.tuples(tuples(FAULT | HOSTILE), st.just("hostile")),
     scenario=TEXT,
     title=TEXT,
     aims=tuples(TEXT),
     manifests=tuples(MANIFEST),
-    steps=tuples(STEP, least=1),
-    faults=tuples(FAULT),
+    steps=st.lists(STEP, min_size=STEPS, max_size=STEPS + 1).map(tuple),
     settle=st.builds(Settle, SECONDS, SECONDS, SECONDS, SECONDS, st.booleans()),
     controller=st.none() | st.builds(Subject, tuples(TEXT), TEXT, tuples(TEXT), st.dictionaries(TEXT, TEXT, max_size=3)),
 )
@@ -122,9 +124,9 @@ def test_a_plan_says_what_it_is(plan: Plan) -> None:
 @given(PLAN)
 def test_the_reference_is_the_same_workload_without_faults_and_resyncs(plan: Plan) -> None:
     reference = plan.reference
-    assert (reference.faults, reference.settle.resync) == ((), False)
+    assert (reference.faults, reference.contract, reference.settle.resync) == ((), "legal", False)
     assert reference.steps == tuple(step for step in plan.steps if not isinstance(step, Resync))
-    again = {"faults": plan.faults, "steps": plan.steps, "settle": plan.settle, "title": plan.title}
+    again = {"faults": plan.faults, "steps": plan.steps, "settle": plan.settle, "title": plan.title, "contract": plan.contract}
     assert msgspec.structs.replace(reference, **again) == plan
     assert reference.reference.steps == reference.steps
 
@@ -172,29 +174,32 @@ def fault(**fields: Any) -> bytes:  # noqa: ANN401  # any JSON
         (changed(kind="History"), ['"kind": "Plan"', "found kind 'History'"]),
         (changed(apiVersion="absent"), [API_VERSION, "found None"]),
         (changed(apiVersion="staleproof.dev/v1"), [API_VERSION, "found 'staleproof.dev/v1'", "another version"]),
-        (changed(scenario="absent"), ["missing required field `scenario`"]),
-        (changed(steps="absent"), ["missing required field `steps`"]),
+        (changed(scenario="absent"), ["scenario is missing"]),
+        (changed(steps="absent"), ["steps is missing"]),
         (changed(scenario=5), ["Expected `str`, got `int`", "$.scenario"]),
-        (changed(stpes=[]), ["unknown field `stpes`"]),
+        (changed(stpes=[]), ["there is no field 'stpes'; did you mean 'steps'?"]),
+        (changed(fauls=[]), ["there is no field 'fauls'; did you mean 'faults'?"]),
         (changed(steps={}), ["Expected `array`, got `object`", "$.steps"]),
         (changed(steps=[]), ["a plan needs at least one step"]),
-        (changed(settle={"idle": 1}), ["unknown field `idle`", "$.settle"]),
+        (changed(settle={"idle": 1}), ["there is no field 'settle.idle'"]),
         (changed(settle={"idleSeconds": "1"}), ["$.settle.idleSeconds"]),
-        (changed(controller={"cmd": []}), ["unknown field `cmd`", "$.controller"]),
+        (changed(controller={"cmd": []}), ["there is no field 'controller.cmd'"]),
         (changed(aims=[1]), ["$.aims[0]"]),
         (changed(manifests=["x"]), ["$.manifests[0]"]),
-        (step(), ["missing required field `do`", "$.steps[0]"]),
-        (step(do="wait"), ["Invalid value 'wait'", "$.steps[0].do"]),
-        (step(do="rest"), ["missing required field `seconds`", "$.steps[0]"]),
+        (step(), ['step 1: "do" is missing']),
+        (step(do="wait"), ["step 1: there is no step 'wait'"]),
+        (step(do="rest"), ["step 1 (rest): seconds is missing"]),
         (step(do="rest", seconds="1"), ["$.steps[0].seconds"]),
-        (step(do="rest", seconds=1, minutes=1), ["unknown field `minutes`", "$.steps[0]"]),
-        (step(do="touch", target={"kind": "Widget", "name": "x"}), ["missing required field `apiVersion`", "$.steps[0].target"]),
-        (fault(), ["missing required field `fault`", "$.faults[1]"]),
-        (fault(fault="Explode"), ["Invalid value 'Explode'", "$.faults[1].fault"]),
-        (fault(fault="Hold", release="never"), ["Invalid enum value 'never'", "$.faults[1].release"]),
-        (fault(fault="Hold", window={"from": 1}), ["unknown field `from`", "$.faults[1].window"]),
-        (fault(fault="HideOwnWrite", write={"verb": "get"}), ["Invalid enum value 'get'", "$.faults[1].write.verb"]),
-        (fault(fault="Delay"), ["missing required field `bySeconds`", "$.faults[1]"]),
+        (step(do="rest", seconds=1, minutes=1), ["step 1 (rest): there is no field 'minutes'"]),
+        (step(do="touch", target={"kind": "Widget", "name": "x"}), ["step 1 (touch): target.apiVersion is missing"]),
+        (fault(), ['fault 2: "fault" is missing', "AddBookmarks, Coalesce"]),
+        (fault(fault="Explode"), ["fault 2: there is no fault 'Explode'", "did you mean"]),
+        (fault(fault="Hold", relaese="events"), ["fault 2 (Hold)", "no field 'relaese'", "did you mean 'release'"]),
+        (changed(contract="maybe"), ["contract is 'maybe'; there are hostile, legal"]),
+        (fault(fault="Hold", release="never"), ["fault 2 (Hold): release is 'never'", "there are events, relist"]),
+        (fault(fault="Hold", window={"from": 1}), ["fault 2 (Hold)", "no field 'window.from'", "did you mean 'window.fromStep'"]),
+        (fault(fault="HideOwnWrite", write={"verb": "get"}), ["fault 2 (HideOwnWrite): write.verb is 'get'"]),
+        (fault(fault="Delay"), ["fault 2 (Delay): bySeconds is missing"]),
         (fault(fault="Hold", window={"fromStep": 2}), ["fault 2 (Hold)", "fromStep is 2", "steps 1 to 1"]),
     ],
 )
@@ -205,6 +210,7 @@ def test_what_is_wrong_is_named_with_its_place(data: bytes, parts: list[str]) ->
     assert [part for part in parts if part not in message] == [], message
 
 
+POD: Manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}}
 TWO_STEPS = (Rest(seconds=1.0), Rest(seconds=1.0))
 
 
@@ -226,7 +232,7 @@ def hold(window: Window) -> AnyFault:
         ((hold(Window(1, None, -1.0)),), ["fault 1 (Hold): seconds is -1, expected a positive number"]),
         (
             (hold(Window()), HideOwnWrite(resource="pods", write=OwnWrite("create", 0))),
-            ["fault 2 (HideOwnWrite): write.nth is 0, writes are counted from 1"],
+            ["fault 2 (HideOwnWrite): write.nth is 0, expected a positive number"],
         ),
         ((DelayStream(resource="pods", by_seconds=0.0),), ["fault 1 (Delay): bySeconds is 0, expected a positive number"]),
         (
@@ -246,6 +252,64 @@ def test_contradictions(faults: tuple[AnyFault, ...], expected: list[str]) -> No
         with pytest.raises(PlanError) as caught:
             decode(encode(plan))
         assert str(caught.value) == "; ".join(expected)
+
+
+ROW_19 = (
+    "hostile: an event never appears twice (legality row 19, as:pkg/storage/cacher/cache_watcher.go)"
+    '; if that is wanted, say "contract": "hostile"'
+)
+
+
+def test_what_is_hostile_must_be_asked_for() -> None:
+    plan = Plan(scenario="x", steps=TWO_STEPS, faults=(hold(Window()), RepeatFrame(resource="pods")))
+    assert contradictions(plan) == [f"fault 2 (RepeatFrame): {ROW_19}"]
+    assert contradictions(msgspec.structs.replace(plan, contract="hostile")) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "row"),
+    [
+        (Reject(resource="pods", code=409), "32"),
+        (LoseAnswer(resource="pods", code=503), "31"),
+        (RefuseWatchList(resource="pods"), "26b"),
+    ],
+)
+def test_a_legal_fault_may_be_used_in_a_hostile_way(fault: AnyFault, row: str) -> None:
+    (problem,) = fault_problems([fault], "legal")
+    assert f"legality row {row}" in problem
+    assert '"contract": "hostile"' in problem
+    assert fault_problems([fault], "hostile") == []
+
+
+def test_nonsense_is_nonsense_under_any_contract() -> None:
+    fault = Reorder(resource="pods", by_seconds=0.0)
+    assert fault_problems([fault], "hostile") == ["fault 1 (Reorder): bySeconds is 0, expected a positive number"]
+
+
+def test_faults_outside_a_plan_have_no_steps_to_fit() -> None:
+    assert fault_problems([hold(Window(99))], "legal") == []
+
+
+@pytest.mark.parametrize(
+    ("step", "problem"),
+    [
+        (Apply(object={}), "step 1: object needs apiVersion, kind and metadata.name"),
+        (Apply(object=POD | {"metadata": "x"}), "step 1: object needs apiVersion, kind and metadata.name"),
+        (Apply(object=POD | {"apiVersion": 1}), "step 1: object needs apiVersion, kind and metadata.name"),
+        (Recreate(resource="pods", nth=0), "step 1: nth is 0, children are counted from 1, or from -1 backwards"),
+        (Rest(seconds=0.0), "step 1: seconds is 0, expected a positive number"),
+    ],
+)
+def test_steps_that_make_no_sense(step: Step, problem: str) -> None:
+    assert contradictions(Plan(scenario="x", steps=(step,))) == [problem]
+
+
+def test_how_long_to_wait_must_be_positive() -> None:
+    plan = Plan(scenario="x", steps=TWO_STEPS, settle=Settle(idle_seconds=0.0, deadline_seconds=-1.0))
+    assert contradictions(plan) == [
+        "settle: idleSeconds is 0, expected a positive number",
+        "settle: deadlineSeconds is -1, expected a positive number",
+    ]
 
 
 def test_a_plan_without_steps() -> None:

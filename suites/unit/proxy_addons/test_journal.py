@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 # The leaf under test; mypy does not follow the mapping of folders.
-from staleproof.proxy_addons.journal import _KEPT, Journal  # type: ignore[import-not-found]  # noqa: TID251
+from staleproof.proxy_addons.journal import _KEPT, _KEPT_UNREAD, Journal  # type: ignore[import-not-found]  # noqa: TID251
 
 from staleproof.core.entry import Entry, FaultOpened
 
@@ -82,10 +82,21 @@ def test_nothing_is_forgotten_before_the_slowest_reader_has_it() -> None:
     run(body())
 
 
-def test_everything_is_kept_while_nobody_reads() -> None:
+def test_a_first_reader_that_comes_late_misses_nothing() -> None:
     journal = Journal()
     filled(journal, 5 * _KEPT)
     assert (journal.first, journal.end) == (0, 5 * _KEPT)
+
+
+def test_memory_is_bounded_while_nobody_reads() -> None:
+    async def body() -> None:
+        journal = Journal()
+        filled(journal, 3 * _KEPT_UNREAD)
+        assert _KEPT_UNREAD <= journal.end - journal.first <= 2 * _KEPT_UNREAD
+        async with aclosing(journal.lines(0)) as lines:
+            assert (await take(lines, 1))[0] == journal.first
+
+    run(body())
 
 
 def test_read_waits_for_the_readers_there_are() -> None:

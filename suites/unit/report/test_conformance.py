@@ -10,7 +10,7 @@ import yaml
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.report.conformance import PROFILE, SCHEMA, document, to_yaml
-from staleproof.report.model import Implementation, Report, RequirementVerdict, TrialReport, Word
+from staleproof.report.model import FaultReport, Implementation, Report, RequirementVerdict, TrialReport, Word
 
 CORE = [requirement.slug for requirement in REQUIREMENTS if requirement.level == "core"]
 DIGEST = f"sha256:{'5' * 64}"
@@ -132,6 +132,20 @@ def test_only_trials_that_exercised_it_count() -> None:
     joined = "".join(sorted(hashlib.sha256(name.encode()).hexdigest() for name in ("1", "3")))
     assert found["evidence"] == f"sha256:{hashlib.sha256(joined.encode()).hexdigest()}"
     assert "reason" not in found
+
+
+def test_faults_that_were_refused_are_counted() -> None:
+    faults = tuple(FaultReport(fault="PastSnapshot", resource="*", outcome="refused", row="25", why="no") for _ in range(2))
+    of = report(msgspec.structs.replace(trial({CORE[0]: GOOD}, name="1"), faults=faults), trial({CORE[0]: GOOD}, name="2"))
+    assert first_line(of)["faultsRefused"] == 2
+    assert first_line(report())["faultsRefused"] == 0
+
+
+@pytest.mark.parametrize("verdict", [BAD, UNKNOWN, GOOD])
+def test_what_happened_under_hostile_faults_does_not_count(verdict: tuple[Word, bool, str]) -> None:
+    hostile = msgspec.structs.replace(trial({CORE[0]: verdict}, name="2"), hostile="hostile faults (DropFrame)")
+    assert first_line(report(trial({CORE[0]: GOOD}), hostile)) == first_line(report(trial({CORE[0]: GOOD})))
+    assert first_line(report(hostile)) == first_line(report())
 
 
 def test_the_evidence_does_not_depend_on_the_order_of_the_trials() -> None:

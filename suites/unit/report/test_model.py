@@ -8,6 +8,8 @@ import pytest
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.verdict import Outcome
 from staleproof.report.model import (
+    FaultReport,
+    FaultWord,
     Implementation,
     Report,
     RequirementVerdict,
@@ -16,6 +18,8 @@ from staleproof.report.model import (
     encode,
     outcome,
     overall,
+    refused,
+    scored,
     verdicts_on,
 )
 
@@ -23,6 +27,7 @@ SLUG, OTHER = REQUIREMENTS[0].slug, REQUIREMENTS[1].slug
 IDLE: tuple[Word, bool] = ("inconclusive", False)
 UNKNOWN: tuple[Word, bool] = ("inconclusive", True)
 GOOD: tuple[Word, bool] = ("passed", True)
+FAULT_WORDS: tuple[FaultWord, ...] = ("fired", "refused", "not fired")
 BAD: tuple[Word, bool] = ("failed", True)
 
 
@@ -93,6 +98,30 @@ def test_verdicts_on_one_requirement_come_with_their_trial() -> None:
     assert [(t.name, v.result) for t, v in verdicts_on(SLUG, (first, second))] == [("1", "passed")]
 
 
+def test_trials_under_hostile_faults_are_not_scored() -> None:
+    legal, hostile = (
+        trial("1", (SLUG, GOOD)),
+        msgspec.structs.replace(trial("2", (SLUG, UNKNOWN)), hostile="hostile faults (Reorder)"),
+    )
+    of = report(legal, hostile)
+    assert scored(of).trials == (legal,)
+    assert overall(of)[SLUG] is Outcome.INCONCLUSIVE
+    assert overall(scored(of))[SLUG] is Outcome.PASS
+
+
+def test_refused_faults_are_counted() -> None:
+    faults = tuple(FaultReport(fault="Hold", resource="pods", outcome=word) for word in FAULT_WORDS)
+    of = (msgspec.structs.replace(trial("1"), faults=faults), msgspec.structs.replace(trial("2"), faults=faults))
+    assert (refused(of), refused(of[:1]), refused([trial("3")])) == (2, 1, 0)
+
+
+def test_a_report_from_before_faults_were_told_can_be_read() -> None:
+    document = json.loads(encode(report(trial("1", (SLUG, GOOD)))))
+    for name in ("hostile", "faults"):
+        del document["trials"][0][name]
+    assert msgspec.convert(document, Report).trials[0].faults == ()
+
+
 def test_what_is_written_can_be_read_again() -> None:
     written = Report(
         run_id="run",
@@ -102,7 +131,14 @@ def test_what_is_written_can_be_read_again() -> None:
         reproduce="pytest --controller-cmd='./bin/manager -v'",
         environment={"kubernetes": "v1.36.3"},
         implementation=Implementation(project="widgets", contact=("a@example.com", "b@example.com"), image_digest="sha256:1"),
-        trials=(trial("1", (SLUG, GOOD), (OTHER, BAD)),),
+        trials=(
+            trial("1", (SLUG, GOOD), (OTHER, BAD)),
+            msgspec.structs.replace(
+                trial("2"),
+                hostile="hostile faults (DropFrame)",
+                faults=(FaultReport(fault="Hold", resource="pods", outcome="refused", at=1.5, on="list pods", row="25", why="no"),),
+            ),
+        ),
     )
     data = encode(written)
     assert msgspec.json.decode(data, type=Report) == written

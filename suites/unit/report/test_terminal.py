@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from staleproof.checks.catalog import REQUIREMENTS
-from staleproof.report.model import Report, RequirementVerdict, TrialReport, Word
+from staleproof.report.model import FaultReport, Report, RequirementVerdict, TrialReport, Word
 from staleproof.report.terminal import sentence, table
 
 SLUGS = [requirement.slug for requirement in REQUIREMENTS]
@@ -128,6 +128,45 @@ def test_the_reason_belongs_to_the_outcome() -> None:
     )
     assert f"{FIRST}: it broke" in lines(of)
     assert not [line for line in lines(of) if "nothing was hidden" in line]
+
+
+def with_faults(of: Report, *faults: FaultReport, hostile: str = "") -> Report:
+    """All of its trials have these."""
+    trials = tuple(msgspec.structs.replace(trial, faults=faults, hostile=hostile) for trial in of.trials)
+    return msgspec.structs.replace(of, trials=trials)
+
+
+def test_refused_faults_are_counted_and_told() -> None:
+    of = with_faults(
+        report((said(FIRST, "passed"),), (said(FIRST, "passed"),)),
+        FaultReport(fault="Hold", resource="pods", outcome="fired", at=1.0, on="ADDED pods"),
+        FaultReport(fault="PastSnapshot", resource="*", outcome="refused", row="25", why="it is a consistent read"),
+    )
+    assert row(of, FIRST)[4] == "2 of 4, 2 refused"
+    assert "PastSnapshot of * was refused (2 times): it is a consistent read" in lines(of)
+
+
+def test_faults_that_did_not_fire_are_told_with_the_commonest_reasons() -> None:
+    silent = [FaultReport(fault="Hold", resource=f"r{n}", outcome="not fired", why=f"reason {n}") for n in range(7)]
+    of = with_faults(report(PASSED), FaultReport(fault="Delay", resource="pods", outcome="not fired"), *silent)
+    shown = lines(of)
+    assert "Delay of pods did not fire" in shown
+    assert "Hold of r0 did not fire: reason 0" in shown
+    assert "and 3 more reasons why faults did nothing; report.json has them" in shown
+
+
+def test_findings_under_hostile_faults_stand_apart() -> None:
+    heading = "Not about conformance: no API server does this. It was found under hostile faults (DropFrame):"
+    found = said(
+        FIRST, "inconclusive", exercised=False, why="found under hostile faults (DropFrame): …", story=f"{heading}\n{STORY}"
+    )
+    of = with_faults(report((found, said(SECOND, "inconclusive", exercised=False))), hostile="hostile faults (DropFrame)")
+    shown = lines(of)
+    at = shown.index("Not about conformance, because no API server does this, and not scored:")
+    told = f"  1 under hostile faults (DropFrame): {FIRST}: pod/ns/w-d is the 4th live pod of widget/w"
+    assert " ".join(shown[at + 1 :]) == told
+    assert row(of, FIRST)[2:] == ["not exercised", "0", "0 of 0"]
+    assert sentence(of) == f"0 passed; {len(SLUGS)} not exercised"
 
 
 def test_no_name_is_cut_off_on_a_narrow_terminal() -> None:

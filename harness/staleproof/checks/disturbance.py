@@ -1,0 +1,80 @@
+"""What was done to the controller in a trial: the faults that fired, the streams that ended, and how long it may need after that.
+
+A client that was turned away waits longer each time before it tries again, and a controller that was kept from seeing something may
+look again after ever longer times. Both are right. So an end that came too soon proves nothing: after n ends of its streams a
+client is given the n-th wait of client-go's reflector (0.8 s, doubled up to 30 s), twice over for its jitter; after an outage a
+controller is given twice its length, because a wait that grows from try to try by a factor of two is never longer.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from staleproof.checks.evidence import Evidence
+from staleproof.core.entry import Closed, FaultClosed, FaultFired, FaultOpened, Opened, Refused, Released, Started
+from staleproof.core.fault import AnyFault, Coalesce, Hang, HoldStream, PastSnapshot, Pause, Refuse, Reject
+from staleproof.core.request import BOOKKEEPING
+
+LOST = ("clean", "truncated", "reset", "cut")
+EXPIRED = ("expired", "gone")
+_OUTAGES = (HoldStream, Refuse, Hang, Coalesce, PastSnapshot, Pause, Reject)
+_FIRST_WAIT, _LONGEST_WAIT, _JITTER = 0.8, 30.0, 2.0
+_OUTAGE_FACTOR = 2.0
+
+
+def fired(evidence: Evidence) -> dict[int, AnyFault]:
+    """The faults of the plan that did something, by their number."""
+    faults = evidence.history.header.plan.faults
+    return {entry.fault: faults[entry.fault] for entry in evidence.history.entries if isinstance(entry, FaultFired)}
+
+
+def tags_of(faults: Iterable[AnyFault]) -> str:
+    """Their names in plans, each once."""
+    return ", ".join(dict.fromkeys(fault.tag for fault in faults))
+
+
+def spans(evidence: Evidence) -> dict[int, tuple[int, int]]:
+    """By the number of each fault that opened: the positions where it did and where it closed, at the latest the release."""
+    entries = evidence.history.entries
+    end = next((i for i, entry in enumerate(entries) if isinstance(entry, Released)), len(entries) - 1)
+    closed = {entry.fault: i for i, entry in enumerate(entries) if isinstance(entry, FaultClosed)}
+    return {entry.fault: (i, closed.get(entry.fault, end)) for i, entry in enumerate(entries) if isinstance(entry, FaultOpened)}
+
+
+def ended_streams(evidence: Evidence, hows: tuple[str, ...], until: int) -> Iterator[tuple[int, str]]:
+    """(position, resource) of each stream of the trial that ended in one of these ways, before a position."""
+    streams: dict[int, str] = {}
+    for index, entry in enumerate(evidence.history.entries[:until]):
+        match entry:
+            case Opened() if entry.resource not in BOOKKEEPING and entry.namespace in ("", evidence.history.header.namespace):
+                streams[entry.stream] = entry.resource
+            case Closed() if entry.stream in streams and entry.how in hows:
+                yield index, streams[entry.stream]
+
+
+def patience(evidence: Evidence, settled: int) -> tuple[float, int]:
+    """The seconds that a client may need to catch up, and the position from where they count."""
+    entries = evidence.history.entries[:settled]
+    life = max((i for i, entry in enumerate(entries) if isinstance(entry, Started)), default=0)
+    since = max((i for i, entry in enumerate(entries) if isinstance(entry, Released)), default=life)
+    turned_away: Counter[str] = Counter()
+    for index, resource in [*ended_streams(evidence, (*LOST, *EXPIRED), settled), *_refusals(evidence, settled)]:
+        if index > life:
+            turned_away[resource] += 1
+            since = max(since, index)
+    most = max(turned_away.values(), default=0)
+    wait = _JITTER * min(_FIRST_WAIT * 2.0 ** (min(most, 10) - 1), _LONGEST_WAIT) if most else 0.0
+    return max(wait, _OUTAGE_FACTOR * _longest_outage(evidence)), since
+
+
+def _refusals(evidence: Evidence, until: int) -> Iterator[tuple[int, str]]:
+    """A WatchList that is refused is not repeated later but replaced at once, by a LIST."""
+    for index, entry in enumerate(evidence.history.entries[:until]):
+        if isinstance(entry, Refused) and not entry.watch_list:
+            yield index, entry.resource
+
+
+def _longest_outage(evidence: Evidence) -> float:
+    entries, open_for = evidence.history.entries, spans(evidence)
+    faults = fired(evidence)
+    outages = [open_for[number] for number, fault in faults.items() if isinstance(fault, _OUTAGES) and number in open_for]
+    return max((entries[closed].at - entries[opened].at for opened, closed in outages), default=0.0)

@@ -1,0 +1,80 @@
+"""What became of each fault that the plan asked for: it fired, it was refused because that would have been hostile, or it did not.
+
+A fault that did nothing proves nothing, so the reason is kept: for the verdicts, for the reports, for people. And whether any of
+them is hostile: then what is found proves nothing about conformance.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from staleproof.core.entry import FaultFired, FaultMissed, FaultRefused
+from staleproof.core.fault.legality import ROWS
+from staleproof.core.history import History
+from staleproof.core.plan import Plan
+
+Outcome = Literal["fired", "refused", "not fired"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFault:
+    """One fault of the plan, and what came of it.
+
+    Attributes:
+        name: its name in plans, and `resource` what it was about.
+        at: when it first did something, or was first refused, in seconds since the trial began; None if it never came to that.
+        on: what it did something to, or would have.
+        row: the row of the legality table that forbade it; empty when none did.
+        why: the reason, unless it fired. Empty in histories from before reasons were kept.
+    """
+
+    name: str
+    resource: str
+    outcome: Outcome
+    at: float | None = None
+    on: str = ""
+    row: str = ""
+    why: str = ""
+
+    def __str__(self) -> str:
+        """As the end of a sentence about it: `Hold of pods: no event of pods came while it was open`."""
+        what = f"{self.name} of {self.resource}"
+        if self.outcome == "fired":
+            return f"{what}: fired on {self.on}"
+        if self.outcome == "not fired":
+            return f"{what}: {self.why}" if self.why else what
+        row = f"legality row {self.row} ({ROWS[self.row].disturbance}): " if self.row in ROWS else ""
+        return f"{what}: refused on {self.on}, {row}{self.why}"
+
+
+def planned_faults(history: History) -> tuple[PlannedFault, ...]:
+    """One for each fault of the plan, in its order. What fired has fired, whatever was refused besides."""
+    told: dict[int, FaultFired | FaultRefused | FaultMissed] = {}
+    for entry in history.entries:
+        if isinstance(entry, FaultFired | FaultRefused | FaultMissed):
+            known = told.setdefault(entry.fault, entry)
+            if _WEIGHT[type(entry)] > _WEIGHT[type(known)]:
+                told[entry.fault] = entry
+    faults = history.header.plan.faults
+    return tuple(_outcome(fault.tag, fault.resource, told.get(index)) for index, fault in enumerate(faults))
+
+
+def hostility(plan: Plan) -> str:
+    """What no API server does in this plan, in words; empty when it keeps to what they may do."""
+    names = dict.fromkeys(fault.tag for fault in plan.faults if any(misfit.row for misfit in fault.misfits()))
+    if names:
+        return f"hostile faults ({', '.join(names)})"
+    return "a hostile plan" if plan.contract == "hostile" else ""
+
+
+_WEIGHT: dict[type, int] = {FaultMissed: 0, FaultRefused: 1, FaultFired: 2}
+
+
+def _outcome(name: str, resource: str, told: FaultFired | FaultRefused | FaultMissed | None) -> PlannedFault:
+    match told:
+        case FaultFired(at=at, on=on):
+            return PlannedFault(name, resource, "fired", at, on)
+        case FaultRefused(at=at, on=on, row=row, why=why):
+            return PlannedFault(name, resource, "refused", at, on, row, why)
+        case FaultMissed(why=why):
+            return PlannedFault(name, resource, "not fired", why=why)
+    return PlannedFault(name, resource, "not fired")

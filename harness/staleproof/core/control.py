@@ -1,0 +1,158 @@
+"""What the proxy's control API accepts and answers. `staleproof.core.openapi` makes a document of it.
+
+Bodies are read strictly: an unknown fault or field is refused with the nearest known name, a fault that makes no sense with the
+reason, a hostile one unless the caller says that it is wanted. What the calls do is up to the proxy.
+"""
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+import msgspec
+
+from staleproof.core.fault import AnyFault, Fault
+from staleproof.core.fault.decision import End
+from staleproof.core.fault.legality import Contract
+from staleproof.core.fault.reading import unknown_names
+from staleproof.core.plan import PlanError, fault_problems
+
+B = TypeVar("B", bound=msgspec.Struct)
+
+
+class _Body(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+    pass
+
+
+class InstallPlan(_Body, frozen=True):
+    """Replace all faults. Entries count faults from 0 in this order; `namespace` is the trial's, empty for all.
+
+    `runner` says that the caller runs the controller, and kills, restarts and pauses it when the entries tell that it is time.
+    """
+
+    faults: tuple[AnyFault, ...] = ()
+    namespace: str = ""
+    contract: Contract = "legal"
+    runner: bool = False
+
+
+class AddFault(_Body, frozen=True):
+    """One more fault, open from now on."""
+
+    fault: AnyFault
+    contract: Contract = "legal"
+
+
+class Step(_Body, frozen=True):
+    """A step of the workload is about to be done. `revision`: the API server's now, for past snapshots of this moment."""
+
+    step: int
+    revision: int | None = None
+
+
+class Release(_Body, frozen=True):
+    """Nothing: every fault closes. Resource and revision: what is held of it up to there leaves."""
+
+    resource: str = ""
+    revision: int | None = None
+
+
+class SeverStreams(_Body, frozen=True):
+    """End the open streams of a resource."""
+
+    resource: str
+    how: End = "expired"
+
+
+class Done(msgspec.Struct, frozen=True):
+    """`entries` is how many entries have been made by now, those that the call caused included."""
+
+    entries: int
+
+
+class Added(Done, frozen=True):
+    """The number of the new fault."""
+
+    fault: int
+
+
+class Ended(Done, frozen=True):
+    """How many streams were ended."""
+
+    streams: int
+
+
+class StreamState(msgspec.Struct, frozen=True, rename="camel"):
+    """An open watch, and how much of it waits in the proxy."""
+
+    stream: int
+    client: str
+    resource: str
+    namespace: str
+    held: int
+    held_bytes: int
+
+
+class Health(Done, frozen=True):
+    """What is open."""
+
+    streams: list[StreamState]
+
+
+class FaultState(msgspec.Struct, frozen=True):
+    """Where a fault stands. `outcome`: fired, refused or not fired, with the reason in `why`."""
+
+    number: int
+    fault: AnyFault
+    phase: str
+    outcome: str
+    why: str
+
+
+class Faults(Done, frozen=True):
+    """Every fault of the plan, and what became of it."""
+
+    faults: list[FaultState]
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """What was wrong, where, and what to do."""
+
+    error: str
+
+
+def read(data: bytes, model: type[B]) -> B:
+    """A request body.
+
+    Raises:
+        PlanError: it is not JSON, has an unknown or wrong field, or its faults make no sense or are not legal.
+    """
+    try:
+        raw = msgspec.json.decode(data) if data else {}
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        raise PlanError(f"not JSON: {err}") from err
+    try:
+        body = msgspec.convert(raw, model)
+    except msgspec.ValidationError as err:
+        raise PlanError("; ".join(unknown_names(raw, model)) or str(err)) from err
+    problems: list[str] = []
+    match body:
+        case InstallPlan(faults=faults, contract=contract, runner=runner):
+            problems = fault_problems(faults, contract) + ([] if runner else without_runner(faults))
+        case AddFault(fault=fault, contract=contract):
+            problems = fault_problems([fault], contract) + without_runner([fault])
+        case Release(resource=resource, revision=revision) if bool(resource) is not (revision is not None):
+            problems = ["resource and revision go together; leave both out to release everything"]
+        case Step(step=step) if step < 1:
+            problems = [f"step is {step}, steps are counted from 1"]
+    if problems:
+        raise PlanError("; ".join(problems))
+    return body
+
+
+def without_runner(faults: Iterable[Fault]) -> list[str]:
+    """What is wrong with these faults, in words, when nobody is there who runs the controller."""
+    return [
+        f"fault {number} ({fault.tag}): it is done to the controller's process, which the proxy does not have; leave it out and do"
+        ' it yourself, or, if you do it when the entries tell, say "runner": true in PUT /v1/plan'
+        for number, fault in enumerate(faults, 1)
+        if fault.needs_runner
+    ]

@@ -1,0 +1,89 @@
+"""The faults a plan may hold: small values, one decision each. `AnyFault` is all of them.
+
+**legal**: a contract-respecting API server and network could have produced exactly what the client observes. **hostile**: none
+could; findings made under it never count. `legality` has the table, `decision` what a fault may answer, `model` what a fault is.
+"""
+
+from staleproof.core.fault.calls import Compete, LoseAnswer, Reject, SlowAnswer
+from staleproof.core.fault.hostile import DropFrame, NoEndBookmark, Reorder, RepeatFrame, StaleRead
+from staleproof.core.fault.model import CallFault, Fault, Misfit, OwnWrite, Place, Seat, Window
+from staleproof.core.fault.opening import Coalesce, Expire, Hang, PastSnapshot, Refuse, RefuseWatchList
+from staleproof.core.fault.process import Kill, Pause, Restart
+from staleproof.core.fault.streams import (
+    AddBookmarks,
+    DelayStream,
+    DropBookmarks,
+    HideOwnWrite,
+    HoldStream,
+    Release,
+    SeverStream,
+    Skew,
+    SlowStart,
+)
+
+AnyFault = (
+    HoldStream
+    | HideOwnWrite
+    | DelayStream
+    | Skew
+    | SeverStream
+    | Refuse
+    | Hang
+    | Expire
+    | Coalesce
+    | DropBookmarks
+    | AddBookmarks
+    | SlowStart
+    | RefuseWatchList
+    | PastSnapshot
+    | Reject
+    | Compete
+    | LoseAnswer
+    | SlowAnswer
+    | Kill
+    | Restart
+    | Pause
+    | DropFrame
+    | RepeatFrame
+    | Reorder
+    | NoEndBookmark
+    | StaleRead
+)
+
+__all__ = [
+    "AddBookmarks",
+    "AnyFault",
+    "CallFault",
+    "Coalesce",
+    "Compete",
+    "DelayStream",
+    "DropBookmarks",
+    "DropFrame",
+    "Expire",
+    "Fault",
+    "Hang",
+    "HideOwnWrite",
+    "HoldStream",
+    "Kill",
+    "LoseAnswer",
+    "Misfit",
+    "NoEndBookmark",
+    "OwnWrite",
+    "PastSnapshot",
+    "Pause",
+    "Place",
+    "Refuse",
+    "RefuseWatchList",
+    "Reject",
+    "Release",
+    "Reorder",
+    "RepeatFrame",
+    "Restart",
+    "Seat",
+    "SeverStream",
+    "Skew",
+    "SlowAnswer",
+    "SlowStart",
+    "StaleRead",
+    "Window",
+]

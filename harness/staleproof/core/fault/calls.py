@@ -1,0 +1,124 @@
+"""Legal faults about single requests: rejected, competed with, answered late or not at all."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from staleproof.core.fault.decision import (
+    PASS,
+    AnswerDecision,
+    Competition,
+    Cut,
+    Refusal,
+    Reply,
+    RequestDecision,
+    Wait,
+)
+from staleproof.core.fault.model import CallFault, Misfit, Verb, one_of, positive, unanswered
+from staleproof.core.request import ApiRequest
+
+RESET = 0
+"""As a code: no answer at all, a reset connection."""
+
+_REASONS = {
+    429: ("TooManyRequests", "too many requests, please try again later"),
+    500: ("InternalError", "an error on the server prevented the request from succeeding"),
+    503: ("ServiceUnavailable", "the server is currently unable to handle the request"),
+    504: ("Timeout", "the server was unable to return a response in the time allotted, but may still be processing the request"),
+    409: ("Conflict", "the object has been modified; please apply your changes to the latest version and try again"),
+}
+_REJECTIONS = (RESET, 429, 500, 503, 504)
+_LOSSES = (RESET, 500, 504)
+
+
+class Reject(CallFault, frozen=True, kw_only=True, tag="Reject"):
+    """Do not execute the request: 429 (always with Retry-After), 500, 503 or 504, or (code 0) a reset connection."""
+
+    row: ClassVar[str] = "28, 29"
+    code: int = 500
+    retry_after: int | None = None
+
+    def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
+        if not self.hits(nth):
+            return PASS
+        return _status(self.code, 1 if self.code == 429 and self.retry_after is None else self.retry_after)
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        yield from positive(retry_after=self.retry_after)
+        if self.code == 409:
+            yield Misfit("code is 409 though nobody competes", "32")
+        else:
+            yield from one_of("code", self.code, _REJECTIONS)
+        if self.retry_after is not None and self.code not in (429, 503):
+            yield Misfit(f"retryAfter goes with codes 429 and 503, not with {self.code}")
+
+
+class Compete(CallFault, frozen=True, kw_only=True, tag="Compete"):
+    """Let another user write to the same object just before the controller's write is forwarded: the 409 that follows is true.
+
+    An update, patch or delete finds an annotation changed; a create finds the object there. A create with a generated name meets
+    nobody.
+    """
+
+    row: ClassVar[str] = "32b"
+    verb: Verb = "update"
+
+    def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
+        if not self.hits(nth):
+            return PASS
+        if not request.is_write or request.verb == "deletecollection":
+            return Refusal("", f"nobody competes with a {request.verb}")
+        return Competition()
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        if self.verb in ("*", "read", "get", "list", "watch", "deletecollection"):
+            yield Misfit(f"verb is {self.verb}, expected write, create, update, patch or delete")
+
+
+class LoseAnswer(CallFault, frozen=True, kw_only=True, tag="LoseAnswer"):
+    """Execute the request and lose the answer: a reset connection (code 0), or a 500 or 504 without Retry-After."""
+
+    row: ClassVar[str] = "30"
+    verb: Verb = "write"
+    code: int = RESET
+    retry_after: int | None = None
+
+    def on_answer(self, request: ApiRequest, nth: int) -> AnswerDecision:
+        return _status(self.code, self.retry_after) if self.hits(nth) else PASS
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        yield from unanswered(self.verb)
+        if self.retry_after is not None:
+            yield Misfit("retryAfter after the execution", "31")
+        elif self.code in (429, 503):
+            yield Misfit(f"code is {self.code} after the execution", "31")
+        elif self.code == 409:
+            yield Misfit("code is 409 after the execution", "32")
+        else:
+            yield from one_of("code", self.code, _LOSSES)
+
+
+class SlowAnswer(CallFault, frozen=True, kw_only=True, tag="SlowAnswer"):
+    """Keep the answer back for so many seconds (the watch event overtakes it), or with `before` the request itself."""
+
+    row: ClassVar[str] = "5"
+    by_seconds: float
+    moment: Literal["before", "after"] = "after"
+
+    def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
+        return Wait(self.by_seconds) if self.moment == "before" and self.hits(nth) else PASS
+
+    def on_answer(self, request: ApiRequest, nth: int) -> AnswerDecision:
+        return Wait(self.by_seconds) if self.moment == "after" and self.hits(nth) else PASS
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        yield from positive(by_seconds=self.by_seconds)
+        if self.moment == "after":
+            yield from unanswered(self.verb)
+
+
+def _status(code: int, retry_after: int | None) -> Reply | Cut:
+    return Cut() if code == RESET else Reply(code, *_REASONS[code], retry_after)

@@ -1,0 +1,110 @@
+"""What a fault may answer when it is asked: small values, carried out by the gate (frames) or by the proxy (requests, answers)."""
+
+from typing import Literal
+
+import msgspec
+
+End = Literal["clean", "truncated", "reset", "expired", "gone"]
+"""How a stream ends: last chunk; in the middle of a frame, without a last chunk; TCP reset; an ERROR event with code 410, then the
+last chunk; last chunk, and every resumption is answered with HTTP 410 until the client lists."""
+
+
+class Pass(msgspec.Struct, frozen=True):
+    """Go on (a frame: behind whatever is still waiting)."""
+
+
+# --- about a frame ---------------------------------------------------------------------------------------------------------------
+
+
+class Delay(msgspec.Struct, frozen=True):
+    """Leave so many seconds after arriving. Frames behind it wait too, unless it may be overtaken (hostile)."""
+
+    seconds: float
+    overtaken: bool = False
+
+
+class Hold(msgspec.Struct, frozen=True):
+    """Stay until the fault closes. Everything behind it stays too."""
+
+
+class Drop(msgspec.Struct, frozen=True):
+    """Never leave."""
+
+
+class Repeat(msgspec.Struct, frozen=True):
+    """Leave twice (hostile)."""
+
+
+class Follow(msgspec.Struct, frozen=True):
+    """Leave, and behind it a bookmark of the same revision."""
+
+
+class Sever(msgspec.Struct, frozen=True):
+    """End the stream in place of this frame. What was waiting is discarded, and the client resumes from what it got; or, if
+    `discard` is off, leaves first."""
+
+    how: End
+    discard: bool = True
+
+
+# --- about a request that has not been forwarded, or about its answer ------------------------------------------------------------
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """Answer with this Status in place of the API server. Before forwarding: nothing was executed."""
+
+    code: int
+    reason: str
+    message: str
+    retry_after: int | None = None
+
+
+class ErrorEvent(msgspec.Struct, frozen=True):
+    """Answer a watch with 200, one ERROR event, and a clean end."""
+
+    code: int
+    reason: str
+    message: str
+
+
+class Cut(msgspec.Struct, frozen=True):
+    """Reset the connection without any answer."""
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """Go on after so many seconds."""
+
+    seconds: float
+
+
+class Stall(msgspec.Struct, frozen=True):
+    """Nothing happens until the fault closes; then the connection is reset, or the request goes on as if it came then."""
+
+    then: Literal["reset", "forward"]
+
+
+class Freeze(msgspec.Struct, frozen=True):
+    """Nothing happens any more: the client that waits is about to be killed."""
+
+
+class FromPast(msgspec.Struct, frozen=True):
+    """Answer a read with the state at the beginning of this step."""
+
+    step: int
+
+
+class Competition(msgspec.Struct, frozen=True):
+    """Let another user write to the same object first, then go on."""
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """The fault may not do this to this request: the row of the legality table that says so (or none), and why in words."""
+
+    row: str
+    why: str
+
+
+FrameDecision = Pass | Delay | Hold | Drop | Repeat | Follow | Sever | Refusal
+RequestDecision = Pass | Reply | ErrorEvent | Cut | Wait | Stall | Freeze | FromPast | Competition | Refusal
+AnswerDecision = Pass | Reply | Cut | Wait | Freeze
+PASS, HOLD, DROP = Pass(), Hold(), Drop()

@@ -1,0 +1,267 @@
+"""What every fault is: a small value that is asked at certain moments and answers with one decision.
+
+A fault never touches a queue or a socket, and never looks at a clock: *when* it is open is decided by `staleproof.core.schedule`
+from its `window`, *whether* it is asked by its selectors. What it answers is carried out elsewhere.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import msgspec
+
+from staleproof.core.fault.decision import PASS, AnswerDecision, End, FrameDecision, RequestDecision
+from staleproof.core.fault.legality import ROWS, Contract
+from staleproof.core.frame import Frame
+from staleproof.core.request import BOOKKEEPING, READS, WRITES, ApiRequest
+
+ANY = "*"
+"""As a resource: every one but leases and events, which nobody's work depends on and everybody's election does."""
+
+Verb = Literal["*", "read", "write", "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]
+
+
+class Window(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+    """When a fault is open: from the beginning of one step to the beginning of another.
+
+    Attributes:
+        from_step: number of the step (from 1) at whose beginning it opens, before the step is done.
+        until_step: number of the step at whose beginning it closes; empty means at the release, after the last step.
+        seconds: closes this long after it opened, if that comes first; empty means no such limit.
+    """
+
+    from_step: int = 1
+    until_step: int | None = None
+    seconds: float | None = None
+
+
+class OwnWrite(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The moment just before the controller's nth request with this verb reaches the API server, counted within the window."""
+
+    verb: Literal["create", "update", "patch", "delete"]
+    nth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Which stream a frame belongs to.
+
+    Attributes:
+        request: the WATCH that opened it.
+        ordinal: the how manieth stream of its resource it is since the plan was installed, from 1.
+        past: it starts at a revision that the client was given by a past snapshot.
+    """
+
+    request: ApiRequest
+    ordinal: int = 1
+    past: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in its stream a frame is: the nth of those that came while the fault was open; among the initial events or not."""
+
+    seat: Seat
+    nth: int
+    burst: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """What makes no sense in a fault. With the `row` of the legality table that it breaks, it may be asked for as hostile.
+
+    `text` may be empty when the row says it all: the fault is hostile whatever its fields.
+    """
+
+    text: str
+    row: str = ""
+
+    def __str__(self) -> str:
+        if not self.row:
+            return self.text
+        row = ROWS[self.row]
+        return f"{self.text}{': ' if self.text else ''}hostile: {row.why} (legality row {row.number}, {row.source})"
+
+
+class Fault(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    rename="camel",
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="fault",
+    tag=True,
+):
+    """The fault that does nothing: what the others start from.
+
+    Attributes:
+        resource: whose streams and requests it concerns, group-qualified as kubectl spells it; `*` for all but leases and events.
+        namespace, name: only frames and requests of this object (a hold of one object's frames holds what comes behind them, too).
+        stream: only the nth stream of the resource, from 1, counted from the beginning of the plan.
+        window: when it is open.
+    """
+
+    contract: ClassVar[Contract] = "legal"
+    row: ClassVar[str] = "-"
+    breaks: ClassVar[str] = ""  # the watch property that a hostile fault breaks
+    executed_by: ClassVar[Literal["proxy", "runner"]] = "proxy"
+    needs_runner: ClassVar[bool] = False  # something must be done to the controller's process, which the proxy does not have
+
+    resource: str
+    namespace: str = ""
+    name: str = ""
+    stream: int | None = None
+    window: Window = Window()
+
+    @property
+    def tag(self) -> str:
+        """Its name in plans."""
+        return str(type(self).__struct_config__.tag)
+
+    # --- what it is asked
+
+    def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
+        """What happens to a frame that it concerns and that arrives while it is open."""
+        return PASS
+
+    def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
+        """What happens to a request that it concerns, the nth (from 1) while it is open, before it is forwarded. A WATCH is one."""
+        return PASS
+
+    def on_answer(self, request: ApiRequest, nth: int) -> AnswerDecision:
+        """What happens to the API server's answer to a request that it concerns and that was executed, the nth (from 1)."""
+        return PASS
+
+    @property
+    def on_open(self) -> End | None:
+        """How the open streams that it concerns end at the moment it opens; None leaves them alone."""
+        return None
+
+    @property
+    def on_close(self) -> End | None:
+        """How streams that hold frames end at the moment it closes; None lets the frames leave, in order."""
+        return None
+
+    @property
+    def trickles(self) -> bool:
+        """Whether frames leave one after the other when it closes, instead of all at once."""
+        return False
+
+    @property
+    def refuses_connections(self) -> bool:
+        """Whether nobody can connect while it is open, and who is connected is cut off when it opens."""
+        return False
+
+    @property
+    def trigger(self) -> OwnWrite | None:
+        """What must happen within its window before it opens."""
+        return None
+
+    # --- whom it concerns
+
+    def concerns(self, resource: str) -> bool:
+        return self.resource == resource or (self.resource == ANY and resource not in BOOKKEEPING)
+
+    def concerns_stream(self, seat: Seat) -> bool:
+        within = not self.namespace or seat.request.namespace in ("", self.namespace)
+        return self.concerns(seat.request.resource) and within and self.stream in (None, seat.ordinal)
+
+    def concerns_frame(self, frame: Frame) -> bool:
+        """Bookmarks concern every object of the stream, so a selected object does not concern them."""
+        return (not self.namespace or frame.namespace in ("", self.namespace)) and (not self.name or frame.name == self.name)
+
+    def concerns_request(self, request: ApiRequest) -> bool:
+        within = not self.namespace or request.namespace in ("", self.namespace)
+        return self.concerns(request.resource) and within and (not self.name or request.name == self.name)
+
+    # --- whether it makes sense
+
+    def misfits(self) -> Iterator[Misfit]:
+        """What is wrong with its fields, whatever the plan."""
+        window = self.window
+        if not self.resource:
+            yield Misfit('resource is empty, expected for example "pods", "deployments.apps" or "*"')
+        if self.contract == "hostile":
+            yield Misfit("", self.row)
+        if window.until_step is not None and window.until_step <= window.from_step:
+            yield Misfit(f"untilStep {window.until_step} is not after fromStep {window.from_step}")
+        yield from _positive(
+            {"seconds": window.seconds, "stream": self.stream, "write.nth": self.trigger.nth if self.trigger else None}
+        )
+
+
+class CallFault(Fault, frozen=True, kw_only=True):
+    """A fault about single requests: from the nth that it concerns while it is open, so many in a row.
+
+    Attributes:
+        verb: which requests; `read` and `write` stand for all of their kind, `*` for all.
+        subresource: only this one (`status`), or with "" only the object itself; empty means either.
+        nth: the first that it happens to, from 1.
+        times: to how many in a row; empty means to all that follow, until it closes.
+    """
+
+    verb: Verb = "*"
+    subresource: str | None = None
+    nth: int = 1
+    times: int | None = 1
+
+    def concerns_request(self, request: ApiRequest) -> bool:
+        return (
+            super().concerns_request(request)
+            and _is_verb(self.verb, request.verb)
+            and self.subresource in (None, request.subresource)
+            and "dryRun" not in request.query
+        )
+
+    def hits(self, nth: int) -> bool:
+        return nth >= self.nth and (self.times is None or nth < self.nth + self.times)
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        yield from _positive({"nth": self.nth, "times": self.times})
+        if self.stream is not None:
+            yield Misfit("stream selects streams, and this fault is about requests; use verb and nth")
+        yield from self._nameless()
+
+    def _nameless(self) -> Iterator[Misfit]:
+        """A name never matches requests that have none in their path."""
+        if self.name and self.verb in ("list", "deletecollection"):
+            yield Misfit(f"a {self.verb} is about a collection, so name {self.name} never matches; leave name out")
+        if self.name and self.verb == "create" and not self.subresource:
+            yield Misfit(
+                f"a create has its object's name in the body only, so name {self.name} never matches; leave name out and use nth"
+                ' (or say which subresource of the object is created, for example "eviction")'
+            )
+
+
+def _is_verb(wanted: str, verb: str) -> bool:
+    return wanted in ("*", verb) or (wanted == "read" and verb in READS) or (wanted == "write" and verb in WRITES)
+
+
+def _positive(fields: dict[str, float | None]) -> Iterator[Misfit]:
+    for name, value in fields.items():
+        if value is not None and value <= 0:
+            yield Misfit(f"{name} is {value:g}, expected a positive number")
+
+
+def positive(**fields: float | None) -> Iterator[Misfit]:
+    """A misfit for each field, spelt as in plans, that is there and not above zero."""
+    return _positive({_camel(name): value for name, value in fields.items()})
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.title() for word in rest)
+
+
+def unanswered(verb: Verb) -> Iterator[Misfit]:
+    """A misfit when a fault about answers is about nothing but WATCHes: theirs never ends, and what comes in it are frames."""
+    if verb == "watch":
+        yield Misfit("a watch has no answer to act on, it is a stream; use Hold, Delay or Sever")
+
+
+def one_of(name: str, value: int, allowed: Sequence[int], row: str = "") -> Iterator[Misfit]:
+    """A misfit when the value is none of those."""
+    if value not in allowed:
+        yield Misfit(f"{name} is {value}, expected one of {', '.join(map(str, allowed))}", row)

@@ -1,0 +1,184 @@
+"""Legal faults about how a client gets to its data: refused, hanging, expired, coalesced, from the past."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from staleproof.core.fault.decision import (
+    HOLD,
+    PASS,
+    End,
+    ErrorEvent,
+    FrameDecision,
+    FromPast,
+    Refusal,
+    Reply,
+    RequestDecision,
+    Sever,
+    Stall,
+)
+from staleproof.core.fault.legality import expiry_is_hostile, is_start_only, past_is_hostile
+from staleproof.core.fault.model import ANY, Fault, Misfit, Place, positive
+from staleproof.core.frame import Frame
+from staleproof.core.request import ApiRequest
+
+GONE = Reply(410, "Expired", "too old resource version")
+
+
+class Refuse(Fault, frozen=True, kw_only=True, tag="Refuse"):
+    """Refuse every connection, as a server that is down does; who is connected is reset when it opens."""
+
+    row: ClassVar[str] = "7"
+    resource: str = ANY
+
+    @property
+    def refuses_connections(self) -> bool:
+        return True
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        if self.resource != ANY or self.namespace or self.name or self.stream is not None:
+            yield Misfit('a refused connection has no resource, namespace, name or stream; leave them out (resource "*")')
+
+
+class Hang(Fault, frozen=True, kw_only=True, tag="Hang"):
+    """No bytes and no close, on streams and for requests, which are not executed; reset when it closes."""
+
+    row: ClassVar[str] = "8"
+
+    def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
+        return HOLD
+
+    def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
+        return Stall("reset")
+
+    @property
+    def on_close(self) -> End | None:
+        return "reset"
+
+
+class Expire(Fault, frozen=True, kw_only=True, tag="Expire"):
+    """Answer 410 Expired, until the client lists again.
+
+    `at` says where: `stream`, as an ERROR event in the open streams (at once, or in place of the nth frame of each) and for every
+    resumption from before; `watch`, as an HTTP answer to every resumption, the open streams ending cleanly; `list`, as an HTTP
+    answer to LISTs of a given resourceVersion or continue token (never to others: a consistent read needs no history).
+    """
+
+    row: ClassVar[str] = "11"
+    at: Literal["stream", "watch", "list"] = "stream"
+    nth: int | None = None
+
+    def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
+        if place.nth != self.nth or self.at == "list":
+            return PASS
+        return Refusal("12", "the initial events are not complete") if place.burst else Sever(self._end)
+
+    def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
+        if self.at != "list" or request.verb != "list" or nth < (self.nth or 1):
+            return PASS
+        row = expiry_is_hostile(request)
+        return Refusal(row, "the list asks for no particular resourceVersion") if row else GONE
+
+    @property
+    def on_open(self) -> End | None:
+        return self._end if self.nth is None and self.at != "list" else None
+
+    @property
+    def _end(self) -> End:
+        return "expired" if self.at == "stream" else "gone"
+
+    def concerns_request(self, request: ApiRequest) -> bool:
+        return super().concerns_request(request) and request.verb == "list"
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        yield from positive(nth=self.nth)
+        if self.name and self.at == "list":
+            yield Misfit(f"a LIST is about a collection, so name {self.name} never matches; leave name out")
+
+
+class Coalesce(Fault, frozen=True, kw_only=True, tag="Coalesce"):
+    """End the streams, keep the client waiting while things change, then answer 410: what lay between it never sees."""
+
+    row: ClassVar[str] = "9"
+
+    def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
+        return Stall("forward") if request.verb in ("watch", "list") else PASS
+
+    @property
+    def on_open(self) -> End | None:
+        return "gone"
+
+
+class RefuseWatchList(Fault, frozen=True, kw_only=True, tag="RefuseWatchList"):
+    """Refuse every WatchList, as a server without the feature does; clients fall back to LIST and WATCH.
+
+    `http` answers 422 Invalid, `event` an ERROR event in a stream that then ends.
+    """
+
+    row: ClassVar[str] = "26"
+    resource: str = ANY
+    how: Literal["http", "event"] = "http"
+
+    def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
+        if not request.is_watch_list:
+            return PASS
+        if self.how == "event":
+            return ErrorEvent(
+                500,
+                "InternalError",
+                "a watch stream was requested by the client but the required storage feature RequestWatchProgress is disabled",
+            )
+        return Reply(
+            422,
+            "Invalid",
+            'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: '
+            "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
+        )
+
+    def concerns(self, resource: str) -> bool:
+        return self.resource in (ANY, resource)  # leases, too: one server has the feature or has it not
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        if self.resource != ANY:
+            yield Misfit(f'resource is {self.resource}, expected "*"', "26b")
+        if self.namespace:
+            yield Misfit(f"namespace is {self.namespace}, expected none", "26b")
+        if self.name or self.stream is not None:
+            yield Misfit("a WatchList is about a collection and is refused before it is a stream; leave name and stream out")
+
+
+class PastSnapshot(Fault, frozen=True, kw_only=True, tag="PastSnapshot"):
+    """Answer reads of resourceVersion 0 with the state at the beginning of an earlier step, as another, lagging API server may.
+
+    Only LISTs with resourceVersion 0 and WATCHes that ask for the state without sendInitialEvents; every other read is answered as
+    ever. The API server itself gives the past state (a LIST of exactly that resourceVersion), selectors and formats included. With
+    `hold` the watch that goes on from there is held until the fault closes.
+    """
+
+    row: ClassVar[str] = "24"
+    resource: str = ANY
+    as_of_step: int = 1
+    hold: bool = True
+
+    def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
+        if request.verb not in ("list", "watch") or (request.is_watch and request.start):
+            return PASS  # a WATCH that goes on is no read of a state
+        if request.is_watch_list:
+            return Refusal("25", "a WatchList is not answered from the past")
+        if is_start_only(request):
+            return Refusal("", "the WATCH asks for no state (sendInitialEvents=false)")
+        row = past_is_hostile(request)
+        return Refusal(row, "the read does not ask for resourceVersion 0") if row else FromPast(self.as_of_step)
+
+    def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
+        return HOLD if self.hold and place.seat.past and not place.burst else PASS
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        yield from positive(as_of_step=self.as_of_step)
+        if self.as_of_step > self.window.from_step:
+            yield Misfit(f"asOfStep {self.as_of_step} lies after fromStep {self.window.from_step}: the future, not the past")
+        if self.name:
+            yield Misfit(f"it answers LISTs and WATCHes of collections, so name {self.name} never matches; leave name out")

@@ -1,0 +1,63 @@
+"""Legal faults about the controller's process: killed, restarted, paused. The runner does them; the proxy only keeps time.
+
+Any program may be killed or stopped at any moment; the cluster around it goes on.
+"""
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from staleproof.core.fault.decision import PASS, AnswerDecision, Freeze, RequestDecision
+from staleproof.core.fault.model import ANY, CallFault, Fault, Misfit, Verb, unanswered
+from staleproof.core.request import ApiRequest
+
+
+class Kill(CallFault, frozen=True, kw_only=True, tag="Kill"):
+    """Kill the controller (SIGKILL) at its nth write: `before` it is sent, or `after` it was committed and before it hears of it.
+
+    It is started again at once, or, with `stays_down`, when the fault closes.
+    """
+
+    row: ClassVar[str] = "29, 30"
+    needs_runner: ClassVar[bool] = True
+    verb: Verb = "create"
+    moment: Literal["before", "after"] = "after"
+    stays_down: bool = False
+
+    def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
+        return Freeze() if self.moment == "before" and nth == self.nth else PASS
+
+    def on_answer(self, request: ApiRequest, nth: int) -> AnswerDecision:
+        return Freeze() if self.moment == "after" and nth == self.nth else PASS
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        if self.times != 1:
+            yield Misfit("times: one fault kills once; use several")
+        if self.moment == "after":
+            yield from unanswered(self.verb)
+
+
+class _Process(Fault, frozen=True, kw_only=True):
+    executed_by: ClassVar[Literal["proxy", "runner"]] = "runner"
+    needs_runner: ClassVar[bool] = True
+    resource: str = ANY
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        if self.resource != ANY or self.namespace or self.name or self.stream is not None:
+            yield Misfit('it concerns the whole process; leave resource ("*"), namespace, name and stream out')
+
+
+class Restart(_Process, frozen=True, kw_only=True, tag="Restart"):
+    """Stop the controller when it opens (SIGKILL, or with `gently` SIGTERM) and start it again at once, or, with `stays_down`, when
+    it closes."""
+
+    row: ClassVar[str] = "7"
+    gently: bool = False
+    stays_down: bool = False
+
+
+class Pause(_Process, frozen=True, kw_only=True, tag="Pause"):
+    """Stop the controller's process (SIGSTOP) while it is open, as a starved node or a debugger does."""
+
+    row: ClassVar[str] = "8"

@@ -1,0 +1,124 @@
+"""What was probably meant, when a plan names a fault, a field or a value that does not exist, and what it forgot.
+
+Walks a decoded body along the types that it is to become, as msgspec describes them: nothing about any fault is written down here.
+Does not decide whether a body is right (the decoding does), nor whether its faults make sense.
+"""
+
+import difflib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import get_args
+
+import msgspec
+from msgspec import inspect
+
+from staleproof.core.fault import AnyFault, Fault
+
+FAULTS: dict[str, type[Fault]] = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyFault)}
+"""By their names in plans."""
+
+
+class _OnlyFaults(msgspec.Struct):
+    faults: tuple[AnyFault, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Where in the body: `item` of a list (`fault 1 (Hold)`), and the dotted name of a field inside it."""
+
+    item: str = ""
+    path: str = ""
+
+    def of(self, name: str) -> "_Spot":
+        return _Spot(self.item, f"{self.path}.{name}" if self.path else name)
+
+    def number(self, number: int) -> "_Spot":
+        """Lists have names in the plural."""
+        return _Spot(f"{self.item} {self.path.removesuffix('s')} {number}".lstrip())
+
+    def named(self, tag: str) -> "_Spot":
+        return _Spot(f"{self.item or self.path} ({tag})")
+
+    def says(self, problem: str) -> str:
+        where = self.item or self.path
+        return f"{where}: {problem}" if where else problem
+
+
+def unknown_names(raw: object, model: type[msgspec.Struct] = _OnlyFaults) -> list[str]:
+    """What is wrong with the names in a decoded body that is to become the model, in words; empty when all are known.
+
+    Without a model only the faults are looked at. What is merely of a wrong type is left to the decoding.
+    """
+    return list(_walk(raw, _described(model), _Spot()))
+
+
+@lru_cache(maxsize=16)
+def _described(model: type[msgspec.Struct]) -> inspect.Type:
+    return inspect.type_info(model)
+
+
+def _walk(raw: object, kind: inspect.Type, spot: _Spot) -> Iterator[str]:
+    match kind:
+        case inspect.UnionType():
+            yield from _union(raw, kind, spot)
+        case inspect.StructType() if isinstance(raw, dict):
+            yield from _fields(raw, kind, spot)
+        case inspect.LiteralType(values=values) if isinstance(raw, str) and raw not in values:
+            yield _Spot(spot.item).says(f"{spot.path} is {raw!r}{_meant(raw, [str(value) for value in values])}")
+        case inspect.VarTupleType(item_type=item) | inspect.ListType(item_type=item) if isinstance(raw, list):
+            for number, one in enumerate(raw, 1):
+                yield from _walk(one, item, spot.number(number))
+
+
+def _union(raw: object, kind: inspect.UnionType, spot: _Spot) -> Iterator[str]:
+    tagged = {str(one.tag): one for one in kind.types if isinstance(one, inspect.StructType) and one.tag is not None}
+    if tagged:
+        yield from _tagged(raw, tagged, spot)
+    elif raw is not None:
+        others = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
+        yield from _walk(raw, others[0], spot) if len(others) == 1 else ()
+
+
+def _tagged(raw: object, kinds: dict[str, inspect.StructType], spot: _Spot) -> Iterator[str]:
+    """One of several structs, which a field of it tells apart."""
+    field = str(next(iter(kinds.values())).tag_field)
+    if not isinstance(raw, dict):
+        yield spot.says(f"expected an object, found {type(raw).__name__}")
+    elif raw.get(field) is None:
+        yield spot.says(f'"{field}" is missing; it names one of {", ".join(sorted(kinds))}')
+    elif not isinstance(raw[field], str) or raw[field] not in kinds:
+        yield spot.says(f"there is no {_what(field, spot)} {raw[field]!r}{_meant(str(raw[field]), kinds)}")
+    else:
+        yield from _fields(raw, kinds[raw[field]], spot.named(raw[field]))
+
+
+def _what(field: str, spot: _Spot) -> str:
+    """`there is no fault 'Hodl'`, `there is no step 'wait'`: what the list is of, else what the field is called."""
+    return spot.item.split()[0] if spot.item else field
+
+
+def _fields(raw: dict[str, object], kind: inspect.StructType, spot: _Spot) -> Iterator[str]:
+    """Unknown fields, missing ones (unless an unknown one was probably meant for it), and whatever is wrong inside the known."""
+    known = {field.encode_name: field for field in kind.fields}
+    unknown = sorted(raw.keys() - known.keys() - {kind.tag_field}) if kind.forbid_unknown_fields else []
+    here, prefix = _Spot(spot.item), f"{spot.path}." if spot.path else ""
+    for name in unknown:
+        yield here.says(f"there is no field {prefix + name!r}{_meant(name, known, prefix)}")
+    meant = {_nearest(name, known) for name in unknown}
+    for name, field in known.items():
+        if name in raw:
+            yield from _walk(raw[name], field.type, spot.of(name))
+        elif field.required and name not in meant:
+            yield here.says(f"{prefix}{name} is missing")
+
+
+def _meant(word: str, known: Collection[str], prefix: str = "") -> str:
+    close = _nearest(word, known)
+    return f"; did you mean {prefix + close!r}?" if close else f"; there are {', '.join(prefix + name for name in sorted(known))}"
+
+
+def _nearest(word: str, known: Collection[str]) -> str | None:
+    by_lower = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[close[0]] if close else None

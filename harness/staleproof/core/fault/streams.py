@@ -1,0 +1,182 @@
+"""Legal faults about the frames of watch streams: late, cut, without bookmarks, with more of them."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from staleproof.core.fault.decision import (
+    DROP,
+    HOLD,
+    PASS,
+    AnswerDecision,
+    Cut,
+    Delay,
+    End,
+    Follow,
+    FrameDecision,
+    Refusal,
+    Sever,
+    Wait,
+)
+from staleproof.core.fault.model import ANY, Fault, Misfit, OwnWrite, Place, positive
+from staleproof.core.frame import Frame
+from staleproof.core.request import BOOKKEEPING, ApiRequest
+
+Release = Literal["events", "trickle", "relist", "resume"]
+_RELEASE_ENDS: dict[Release, End | None] = {"events": None, "trickle": None, "relist": "expired", "resume": "clean"}
+
+
+class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
+    """Hold every event and bookmark of the resource's streams.
+
+    `release` says how the client catches up: `events` delivers what was held, in order, at once; `trickle` one after the other;
+    `relist` ends the stream with 410, so that the catch-up comes as a list; `resume` ends it cleanly, so that the API server sends
+    the events again.
+    """
+
+    row: ClassVar[str] = "1"
+    release: Release = "events"
+
+    def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
+        return HOLD
+
+    @property
+    def on_close(self) -> End | None:
+        return _RELEASE_ENDS[self.release]
+
+    @property
+    def trickles(self) -> bool:
+        return self.release == "trickle"
+
+
+class HideOwnWrite(HoldStream, frozen=True, kw_only=True, tag="HideOwnWrite"):
+    """Hold the resource's streams from just before the controller's own nth write: it cannot see what it has done."""
+
+    write: OwnWrite = OwnWrite("create")
+
+    @property
+    def trigger(self) -> OwnWrite | None:
+        return self.write
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        if self.resource == ANY:
+            yield Misfit('resource is "*", and a write is one of some resource: name the resource, for example "pods"')
+
+
+class DelayStream(Fault, frozen=True, kw_only=True, tag="Delay"):
+    """Deliver every frame of the resource's streams so many seconds late, in order."""
+
+    row: ClassVar[str] = "1"
+    by_seconds: float
+
+    def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
+        return Delay(self.by_seconds)
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        yield from positive(by_seconds=self.by_seconds)
+
+
+class Skew(Fault, frozen=True, kw_only=True, tag="Skew"):
+    """Let each resource lag by its own number of seconds, in order: children older than parents, or parents older than children.
+
+    `by_seconds` maps resources to seconds; `*` is for those that it does not name.
+    """
+
+    row: ClassVar[str] = "3"
+    resource: str = ANY
+    by_seconds: dict[str, float]
+
+    def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
+        return Delay(self._lag(place.seat.request.resource))
+
+    def concerns(self, resource: str) -> bool:
+        return super().concerns(resource) and self._lag(resource) > 0
+
+    def _lag(self, resource: str) -> float:
+        everybody = 0.0 if resource in BOOKKEEPING else self.by_seconds.get(ANY, 0.0)
+        return self.by_seconds.get(resource, everybody)
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        if not self.by_seconds:
+            yield Misfit('bySeconds is empty, expected for example {"pods": 2.0}')
+        for resource, seconds in self.by_seconds.items():
+            yield from (Misfit(f"bySeconds of {resource}: {misfit.text}") for misfit in positive(seconds=seconds))
+
+
+class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
+    """End the resource's streams: at once when it opens, or in place of the nth frame of each.
+
+    `clean` is the end of the body, `truncated` breaks off in the middle of a frame, `reset` is a TCP reset.
+    """
+
+    row: ClassVar[str] = "6, 7"
+    how: Literal["clean", "truncated", "reset"] = "clean"
+    nth: int | None = None
+
+    def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
+        return Sever(self.how) if place.nth == self.nth else PASS
+
+    @property
+    def on_open(self) -> End | None:
+        return self.how if self.nth is None else None
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        yield from positive(nth=self.nth)
+
+
+class DropBookmarks(Fault, frozen=True, kw_only=True, tag="DropBookmarks"):
+    """Never send a bookmark, except the one that ends the initial events, which is not at the server's discretion."""
+
+    row: ClassVar[str] = "14"
+
+    def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
+        return DROP if frame.type == "BOOKMARK" and not frame.initial_end else PASS
+
+
+class AddBookmarks(Fault, frozen=True, kw_only=True, tag="AddBookmarks"):
+    """Send a bookmark of the same revision behind every live event, to clients that ask for bookmarks."""
+
+    row: ClassVar[str] = "18"
+
+    def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
+        if not frame.is_event or place.burst:
+            return PASS
+        if not place.seat.request.flag("allowWatchBookmarks"):
+            return Refusal("18", "the client did not ask for bookmarks (allowWatchBookmarks)")
+        return Follow()
+
+
+class SlowStart(Fault, frozen=True, kw_only=True, tag="SlowStart"):
+    """Deliver initial events so many seconds late (a WatchList or a WATCH from 0), or the answer to a LIST.
+
+    `closes` ends the stream before the bookmark that ends the initial events, or cuts the LIST's answer: the client starts again.
+    """
+
+    row: ClassVar[str] = "15b"
+    by_seconds: float = 1.0
+    then: Literal["ends", "closes"] = "ends"
+
+    def on_answer(self, request: ApiRequest, nth: int) -> AnswerDecision:
+        if self.then == "closes" and nth == 1:
+            return Cut()
+        return Wait(self.by_seconds)
+
+    def concerns_request(self, request: ApiRequest) -> bool:
+        initial = request.query.get("resourceVersion", "") in ("", "0") and "continue" not in request.query
+        return super().concerns_request(request) and request.verb == "list" and initial
+
+    def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
+        if self.then == "closes" and frame.initial_end:
+            return Sever("clean", discard=False)
+        return Delay(self.by_seconds) if place.burst else PASS
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        yield from positive(by_seconds=self.by_seconds)
+        if self.name and self.then == "closes":
+            yield Misfit(
+                f"name {self.name} never matches a LIST or the end of the initial events, which is where it closes; leave name out"
+            )

@@ -1,0 +1,195 @@
+"""The calls of the proxy's control API, and the OpenAPI document that describes them to programs in any language.
+
+The bodies are those of `staleproof.core.control`: their schemas are made from the types that the proxy reads.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from staleproof.core.control import (
+    Added,
+    AddFault,
+    Done,
+    Ended,
+    Faults,
+    Health,
+    InstallPlan,
+    Problem,
+    Release,
+    SeverStreams,
+    Step,
+)
+
+_HOLD = {"fault": "Hold", "resource": "pods"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """A call. `examples` are bodies for it, and `problems` the answers to calls that did nothing, beside 400 and 401."""
+
+    method: str
+    path: str
+    summary: str
+    more: str = ""
+    answer: type
+    body: type | None = None
+    examples: dict[str, Any] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+
+
+ROUTES = (
+    Route(method="get", path="/v1/healthz", summary="Open streams and how much they hold", answer=Health),
+    Route(
+        method="put",
+        path="/v1/plan",
+        summary="Replace all faults; what the old ones held leaves first",
+        more="A fault opens when the step that its window begins with does (POST /v1/step), step 1 unless it says otherwise.",
+        body=InstallPlan,
+        answer=Done,
+        examples={
+            "none": {},
+            "hold": {"faults": [_HOLD], "namespace": "default"},
+            "hostile": {"faults": [{"fault": "DropFrame", "resource": "pods"}], "contract": "hostile"},
+        },
+    ),
+    Route(
+        method="post",
+        path="/v1/step",
+        summary="A step of the workload is about to be done: faults open and close by its number",
+        body=Step,
+        answer=Done,
+        examples={"first": {"step": 1}},
+    ),
+    Route(method="get", path="/v1/faults", summary="Every fault: its phase, whether it fired, why not", answer=Faults),
+    Route(
+        method="post",
+        path="/v1/faults",
+        summary="Add a fault that is open from now on",
+        more="Steps do not open it; it closes when it is deleted, released, or its window's seconds are over.",
+        body=AddFault,
+        answer=Added,
+        examples={
+            "hold": {"fault": _HOLD},
+            "relist": {"fault": _HOLD | {"release": "relist"}},
+            "reject": {"fault": {"fault": "Reject", "resource": "configmaps", "verb": "create"}},
+            "for two seconds": {"fault": {"fault": "Delay", "resource": "pods", "bySeconds": 0.5, "window": {"seconds": 2}}},
+        },
+    ),
+    Route(
+        method="delete",
+        path="/v1/faults/{fault}",
+        summary="Close a fault for good; what it held leaves",
+        answer=Done,
+        problems={"404": "There is no such fault; nothing was changed"},
+    ),
+    Route(
+        method="post",
+        path="/v1/release",
+        summary="Close every fault, or let what is held up to a revision leave",
+        body=Release,
+        answer=Done,
+        examples={"everything": {}, "up to a revision": {"resource": "pods", "revision": 1234}},
+    ),
+    Route(
+        method="post",
+        path="/v1/sever",
+        summary="End the streams of a resource now",
+        more="`expired` ends them with 410: clients list again. `clean`: they watch again from where they are.",
+        body=SeverStreams,
+        answer=Ended,
+        examples={"relist": {"resource": "pods"}, "reset": {"resource": "pods", "how": "reset"}},
+    ),
+)
+
+
+def openapi() -> dict[str, Any]:
+    """The OpenAPI 3.1 document of the control API."""
+    models = [Problem, *(model for route in ROUTES for model in (route.body, route.answer) if model is not None)]
+    schemas, components = msgspec.json.schema_components(models, ref_template="#/components/schemas/{name}")
+    by_model = dict(zip(models, schemas, strict=True))
+    paths: dict[str, Any] = {"/v1/entries": {"get": _entries()}, "/v1/openapi.json": {"get": _document()}}
+    for route in ROUTES:
+        paths.setdefault(route.path, {})[route.method] = _operation(route, by_model)
+    document = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "staleproof proxy control API",
+            "version": "v1",
+            "description": "Drives the faults of one proxy. A call has taken effect when it is answered.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": "the control token that the proxy was started with"}
+            },
+        },
+    }
+    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(document))  # defaults that are tuples become arrays
+    return plain
+
+
+def _operation(route: Route, schemas: dict[type, dict[str, Any]]) -> dict[str, Any]:
+    name = route.path.removeprefix("/v1/").partition("/")[0].title()
+    problems = {code: _json(text, _PROBLEM) for code, text in route.problems.items()}
+    operation: dict[str, Any] = {
+        "summary": route.summary,
+        "operationId": f"{route.method}{name}",
+        "responses": {"200": _json("Done", schemas[route.answer])} | _PROBLEMS | problems,
+    }
+    if route.more:
+        operation["description"] = route.more
+    if route.body is not None:
+        examples = {name: {"value": value} for name, value in route.examples.items()}
+        content = {"application/json": {"schema": schemas[route.body], "examples": examples}}
+        operation["requestBody"] = {"required": True, "content": content}
+    if "{fault}" in route.path:
+        operation["parameters"] = [{"name": "fault", "in": "path", "required": True, "schema": _NATURAL}]
+    return operation
+
+
+def _json(description: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+_NATURAL = {"type": "integer", "minimum": 0}
+_PROBLEM = {"$ref": "#/components/schemas/Problem"}
+_PROBLEMS = {
+    "400": _json("The body or a parameter makes no sense; nothing was changed", _PROBLEM),
+    "401": _json("The token is wrong; nothing was changed", _PROBLEM),
+}
+
+
+def _entries() -> dict[str, Any]:
+    after = {"name": "after", "in": "query", "schema": _NATURAL, "description": "the number of the first entry, from 0"}
+    runner = {
+        "name": "runner",
+        "in": "query",
+        "schema": {"type": "boolean", "default": False},
+        "description": "whether the caller drives the faults: when the last such connection is gone, however that came about, the "
+        "proxy does what it was told to do then (staleproof proxy --on-disconnect)",
+    }
+    found = {
+        "description": "The entries, one JSON object a line (staleproof schema history)",
+        "headers": {"X-Staleproof-First": {"description": "the number of the first line's entry", "schema": _NATURAL}},
+        "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
+    }
+    return {
+        "summary": "What happens, from an entry on, until the caller leaves",
+        "description": "What every reader had been given long ago is gone, and so is what nobody came for.",
+        "operationId": "getEntries",
+        "parameters": [after, runner],
+        "responses": {"200": found} | _PROBLEMS,
+    }
+
+
+def _document() -> dict[str, Any]:
+    return {
+        "summary": "This document",
+        "operationId": "getOpenapi",
+        "responses": {"200": _json("OpenAPI 3.1", {"type": "object"}), "401": _PROBLEMS["401"]},
+    }

@@ -1,0 +1,146 @@
+"""All of the proxy that is not mitmproxy itself, put together in one place: for our own process and for mitmdump.
+
+It decides what belongs to a proxy, and that a part that fails stops it. Which mitmproxy runs it, and on which address, is decided
+by `__main__` and by `mitmdump`.
+"""
+
+import asyncio
+import contextlib
+import logging
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import msgspec
+from aiohttp import web
+from mitmproxy.addons.proxyserver import Proxyserver
+from mitmproxy.options import Options
+from mitmproxy.proxy import server
+from mitmproxy.proxy.mode_specs import ProxyMode
+
+from .board import Board
+from .calls import Calls, Identities
+from .connections import Connections
+from .control import application
+from .journal import Journal
+from .relay import Relay
+from .request_faults import RequestFaults
+from .runner import OnDisconnect, Runner
+from .upstream import Upstream
+from .watch_gate import WatchGate
+
+BROKEN = 3
+"""The exit code once a part has failed."""
+_NEVER = 10**7
+_LAST_WORDS_SECONDS = 2.0
+OPTIONS = {"http2": False, "connection_strategy": "lazy", "websocket": False}
+"""HTTP/1.1 alone gives each watch its own client connection; upgraded connections pass as raw TCP."""
+
+
+class Settings(msgspec.Struct, kw_only=True, rename="camel"):
+    """What a proxy has to know.
+
+    Attributes:
+        upstream: URL of the API server, e.g. https://127.0.0.1:6443.
+        upstream_ca: file with its CA; empty means those that this machine trusts.
+        client_certificate: PEM file with key and certificate to present upstream; empty means that clients' tokens are passed on.
+        tokens: bearer token → name of the client.
+        control_token: what callers of the control API must send.
+        control_host, control_port: where the control API listens; port 0 takes a free one.
+        on_disconnect: what happens when the last runner's connection is gone.
+    """
+
+    upstream: str
+    control_token: str
+    upstream_ca: str = ""
+    client_certificate: str = ""
+    tokens: dict[str, str] = {}
+    control_host: str = "127.0.0.1"
+    control_port: int = 0
+    on_disconnect: OnDisconnect = "nothing"
+
+
+class Failures(logging.Handler):
+    """mitmproxy logs a broken hook or a crashed connection at ERROR and carries on; then the trial proves nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.seen: list[str] = []
+        self.on_failure: Callable[[str], None] = lambda why: None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = self.format(record)
+        self.seen.append(text)
+        self.on_failure(text)
+
+
+class ControlServer:
+    """Hook: running. Serves the control API, then says on which port."""
+
+    def __init__(self, api: web.Application, settings: Settings, on_ready: Callable[[int], None]) -> None:
+        self._api, self._settings, self._on_ready = api, settings, on_ready
+
+    async def running(self) -> None:
+        # A handler is cancelled as soon as its caller has left: that is how the end of a runner is noticed.
+        runner = web.AppRunner(self._api, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
+        await runner.setup()
+        await web.TCPSite(runner, self._settings.control_host, self._settings.control_port).start()
+        self._on_ready(runner.addresses[0][1])
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """A proxy's parts. `addons` are mitmproxy addons, in the order in which their hooks have to run."""
+
+    board: Board
+    failures: Failures
+    addons: tuple[object, ...]
+
+
+def assemble(settings: Settings, proxyserver: Proxyserver, stop: Callable[[], None], on_ready: Callable[[int], None]) -> Assembly:
+    """Call it in the event loop that mitmproxy runs in. `stop` ends the process; `on_ready` is told the control API's port."""
+    connections = Connections(proxyserver)
+    board = Board(Journal(), stop, connections)
+    failures = Failures()
+    failures.on_failure = lambda why: board.fail("proxy", why)
+    identities = Identities(settings.tokens, "controller" if settings.client_certificate else "unknown")
+    tls = _upstream_tls(settings)
+    upstream = Upstream(settings.upstream, tls)
+    url = urlsplit(settings.upstream)
+    relay = Relay(url.hostname or "127.0.0.1", url.port or 443, tls, board, upstream)
+    faults = RequestFaults(board, connections, relay, upstream)
+    api = application(board, settings.control_token, Runner(board, settings.on_disconnect))
+    addons = (
+        WatchGate(relay, identities, connections, board),
+        Calls(board, identities, faults),
+        ControlServer(api, settings, on_ready),  # last: what it calls ready, is
+    )
+    return Assembly(board, failures, addons)
+
+
+async def last_words(board: Board) -> None:
+    """Let the readers have what happened last; one that does not read must not keep us."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(board.journal.read(), _LAST_WORDS_SECONDS)
+
+
+def listen_on_tcp_alone(mode: str) -> None:
+    """reverse:https would listen for QUIC as well. parse() is cached: this is the instance that listens."""
+    ProxyMode.parse(mode).transport_protocol = "tcp"  # type: ignore[misc]
+
+
+def never_cut_quiet_connections(options: Options) -> None:
+    """A watch without bookmarks may be silent for hours."""
+    if hasattr(server, "TCP_TIMEOUT"):  # up to mitmproxy 12.2.0
+        server.TCP_TIMEOUT = _NEVER
+    else:
+        options.update(tcp_timeout=_NEVER)
+
+
+def _upstream_tls(settings: Settings) -> ssl.SSLContext:
+    tls = ssl.create_default_context(cafile=settings.upstream_ca or None)
+    tls.verify_flags &= ~ssl.VERIFY_X509_STRICT  # from Python 3.13 on; CAs of test clusters often lack keyUsage
+    if settings.client_certificate:
+        tls.load_cert_chain(settings.client_certificate)
+    return tls

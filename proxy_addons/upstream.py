@@ -1,0 +1,53 @@
+"""The API server, as the proxy itself asks it: for the past, and to compete. All else passes through mitmproxy or the relay."""
+
+import re
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import aiohttp
+
+from staleproof.core.past import target_at
+from staleproof.core.request import ApiRequest
+
+_PASSED_ON = ("authorization", "accept", "user-agent", "impersonate-user", "impersonate-group")
+_LIMIT = aiohttp.ClientTimeout(total=60)
+_OF_ONE_OBJECT = re.compile(r"as=PartialObjectMetadata(?!List)")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An answer of the API server."""
+
+    code: int
+    content_type: str
+    body: bytes
+
+
+class Upstream:
+    """On behalf of a client: with its own credentials, or with those that the proxy has."""
+
+    def __init__(self, url: str, tls: ssl.SSLContext) -> None:
+        self._url, self._tls = url.rstrip("/"), tls
+        self._session: aiohttp.ClientSession | None = None
+
+    async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> Said:
+        """Raises aiohttp.ClientError when nobody answers."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(timeout=_LIMIT, auto_decompress=True)
+        async with self._session.request(method, self._url + target, headers=headers, data=body or None, ssl=self._tls) as answer:
+            return Said(answer.status, answer.headers.get("Content-Type", ""), await answer.read())
+
+    async def list_at(self, request: ApiRequest, target: str, headers: Mapping[str, str], revision: int) -> bytes | None:
+        """The LIST that shows at this revision what a client's read asks for; None when the API server can no longer tell."""
+        accept = _OF_ONE_OBJECT.sub("as=PartialObjectMetadataList", headers.get("accept", "*/*"))
+        try:
+            said = await self.ask("GET", target_at(request, target, revision), on_behalf(headers, accept=accept))
+        except (aiohttp.ClientError, TimeoutError):
+            return None
+        return said.body if said.code == 200 else None
+
+
+def on_behalf(headers: Mapping[str, str], **instead: str) -> dict[str, str]:
+    """What of a client's header fields goes with a request of ours. `instead` says what differs, in lower case."""
+    return {name: headers[name] for name in _PASSED_ON if name in headers} | {k.replace("_", "-"): v for k, v in instead.items()}

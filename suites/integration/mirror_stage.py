@@ -1,0 +1,96 @@
+"""A plan, and a rig, for the fixture clients that mirror ConfigMaps (fixtures/clients): what their tests share."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from staleproof.assess import Session, SessionOptions
+from staleproof.core.entry import Settled
+from staleproof.core.fault import AnyFault
+from staleproof.core.fault.legality import Contract
+from staleproof.core.history import History
+from staleproof.core.plan import Apply, Delete, Patch, Plan, Settle, Subject, Target, contradictions
+from staleproof.drive.control_plane import Silent
+from staleproof.drive.control_plane.cache import cache_root
+from staleproof.drive.control_plane.toolchain import find_go
+from staleproof.drive.go_program import GoProgram, ensure_go_program
+from staleproof.drive.run import Trial, run_trial
+from staleproof.errors import SetupError
+
+CLIENTS = Path(__file__).parents[2] / "fixtures" / "clients"
+GO = {"go-watch-list": "true", "go-list-and-watch": "false"}
+PYTHON = {"python": "python_mirror", "kopf": "kopf_mirror"}
+EVERY = (*GO, *PYTHON)
+ROLE = "staleproof.dev/mirror"
+# Long enough for client-go's back-off after several 410s, and for kopf's.
+SETTLE = Settle(deadline_seconds=90.0, limit_seconds=30.0)
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """One control plane and one proxy for all; each test says which client is under test."""
+    options = SessionOptions(subject=Subject(command=("none yet",)), root=tmp_path_factory.mktemp("staleproof"))
+    with Session(options) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def go_mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    try:
+        asyncio.run(find_go(cache_root(os.environ), tmp_path_factory.mktemp("go"), Silent()))
+    except SetupError as err:
+        pytest.skip(f"there is no Go to build fixtures/clients/go with: {err}")
+    return asyncio.run(ensure_go_program(GoProgram("go-mirror", CLIENTS / "go"), Silent()))
+
+
+@pytest.fixture
+def subject(client: str, request: pytest.FixtureRequest) -> Subject:
+    if client in GO:
+        program: Path = request.getfixturevalue("go_mirror")
+        return Subject(command=(str(program),), env={"KUBE_FEATURE_WatchListClient": GO[client]})
+    return Subject(command=(sys.executable, "-m", f"staleproof.fixtures.clients.{PYTHON[client]}"))
+
+
+def source(name: str, **data: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {ROLE: "source"}}, "data": data}
+
+
+def a_plan(*faults: AnyFault, contract: Contract = "legal", settle: Settle = SETTLE) -> Plan:
+    """Two sources; one is changed, the other deleted, and then made anew."""
+    first, second = (Target(api_version="v1", kind="ConfigMap", name=name) for name in ("first", "second"))
+    steps = (
+        Apply(object=source("first", colour="red")),
+        Apply(object=source("second", colour="green")),
+        Patch(target=first, patch={"data": {"colour": "blue", "size": "large"}}),
+        Delete(target=second),
+        Apply(object=source("second", colour="white")),
+    )
+    plan = Plan(scenario="fixture-clients", steps=steps, settle=settle, faults=faults, contract=contract)
+    assert contradictions(plan) == []
+    return plan
+
+
+def not_mirrored(objects: dict[tuple[str, str, str], Any]) -> str:
+    """What is wrong with the state, in words; empty when every source has its copy and there is no other copy."""
+    found = {name: obj for (resource, _, name), obj in objects.items() if resource == "configmaps"}
+    of = {name: (obj["metadata"].get("labels") or {}).get(ROLE) for name, obj in found.items()}
+    wanted = {f"mirror-{name}": (obj["metadata"]["uid"], obj["data"]) for name, obj in found.items() if of[name] == "source"}
+    copies = {
+        name: (obj["metadata"]["ownerReferences"][0]["uid"], obj["data"]) for name, obj in found.items() if of[name] == "copy"
+    }
+    return "" if wanted == copies else f"expected the copies {wanted}, found {copies}"
+
+
+def run(session: Session, plan: Plan, folder: Path) -> History:
+    trial = Trial(plan=plan, folder=folder, converged=not_mirrored)
+    return session.call(lambda rig: run_trial(trial, rig))
+
+
+def how_it_settled(history: History) -> Settled:
+    (found,) = [entry for entry in history.entries if isinstance(entry, Settled)]
+    return found

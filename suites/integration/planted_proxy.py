@@ -1,0 +1,68 @@
+"""A proxy process of our own making: the product's, with a few lines of Python that change it before it starts.
+
+For what cannot be had by configuration: a small bound, a self-check that overlooks nothing.
+"""
+
+import asyncio
+import json
+import secrets
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+
+from staleproof.core.entry import Entry
+from staleproof.drive.control_plane import CONTROLLER
+from staleproof.drive.control_plane.plane import write_private
+from staleproof.drive.process import Command, Process
+from staleproof.drive.proxy import Ports, Proxy
+
+from .proxy_client import LIMIT_SECONDS
+from .proxy_stage import Scene, Stage
+
+_MAIN = """
+import staleproof.proxy_addons.__main__ as product
+{planted}
+product.main()
+"""
+
+
+@asynccontextmanager
+async def planted_proxy(stage: Stage, folder: Path, planted: str = "") -> AsyncIterator[Stage]:
+    """Another stage, before the same API server, whose proxy has been changed by these lines. It may end before the test does."""
+    script, ready, token = folder / "planted.py", folder / "ready.json", secrets.token_urlsafe(24)
+    script.write_text(_MAIN.format(planted=planted))
+    config = {
+        "upstream": stage.plane.server,
+        "upstreamCa": str(stage.plane.ca_file),
+        "confdir": str(folder / "ca"),
+        "tokens": {stage.plane.tokens[CONTROLLER]: "controller"},
+        "controlToken": token,
+        "ready": str(ready),
+    }
+    write_private(folder / "config.json", json.dumps(config).encode())
+    argv = (sys.executable, "-O", str(script), str(folder / "config.json"))
+    process = await Process.start(Command(name="proxy", argv=argv, log=folder / "proxy.log"))
+
+    async def written() -> bool:
+        return ready.exists()
+
+    try:
+        await process.ready(written, limit_seconds=LIMIT_SECONDS)
+        found = json.loads(ready.read_bytes())
+        headers = {"Authorization": f"Bearer {token}"}
+        async with aiohttp.ClientSession(headers=headers, read_bufsize=1 << 20) as session, asyncio.TaskGroup() as group:
+            running, recorded = Proxy(process, folder, Ports(found["port"], found["controlPort"]), session), list[Entry]()
+            reading = group.create_task(running.read_entries(recorded.append))
+            other = Stage(Scene(stage.plane, stage.api, running, recorded), stage.group)
+            await other.begin()
+            try:
+                yield other
+            finally:
+                if process.running:
+                    await other.end()
+                reading.cancel()
+    finally:
+        await process.stop(grace_seconds=5.0)

@@ -1,0 +1,143 @@
+"""Raw HTTP/1.1 clients, so that a test sees what came over the wire and not what a library made of it.
+
+Decides nothing about Kubernetes: what is asked for and what the answer should be is up to the tests.
+"""
+
+import asyncio
+import gzip
+import json
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+LIMIT_SECONDS = 60.0
+JSON = dict[str, Any]
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT_SECONDS):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+def trusting(ca_file: Path) -> ssl.SSLContext:
+    tls = ssl.create_default_context(cafile=str(ca_file))
+    tls.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return tls
+
+
+class Connection:
+    """One raw HTTP/1.1 connection over TLS that is kept open. `alpn`: the protocols it offers; empty offers none."""
+
+    def __init__(self, server: str, ca_file: Path, token: str, *, alpn: tuple[str, ...] = ()) -> None:
+        self._host, _, port = server.removeprefix("https://").partition(":")
+        self._port, self._tls, self._token = int(port), trusting(ca_file), token
+        if alpn:
+            self._tls.set_alpn_protocols(alpn)
+        self.fields: dict[str, str] = {}
+
+    async def open(self) -> None:
+        self.reader, self.writer = await asyncio.open_connection(
+            self._host, self._port, ssl=self._tls, server_hostname=self._host, limit=1 << 26
+        )
+
+    @property
+    def protocol(self) -> str | None:
+        """What was agreed on by ALPN."""
+        found: str | None = self.writer.get_extra_info("ssl_object").selected_alpn_protocol()
+        return found
+
+    async def ask(self, method: str, path: str, body: object = None, **headers: str) -> int:
+        """Send a request and read the head of the answer; the status. Bytes are sent as they are, everything else as JSON."""
+        await self.send(method, path, body, **headers)
+        return await self.status()
+
+    async def send(self, method: str, path: str, body: object = None, **headers: str) -> None:
+        data = body if isinstance(body, bytes) else b"" if body is None else msgspec.json.encode(body)
+        fields = {"Host": self._host, "Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        fields |= {name.replace("_", "-"): value for name, value in headers.items()} | {"Content-Length": str(len(data))}
+        head = "\r\n".join([f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())])
+        self.writer.write(head.encode() + b"\r\n\r\n" + data)
+        await self.writer.drain()
+
+    async def status(self) -> int:
+        answer = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
+        lines = answer.split("\r\n")
+        self.fields = {name: value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+        return int(lines[0].split()[1])
+
+    async def chunk(self) -> bytes:
+        """Empty at the last chunk."""
+        size = int(await self.reader.readuntil(b"\r\n"), 16)
+        data = await self.reader.readexactly(size)
+        await self.reader.readexactly(2)
+        return data
+
+    async def body(self) -> bytes:
+        """The rest of the answer, as it came."""
+        if "content-length" in self.fields:
+            return await self.reader.readexactly(int(self.fields["content-length"]))
+        if "transfer-encoding" not in self.fields:
+            return await self.reader.read()
+        data = b""
+        while piece := await self.chunk():
+            data += piece
+        return data
+
+    async def call(self, method: str, path: str, body: object = None, **headers: str) -> tuple[int, JSON]:
+        """The status and the document of an answer, whether or not it is compressed."""
+        status = await self.ask(method, path, body, **headers)
+        data = await self.body()
+        if self.fields.get("content-encoding") == "gzip":
+            data = gzip.decompress(data)
+        return status, cast(JSON, json.loads(data))
+
+    def abort(self) -> None:
+        self.writer.transport.abort()
+
+
+class Watching:
+    """A watch whose frames are collected as they come. `rest`: no whole one; `ending`: clean, cut or reset, once it has ended."""
+
+    def __init__(self, connection: Connection, group: asyncio.TaskGroup) -> None:
+        self.connection = connection
+        self.lines: list[bytes] = []
+        self.ending = ""
+        self.rest = b""
+        self._task = group.create_task(self._collect())
+
+    async def _collect(self) -> None:
+        try:
+            while data := await self.connection.chunk():
+                *lines, self.rest = (self.rest + data).split(b"\n")
+                self.lines += lines
+            self.ending = "clean"
+        except ConnectionResetError:
+            self.ending = "reset"
+        except (OSError, asyncio.IncompleteReadError):
+            self.ending = "cut"
+
+    @property
+    def frames(self) -> list[JSON]:
+        return [json.loads(line) for line in self.lines]
+
+    @property
+    def events(self) -> list[tuple[str, str]]:
+        """Type and name of each frame."""
+        return [(frame["type"], frame["object"].get("metadata", {}).get("name", "")) for frame in self.frames]
+
+    @property
+    def changes(self) -> list[bytes]:
+        """What came, without bookmarks: where those of a minute come is the API server's business, and differs between watches."""
+        return [line for line in self.lines if not line.startswith(b'{"type":"BOOKMARK"')]
+
+    async def until(self, count: int) -> None:
+        await until(lambda: len(self.lines) >= count or self.ending != "")
+        assert len(self.lines) >= count, (self.ending, self.events)
+
+    async def ended(self) -> str:
+        await until(lambda: self.ending != "")
+        return self.ending

@@ -1,0 +1,108 @@
+"""The fixture clients do their one job through the proxy, when nothing is wrong and when their watch is held, cut or expired.
+
+What every other fault does to each of them is asked elsewhere. Skipped for the client in Go only where there is no Go.
+"""
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from staleproof.assess import Session
+from staleproof.core.entry import Asked, FaultFired
+from staleproof.core.fault import AnyFault, Expire, HoldStream, SeverStream, Window
+from staleproof.core.history import History
+from staleproof.core.plan import Apply, Delete, Patch, Plan, Subject, Target
+from staleproof.core.request import WRITES
+from staleproof.drive.controller import Controller
+from staleproof.drive.manifests import resource_type
+from staleproof.drive.rig import Rig
+
+from .mirror_stage import EVERY, ROLE, SETTLE, a_plan, how_it_settled, not_mirrored, run, source
+from .mirror_stage import go_mirror as go_mirror
+from .mirror_stage import session as session
+from .mirror_stage import subject as subject
+
+FAULTS: dict[str, AnyFault] = {
+    "held until it lists again": HoldStream(resource="configmaps", release="relist", window=Window(from_step=3)),
+    "reset": SeverStream(resource="configmaps", how="reset", window=Window(from_step=3)),
+    "expired": Expire(resource="configmaps", window=Window(from_step=3, until_step=5)),
+}
+
+
+def writes(history: History) -> list[str]:
+    return [entry.verb for entry in history.entries if isinstance(entry, Asked) and entry.verb in WRITES]
+
+
+@pytest.mark.parametrize("client", EVERY)
+def test_copies_follow_their_sources(session: Session, subject: Subject, tmp_path: Path) -> None:
+    """With as few writes as it takes: the copy of another incarnation is deleted, and made anew."""
+    session.use(subject)
+    history = run(session, a_plan(), tmp_path)
+    assert how_it_settled(history).ok, how_it_settled(history).why
+    assert writes(history) == ["create", "create", "update", "delete", "create"]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("client", EVERY)
+def test_copies_catch_up_with_their_sources(session: Session, subject: Subject, fault: str, tmp_path: Path) -> None:
+    session.use(subject)
+    history = run(session, a_plan(FAULTS[fault]), tmp_path)
+    assert [entry.fault for entry in history.entries if isinstance(entry, FaultFired)] == [0]
+    assert how_it_settled(history).ok, how_it_settled(history).why
+
+
+@pytest.mark.parametrize("client", EVERY)
+def test_copies_are_kept_as_they_should_be(session: Session, subject: Subject, tmp_path: Path) -> None:
+    """What somebody does to a copy is undone; what only has the name of one is left alone as long as it is there."""
+    copy = Target(api_version="v1", kind="ConfigMap", name="mirror-first")
+    foreign = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": copy.name}, "data": {"whose": "not yours"}}
+    steps = (
+        Apply(object=foreign),
+        Apply(object=source("first", colour="red")),
+        Delete(target=copy),
+        Patch(target=copy, patch={"data": {"colour": "brown"}}),
+        Delete(target=copy),
+    )
+    session.use(subject)
+    history = run(session, Plan(scenario="fixture-clients", steps=steps, settle=SETTLE), tmp_path)
+    assert how_it_settled(history).ok, how_it_settled(history).why
+    assert writes(history) == ["create", "update", "create"]
+
+
+@pytest.mark.parametrize("client", EVERY)
+def test_it_begins_with_what_is_there_and_ends_when_it_is_told_to(session: Session, subject: Subject) -> None:
+    async def begin(rig: Rig) -> tuple[bool, Controller]:
+        namespace = f"staleproof-{uuid.uuid4().hex[:8]}"
+        await rig.create_namespace(namespace)
+        for manifest in (
+            source("first", colour="red"),
+            source("second", colour="green"),
+            orphan("mirror-second"),
+            orphan("mirror-third"),
+        ):
+            await rig.api.apply(await resource_type(manifest, rig.api), namespace, manifest)
+        await rig.controller_ready()
+        mirrored = await rig.feed.until(lambda now: not not_mirrored(rig.truth.live(namespace)) or now + 0.05, limit_seconds=60.0)
+        assert rig.controller is not None
+        return mirrored, rig.controller
+
+    session.use(subject)
+    mirrored, controller = session.call(begin)
+    assert mirrored, controller.account()
+    session.use(subject)
+    assert controller.exit_code == 0, controller.account()
+
+
+def orphan(name: str) -> dict[str, Any]:
+    """A copy whose source has gone, or has come back as another incarnation."""
+    owner = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "name": name.removeprefix("mirror-"),
+        "uid": str(uuid.uuid4()),
+        "controller": True,
+    }
+    metadata = {"name": name, "labels": {ROLE: "copy"}, "ownerReferences": [owner]}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"colour": "grey"}}

@@ -1,0 +1,101 @@
+"""Connections that are more than HTTP: websockets, exec and followed logs pass untouched."""
+
+import asyncio
+import contextlib
+import json
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+
+from staleproof.core.entry import Asked, Broke
+from staleproof.drive.control_plane import CONTROLLER
+
+from .proxy_client import LIMIT_SECONDS, trusting, until
+from .proxy_stage import Stage, Theatre
+from .proxy_stage import theatre as theatre
+
+
+def test_a_watch_over_websocket_passes_and_is_told(theatre: Theatre) -> None:
+    """An upgraded connection is passed on untouched; a watch in it cannot be held, and the trial must know that."""
+
+    async def body(stage: Stage) -> None:
+        start = await stage.revision()
+        tls, token = trusting(stage.proxy.ca_file), stage.plane.tokens[CONTROLLER]
+        url = f"{stage.proxy.server.replace('https', 'wss')}{stage.path}?watch=1&resourceVersion={start}"
+        async with (
+            aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as session,
+            session.ws_connect(url, ssl=tls, origin=stage.proxy.server) as socket_,
+        ):
+            await stage.create("sample")
+            frame = json.loads(await socket_.receive_str(timeout=LIMIT_SECONDS))
+            assert (frame["type"], frame["object"]["metadata"]["name"]) == ("ADDED", "sample")
+        await until(lambda: len(stage.of(Broke)) == 1)
+        assert "WebSocket" in stage.of(Broke)[0].why
+
+    theatre.play(body)
+
+
+def test_exec_and_followed_logs_pass_untouched(theatre: Theatre) -> None:
+    async def body(stage: Stage) -> None:
+        more = asyncio.Event()
+        async with kubelet(stage.proxy.ca_file.with_name("mitmproxy-ca.pem"), more) as port:
+            pod = await pod_on(stage, port)
+            client = await stage.connection()
+            upgrade = {"Upgrade": "SPDY/3.1", "Connection": "Upgrade", "X_Stream_Protocol_Version": "v4.channel.k8s.io"}
+            assert await client.ask("POST", f"{pod}/exec?command=cat&stdin=true&stdout=true", **upgrade) == 101
+            sent = bytes(range(256)) * 1000
+            client.writer.write(sent)
+            assert await client.reader.readexactly(len(sent)) == sent
+            log = await stage.connection()
+            assert await log.ask("GET", f"{pod}/log?follow=true") == 200
+            assert await log.chunk() == b"first\n"  # while the log goes on
+            more.set()
+            assert [await log.chunk(), await log.chunk()] == [b"second\n", b""]
+        await stage.told()
+        assert [entry for entry in stage.entries if isinstance(entry, Asked | Broke)] == []
+
+    theatre.play(body)
+
+
+@asynccontextmanager
+async def kubelet(certificate: Path, more: asyncio.Event) -> AsyncIterator[int]:
+    """What kube-apiserver needs behind exec and log: an echo, and a log whose second line comes when it is told to."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        with contextlib.suppress(OSError):
+            if b" /exec/" in head:
+                writer.write(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n")
+                while data := await reader.read(65536):
+                    writer.write(data)
+            else:
+                writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nfirst\n\r\n")
+                await more.wait()
+                writer.write(b"7\r\nsecond\n\r\n0\r\n\r\n")
+        writer.close()
+
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(certificate)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+
+
+async def pod_on(stage: Stage, port: int) -> str:
+    """The path of a pod on a node whose kubelet listens on this port."""
+    node = f"node-{stage.namespace}"
+    status = {
+        "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": port}},
+    }
+    await stage.api.call("POST", "/api/v1/nodes", {"metadata": {"name": node}})
+    await stage.api.call("PATCH", f"/api/v1/nodes/{node}/status", {"status": status}, content_type="application/merge-patch+json")
+    spec = {"nodeName": node, "containers": [{"name": "main", "image": "sample"}]}
+    path = f"/api/v1/namespaces/{stage.namespace}/pods"
+    await stage.api.call("POST", path, {"metadata": {"name": "sample"}, "spec": spec})
+    return f"{path}/sample"

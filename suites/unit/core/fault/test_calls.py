@@ -1,0 +1,94 @@
+"""Legal faults about single requests: before they are executed, after it, and never both."""
+
+import pytest
+
+from staleproof.core.fault import Compete, LoseAnswer, Misfit, Reject, SlowAnswer
+from staleproof.core.fault.calls import RESET
+from staleproof.core.fault.decision import PASS, Competition, Cut, Refusal, Reply, Wait
+from staleproof.core.fault.model import Fault
+
+from .asking import PODS, misfits, request
+
+UPDATE = request(f"PUT {PODS}/x")
+
+
+@pytest.mark.parametrize(
+    ("code", "retry_after", "reason", "sent"),
+    [
+        (429, None, "TooManyRequests", 1),  # never without: clients would not wait
+        (429, 7, "TooManyRequests", 7),
+        (500, None, "InternalError", None),
+        (503, None, "ServiceUnavailable", None),
+        (503, 3, "ServiceUnavailable", 3),
+        (504, None, "Timeout", None),
+    ],
+)
+def test_a_rejected_request(code: int, retry_after: int | None, reason: str, sent: int | None) -> None:
+    fault = Reject(resource="pods", code=code, retry_after=retry_after)
+    reply = fault.on_request(UPDATE, 1)
+    assert isinstance(reply, Reply)
+    assert (reply.code, reply.reason, reply.retry_after) == (code, reason, sent)
+    assert reply.message
+    assert (fault.on_request(UPDATE, 2), fault.on_answer(UPDATE, 1)) == (PASS, PASS)
+    assert misfits(fault) == []
+
+
+def test_a_rejected_request_may_be_cut() -> None:
+    assert Reject(resource="pods", code=RESET).on_request(UPDATE, 1) == Cut()
+
+
+def test_somebody_else_is_quicker_than_a_write() -> None:
+    fault = Compete(resource="pods", verb="write", nth=2)
+    assert [fault.on_request(UPDATE, nth) for nth in (1, 2, 3)] == [PASS, Competition(), PASS]
+    for line in (f"POST {PODS}", f"PATCH {PODS}/x", f"DELETE {PODS}/x"):
+        assert fault.on_request(request(line), 2) == Competition()
+    assert fault.on_request(request(f"DELETE {PODS}"), 2) == Refusal("", "nobody competes with a deletecollection")
+    assert fault.on_request(request(f"GET {PODS}"), 2) == Refusal("", "nobody competes with a list")
+
+
+def test_an_answer_is_lost_after_the_execution() -> None:
+    fault = LoseAnswer(resource="pods")
+    assert (fault.on_request(UPDATE, 1), fault.on_answer(UPDATE, 1), fault.on_answer(UPDATE, 2)) == (PASS, Cut(), PASS)
+    late = LoseAnswer(resource="pods", code=504, nth=2).on_answer(UPDATE, 2)
+    assert isinstance(late, Reply)
+    assert (late.code, late.reason, late.retry_after) == (504, "Timeout", None)
+    assert "may still be processing the request" in late.message
+
+
+def test_a_slow_answer_is_slow_before_or_after() -> None:
+    after, before = (SlowAnswer(resource="pods", by_seconds=2.0, moment=moment) for moment in ("after", "before"))
+    assert (after.on_request(UPDATE, 1), after.on_answer(UPDATE, 1)) == (PASS, Wait(2.0))
+    assert (before.on_request(UPDATE, 1), before.on_answer(UPDATE, 1)) == (Wait(2.0), PASS)
+    assert (after.on_answer(UPDATE, 2), before.on_request(UPDATE, 2)) == (PASS, PASS)
+
+
+NO_ANSWER = "a watch has no answer to act on, it is a stream; use Hold, Delay or Sever"
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        (Reject(resource="pods", code=409), [Misfit("code is 409 though nobody competes", "32")]),
+        (Reject(resource="pods", code=404), [Misfit("code is 404, expected one of 0, 429, 500, 503, 504")]),
+        (Reject(resource="pods", code=500, retry_after=1), [Misfit("retryAfter goes with codes 429 and 503, not with 500")]),
+        (Reject(resource="pods", code=429, retry_after=0), [Misfit("retryAfter is 0, expected a positive number")]),
+        *((Compete(resource="pods", verb=verb), []) for verb in ("write", "create", "update", "patch", "delete")),
+        *(
+            (Compete(resource="pods", verb=verb), [Misfit(f"verb is {verb}, expected write, create, update, patch or delete")])
+            for verb in ("*", "read", "get", "list", "watch", "deletecollection")
+        ),
+        *((LoseAnswer(resource="pods", code=code), []) for code in (0, 500, 504)),
+        (LoseAnswer(resource="pods", code=504, retry_after=1), [Misfit("retryAfter after the execution", "31")]),
+        (LoseAnswer(resource="pods", code=429), [Misfit("code is 429 after the execution", "31")]),
+        (LoseAnswer(resource="pods", code=503), [Misfit("code is 503 after the execution", "31")]),
+        (LoseAnswer(resource="pods", code=409), [Misfit("code is 409 after the execution", "32")]),
+        (LoseAnswer(resource="pods", code=200), [Misfit("code is 200, expected one of 0, 500, 504")]),
+        (LoseAnswer(resource="pods", verb="watch"), [Misfit(NO_ANSWER)]),
+        (SlowAnswer(resource="pods", verb="watch", by_seconds=1.0), [Misfit(NO_ANSWER)]),
+        (SlowAnswer(resource="pods", verb="watch", by_seconds=1.0, moment="before"), []),
+        (LoseAnswer(resource="pods", verb="read"), []),
+        (SlowAnswer(resource="pods", by_seconds=0.0), [Misfit("bySeconds is 0, expected a positive number")]),
+    ],
+)
+def test_misfits(fault: Fault, expected: list[Misfit]) -> None:
+    assert misfits(fault) == expected

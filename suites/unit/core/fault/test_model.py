@@ -1,0 +1,240 @@
+"""What all faults have in common: whom they concern, what makes no sense in them, how they are called."""
+
+from typing import get_args
+
+import pytest
+
+from staleproof.core.fault import (
+    AnyFault,
+    HideOwnWrite,
+    HoldStream,
+    Misfit,
+    OwnWrite,
+    Reject,
+    Seat,
+    SeverStream,
+    SlowAnswer,
+    Window,
+)
+from staleproof.core.fault.decision import PASS
+from staleproof.core.fault.legality import ROWS
+from staleproof.core.fault.model import CallFault, Fault, Verb, one_of, positive
+
+from .asking import ADDED, BOOKMARK, PODS, WATCH, misfits, place, request
+
+KINDS: tuple[type[AnyFault], ...] = get_args(AnyFault)
+
+
+def test_the_fault_that_does_nothing() -> None:
+    nothing = Fault(resource="pods")
+    assert nothing.on_frame(ADDED, place()) == PASS
+    assert nothing.on_request(request(WATCH), 1) == PASS
+    assert nothing.on_answer(request(WATCH), 1) == PASS
+    assert (nothing.trigger, nothing.on_open, nothing.on_close, nothing.trickles, nothing.refuses_connections) == (
+        None,
+        None,
+        None,
+        False,
+        False,
+    )
+    assert nothing.window == Window(from_step=1, until_step=None, seconds=None)
+    assert misfits(nothing) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fault_says_by_which_row_it_is_what_it_is(kind: type[AnyFault]) -> None:
+    rows = [ROWS[number] for number in kind.row.split(", ")]
+    assert {row.contract for row in rows} == {kind.contract}
+    assert kind.__doc__
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_a_hostile_fault_breaks_a_property(kind: type[AnyFault]) -> None:
+    assert kind.breaks in ("", "Reliable", "Unique", "Ordered", "Atomic")
+    assert not kind.breaks or kind.contract == "hostile"
+
+
+def test_the_names_of_the_requirements_are_there() -> None:
+    assert {str(kind.__struct_config__.tag) for kind in KINDS} >= {
+        "AddBookmarks", "Coalesce", "Compete", "Delay", "DropBookmarks", "DropFrame", "Expire", "Hang", "HideOwnWrite", "Hold",
+        "Kill", "LoseAnswer", "NoEndBookmark", "PastSnapshot", "Pause", "Refuse", "RefuseWatchList", "Reject", "Reorder",
+        "RepeatFrame", "Restart", "Sever", "Skew", "SlowAnswer", "SlowStart", "StaleRead",
+    }  # fmt: skip
+    assert HoldStream(resource="pods").tag == "Hold"
+
+
+# --- whom it concerns ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fault", "resource", "concerns"),
+    [
+        (HoldStream(resource="pods"), "pods", True),
+        (HoldStream(resource="pods"), "services", False),
+        (HoldStream(resource="pods"), "pods.example.com", False),
+        (HoldStream(resource="*"), "deployments.apps", True),
+        (HoldStream(resource="*"), "leases.coordination.k8s.io", False),
+        (HoldStream(resource="*"), "events", False),
+        (HoldStream(resource="*"), "events.events.k8s.io", False),
+        (HoldStream(resource="leases.coordination.k8s.io"), "leases.coordination.k8s.io", True),
+    ],
+)
+def test_resources(fault: Fault, resource: str, *, concerns: bool) -> None:
+    assert fault.concerns(resource) is concerns
+
+
+@pytest.mark.parametrize(
+    ("fields", "watch", "ordinal", "concerns"),
+    [
+        ({}, WATCH, 1, True),
+        ({"stream": 2}, WATCH, 1, False),
+        ({"stream": 2}, WATCH, 2, True),
+        ({"namespace": "trial"}, WATCH, 1, True),
+        ({"namespace": "other"}, WATCH, 1, False),
+        ({"namespace": "trial"}, "GET /api/v1/pods?watch=1", 1, True),  # a stream of all namespaces has it, too
+        ({"name": "x"}, WATCH, 1, True),  # its frames are asked about one by one
+        ({}, "GET /api/v1/namespaces/trial/services?watch=1", 1, False),
+    ],
+)
+def test_streams(fields: dict[str, str | int], watch: str, ordinal: int, *, concerns: bool) -> None:
+    fault = HoldStream(resource="pods", **fields)  # type: ignore[arg-type]  # from a table
+    assert fault.concerns_stream(Seat(request(watch), ordinal)) is concerns
+
+
+@pytest.mark.parametrize(
+    ("fields", "event", "bookmark"),
+    [
+        ({}, True, True),
+        ({"namespace": "trial"}, True, True),
+        ({"namespace": "other"}, False, True),  # a bookmark is of no namespace
+        ({"name": "x"}, True, False),
+        ({"name": "y"}, False, False),
+        ({"namespace": "other", "name": "x"}, False, False),
+    ],
+)
+def test_frames(fields: dict[str, str], *, event: bool, bookmark: bool) -> None:
+    fault = HoldStream(resource="pods", **fields)  # type: ignore[arg-type]  # from a table
+    assert (fault.concerns_frame(ADDED), fault.concerns_frame(BOOKMARK)) == (event, bookmark)
+
+
+@pytest.mark.parametrize(
+    ("fields", "line", "concerns"),
+    [
+        ({}, f"GET {PODS}", True),
+        ({}, "GET /api/v1/namespaces/trial/services", False),
+        ({"namespace": "trial"}, f"GET {PODS}", True),
+        ({"namespace": "other"}, f"GET {PODS}", False),
+        ({"namespace": "other"}, "GET /api/v1/pods", True),
+        ({"name": "x"}, f"GET {PODS}/x", True),
+        ({"name": "y"}, f"GET {PODS}/x", False),
+        ({"name": "x"}, f"GET {PODS}", False),
+        # verbs and their groups
+        ({"verb": "read"}, f"GET {PODS}", True),
+        ({"verb": "read"}, WATCH, True),
+        ({"verb": "read"}, f"POST {PODS}", False),
+        ({"verb": "write"}, f"POST {PODS}", True),
+        ({"verb": "write"}, f"DELETE {PODS}", True),
+        ({"verb": "write"}, f"GET {PODS}/x", False),
+        ({"verb": "update"}, f"PUT {PODS}/x", True),
+        ({"verb": "update"}, f"PATCH {PODS}/x", False),
+        ({"verb": "deletecollection"}, f"DELETE {PODS}", True),
+        ({"verb": "delete"}, f"DELETE {PODS}", False),
+        # subresources
+        ({"verb": "update"}, f"PUT {PODS}/x/status", True),
+        ({"verb": "update", "subresource": ""}, f"PUT {PODS}/x/status", False),
+        ({"verb": "update", "subresource": ""}, f"PUT {PODS}/x", True),
+        ({"verb": "update", "subresource": "status"}, f"PUT {PODS}/x/status", True),
+        ({"verb": "update", "subresource": "status"}, f"PUT {PODS}/x", False),
+        # a dry run does nothing, so nothing is done to it
+        ({"verb": "write"}, f"POST {PODS}?dryRun=All", False),
+    ],
+)
+def test_requests(fields: dict[str, str], line: str, *, concerns: bool) -> None:
+    fault = Reject(resource="pods", **fields)  # type: ignore[arg-type]  # from a table
+    assert fault.concerns_request(request(line)) is concerns
+
+
+@pytest.mark.parametrize("verb", [verb for verb in get_args(Verb) if verb not in ("*", "read", "write")])
+def test_every_verb_is_itself_and_in_one_group(verb: Verb) -> None:
+    lines = {
+        "get": f"GET {PODS}/x",
+        "list": f"GET {PODS}",
+        "watch": WATCH,
+        "create": f"POST {PODS}",
+        "update": f"PUT {PODS}/x",
+        "patch": f"PATCH {PODS}/x",
+        "delete": f"DELETE {PODS}/x",
+        "deletecollection": f"DELETE {PODS}",
+    }
+    asked = request(lines[verb])
+    by_verb: dict[Verb, Reject] = {word: Reject(resource="pods", verb=word) for word in get_args(Verb)}
+    assert [word for word, fault in by_verb.items() if fault.concerns_request(asked)] in (["*", "read", verb], ["*", "write", verb])
+
+
+@pytest.mark.parametrize(
+    ("nth", "times", "hit"),
+    [(1, 1, [1]), (2, 1, [2]), (1, 3, [1, 2, 3]), (2, 2, [2, 3]), (1, None, [1, 2, 3, 4, 5]), (4, None, [4, 5])],
+)
+def test_the_nth_and_so_many_in_a_row(nth: int, times: int | None, hit: list[int]) -> None:
+    fault = CallFault(resource="pods", nth=nth, times=times)
+    assert [number for number in range(1, 6) if fault.hits(number)] == hit
+
+
+# --- what makes no sense ---------------------------------------------------------------------------------------------------------
+
+NAMED: tuple[Verb, ...] = ("*", "read", "write", "get", "watch", "update", "patch", "delete")
+NAMED_CREATE = (
+    "a create has its object's name in the body only, so name x never matches; leave name out and use nth"
+    ' (or say which subresource of the object is created, for example "eviction")'
+)
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        (HoldStream(resource="pods", window=Window(1, 2, 0.5)), []),
+        (HoldStream(resource=""), ['resource is empty, expected for example "pods", "deployments.apps" or "*"']),
+        (HoldStream(resource="pods", window=Window(2, 2)), ["untilStep 2 is not after fromStep 2"]),
+        (HoldStream(resource="pods", window=Window(3, 1)), ["untilStep 1 is not after fromStep 3"]),
+        (HoldStream(resource="pods", window=Window(seconds=0)), ["seconds is 0, expected a positive number"]),
+        (HoldStream(resource="pods", window=Window(seconds=-1.5)), ["seconds is -1.5, expected a positive number"]),
+        (HoldStream(resource="pods", stream=0), ["stream is 0, expected a positive number"]),
+        (HideOwnWrite(resource="pods", write=OwnWrite("create", 0)), ["write.nth is 0, expected a positive number"]),
+        (SeverStream(resource="pods", nth=0), ["nth is 0, expected a positive number"]),
+        (SlowAnswer(resource="pods", by_seconds=-1.0), ["bySeconds is -1, expected a positive number"]),
+        (
+            Reject(resource="pods", nth=0, times=-1),
+            ["nth is 0, expected a positive number", "times is -1, expected a positive number"],
+        ),
+        (Reject(resource="pods", stream=1), ["stream selects streams, and this fault is about requests; use verb and nth"]),
+        (Reject(resource="pods", name="x", verb="list"), ["a list is about a collection, so name x never matches; leave name out"]),
+        (
+            Reject(resource="pods", name="x", verb="deletecollection"),
+            ["a deletecollection is about a collection, so name x never matches; leave name out"],
+        ),
+        (Reject(resource="pods", name="x", verb="create"), [NAMED_CREATE]),
+        (Reject(resource="pods", name="x", verb="create", subresource=""), [NAMED_CREATE]),
+        (Reject(resource="pods", name="x", verb="create", subresource="eviction"), []),  # POST pods/x/eviction has it in its path
+        *((Reject(resource="pods", name="x", verb=verb), []) for verb in NAMED),
+    ],
+)
+def test_misfits(fault: Fault, expected: list[str]) -> None:
+    assert [str(misfit) for misfit in misfits(fault)] == expected
+
+
+def test_a_misfit_that_is_hostile_quotes_its_row() -> None:
+    why = "hostile: an event never appears twice (legality row 19, as:pkg/storage/cacher/cache_watcher.go)"
+    assert str(Misfit("it repeats", "19")) == f"it repeats: {why}"
+    assert str(Misfit("", "19")) == why
+    assert str(Misfit("just wrong")) == "just wrong"
+
+
+def test_fields_are_spelt_as_in_plans() -> None:
+    assert [misfit.text for misfit in positive(by_seconds=0, nth=None, as_of_step=1)] == [
+        "bySeconds is 0, expected a positive number"
+    ]
+
+
+def test_one_of() -> None:
+    assert list(one_of("code", 500, (500, 503))) == []
+    assert list(one_of("code", 404, (500, 503), "31")) == [Misfit("code is 404, expected one of 500, 503", "31")]

@@ -1,0 +1,84 @@
+"""What CONTRIBUTING shows to somebody who wants to add a fault is built and used here, word for word."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+import msgspec
+import pytest
+
+from staleproof.core.fault import AnyFault, Fault, Misfit, Place, Seat
+from staleproof.core.fault.decision import PASS, Delay, FrameDecision
+from staleproof.core.fault.legality import ROWS
+from staleproof.core.fault.model import positive
+from staleproof.core.fault.reading import FAULTS
+from staleproof.core.frame import Frame
+from staleproof.core.gate import Gate, Waiting
+from staleproof.core.request import parse
+from staleproof.core.schedule import Schedule
+
+TEXT = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
+LONGEST = 15
+
+
+@pytest.fixture
+def example() -> type[Fault]:
+    """The class in CONTRIBUTING's python block, executed with the imports that its file would have."""
+    (block,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    assert len(block.splitlines()) <= LONGEST
+    names = {
+        "ClassVar": ClassVar, "Delay": Delay, "Fault": Fault, "Frame": Frame, "FrameDecision": FrameDecision, "Iterator": Iterator,
+        "Misfit": Misfit, "PASS": PASS, "Place": Place, "positive": positive,
+    }  # fmt: skip
+    scope: dict[str, object] = {"__name__": __name__, **names}
+    exec(block, scope)
+    made = scope["LateDeletes"]
+    assert isinstance(made, type)
+    assert issubclass(made, Fault)
+    return made
+
+
+def frame(kind: str, revision: int) -> Frame:
+    return Frame(kind, "trial", "a", "uid", revision, initial_end=False, raw=b"{}\n")
+
+
+def decoded(example: type[Fault], text: str) -> AnyFault:
+    kinds = AnyFault if example.__struct_config__.tag in FAULTS else example | AnyFault  # somebody may have taken it at its word
+    fault: AnyFault = msgspec.json.decode(text.encode(), type=kinds)
+    return fault
+
+
+def test_the_example_is_a_fault_that_a_plan_can_hold(example: type[Fault]) -> None:
+    (text,) = re.findall(r'`(\{"fault": "LateDeletes".*?\})`', TEXT)
+    fault = decoded(example, text)
+    assert fault.tag == "LateDeletes"
+    assert fault.resource == "pods"
+    assert ROWS[fault.row].contract == fault.contract == "legal"
+    assert list(fault.misfits()) == []
+
+
+def test_the_example_refuses_what_makes_no_sense(example: type[Fault]) -> None:
+    fault = decoded(example, '{"fault": "LateDeletes", "resource": "pods", "bySeconds": -1}')
+    assert [str(misfit) for misfit in fault.misfits()] == ["bySeconds is -1, expected a positive number"]
+
+
+def test_the_example_acts_within_its_window_and_in_order(example: type[Fault]) -> None:
+    fault = decoded(example, '{"fault": "LateDeletes", "resource": "pods", "bySeconds": 2, "window": {"fromStep": 2}}')
+    request = parse("GET", "/api/v1/pods?watch=1&resourceVersion=1")
+    assert request is not None
+    schedule = Schedule([fault])
+    gate = Gate(schedule.decide_for(Seat(request)))
+
+    def leaves(now: float) -> list[int | None]:
+        return [item.frame.revision for item in gate.release(now) if isinstance(item, Waiting)]
+
+    gate.receive(frame("DELETED", 2), 0.0)
+    assert leaves(0.0) == [2]  # the window is not open yet
+    schedule.begin_step(2, 1.0)
+    gate.receive(frame("ADDED", 3), 1.0)
+    gate.receive(frame("DELETED", 4), 1.0)
+    gate.receive(frame("ADDED", 5), 1.0)
+    assert leaves(1.0) == [3]
+    assert gate.deadline() == 3.0
+    assert leaves(3.0) == [4, 5]

@@ -170,8 +170,10 @@ class Schedule:
                 state = self._states[index]
                 if state.phase != "open" or not fault.concerns_frame(frame):
                     continue
-                state.frames += frame.is_event and self._is_mine(frame.namespace)
-                decision: FrameDecision = fault.on_frame(frame, Place(seat, _count(fault, state, seat, nth), burst))
+                ours = self._is_mine(frame.namespace)
+                state.frames += frame.is_event and ours
+                number = _count(fault, state, seat, nth) if ours else 0
+                decision: FrameDecision = fault.on_frame(frame, Place(seat, number, burst))
                 if isinstance(decision, Refusal):
                     self.refuse(index, decision, f"{frame.type} of {seat.request.resource}")
                 elif not isinstance(decision, Pass):

@@ -579,3 +579,12 @@ def test_the_nth_frame_is_the_nth_that_the_fault_is_about() -> None:
     asked = [decide(frame, nth, False)[1] for nth, frame in enumerate(frames, 1)]  # noqa: FBT003  # the gate's question
     assert asked == [None, None, None, 0]
     assert decide(frames[3], 4, False)[1] == 0  # noqa: FBT003  # asked again, it is still the second
+
+
+def test_frames_from_elsewhere_are_not_counted() -> None:
+    """What an earlier trial left behind is cleared away on the same streams; it must not use up the number."""
+    schedule = Schedule([DropFrame(resource="pods", nth=2)], "trial")
+    decide = schedule.decide_for(schedule.seat(request("GET /api/v1/pods?watch=1&resourceVersion=1")))
+    schedule.begin_step(1, 0.0)
+    asked = [decide(frame, nth, False)[1] for nth, frame in enumerate((ELSEWHERE, EVENT, ELSEWHERE, EVENT), 1)]  # noqa: FBT003
+    assert asked == [None, None, None, 0]

@@ -59,7 +59,10 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in its stream a frame is: the nth of those that came while the fault was open; among the initial events or not."""
+    """Where in its stream a frame is: the nth of those that came while the fault was open; among the initial events or not.
+
+    Frames from outside the trial's namespace are not counted: their `nth` is 0.
+    """
 
     seat: Seat
     nth: int

@@ -1,18 +1,13 @@
-"""Deletion: the controller must delete the incarnation that it decided about, not whatever has the name now."""
+"""Deletion: what is deleted, made anew, or deleted unseen is finished, and never mistaken for what had its name."""
 
 from collections.abc import Callable
 
 import pytest
 
 from staleproof.assess import Result
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Plan
-from staleproof.draw import deletion
-from staleproof.plugin.fail import assert_passed
+from staleproof.draw.scenarios import Family, families
 
 
-def test_canonical(observed: list[Observed], trial: Callable[[Plan], Result]) -> None:
-    plans = [plan for each in observed for plan in deletion.canonical(each)]
-    if not plans:
-        pytest.skip("without faults the controller deletes no child whose name could be taken by another")
-    assert_passed([trial(plan) for plan in plans])
+@pytest.mark.parametrize("family", families("deletion"), ids=str)
+def test_deletion(family: Family, run_family: Callable[[Family], list[Result]]) -> None:
+    run_family(family)

@@ -1,11 +1,9 @@
 """Own writes: the controller must not do again what it has done and not yet seen done.
 
-Its own writes are hidden from it and it is made to look again. Canonical plans first, one for each resource that it writes,
-each verb and each poke; then plans drawn by Hypothesis.
+Its own writes are hidden from it and it is made to look again. Canonical plans first, then plans drawn by Hypothesis.
 """
 
 from collections.abc import Callable
-from typing import Literal
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -14,24 +12,14 @@ from staleproof.assess import Result
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Plan
 from staleproof.draw import own_writes
+from staleproof.draw.scenarios import Family, families
 from staleproof.plugin.fail import assert_passed
 from staleproof.plugin.options import text
 
 
-def test_idempotence(observed: list[Observed], trial: Callable[[Plan], Result]) -> None:
-    """No fault: once everything is done, everything is reconciled again, and nothing may be written."""
-    assert_passed([trial(own_writes.idempotence(each)) for each in observed])
-
-
-@pytest.mark.parametrize("poke", own_writes.POKES)
-@pytest.mark.parametrize("verb", ["create", "delete"])
-def test_canonical(
-    verb: Literal["create", "delete"], poke: own_writes.Poke, observed: list[Observed], trial: Callable[[Plan], Result]
-) -> None:
-    plans = [plan for each in observed for plan in own_writes.canonical(each, verb, poke)]
-    if not plans:
-        pytest.skip(f"without faults the controller makes no {verb}s for these samples")
-    assert_passed([trial(plan) for plan in plans])
+@pytest.mark.parametrize("family", families("own-writes"), ids=str)
+def test_own_writes(family: Family, run_family: Callable[[Family], list[Result]]) -> None:
+    run_family(family)
 
 
 def test_drawn(observed: list[Observed], trial: Callable[[Plan], Result], pytestconfig: pytest.Config) -> None:

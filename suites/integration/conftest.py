@@ -16,6 +16,7 @@ from rich.table import Table
 
 MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 WIDGETS = (f"--staleproof-crds={MANIFESTS / 'widget-crd.yaml'}", f"--staleproof-samples={MANIFESTS / 'widget-sample.yaml'}")
+QUICK = ("--staleproof-profile=smoke", "--staleproof-max-examples=1")
 KCM_ARGUMENTS = (
     "--controllers=replicaset-controller --leader-elect=false --use-service-account-credentials=false "
     "--kube-api-qps=1000 --kube-api-burst=2000 --bind-address=127.0.0.1 --secure-port=0"

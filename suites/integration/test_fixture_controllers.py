@@ -5,151 +5,33 @@ take the same walk, side by side, each in a namespace of its own.
 """
 
 import asyncio
-import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from kubernetes import client, config
+from kubernetes import client
 from kubernetes.client.exceptions import ApiException
 
 # The leaf under test; mypy does not follow the mapping of folders.
 from staleproof.fixtures.controllers.correct import CORRECT  # type: ignore[import-not-found]  # noqa: TID251
 from staleproof.fixtures.controllers.mutants import MUTANTS  # type: ignore[import-not-found]  # noqa: TID251
 
-from staleproof.drive.control_plane import CONTROLLER, RUNNER, ControlPlaneOptions, Silent, control_plane
-from staleproof.drive.process import Command, Process
+from .widget_stage import KIND, LIMIT_SECONDS, MANIFESTS, Cluster, Walk, api_client, fixture
+from .widget_stage import cluster as cluster
+from .widget_stage import kubeconfigs as kubeconfigs
 
-ROOT = Path(__file__).parents[2]
-MANIFESTS = ROOT / "fixtures" / "manifests"
 SMALL = ("naive", "expectations", "deterministic", "no_preconditions")
-KIND = ("staleproof.dev", "v1")
-CRDS = ("widget-crd.yaml", "sequentialjob-crd.yaml")
 SEQUENCES = ("correct", "naive")
-LIMIT_SECONDS = 60.0
 AT_A_TIME = 8
-
-
-class Cluster:
-    """What a test asks of the control plane, past every controller: in one namespace, fresh for each test."""
-
-    def __init__(self, api: client.ApiClient, kubeconfig: Path, folder: Path) -> None:
-        self.core, self.custom = client.CoreV1Api(api), client.CustomObjectsApi(api)
-        self.kubeconfig, self.log = kubeconfig, folder / "controller.log"
-        made = self.core.create_namespace(client.V1Namespace(metadata=client.V1ObjectMeta(generate_name="fixture-")))
-        assert made.metadata
-        assert made.metadata.name
-        self.namespace = made.metadata.name
-
-    def apply_sample(self, *, name: str = "sample", replicas: int = 3, manifest: str = "widget-sample.yaml") -> None:
-        body = yaml.safe_load((MANIFESTS / manifest).read_text())
-        body["metadata"]["name"], body["spec"]["replicas"] = name, replicas
-        self.custom.create_namespaced_custom_object(*KIND, self.namespace, "widgets", body)
-
-    def patch(self, body: dict[str, Any], *, name: str = "sample") -> None:
-        self.custom.patch_namespaced_custom_object(*KIND, self.namespace, "widgets", name, body)
-
-    def widget(self, *, name: str = "sample") -> Any:  # noqa: ANN401  (JSON)
-        return self.custom.get_namespaced_custom_object(*KIND, self.namespace, "widgets", name)
-
-    def pods(self, *, name: str = "sample") -> list[Any]:
-        """Of one Widget."""
-        every: list[Any] = self.core.list_namespaced_pod(self.namespace).items
-        uid = self.widget(name=name)["metadata"]["uid"]
-        return [pod for pod in every if [each.uid for each in pod.metadata.owner_references or []] == [uid]]
-
-    def live_pods(self, *, name: str = "sample") -> list[Any]:
-        return [pod for pod in self.pods(name=name) if pod.metadata.deletion_timestamp is None]
-
-    def settled_at(self, replicas: int, *, name: str = "sample") -> bool:
-        widget = self.widget(name=name)
-        wanted = {"replicas": replicas, "observedGeneration": widget["metadata"]["generation"]}
-        return widget.get("status") == wanted and len(self.live_pods(name=name)) == replicas
-
-    def revisions(self) -> dict[str, str]:
-        """resourceVersions of the sample and its pods: any write at all changes them."""
-        pods = {pod.metadata.name: pod.metadata.resource_version for pod in self.pods()}
-        return {"": self.widget()["metadata"]["resourceVersion"], **pods}
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        try:
-            async with asyncio.timeout(LIMIT_SECONDS):
-                while not condition():
-                    await asyncio.sleep(0.05)
-        except TimeoutError:
-            log = self.log.read_text() if self.log.exists() else ""
-            pytest.fail(f"{self.revisions()}, status {self.widget().get('status')}; the controller wrote:\n{log}")
-
-    async def settled(self, replicas: int, *, name: str = "sample") -> None:
-        await self.until(lambda: self.settled_at(replicas, name=name))
-
-    @asynccontextmanager
-    async def running(self, controller: str, *arguments: str) -> AsyncIterator[Process]:
-        argv = (sys.executable, "-m", f"fixtures.controllers.{controller}", *arguments)
-        command = Command(name=controller, argv=argv, log=self.log, env={"KUBECONFIG": str(self.kubeconfig)}, cwd=ROOT)
-        process = await Process.start(command)
-        try:
-            yield process
-        finally:
-            exit_code = await process.stop()
-        assert exit_code == 0, process.account()
-
-
-@pytest.fixture(scope="module")
-def kubeconfigs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
-    """The runner's and the controller's, for one control plane that knows Widgets."""
-    folder = tmp_path_factory.mktemp("control-plane")
-    ours, theirs = folder / "runner.kubeconfig", folder / "controller.kubeconfig"
-    with asyncio.Runner() as runner:
-        stack = AsyncExitStack()
-        plane = runner.run(stack.enter_async_context(control_plane(ControlPlaneOptions(), folder, Silent())))
-        try:
-            plane.write_kubeconfig(ours, user=RUNNER)
-            plane.write_kubeconfig(theirs, user=CONTROLLER)
-            runner.run(know_resources(ours))
-            yield ours, theirs
-        finally:
-            runner.run(stack.aclose())
-
-
-async def know_resources(kubeconfig: Path) -> None:
-    with api_client(kubeconfig) as api:
-        definitions = client.ApiextensionsV1Api(api)
-        for manifest in CRDS:
-            crd = yaml.safe_load((MANIFESTS / manifest).read_text())
-            definitions.create_custom_resource_definition(crd)
-            async with asyncio.timeout(LIMIT_SECONDS):
-                while not served(definitions, crd["metadata"]["name"]):
-                    await asyncio.sleep(0.02)
-
-
-def served(definitions: client.ApiextensionsV1Api, name: str) -> bool:
-    status = definitions.read_custom_resource_definition(name).status
-    conditions = (status and status.conditions) or []
-    return any(each.type == "Established" and each.status == "True" for each in conditions)
-
-
-def api_client(kubeconfig: Path) -> client.ApiClient:
-    # kubernetes.config carries no annotations
-    made: client.ApiClient = config.new_client_from_config(str(kubeconfig))  # type: ignore[no-untyped-call]
-    return made
-
-
-@pytest.fixture
-def cluster(kubeconfigs: tuple[Path, Path], tmp_path: Path) -> Iterator[Cluster]:
-    ours, theirs = kubeconfigs
-    with api_client(ours) as api:
-        yield Cluster(api, theirs, tmp_path)
 
 
 @pytest.mark.parametrize("controller", SMALL)
 def test_as_many_pods_as_wanted_and_the_status_says_so(cluster: Cluster, controller: str) -> None:
     async def body() -> None:
-        async with cluster.running(controller):
+        async with cluster.running(*fixture(controller)):
             cluster.apply_sample(replicas=3)
             await cluster.settled(3)
             for replicas in (5, 1, 0, 2):
@@ -174,13 +56,13 @@ def test_nothing_is_written_when_nothing_changed(cluster: Cluster, controller: s
 
     async def body() -> None:
         cluster.apply_sample()
-        async with cluster.running(controller):
+        async with cluster.running(*fixture(controller)):
             await cluster.settled(3)
             cluster.patch({"metadata": {"annotations": {"touched": "yes"}}})
             before = cluster.revisions()
             await looked_at(cluster, "after-touch")
             assert cluster.revisions() == before
-        async with cluster.running(controller):
+        async with cluster.running(*fixture(controller)):
             await looked_at(cluster, "after-restart")
             assert cluster.revisions() == before
 
@@ -196,7 +78,7 @@ async def looked_at(cluster: Cluster, later: str) -> None:
 @pytest.mark.parametrize("controller", SMALL)
 def test_pods_of_a_deleted_widget_are_left_to_the_garbage_collector(cluster: Cluster, controller: str) -> None:
     async def body() -> None:
-        async with cluster.running(controller):
+        async with cluster.running(*fixture(controller)):
             cluster.apply_sample()
             await cluster.settled(3)
             before = cluster.revisions()
@@ -216,7 +98,7 @@ def test_a_pod_being_deleted_does_not_count(cluster: Cluster, controller: str) -
     """Names that are chosen cannot be had twice: there the place stays empty until the pod has gone."""
 
     async def body() -> None:
-        async with cluster.running(controller):
+        async with cluster.running(*fixture(controller)):
             cluster.apply_sample()
             await cluster.settled(3)
             going = cluster.live_pods()[-1].metadata
@@ -242,7 +124,7 @@ def test_a_pod_of_somebody_else_is_not_taken_for_its_own(cluster: Cluster, contr
                 spec=client.V1PodSpec(containers=[client.V1Container(name="main", image="registry.k8s.io/pause:3.10")]),
             ),
         )
-        async with cluster.running(controller):
+        async with cluster.running(*fixture(controller)):
             cluster.apply_sample()
             await cluster.until(lambda: "409 Conflict" in cluster.log.read_text())
             assert [pod.metadata.name for pod in cluster.pods()] == ["sample-0"]
@@ -255,7 +137,7 @@ def test_a_pod_of_somebody_else_is_not_taken_for_its_own(cluster: Cluster, contr
 @pytest.mark.parametrize("controller", SMALL)
 def test_a_pod_taken_away_is_replaced(cluster: Cluster, controller: str) -> None:
     async def body() -> None:
-        async with cluster.running(controller):
+        async with cluster.running(*fixture(controller)):
             cluster.apply_sample()
             await cluster.settled(3)
             gone = cluster.pods()[0].metadata
@@ -265,73 +147,6 @@ def test_a_pod_taken_away_is_replaced(cluster: Cluster, controller: str) -> None
             assert gone.uid not in [pod.metadata.uid for pod in cluster.pods()]
 
     asyncio.run(body())
-
-
-class Walk:
-    """One complete controller at its work, in its own namespace: everything that it can be asked to do, once."""
-
-    def __init__(self, cluster: Cluster, package: str, name: str) -> None:
-        self.cluster, self.package, self.name = cluster, package, name
-
-    async def take(self) -> None:
-        cluster = self.cluster
-        async with cluster.running(self.package, self.name, "--namespace", cluster.namespace):
-            await self.work()
-            await self.rest()
-            cluster.custom.delete_namespaced_custom_object(*KIND, cluster.namespace, "widgets", "sample")
-            await cluster.until(lambda: not self.left_of("sample"))
-            cluster.apply_sample(manifest="widget-content-sample.yaml")
-            await cluster.until(lambda: self.settled(3, "first"))
-
-    async def work(self) -> None:
-        cluster = self.cluster
-        cluster.apply_sample(manifest="widget-content-sample.yaml")
-        await cluster.until(lambda: self.settled(3, "first"))
-        for spec in ({"replicas": 5}, {"replicas": 1, "content": "second"}, {"replicas": 2, "content": None}):
-            cluster.patch({"spec": spec})
-            await cluster.until(self.settled_as_wanted)
-        taken = cluster.pods()[0].metadata
-        cluster.core.delete_namespaced_pod(taken.name, cluster.namespace)
-        await cluster.until(lambda: taken.uid not in [pod.metadata.uid for pod in cluster.pods()] and self.settled(2, None))
-
-    async def rest(self) -> None:
-        """There is nothing to write for a Widget that was touched. When another is done, this one has been looked at."""
-        cluster = self.cluster
-        cluster.patch({"metadata": {"annotations": {"touched": "yes"}}})
-        before = cluster.revisions()
-        cluster.apply_sample(name="later", replicas=1)
-        await cluster.until(lambda: self.settled(1, None, name="later"))
-        assert cluster.revisions() == before
-
-    def settled_as_wanted(self) -> bool:
-        spec = self.cluster.widget()["spec"]
-        return self.settled(spec["replicas"], spec.get("content"))
-
-    def settled(self, replicas: int, content: str | None, *, name: str = "sample") -> bool:
-        widget = self.cluster.widget(name=name)
-        generation, status = widget["metadata"]["generation"], widget.get("status", {})
-        ready = [(each["status"], each["observedGeneration"]) for each in status.get("conditions", ()) if each["type"] == "Ready"]
-        return (
-            (status.get("replicas"), status.get("observedGeneration")) == (replicas, generation)
-            and ready == [("True", generation)]
-            and len(self.cluster.live_pods(name=name)) == replicas
-            and self.content(name) == content
-        )
-
-    def content(self, name: str) -> str | None:
-        every: list[Any] = self.cluster.core.list_namespaced_config_map(self.cluster.namespace).items
-        found: list[str] = [each.data["content"] for each in every if each.metadata.name == f"{name}-content"]
-        return found[0] if found else None
-
-    def left_of(self, name: str) -> list[str]:
-        cluster = self.cluster
-        widgets: Any = cluster.custom.list_namespaced_custom_object(*KIND, cluster.namespace, "widgets")
-        every: list[Any] = [
-            *cluster.core.list_namespaced_pod(cluster.namespace).items,
-            *cluster.core.list_namespaced_config_map(cluster.namespace).items,
-        ]
-        owned = [each.metadata.name for each in every if [owner.name for owner in each.metadata.owner_references or ()] == [name]]
-        return owned + [each["metadata"]["name"] for each in widgets["items"] if each["metadata"]["name"] == name]
 
 
 Walks = dict[tuple[str, str], BaseException | None]
@@ -346,7 +161,7 @@ def walks(kubeconfigs: tuple[Path, Path], tmp_path_factory: pytest.TempPathFacto
     async def one(package: str, name: str, turn: asyncio.Semaphore) -> None:
         async with turn:
             with api_client(ours) as api:
-                await Walk(Cluster(api, theirs, tmp_path_factory.mktemp(name)), package, name).take()
+                await Walk(Cluster(api, theirs, tmp_path_factory.mktemp(name)), *fixture(package, name)).take()
 
     async def every() -> list[BaseException | None]:
         turn = asyncio.Semaphore(AT_A_TIME)
@@ -426,7 +241,7 @@ def sequence(cluster: Cluster) -> Sequence:
 @pytest.mark.parametrize("controller", SEQUENCES)
 def test_steps_run_one_after_the_other(cluster: Cluster, sequence: Sequence, controller: str) -> None:
     async def body() -> None:
-        async with cluster.running("sequential_job", controller, "--namespace", cluster.namespace):
+        async with cluster.running(*fixture("sequential_job", controller, "--namespace", cluster.namespace)):
             sequence.apply()
             for number, step in enumerate(("fetch", "build", "publish")):
                 await sequence.runs(step, completed=number)
@@ -452,7 +267,7 @@ def sequence_exists(sequence: Sequence) -> bool:
 @pytest.mark.parametrize("controller", SEQUENCES)
 def test_a_failed_step_ends_the_sequence_and_is_told(cluster: Cluster, sequence: Sequence, controller: str) -> None:
     async def body() -> None:
-        async with cluster.running("sequential_job", controller, "--namespace", cluster.namespace):
+        async with cluster.running(*fixture("sequential_job", controller, "--namespace", cluster.namespace)):
             sequence.apply()
             await sequence.runs("fetch", completed=0)
             sequence.end("fetch")
@@ -471,7 +286,7 @@ def test_a_changed_step_and_all_that_follow_run_again(cluster: Cluster, sequence
     """What came before it stays as it is; what ran for the earlier spec is deleted."""
 
     async def body() -> None:
-        async with cluster.running("sequential_job", "correct", "--namespace", cluster.namespace):
+        async with cluster.running(*fixture("sequential_job", "correct", "--namespace", cluster.namespace)):
             sequence.apply()
             await sequence.runs("fetch", completed=0)
             sequence.end("fetch")

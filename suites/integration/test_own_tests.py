@@ -34,11 +34,12 @@ CONFTEST = f"""
 """
 TESTS = """
     from staleproof.draw import own_writes
+    from staleproof.draw.profile import PROFILES
     from staleproof.plugin.fail import assert_passed
 
     def test_mine(trial, observed):
         (mine,) = observed
-        plan = next(own_writes.canonical(mine, "create", own_writes.POKES[0]))
+        plan = next(own_writes.hide_creates(mine, PROFILES["smoke"]))
         assert_passed([trial(plan)])
 
     def test_of_something_else():

@@ -6,7 +6,7 @@ import pytest
 from staleproof.drive.control_plane import KUBERNETES_VERSION
 from staleproof.report.conformance import SCHEMA
 
-from .conftest import KCM_ARGUMENTS, MANIFESTS, WIDGETS, Done, Run, fixture_controller
+from .conftest import KCM_ARGUMENTS, MANIFESTS, QUICK, WIDGETS, Done, Run, fixture_controller
 
 REPLICASET = f"--staleproof-samples={MANIFESTS / 'replicaset-sample.yaml'}"
 GUILTY = {"no-duplicate-create": "failed", "no-excess-delete": "failed"}
@@ -14,7 +14,7 @@ GUILTY = {"no-duplicate-create": "failed", "no-excess-delete": "failed"}
 
 @pytest.fixture(scope="module")
 def naive(suite: Run) -> Done:
-    return suite(f"--controller-cmd={fixture_controller('naive')}", *WIDGETS, "--staleproof-max-examples=1", "--hypothesis-seed=7")
+    return suite(f"--controller-cmd={fixture_controller('naive')}", *WIDGETS, *QUICK, "--hypothesis-seed=7")
 
 
 def test_a_naive_controller_is_caught(naive: Done) -> None:
@@ -28,9 +28,7 @@ def test_a_naive_controller_is_caught(naive: Done) -> None:
 
 
 def test_xdist_gives_the_same_verdicts(suite: Run, naive: Done) -> None:
-    done = suite(
-        "-n2", f"--controller-cmd={fixture_controller('naive')}", *WIDGETS, "--staleproof-max-examples=1", "--hypothesis-seed=7"
-    )
+    done = suite("-n2", f"--controller-cmd={fixture_controller('naive')}", *WIDGETS, *QUICK, "--hypothesis-seed=7")
     assert done.code == naive.code, done.output
     assert done.results == naive.results
     assert len(done.report["trials"]) == len(naive.report["trials"])
@@ -38,7 +36,7 @@ def test_xdist_gives_the_same_verdicts(suite: Run, naive: Done) -> None:
 
 
 def test_a_correct_controller_passes(suite: Run) -> None:
-    done = suite(f"--controller-cmd={fixture_controller('deterministic')}", *WIDGETS, "--staleproof-max-examples=1")
+    done = suite(f"--controller-cmd={fixture_controller('deterministic')}", *WIDGETS, *QUICK)
     assert done.code == 0, done.output
     assert set(done.results.values()) == {"passed"}
     assert done.conformance["profiles"][0]["core"]["result"] == "success"
@@ -61,7 +59,7 @@ def test_kube_controller_manager_passes(suite: Run, kube_controller_manager: str
     done = suite(
         f"--controller-cmd={kube_controller_manager} --kubeconfig={{kubeconfig}} {KCM_ARGUMENTS}",
         REPLICASET,
-        "--staleproof-max-examples=1",
+        *QUICK,
     )
     assert done.code == 0, done.output
     assert done.results["no-duplicate-create"] == "passed"

@@ -19,6 +19,7 @@ from staleproof.checks.verdict import Outcome
 from staleproof.core.plan import Plan, PlanError, masked
 from staleproof.core.plan import decode as decode_plan
 from staleproof.core.plan import encode as encode_plan
+from staleproof.core.spent import spent
 from staleproof.errors import SetupError, UsageError
 from staleproof.report import conformance
 from staleproof.report.model import FaultReport, Report, RequirementVerdict, TrialReport, encode
@@ -43,6 +44,8 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         folder=str(result.folder.relative_to(run_folder)),
         evidence=hashlib.sha256((result.folder / "history.jsonl").read_bytes()).hexdigest(),
         seconds=round(result.seconds, 3),
+        references_seconds=round(result.references_seconds, 3),
+        spent=spent(result.history),
         faults_planned=len(result.plan.faults),
         faults_fired=result.fired,
         reproduced=result.reproduced,

@@ -1,14 +1,23 @@
-"""Watching a controller work without faults, to derive plans from what it does."""
+"""Watching a controller work without faults, to derive plans from what it does.
 
-from collections.abc import Sequence
+The workloads that it is watched at are those that plans use, so the runs serve as their references, too.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, get_args
 
 from staleproof.assess.session import Session
 from staleproof.checks.population import Population, names_of, population
-from staleproof.core.entry import Closed, Opened
-from staleproof.core.history import History
-from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.pace import longest_pause, paced
-from staleproof.core.plan import Apply, Manifest, Plan, Settle, Step, Touch
+from staleproof.core.entry import Closed, Committed, Delivered, Entry, FaultFired, Metrics, Opened, StepBegan
+from staleproof.core.fault import PastSnapshot, Restart, Window
+from staleproof.core.history import History, is_work, requests
+from staleproof.core.observed import ChildKind, Observed, WriteVerb, Written
+from staleproof.core.pace import longest_pause
+from staleproof.core.plan import Apply, Manifest, Patch, Plan, Settle, Step, Touch
+from staleproof.core.request import BOOKKEEPING
+from staleproof.draw import workloads
 from staleproof.drive.manifests import name_of, resource_type
 from staleproof.drive.rig import Rig
 from staleproof.errors import UsageError
@@ -17,46 +26,42 @@ _AT_ONCE_SECONDS = 0.5
 _PATIENT = Settle(quiet_seconds=5.0, deadline_seconds=30.0)
 """Long enough to see what a controller does some seconds later by itself; done once for each sample, after one step, so that
 nothing else can wake it in the meantime."""
+_CANDIDATES = 3
+"""So many fields of a sample are tried as something that can be changed."""
 
 
 def observe(session: Session, sample: Manifest) -> Observed:
-    """Apply, scale and touch the sample without any fault and note what the controller writes for it.
+    """Apply, change, scale, touch and delete the sample without any fault and note what the controller writes for it.
 
     Raises:
         UsageError: the API server does not know or accept the sample, or the controller does nothing for it.
     """
-    manifests = session.options.manifests
     resource, scale_path = session.call(lambda rig: _describe(rig, sample))
-    bare = Observed(sample, resource, scale_path, (), manifests=manifests)
-    patient = Plan(scenario="observe", title="how it paces itself", steps=(Apply(object=sample),), settle=_PATIENT)
-    pause = longest_pause(session.watch(patient))
-    references = session.repeat(_workload(bare, paced(pause, resync=True)))
-    children = _children(references)
-    if not any(reference.complete for reference in references) or not children:
-        name = f"{sample['kind']}/{sample['metadata']['name']}"
-        log = session.run.folder / "controller.log"
+    bare = Observed(sample, resource, scale_path, (), manifests=session.options.manifests)
+    bare = replace(bare, pause_seconds=longest_pause(session.watch(_plan(bare, (Apply(object=sample),), _PATIENT))))
+    bare = _with_change(session, bare)
+    life = session.repeat(_plan(bare, workloads.life(bare).steps))
+    children = _children(life)
+    if not any(reference.complete for reference in life) or not children:
         raise UsageError(
-            f"the controller created nothing for {name} in {references[0].entries[-1].at:.1f} s: "
-            f"is it the controller of this kind, and is the sample complete? See {log}"
+            f"the controller created nothing for {name_of(sample)} in {life[0].entries[-1].at:.1f} s: is it the controller of this "
+            f"kind, and is the sample complete? See {session.run.folder / 'controller.log'}"
         )
-    at_once = all(_relist_seconds(reference, resource) < _AT_ONCE_SECONDS for reference in references)
-    return Observed(sample, resource, scale_path, children, at_once, manifests, pause)
+    death = session.repeat(_plan(bare, workloads.death(bare).steps))
+    seen = replace(
+        bare, children=children, watched=_watched(life, resource), life=_written(life), death=_written(death),
+        has_metrics=any(isinstance(entry, Metrics) for entry in life[0].entries),
+        keeps_finalizer=_keeps_finalizer(life, resource), asks_bookmarks=_asks_bookmarks(life), bookmarked=_bookmarked(life),
+    )  # fmt: skip
+    return _with_beginning(session, seen)
 
 
-def _workload(observed: Observed, settle: Settle) -> Plan:
-    steps: list[Step] = [Apply(object=observed.sample)]
-    if observed.scale_path:
-        steps += [observed.scale(observed.replicas + 1), observed.scale(max(observed.replicas - 2, 0))]
-    steps.append(Touch(target=observed.target))
-    return Plan(scenario="observe", title="what the controller does", steps=tuple(steps), settle=settle)
+def _plan(observed: Observed, steps: tuple[Step, ...], settle: Settle | None = None) -> Plan:
+    settle = settle or observed.settle(resync=False)
+    return Plan(scenario="observe", title="what the controller does without any fault", steps=steps, settle=settle)
 
 
-def _relist_seconds(history: History, resource: str) -> float:
-    """How long the controller took from a 410 on its watch of this resource to the next watch; for ever if it never came."""
-    closed = [entry.at for entry in history.entries if isinstance(entry, Closed) and entry.how == "expired"]
-    opened = [entry.at for entry in history.entries if isinstance(entry, Opened) and entry.resource == resource]
-    again = [at for at in opened if closed and at > closed[0]]
-    return again[-1] - closed[0] if again else float("inf")
+# --- what can be done to the primary ---------------------------------------------------------------------------------------------
 
 
 async def _describe(rig: Rig, sample: Manifest) -> tuple[str, tuple[str, ...]]:
@@ -71,6 +76,35 @@ async def _describe(rig: Rig, sample: Manifest) -> tuple[str, tuple[str, ...]]:
             return kind.name, tuple(path.strip(".").split("."))
     replicas = (sample.get("spec") or {}).get("replicas")
     return kind.name, ("spec", "replicas") if isinstance(replicas, int) else ()
+
+
+def _with_change(session: Session, bare: Observed) -> Observed:
+    """With the first field found whose change the API server accepts and the controller passes on to a child."""
+    for change in list(_changes(bare))[:_CANDIDATES]:
+        try:
+            history = session.watch(_plan(bare, (Apply(object=bare.sample), change)))
+        except UsageError:
+            continue  # immutable, or not any text will do
+        if any(each.step == 2 and each.resource != bare.resource and not each.subresource for each in _written([history])):
+            return replace(bare, change=change)
+    return bare
+
+
+def _changes(bare: Observed) -> Iterator[Patch]:
+    """Texts in the sample's spec, each with a little added, those at the top first."""
+    spec = bare.sample.get("spec") or {}
+    for key, value in _texts(spec):
+        yield Patch(target=bare.target, patch={"spec": {key: f"{value}-changed"}})
+    for outer, inner in ((key, value) for key, value in spec.items() if isinstance(value, dict)):
+        for key, value in _texts(inner):
+            yield Patch(target=bare.target, patch={"spec": {outer: {key: f"{value}-changed"}}})
+
+
+def _texts(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    return ((key, value) for key, value in fields.items() if isinstance(value, str) and value)
+
+
+# --- what the controller does ----------------------------------------------------------------------------------------------------
 
 
 def _children(references: Sequence[History]) -> tuple[ChildKind, ...]:
@@ -92,3 +126,79 @@ def _least(folds: Sequence[Population], resource: str, who: str) -> int:
         sum(child.role.resource == resource and getattr(child, who) is not None for child in fold.children.values())
         for fold in folds
     )
+
+
+def _written(references: Sequence[History]) -> tuple[Written, ...]:
+    """Its successful writes by step; of each kind the fewest in any reference."""
+    counts = [_writes(reference) for reference in references]
+    kinds = sorted(set.intersection(*(set(each) for each in counts)))
+    return tuple(Written(*kind, times=min(each[kind] for each in counts)) for kind in kinds)
+
+
+def _writes(history: History) -> Counter[tuple[int, str, WriteVerb, str]]:
+    began = [entry.at for entry in history.entries if isinstance(entry, StepBegan)]
+    found: Counter[tuple[int, str, WriteVerb, str]] = Counter()
+    for request in requests(history.entries):
+        asked = request.asked
+        if is_work(asked) and asked.verb in get_args(WriteVerb) and request.succeeded and not asked.dry_run:
+            step = sum(at <= asked.at for at in began)
+            found[step, asked.resource, asked.verb, asked.subresource] += 1  # type: ignore[index]  # one of those verbs
+    return found
+
+
+def _watched(references: Sequence[History], primary: str) -> tuple[str, ...]:
+    """In every reference, the primary first."""
+    each = [{entry.resource for entry in history.entries if isinstance(entry, Opened)} - BOOKKEEPING for history in references]
+    return tuple(sorted(set.intersection(*each), key=lambda resource: (resource != primary, resource)))
+
+
+def _keeps_finalizer(references: Sequence[History], primary: str) -> bool:
+    commits = [entry for entry in references[0].entries if isinstance(entry, Committed) and entry.resource == primary]
+    return any(commit.object.get("metadata", {}).get("finalizers") for commit in commits)
+
+
+def _asks_bookmarks(references: Sequence[History]) -> bool:
+    return any(isinstance(entry, Opened) and entry.bookmarks for entry in references[0].entries)
+
+
+def _bookmarked(references: Sequence[History]) -> tuple[str, ...]:
+    """In every reference. The bookmark that ends the initial events is another matter."""
+    return tuple(sorted(set.intersection(*(_with_bookmarks(reference) for reference in references))))
+
+
+def _with_bookmarks(history: History) -> set[str]:
+    streams = {entry.stream: entry.resource for entry in history.entries if isinstance(entry, Opened)}
+    sent = {e.stream for e in history.entries if isinstance(e, Delivered) and e.type == "BOOKMARK" and not e.initial_end}
+    return {streams[stream] for stream in sent & streams.keys()} - BOOKKEEPING
+
+
+# --- how it begins ---------------------------------------------------------------------------------------------------------------
+
+
+def _with_beginning(session: Session, seen: Observed) -> Observed:
+    """Start it again, offering it the past, and end its watches with 410: what it asks for, and how soon."""
+    past = tuple(PastSnapshot(resource=each, as_of_step=1, window=Window(from_step=2)) for each in seen.watched)
+    steps: tuple[Step, ...] = (Apply(object=seen.sample), Touch(target=seen.target))
+    plan = Plan(
+        scenario="observe",
+        title="how the controller begins",
+        steps=steps,
+        faults=(*past, Restart(window=Window(from_step=2))),
+        settle=seen.settle(resync=True),
+    )
+    history = session.watch(plan)
+    fired = {entry.fault for entry in history.entries if isinstance(entry, FaultFired)}
+    return replace(
+        seen,
+        reads_past=tuple(each for index, each in enumerate(seen.watched) if index in fired),
+        asks_watch_list=any(isinstance(entry, Opened) and entry.watch_list for entry in history.entries),
+        relists_at_once=_relist_seconds(history.entries, seen.resource) < _AT_ONCE_SECONDS,
+    )
+
+
+def _relist_seconds(entries: Sequence[Entry], resource: str) -> float:
+    """How long the controller took from a 410 on its watch of this resource to the next watch; for ever if it never came."""
+    closed = [entry.at for entry in entries if isinstance(entry, Closed) and entry.how == "expired"]
+    opened = [entry.at for entry in entries if isinstance(entry, Opened) and entry.resource == resource]
+    again = [at for at in opened if closed and at > closed[-1]]
+    return again[-1] - closed[-1] if again else float("inf")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from staleproof.checks.catalog import is_scored
 from staleproof.checks.explain import Story, explain
 from staleproof.checks.planned_faults import PlannedFault, hostility, planned_faults
 from staleproof.checks.verdict import Outcome, Verdict
@@ -13,7 +14,10 @@ from staleproof.core.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One plan, run and judged. `reproduced` is (times the findings came back, times the plan was run), (0, 0) without findings."""
+    """One plan, run and judged. `reproduced` is (times the findings came back, times the plan was run), (0, 0) without findings.
+
+    `references_seconds` is what its references took, 0 when they had been run before.
+    """
 
     name: str
     plan: Plan
@@ -22,16 +26,19 @@ class Result:
     folder: Path
     seconds: float
     reproduced: tuple[int, int] = (0, 0)
+    references_seconds: float = 0.0
 
     @property
     def failures(self) -> list[Verdict]:
-        return [verdict for verdict in self.verdicts if verdict.outcome is Outcome.FAIL]
+        """What fails a run: findings about requirements that are scored."""
+        return [verdict for verdict in self.verdicts if verdict.outcome is Outcome.FAIL and is_scored(verdict.requirement)]
 
     @property
     def stories(self) -> list[Story]:
         """The findings in words, one for each requirement with any (the first finding tells it).
 
-        Not only of failures: what is found under hostile faults is told, too, under a heading that says so.
+        Not only of failures: what is found under hostile faults, or about a provisional requirement, is told under a heading that
+        says so.
         """
         return [explain(verdict.findings[0], self.history) for verdict in self.verdicts if verdict.findings]
 

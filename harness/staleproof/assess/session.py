@@ -21,12 +21,14 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from staleproof.assess.result import Result, Run
+from staleproof.checks.catalog import is_scored
 from staleproof.checks.evidence import Evidence
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome, Verdict, inconclusive
 from staleproof.core.entry import Released, Settled
 from staleproof.core.history import History
 from staleproof.core.plan import Manifest, Plan, Subject
+from staleproof.drive.companions import companions
 from staleproof.drive.control_plane import ControlPlane, ControlPlaneOptions, Progress, Silent
 from staleproof.drive.controller import OPENS_WATCH_SECONDS
 from staleproof.drive.rig import Rig, rig
@@ -49,6 +51,10 @@ class SessionOptions:
         root: the artefact folder; a run gets a folder of its own under `runs`.
         name: added to the trials' names, e.g. the xdist worker; empty means none.
         start_seconds: how long the controller may take to open its first watch.
+        release_leases: leases that a dead life of the controller held are released before its next one, as an administrator may do.
+        metrics: the URL of the controller's metrics, `{metrics_port}` standing for a free port there and in the subject's command,
+            arguments and variables; empty means that none are read.
+        companions: real controllers that run beside it, by name (`staleproof.core.companion`).
         reruns: how often a trial with a finding is run again before the finding is believed.
     """
 
@@ -58,6 +64,9 @@ class SessionOptions:
     root: Path = Path(".staleproof")
     name: str = ""
     start_seconds: float = OPENS_WATCH_SECONDS
+    release_leases: bool = True
+    metrics: str = ""
+    companions: tuple[str, ...] = ()
     reruns: int = 2
 
 
@@ -99,10 +108,10 @@ class Session:
                 self._loop.call_soon_threadsafe(stop, None)
         self._thread.join()
 
-    def use(self, subject: Subject) -> None:
-        """Put another controller under test."""
-        self._do(lambda r: r.use(subject))
-        self.options = replace(self.options, subject=subject)
+    def use(self, subject: Subject, *, metrics: str = "") -> None:
+        """Put another controller under test, with metrics of its own or none."""
+        self._do(lambda r: r.use(subject, metrics=metrics))
+        self.options = replace(self.options, subject=subject, metrics=metrics)
 
     def references(self, plan: Plan) -> tuple[History, ...]:
         """Fault-free histories of this workload; run once for each workload and kept."""
@@ -110,7 +119,8 @@ class Session:
 
     def repeat(self, plan: Plan) -> tuple[History, ...]:
         """The plan, run as often as a reference needs, not judged; kept for the next who asks."""
-        key = _digest((self.options.subject, plan.steps, plan.settle))
+        paces = msgspec.structs.replace(plan.settle, limit_seconds=1.0, deadline_seconds=1.0)  # whatever they were, it settled
+        key = _digest((self.options.subject, plan.steps, paces))
         if key not in self._references:
             found = tuple(self.watch(plan) for _ in range(REFERENCES))
             if not _usable(found):  # once more: one that was disturbed must not stand for the whole run
@@ -128,8 +138,12 @@ class Session:
     def trial(self, plan: Plan) -> Result:
         """Run a plan and judge it. A finding is only kept when it comes back in every re-run (reproduce before accusing)."""
         mine = self.options  # the plan that is kept can be run again by itself
-        plan = msgspec.structs.replace(plan, controller=mine.subject, manifests=plan.manifests or mine.manifests)
+        plan = msgspec.structs.replace(
+            plan, controller=mine.subject, manifests=plan.manifests or mine.manifests, companions=mine.companions
+        )
+        began = time.monotonic()
         references = self.references(plan)
+        compared = time.monotonic() - began
         name = f"{self.options.name}{next(self._numbers):03d}"
         folder = self.run.folder / "trials" / name
         began = time.monotonic()
@@ -140,7 +154,7 @@ class Session:
         if _failed(verdicts):
             again = [judge(self._run(plan, references, folder / f"rerun-{n}")) for n in range(1, self.options.reruns + 1)]
             verdicts, reproduced = _confirmed(verdicts, again)
-        result = Result(name, plan, history, verdicts, folder, seconds, reproduced)
+        result = Result(name, plan, history, verdicts, folder, seconds, reproduced, compared)
         self.run.results.append(result)
         return result
 
@@ -207,11 +221,13 @@ class Session:
             return
         options = self.options
         async with rig(options.subject, list(options.manifests), options.control_plane, self.run.folder, self._progress) as running:
-            running.start_seconds = options.start_seconds
-            self.run.environment, self.plane = dict(running.environment), running.plane
-            self._started.set_result(None)
-            while (job := await self._jobs.get()) is not None:
-                await job(running)
+            running.start_seconds, running.release_leases = options.start_seconds, options.release_leases
+            running.metrics = options.metrics
+            async with companions(options.companions, running, self._progress):
+                self.run.environment, self.plane = dict(running.environment), running.plane
+                self._started.set_result(None)
+                while (job := await self._jobs.get()) is not None:
+                    await job(running)
 
 
 def new_run_folder(root: Path) -> Path:
@@ -248,7 +264,8 @@ def _settle_seconds(history: History) -> float:
 
 
 def _failed(verdicts: Sequence[Verdict]) -> set[str]:
-    return {verdict.requirement for verdict in verdicts if verdict.outcome is Outcome.FAIL}
+    """What is only reported is not worth running again."""
+    return {verdict.requirement for verdict in verdicts if verdict.outcome is Outcome.FAIL and is_scored(verdict.requirement)}
 
 
 def _confirmed(first: tuple[Verdict, ...], again: list[tuple[Verdict, ...]]) -> tuple[tuple[Verdict, ...], tuple[int, int]]:

@@ -7,16 +7,18 @@ the end of the trial:
 2. *orphaned*: children of an incarnation that is gone, or going, are left over;
 3. *leaked*: objects without an owner are left over that the controller had made and that it deleted in every reference.
 
-Each only after a time that any client can do with (`patience`), and beyond what any reference left: without a garbage collector,
-many a controller rightly leaves its children to it. Where the references do not agree how much that is, a leftover proves nothing.
-What is being deleted and has no finalizer counts as gone: what is missing then (the grace period of a pod) is not the controller's.
+Each only after a time that any client can do with (`too_soon`), and beyond what any reference left: without a garbage collector,
+many a controller rightly leaves its children to it, however many it had by then. Where the references do not agree how much that
+is, a leftover proves nothing. What is being deleted and has no finalizer counts as gone: what is missing then (the grace period of
+a pod) is not the controller's.
+Where the user's steps came to something else than in the references, only what is unfinished proves something.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from staleproof.checks.disturbance import patience
+from staleproof.checks.convergence import other_workload, too_soon
 from staleproof.checks.end_state import final_objects
 from staleproof.checks.evidence import MOST_FINDINGS, Evidence
 from staleproof.checks.names import Role
@@ -45,12 +47,12 @@ def check(evidence: Evidence) -> Verdict:
     if evidence.idle:
         return not_exercised(SLUG, evidence.idle)
     found = _excess(evidence, settled)
-    certain = [left for left in found if not left.unstable]
-    hasty = _too_soon(evidence, settled)
+    hasty, other = too_soon(evidence, settled), other_workload(evidence)
+    certain = [left for left in found if not left.unstable and (left.what == "unfinished" or not other)]
     if certain and not hasty:
         return failed(SLUG, [_finding(evidence, left, fired[0], settled) for left in certain[:MOST_FINDINGS]])
     if found:
-        doubt = hasty or "the references do not agree how much is left"
+        doubt = hasty or other or "the references do not agree how much is left"
         return inconclusive(SLUG, f"{_names(evidence, found[0].children)} {_are(found[0].children)} left over, but {doubt}")
     if not any(_is_disturbed(evidence, child.deleted or 0, settled) for child in deleted):
         return not_exercised(SLUG, "nothing was done to the controller during or after the deletion")
@@ -93,6 +95,8 @@ def _excess(evidence: Evidence, settled: int) -> list[_Left]:
                 _cleaned(made, role, n) for made, n in zip(evidence.reference_populations, usual, strict=True)
             ):
                 continue
+            if what == "orphaned" and min(usual, default=0):
+                continue  # a garbage collector would take them, however many there are
             if len(children) > max(usual):
                 found.append(_Left(children[max(usual) :], what, max(usual), min(usual) != max(usual)))
     return found
@@ -120,7 +124,7 @@ def _leftovers(history: History, made: Population, primaries: frozenset[str], se
             left.unfinished[child.role].append(child)
         elif child.owner_uid and _is_gone(child.owner_uid, made):
             left.orphaned[child.role].append(child)
-        elif not child.owner_uid and not child.role.owner and child.creator is not None:
+        elif not child.owner_uid and not child.role.owner and child.creator is not None and child.creator.succeeded:
             left.leaked[child.role].append(child)
     return left
 
@@ -156,13 +160,6 @@ def _is_disturbed(evidence: Evidence, deleted: int, settled: int) -> bool:
     return started or any(since < settled and until > deleted for since, until in spans)
 
 
-def _too_soon(evidence: Evidence, settled: int) -> str:
-    """Whether the controller may not have had the time to come back to it."""
-    needed, since = patience(evidence, settled)
-    waited = evidence.history.entries[settled].at - evidence.history.entries[since].at
-    return f"it had {waited:.1f} s to catch up, and may need {needed:.1f} s after what was done to it" if waited < needed else ""
-
-
 def _finding(evidence: Evidence, left: _Left, fired: int, settled: int) -> Finding:
     entries = evidence.history.entries
     released = next((i for i, entry in enumerate(entries) if isinstance(entry, Released)), settled)
@@ -170,7 +167,8 @@ def _finding(evidence: Evidence, left: _Left, fired: int, settled: int) -> Findi
     witnesses = {fired, released, settled, *(child.created for child in left.children)}
     witnesses |= {owner.deleted} if owner.deleted is not None else set()
     let_go = _let_go(evidence, owner) if left.what == "orphaned" else None
-    unseen = [child for child in left.children if let_go is not None and not _was_shown(evidence, child, let_go.index)]
+    before = [child for child in left.children if let_go is not None and child.created < let_go.index]
+    unseen = [child for child in before if let_go is not None and not _was_shown(evidence, child, let_go.index)]
     though = ""
     if let_go is not None and unseen:
         witnesses.add(let_go.index)
@@ -188,7 +186,10 @@ def _because(evidence: Evidence, left: _Left, waited: float) -> str:
         there = f"{_are(left.children)} still there {waited:.1f} s after it could catch up"
         return f"{names} {were} deleted and {there}, held by {held}; {usual}"
     if left.what == "orphaned":
-        return f"{names} {were} left over when {owner_name(left.children[0].role.owner)} was deleted; {usual}"
+        owner = evidence.population.children.get(left.children[0].owner_uid)
+        late = owner is not None and owner.deleted is not None and owner.deleted < left.children[0].created
+        when = "created and left over after" if late else "left over when"
+        return f"{names} {were} {when} {owner_name(left.children[0].role.owner)} was deleted; {usual}"
     return f"{names}, which nobody owns, {were} left over; {usual}"
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from staleproof.checks import no_delete_of_unseen, no_duplicate_create, no_excess_delete
-from staleproof.checks.disturbance import fired, patience, tags_of
+from staleproof.checks.disturbance import awaits_election, fired, patience, tags_of
 from staleproof.checks.end_state import Difference, final_objects
 from staleproof.checks.evidence import Evidence
 from staleproof.checks.population import Population
@@ -77,7 +77,7 @@ def verdict_on(slug: str, evidence: Evidence, suspicion: Suspicion) -> Verdict:
     certain = next((difference.text for difference in found if not difference.unstable), "")
     if not certain:
         return inconclusive(slug, f"the references do not agree: {found[0].text}")
-    doubt = other_workload(evidence) or _too_soon(evidence, settled) or ("" if suspicion.proof else _otherwise(evidence, suspicion))
+    doubt = other_workload(evidence) or too_soon(evidence, settled) or ("" if suspicion.proof else _otherwise(evidence, suspicion))
     if doubt:
         return inconclusive(slug, f"it did not converge ({certain}), but {doubt}")
     witnesses = tuple(sorted({*suspicion.acts, released, settled}))
@@ -102,11 +102,14 @@ def _creations(made: Population, primary: str) -> int:
     return sum(f"{child.named.resource}/{child.named.name}" == primary and not child.creator for child in made.children.values())
 
 
-def _too_soon(evidence: Evidence, settled: int) -> str:
+def too_soon(evidence: Evidence, settled: int) -> str:
+    """Whether it may not have had the time to get there by this position, in words; empty when it had."""
     needed, since = patience(evidence, settled)
     needed = max([needed, *(_PAUSES * longest_pause(reference) for reference in evidence.references)])
     waited = evidence.history.entries[settled].at - evidence.history.entries[since].at
-    return f"it had {waited:.1f} s to catch up, and may need {needed:.1f} s after what was done to it" if waited < needed else ""
+    if waited < needed:
+        return f"it had {waited:.1f} s to catch up, and may need {needed:.1f} s after what was done to it"
+    return awaits_election(evidence, settled)
 
 
 def broken_rules(evidence: Evidence) -> list[Verdict]:

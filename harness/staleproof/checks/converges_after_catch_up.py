@@ -2,9 +2,12 @@
 
 A differential check of the state at the end of the settling phase. The deadline itself was the runner's: it waited until then. A
 state that is right at the end of the settling or at the end of the trial is right: what is written in between is for `settles`.
-Where the references do not agree with each other, a difference proves nothing and is inconclusive.
+
+A difference proves nothing, and is inconclusive, where the references do not agree with each other, where the user's steps came to
+something else than in them, and where the runner's deadline was shorter than what any client may need after what was done to it.
 """
 
+from staleproof.checks.convergence import other_workload, too_soon
 from staleproof.checks.end_state import final_objects
 from staleproof.checks.evidence import Evidence
 from staleproof.checks.verdict import Finding, Verdict, failed, inconclusive, not_exercised, passed
@@ -31,6 +34,9 @@ def check(evidence: Evidence) -> Verdict:
     certain = [difference for difference in differences if not difference.unstable]
     if not certain:
         return inconclusive(SLUG, f"the references do not agree: {differences[0].text}")
+    doubt = other_workload(evidence) or too_soon(evidence, settled)
+    if doubt:
+        return inconclusive(SLUG, f"it did not converge ({certain[0].text}), but {doubt}")
     waited = entries[settled].at - entries[released].at
     because = f"{waited:.1f} s after it could catch up: {certain[0].text}"
     return failed(SLUG, [Finding(SLUG, because, tuple(sorted((fired[0], released, settled))))])

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from staleproof.checks.evidence import Evidence
-from staleproof.core.entry import Closed, FaultClosed, FaultFired, FaultOpened, Opened, Refused, Released, Started
+from staleproof.core.entry import Asked, Closed, FaultClosed, FaultFired, FaultOpened, Opened, Refused, Released, Started
 from staleproof.core.fault import AnyFault, Coalesce, Hang, HoldStream, PastSnapshot, Pause, Refuse, Reject
+from staleproof.core.history import is_work
 from staleproof.core.request import BOOKKEEPING
 
 LOST = ("clean", "truncated", "reset", "cut")
@@ -19,6 +20,8 @@ EXPIRED = ("expired", "gone")
 _OUTAGES = (HoldStream, Refuse, Hang, Coalesce, PastSnapshot, Pause, Reject)
 _FIRST_WAIT, _LONGEST_WAIT, _JITTER = 0.8, 30.0, 2.0
 _OUTAGE_FACTOR = 2.0
+_ELECTION_SECONDS = 20.0
+"""client-go's default lease of 15 s has to run out, and is tried for every 2 s, give or take."""
 
 
 def fired(evidence: Evidence) -> dict[int, AnyFault]:
@@ -64,6 +67,23 @@ def patience(evidence: Evidence, settled: int) -> tuple[float, int]:
     most = max(turned_away.values(), default=0)
     wait = _JITTER * min(_FIRST_WAIT * 2.0 ** (min(most, 10) - 1), _LONGEST_WAIT) if most else 0.0
     return max(wait, _OUTAGE_FACTOR * _longest_outage(evidence)), since
+
+
+def awaits_election(evidence: Evidence, settled: int) -> str:
+    """Whether a life that was started again may only be waiting for the lease of the one before, in words; empty if not.
+
+    Or it has not come so far: a process that has not asked for anything at all is still starting. Leases are often kept in other
+    namespaces, so that an election cannot be seen. Whoever has asked for a write was elected.
+    """
+    entries = evidence.history.entries
+    lives = [index for index, entry in enumerate(entries[:settled]) if isinstance(entry, Started)]
+    if len(lives) < 2:
+        return ""
+    wrote = any(isinstance(entry, Asked) and is_work(entry) for entry in entries[lives[-1] : settled])
+    had = entries[settled].at - entries[lives[-1]].at
+    if not any(isinstance(entry, Asked | Opened | Refused) for entry in entries[lives[-1] : settled]):
+        return f"{had:.1f} s after its last start it had not asked for anything yet"
+    return "" if wrote or had > _ELECTION_SECONDS else f"{had:.1f} s after its last start it may still wait to be elected"
 
 
 def _refusals(evidence: Evidence, until: int) -> Iterator[tuple[int, str]]:

@@ -1,7 +1,8 @@
 """An object as path → value, so that two runs can be compared field by field.
 
 What names one run (uids, namespace, generated names, times, revisions) is left out or replaced by a placeholder; so is what tells
-of the way and not of the state: messages of conditions, counters of attempts. Where order tells of the way only, it does not count:
+of the way and not of the state: messages of conditions, and their reasons (those of the last transition, API conventions say),
+counters of attempts. Where order tells of the way only, it does not count:
 conditions are found by their type, other lists in the status and finalizers are sorted.
 """
 
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from staleproof.core import rival
+from staleproof.core.plan import TOUCHED
 
 Flat = Mapping[str, object]
 
@@ -24,8 +26,11 @@ _SKIPPED = frozenset(
         "selfLink",
         "namespace",
         f"annotations.{rival.ANNOTATION}",  # a competing write of ours leaves it; nobody has to take it away
+        f"annotations.{TOUCHED}",  # its value is the number of a step; some controllers copy it to the children that they make
     )
 )
+_PLACED = frozenset({"spec.nodeName", "status.hostIP", "status.hostIPs"})
+"""Where a pod is: the scheduler's choice, one of several that are equally good."""
 _COUNTERS = ("collisionCount", "restartCount", "retryCount", "retries", "attempts", "failureCount")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")
 
@@ -51,10 +56,10 @@ def flatten(value: Any, replaced: Mapping[str, str], path: str = "") -> Iterator
 
 def _is_skipped(path: str) -> bool:
     leaf = path.rpartition(".")[2]
-    if path in _SKIPPED or leaf in ("uid", "resourceVersion"):
+    if path in _SKIPPED or path in _PLACED or leaf in ("uid", "resourceVersion"):
         return True
     in_condition = path.startswith("status.conditions[")
-    return path.startswith("status.") and (leaf in _COUNTERS or (leaf == "message" and in_condition))
+    return path.startswith("status.") and (leaf in _COUNTERS or (leaf in ("message", "reason") and in_condition))
 
 
 def _keyed(items: list[Any], path: str) -> Iterator[tuple[str, Any]]:

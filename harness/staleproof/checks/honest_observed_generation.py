@@ -9,7 +9,7 @@ Four findings, of status writes by the controller only, each absent from every r
    generation number we acted on, otherwise we might wrongfully indicate that we've seen a spec update" (kubernetes,
    pkg/controller/replicaset/replica_set_utils.go);
 4. *left behind*: it wrote the status after its caches had shown the last generation, and the status still ended with an older one,
-   where every reference ended with the newest.
+   after a time that any client can do with, where every reference ended with the newest.
 
 Left out for honesty: how conditions end (many are rightly of the generation they changed in), a status never written after the
 catch-up (that is for converges-after-catch-up), an object never shown in this life, whose generation is anybody's guess.
@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from staleproof.checks.changes import Incarnation
+from staleproof.checks.convergence import too_soon
 from staleproof.checks.evidence import MOST_FINDINGS, Evidence
 from staleproof.checks.statements import OBSERVED, Reporting, Statement, observed, reportings
 from staleproof.checks.verdict import Finding, Verdict, failed, not_exercised, passed
@@ -151,6 +152,8 @@ def _left_behind(evidence: Evidence, of: Incarnation, run: _Run, references: Seq
     gone = of.last.commit.type == "DELETED" or "deletionTimestamp" in of.last.commit.object["metadata"]
     settled = next((i for i, entry in enumerate(evidence.history.entries) if isinstance(entry, Settled)), None)
     if gone or claim is None or claim >= newest or settled is None or of.resource not in evidence.primaries:
+        return
+    if too_soon(evidence, settled):
         return
     shown = run.reporting.shown[of.uid].cached
     since = shown.reached(newest, before=len(evidence.history.entries))

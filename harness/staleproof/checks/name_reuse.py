@@ -6,8 +6,11 @@ Any of these is a finding:
 1. it deleted children of the new incarnation: fewer live ones than any reference kept, and more deletes than any made (`undone`);
 2. it created a child for the old incarnation after it had been shown the new one, and had come to rest or written something about
    the new one since, which it did in no reference: not knowing better is no fault, nor is what was under way when it was shown;
-3. in the end the new incarnation has fewer children than any reference ended with, and more than any reference ended with belong to
-   the old one. That there are such children proves nothing by itself: to collect them is the garbage collector's work.
+3. in the end, after a time that any client can do with, the new incarnation has fewer children than any reference ended with, and
+   more than any reference ended with belong to the old one. That there are such children proves nothing by itself: to collect them
+   is the garbage collector's work;
+4. in the end the new incarnation, though it was shown, has no children at all, and nothing was done to the controller but to hide
+   the recreation from it for a while (`convergence`).
 
 A child that is recreated under its own name is for `no-delete-of-unseen`.
 """
@@ -15,6 +18,7 @@ A child that is recreated under its own name is for `no-delete-of-unseen`.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from staleproof.checks.convergence import Suspicion, too_soon, verdict_on
 from staleproof.checks.end_state import final_objects
 from staleproof.checks.evidence import MOST_FINDINGS, Evidence
 from staleproof.checks.names import controller_of
@@ -22,13 +26,15 @@ from staleproof.checks.own_work import OwnWork, own_work
 from staleproof.checks.population import Child, Population
 from staleproof.checks.successors import Reuse, Succession, successions
 from staleproof.checks.undone import Undone, undone
-from staleproof.checks.verdict import Finding, Verdict, failed, inconclusive, not_exercised, passed
+from staleproof.checks.verdict import Finding, Outcome, Verdict, failed, inconclusive, not_exercised, passed
 from staleproof.checks.witnesses import context
 from staleproof.checks.words import full_name, kind_of, plural, short_name
 from staleproof.core.entry import Settled
+from staleproof.core.fault import Coalesce, HoldStream
 from staleproof.core.history import History
 
 SLUG = "name-reuse"
+_HIDING = (HoldStream, Coalesce)
 
 
 def check(evidence: Evidence) -> Verdict:
@@ -61,10 +67,20 @@ def _without_findings(late: list[Succession], evidence: Evidence) -> Verdict:
         return not_exercised(SLUG, "in fault-free runs the recreated primary ended without children of its own")
     found = _children(evidence.history, evidence.population, Counter())
     short = [r for r in set.intersection(*map(set, wanted)) if found[r] < min(counts[r] for counts in wanted)]
-    if short:
-        missing = f"the recreated primary ended with fewer {', '.join(sorted(short))} than in fault-free runs"
-        return inconclusive(SLUG, f"{missing}, and its predecessor does not have them: that may have another reason")
-    return passed(SLUG)
+    return _short(late[-1], sorted(short), found, evidence) if short else passed(SLUG)
+
+
+def _short(one: Succession, short: list[str], found: Counter[str], evidence: Evidence) -> Verdict:
+    """It has fewer children, and its predecessor does not have them either: did it take what it had done for that one for done?"""
+    missing = f"the recreated primary ended with fewer {', '.join(short)} than in fault-free runs"
+    unknown = inconclusive(SLUG, f"{missing}, and its predecessor does not have them: that may have another reason")
+    if one.shown is None or one.after.deleted is not None or any(found.values()):
+        return unknown
+    resource, name = one.after.named.resource, short_name(evidence.commit_of(one.after.uid))
+    charge = f"the controller was shown that {name} had been recreated, and did nothing for it"
+    acts = tuple(_story(one, evidence))
+    end = verdict_on(SLUG, evidence, Suspicion(acts, lambda fault: isinstance(fault, _HIDING) and fault.concerns(resource), charge))
+    return end if end.outcome is Outcome.FAIL else unknown
 
 
 def _references(evidence: Evidence) -> Iterable[tuple[History, Population]]:
@@ -113,7 +129,7 @@ def _judge_end(one: Succession, work: OwnWork, evidence: Evidence) -> Iterator[F
     """At the end of the settling and at the end of the trial: what is done in between is done in time."""
     entries = evidence.history.entries
     settled = next((index for index, entry in enumerate(entries) if isinstance(entry, Settled)), None)
-    if settled is None or one.after.deleted is not None:
+    if settled is None or one.after.deleted is not None or too_soon(evidence, settled):
         return
     others = [_both(reference, made) for reference, made in _references(evidence)]
     then, now = (_both(evidence.history, evidence.population, until=end) for end in (settled, None))

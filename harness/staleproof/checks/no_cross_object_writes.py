@@ -4,8 +4,9 @@ A finding needs a write that was carried out, after a fault had fired, on an obj
 
 1. of the workload, or owned by it at whatever depth, before or after the write (adopting and releasing is managing); owners that
    are gone by then are owners;
-2. mentioned by name in an object of the workload, or in one that it owns: then the controller was asked to manage it;
-3. like one that a reference wrote to: of the same resource, and owned by nobody of the workload either.
+2. one that a competing write of a fault had made;
+3. mentioned by name in an object of the workload, or in one that it owns: then the controller was asked to manage it;
+4. like one that a reference wrote to: of the same resource, and owned by nobody of the workload either.
 
 It is provisional: what a controller may touch is known from two runs only, and it may have good reasons that show under a fault.
 """
@@ -19,7 +20,7 @@ from staleproof.checks.evidence import MOST_FINDINGS, Evidence
 from staleproof.checks.verdict import Finding, Verdict, failed, not_exercised, passed
 from staleproof.checks.witnesses import context
 from staleproof.checks.words import full_name
-from staleproof.core.entry import Answered, FaultFired
+from staleproof.core.entry import Answered, Competed, FaultFired
 from staleproof.core.history import History, Request, is_work, requests
 from staleproof.core.plan import Manifest
 
@@ -53,10 +54,11 @@ class _Surroundings:
     @cached_property
     def strange_writes(self) -> list[tuple[Request, Incarnation]]:
         found = []
+        rivals = {entry.uid for entry in self._history.entries if isinstance(entry, Competed)}
         for request in requests(self._history.entries):
             if is_work(request.asked) and request.succeeded and isinstance(request.answer, Answered):
                 uids = [request.answer.uid] if request.answer.uid else [item.uid for item in request.answer.items]
-                written = [self._objects[uid] for uid in uids if uid in self._objects]
+                written = [self._objects[uid] for uid in uids if uid in self._objects and uid not in rivals]
                 found += [
                     (request, of) for of in written if of.uid not in self._ours and of.first.commit.name not in self._mentioned
                 ]

@@ -6,22 +6,26 @@ evidence that its view was old: news of the incarnation had been withheld, or th
 of that name and not its end.
 
 Not judged: a deletecollection, which names no object; a delete whose precondition names this very incarnation, since whoever sends
-it has learnt of it somehow.
+it has learnt of it somehow; an incarnation that the controller made itself by a create whose answer was lost. Of the owner of what
+it names in a precondition it may have learnt nothing all the same: such a delete is judged if no reference made it
+(`undone`), as when a controller sweeps up what it takes for orphans.
 """
 
 from staleproof.checks.evidence import MOST_FINDINGS, Evidence
+from staleproof.checks.own_work import own_work
 from staleproof.checks.population import Child
+from staleproof.checks.undone import undone
 from staleproof.checks.verdict import Finding, Verdict, failed, not_exercised, passed
 from staleproof.checks.witnesses import context
 from staleproof.checks.words import full_name, owner_name, short_name
-from staleproof.core.entry import Asked, Delivered, Entry, Listed, Withheld
+from staleproof.core.entry import Asked, Delivered, Entry, Listed, Started, Withheld
 from staleproof.core.frontier import Frontier
 
 SLUG = "no-delete-of-unseen"
 
 
 def check(evidence: Evidence) -> Verdict:
-    own = {child.deleter.index: child for child in evidence.population.children.values() if child.deleter and _is_blind(child)}
+    own = {child.deleter.index: child for child in evidence.population.children.values() if child.deleter}
     look = _Look(evidence)
     findings: list[Finding] = []
     for index, entry in enumerate(evidence.history.entries):
@@ -49,6 +53,7 @@ class _Look:
         self._frontier = Frontier()
         self._withheld: set[str] = set()
         self._hidden: set[str] = set()
+        self._undone = undone(evidence, own_work(evidence)) if evidence.references else {}
         self.tempted = False
         self._by_name: dict[tuple[str, str], list[Child]] = {}
         for child in evidence.population.children.values():
@@ -57,6 +62,9 @@ class _Look:
     def advance(self, entry: Entry) -> None:
         self._frontier.advance(entry)
         match entry:
+            case Started():
+                self._withheld.clear()
+                self._hidden.clear()
             case Withheld() if entry.uid and entry.uid not in self._frontier.known:
                 self._withheld.add(entry.uid)
                 self._hidden.add(entry.uid)
@@ -78,13 +86,13 @@ class _Look:
 
     def judge(self, child: Child, asked: int) -> list[Finding]:
         commit, committed = self._evidence.commit_of(child.uid), child.deleted or asked
-        if self._is_unseen(child):
+        if _is_blind(child) and self._is_unseen(child):
             because = (
                 f"the controller deleted {full_name(commit)} (uid {child.uid[:8]}), an incarnation that it had never been shown"
             )
             though = f"though it had not been shown that incarnation (resourceVersion {child.create_revision})"
             return [Finding(SLUG, because, context(self._evidence, [child.created], asked, committed), though)]
-        owner = self._evidence.population.children.get(child.owner_uid)
+        owner = self._evidence.population.children.get(child.owner_uid) if _is_blind(child) or asked in self._undone else None
         if owner is not None and self._is_unseen(owner) and (owner.deleted is None or owner.deleted > asked):
             label = owner_name(child.role.owner)
             because = f"the controller deleted {full_name(commit)}, a child of {label}, an incarnation that it had never been shown"
@@ -95,7 +103,7 @@ class _Look:
 
     def _is_unseen(self, child: Child) -> bool:
         """Never shown or told, although the controller's view of that resource was old."""
-        if child.uid in self._frontier.known:
+        if child.uid in self._frontier.known or (child.creator is not None and not child.creator.succeeded):
             return False
         namespace = self._evidence.history.header.namespace
         return child.uid in self._withheld or bool(self._frontier.present(child.named.resource, namespace, child.named.name))

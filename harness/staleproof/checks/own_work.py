@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from staleproof.checks.evidence import Evidence
-from staleproof.checks.population import Child
+from staleproof.checks.population import is_executed
 from staleproof.core.entry import Answered, Entry, Started
 from staleproof.core.fault import Kill
-from staleproof.core.history import History, Request, is_work, requests
+from staleproof.core.history import History, Request, requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,35 +41,18 @@ class Lives:
 
 def own_work(evidence: Evidence) -> OwnWork:
     """Of the trial."""
-    children = evidence.population.children
-    creates, deletes = {}, {uid: child.deleter for uid, child in children.items() if child.deleter is not None}
+    children = evidence.population.children.values()
     done = [request for request in requests(evidence.history.entries) if is_executed(request)]
-    for request in done:
-        child = children.get(uid_of(request))
-        if child is None:
-            continue
-        if request.asked.verb == "create" and child.created > request.index:
-            creates[child.uid] = request
-        elif request.asked.verb == "delete" and child.uid not in deletes and _is_cause(request, child):
-            deletes[child.uid] = request
-    return OwnWork(creates, deletes, {request.index: request for request in done if _is_lost(request, evidence.history)})
-
-
-def is_executed(request: Request) -> bool:
-    """A write of the controller to an object that is known to have been executed, whatever the controller was told."""
-    answer = request.answer
-    if not isinstance(answer, Answered) or not is_work(request.asked) or request.asked.subresource:
-        return False
-    return answer.outcome == "ok" or answer.executed is True
+    return OwnWork(
+        creates={child.uid: child.creator for child in children if child.creator is not None},
+        deletes={child.uid: child.deleter for child in children if child.deleter is not None},
+        lost={request.index: request for request in done if _is_lost(request, evidence.history)},
+    )
 
 
 def uid_of(request: Request) -> str:
     """The object that was written."""
     return request.answer.uid if isinstance(request.answer, Answered) else ""
-
-
-def _is_cause(request: Request, child: Child) -> bool:
-    return child.deleted is not None and child.deleted > request.index
 
 
 def _is_lost(request: Request, history: History) -> bool:

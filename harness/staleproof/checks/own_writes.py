@@ -3,7 +3,8 @@
 Reconcile boundaries cannot be seen on the wire, and a burst of writes inside one reconciliation is fine although none of them has
 been seen. So writes are grouped into decisions: a new one begins when the owner is shown again, when the controller writes the
 owner (as a reconciliation does at its end), when a step begins, when the controller starts. What counts as unseen for a write are
-own writes that were answered before its decision began. To take two decisions for one is the error to prefer: it excuses.
+own writes that were answered before its decision began; not those of which it never heard the end (`survives-lost-answer`). To take
+two decisions for one is the error to prefer: it excuses.
 """
 
 from collections import defaultdict
@@ -64,7 +65,7 @@ class OwnWrites:
     def _plan(self, child: Child, evidence: Evidence) -> None:
         """Note at which entries something happens to this child."""
         request = write_of(child, self._verb)
-        if request is None or request.answer_index is None:
+        if request is None or request.answer_index is None or not request.succeeded:
             return
         group = group_of(child.role, self._verb)
         self._answers[request.answer_index].append(child)

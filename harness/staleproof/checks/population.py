@@ -1,8 +1,8 @@
 """Children over time: who created and deleted them, and how many of a role were alive after each commit.
 
 "Live" means not deleted, and deleted means deletionTimestamp set. Commits are ordered by their revision. A child is the
-controller's creation or deletion only if an answer to the controller says so by its uid; a delete of what somebody else had
-deleted before is not the controller's.
+controller's creation or deletion only if an answer says so by its uid, be it one that the controller never heard because a fault
+lost it (then `creator.succeeded` is false); a delete of what somebody else had deleted before is not the controller's.
 """
 
 from collections import defaultdict
@@ -15,6 +15,7 @@ from staleproof.core.history import History, Request, is_work, requests
 from staleproof.core.plan import Manifest
 from staleproof.core.request import BOOKKEEPING
 
+_MADE = 201
 LEADER = "control-plane.alpha.kubernetes.io/leader"
 """The annotation of a ConfigMap or Endpoints that is only there to elect a leader."""
 
@@ -73,6 +74,22 @@ def names_of(history: History) -> set[Named]:
     return {child.named for child in _objects(history, Names()).children.values()}
 
 
+def is_executed(request: Request) -> bool:
+    """A write of the controller to an object that is known to have been executed, whatever the controller was told."""
+    answer = request.answer
+    if not isinstance(answer, Answered) or not is_work(request.asked) or request.asked.subresource:
+        return False
+    return answer.outcome == "ok" or answer.executed is True
+
+
+def is_create(request: Request) -> bool:
+    """Whether a write that was executed made the object: a create, or a server-side apply that found nothing there."""
+    answer = request.answer
+    if request.asked.verb != "patch":
+        return request.asked.verb == "create"
+    return isinstance(answer, Answered) and answer.code == _MADE
+
+
 def is_bookkeeping(resource: str, manifest: Manifest) -> bool:
     """Whether an object is there only for the controller's own running."""
     return resource in BOOKKEEPING or LEADER in (manifest["metadata"].get("annotations") or ())
@@ -115,13 +132,13 @@ def _commit(made: Population, index: int, commit: Committed, labels: dict[str, s
 def _attribute(made: Population, history: History) -> None:
     """Who created and deleted what, by the uids in the answers."""
     for request in requests(history.entries):
-        if not is_work(request.asked) or not request.succeeded or request.asked.subresource:
+        if not is_executed(request):
             continue
         for uid in _uids(request):
             child = made.children.get(uid)
             if child is None:
                 continue
-            if request.asked.verb == "create":
+            if is_create(request) and child.created > request.index:
                 child.creator = request
             elif request.asked.verb in ("delete", "deletecollection") and child.deleter is None and _is_cause(request, child):
                 child.deleter = request

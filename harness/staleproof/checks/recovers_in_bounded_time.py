@@ -17,12 +17,13 @@ from staleproof.checks.moments import moments
 from staleproof.checks.unshown import Unshown
 from staleproof.checks.verdict import Finding, Verdict, failed, inconclusive, not_exercised, passed
 from staleproof.core.entry import Entry, Settled, Started, StepBegan, Stopped
-from staleproof.core.fault import Coalesce, HoldStream
+from staleproof.core.fault import Coalesce, Compete, Hang, HoldStream, LoseAnswer, Refuse, Reject, SlowAnswer
 from staleproof.core.pace import longest_pause
 from staleproof.core.plan import Rest
 from staleproof.core.request import BOOKKEEPING
 
 SLUG = "recovers-in-bounded-time"
+_OTHER_REASONS = (Compete, Hang, LoseAnswer, Refuse, Reject, SlowAnswer)
 BOUND_SECONDS, BOUND_FACTOR, LONG_HOLD_SECONDS = 5.0, 10.0, 10.0
 
 
@@ -54,9 +55,7 @@ def check(evidence: Evidence) -> Verdict:
     if wait.seconds > max(BOUND_SECONDS, BOUND_FACTOR * pause):
         return failed(SLUG, [_finding(hold, wait, left, pause)])
     if not wait.wrote:
-        return inconclusive(
-            SLUG, f"it had not written when the trial ended, {wait.seconds:.1f} s after it was shown the last thing"
-        )
+        return inconclusive(SLUG, f"it had not written when the trial ended, {wait.in_all:.1f} s after it was shown everything")
     if held < LONG_HOLD_SECONDS:
         return not_exercised(SLUG, f"a hold of {held:.1f} s is too short to send a controller to sleep")
     return passed(SLUG)
@@ -64,28 +63,34 @@ def check(evidence: Evidence) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Wait:
-    """From the last thing shown to its first write, or to the end of the settling phase."""
+    """Its longest sleep until its first write, or until the end of the settling phase: from one thing shown to the next.
+
+    That something else woke it in the end, or nearly did, does not make the sleep before it any shorter.
+    """
 
     seconds: float
     until: int
     wrote: bool
+    in_all: float
+    """From when everything had been shown."""
 
 
 def _wait(evidence: Evidence, hold: _Hold, settled: int) -> _Wait:
     entries = evidence.history.entries
-    last = hold.caught_up
+    began = entries[hold.caught_up].at
+    last, longest = began, 0.0
     for moment in moments(entries[:settled]):
-        if moment.index > hold.caught_up and moment.kind == "write":
-            return _Wait(moment.at - entries[last].at, moment.index, wrote=True)
-        if moment.index > hold.caught_up and moment.kind in ("cause", "echo"):
-            last = moment.index
-    return _Wait(entries[settled].at - entries[last].at, settled, wrote=False)
+        if moment.index > hold.caught_up and moment.kind != "bookmark":
+            last, longest = moment.at, max(longest, moment.at - last)
+            if moment.kind == "write":
+                return _Wait(longest, moment.index, wrote=True, in_all=last - began)
+    return _Wait(max(longest, entries[settled].at - last), settled, wrote=False, in_all=entries[settled].at - began)
 
 
 def _finding(hold: _Hold, wait: _Wait, left: str, pause: float) -> Finding:
     wrote = "it first wrote" if wait.wrote else "it had not written"
     because = (
-        f"{wrote} {wait.seconds:.1f} s after it had been shown everything, though fault-free runs never pause longer than "
+        f"{wrote} {wait.in_all:.1f} s after it had been shown everything, though fault-free runs never pause longer than "
         f"{pause:.1f} s; until then, {left}"
     )
     return Finding(SLUG, because, tuple(sorted({hold.opened, hold.closed, hold.caught_up, wait.until})))
@@ -102,6 +107,9 @@ def _hold(evidence: Evidence, settled: int) -> _Hold | str:
         return "the workload went on after the hold"
     if any(isinstance(entry, Started | Stopped) for entry in entries[opened:settled]):
         return "the controller's process was stopped or started meanwhile"
+    others = [fault.tag for fault in fired(evidence).values() if isinstance(fault, _OTHER_REASONS)]
+    if others:
+        return f"{others[0]} fired, too, and may have sent it to sleep or kept it waiting"
     others = [evidence.history.header.plan.faults[n].tag for n in fired(evidence) if n in open_for and open_for[n][1] > closed]
     if others:
         return f"{others[0]} went on after the hold"

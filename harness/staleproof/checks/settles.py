@@ -2,13 +2,17 @@
 
 After the trial has settled the controller is made to list its primaries again, without any change. Every write from then on, one
 that changes nothing included, is a finding. What does not count: refused writes, leases, events and leader election, reviews and
-tokens (nothing is stored), writes outside the trial's namespace, and whatever came after somebody else had changed something.
+tokens (nothing is stored), writes outside the trial's namespace, and whatever came after somebody else had changed something. Nor
+does the first repetition of a write that a fault had rejected, or whose answer it had lost: whoever tries again waits before that.
+
+Nothing is known when the controller had not been shown everything by the time it had settled: then something had changed for it.
 """
 
 from collections.abc import Sequence
 
 from staleproof.checks.evidence import Evidence
 from staleproof.checks.population import is_bookkeeping
+from staleproof.checks.unshown import unshown_at
 from staleproof.checks.verdict import Finding, Verdict, failed, inconclusive, not_exercised, passed
 from staleproof.checks.words import plural
 from staleproof.core.entry import Answered, Committed, Delivered, Entry, Listed, Opened, Settled
@@ -28,6 +32,8 @@ def check(evidence: Evidence) -> Verdict:
         return not_exercised(SLUG, f"it never settled ({end.why})")
     if evidence.idle:
         return not_exercised(SLUG, evidence.idle)
+    if not unshown_at(entries[:settled], evidence.history.header.namespace).is_whole:
+        return not_exercised(SLUG, "when it settled it had not been shown everything yet")
     disturbed = _disturbed(evidence, settled)
     late = [write for write in _late_writes(evidence, settled) if write.index < disturbed]
     if late:
@@ -47,15 +53,29 @@ def _late_writes(evidence: Evidence, settled: int) -> list[Request]:
     locks = {
         (e.resource, e.name) for e in evidence.history.entries if isinstance(e, Committed) and is_bookkeeping(e.resource, e.object)
     }
-    found = []
+    found, retries = [], _retries(evidence)
     for request in requests(evidence.history.entries):
         asked = request.asked
         lock = (asked.resource, _name(request)) in locks
         mine = asked.namespace == evidence.history.header.namespace or (
             not asked.namespace and asked.resource in evidence.primaries
         )
-        if request.index > settled and is_work(asked) and request.succeeded and mine and not lock:
+        if request.index > settled and is_work(asked) and request.succeeded and mine and not lock and request.index not in retries:
             found.append(request)
+    return found
+
+
+def _retries(evidence: Evidence) -> set[int]:
+    """Positions of writes that repeat one of which the controller never heard that it was done."""
+    open_ends, found = set[tuple[str, str, str, str]](), set[int]()
+    for request in requests(evidence.history.entries):
+        asked, answer = request.asked, request.answer
+        target = (asked.verb, asked.resource, asked.name, asked.subresource)
+        if target in open_ends:
+            open_ends.remove(target)
+            found.add(request.index)
+        if answer is None or (answer.fault is not None and not request.succeeded):
+            open_ends.add(target)
     return found
 
 

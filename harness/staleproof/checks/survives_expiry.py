@@ -40,7 +40,8 @@ def check(evidence: Evidence) -> Verdict:
             SLUG, f"it did not list {', '.join(unlisted)} again after 410, and there was nothing there that it needed"
         )
     missed = [change for change in unshown.missed() if change.index < ending[0] and change.commit.resource in unlisted]
-    acts = [expired[0][0], expired[-1][0], *(change.index for change in missed[:1])]
+    acts = [expired[0][0], expired[-1][0], *(last[change.commit.resource] for change in missed[:1])]
+    acts += [change.index for change in missed[:1]]
     charge = f"after 410 Expired, and a list of {expired[-1][1]}"
     doubt = _doubt(unshown, last.keys())
     return verdict_on(SLUG, evidence, Suspicion(tuple(acts), _is_ours, charge, _proof(missed), doubt))

@@ -15,14 +15,14 @@ Not judged: a write that is repeated under the same name. It is refused, which i
 
 from collections.abc import Iterator, Sequence
 
-from staleproof.checks.convergence import Suspicion, verdict_on
+from staleproof.checks.convergence import Suspicion, other_workload, verdict_on
 from staleproof.checks.decisions import Decisions
 from staleproof.checks.evidence import MOST_FINDINGS, Evidence
 from staleproof.checks.overdone import Overdone, overdone
 from staleproof.checks.own_work import Lives, OwnWork, own_work, uid_of
 from staleproof.checks.population import Child
 from staleproof.checks.undone import Undone, undone
-from staleproof.checks.verdict import Finding, Verdict, failed, not_exercised
+from staleproof.checks.verdict import Finding, Verdict, failed, inconclusive, not_exercised
 from staleproof.checks.witnesses import context
 from staleproof.checks.words import listing
 from staleproof.core.fault import AnyFault, LoseAnswer, SlowAnswer
@@ -37,7 +37,9 @@ def check(evidence: Evidence) -> Verdict:
     work = own_work(evidence)
     if not work.lost:
         return not_exercised(SLUG, "no answer to a write of the controller was lost")
-    findings = list(_Look(evidence, work).judge())
+    findings, other = list(_Look(evidence, work).judge()), other_workload(evidence)
+    if findings and other:
+        return inconclusive(SLUG, f"{findings[0].because}, but {other}")
     if findings:
         return failed(SLUG, findings[:MOST_FINDINGS])
     first = min(work.lost.values(), key=lambda request: request.index)
@@ -57,8 +59,8 @@ class _Look:
         self._lives = Lives(evidence.history.entries)
         children = evidence.population.children
         written = [(request, children[uid]) for request in work.lost.values() if (uid := uid_of(request)) in children]
-        self._created = [child for request, child in written if work.creates.get(child.uid) is request]
-        self._deleted = [child for request, child in written if work.deletes.get(child.uid) is request]
+        self._created = [child for request, child in written if work.creates.get(child.uid) == request]
+        self._deleted = [child for request, child in written if work.deletes.get(child.uid) == request]
 
     def judge(self) -> Iterator[Finding]:
         """What was repeated, in order."""

@@ -33,7 +33,8 @@ def check(evidence: Evidence) -> Verdict:
     if converged(evidence) and (missed or not seen):
         names = ", ".join(dict.fromkeys(resource for _, resource in lost))
         return not_exercised(SLUG, f"after the loss of its watch of {names} there was nothing that it needed to see there")
-    acts = [lost[0][0], lost[-1][0], *(change.index for change in missed[:1])]
+    acts = [lost[0][0], lost[-1][0], *(index for index, resource in lost if resource in {c.commit.resource for c in missed[:1]})]
+    acts += [change.index for change in missed[:1]]
     charge = f"after its watch of {lost[-1][1]} was lost"
     proof = _proof(evidence, missed[0], ending[1]) if missed else ""
     return verdict_on(SLUG, evidence, Suspicion(tuple(acts), _is_ours, charge, proof))

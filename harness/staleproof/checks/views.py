@@ -1,7 +1,8 @@
 """Which state of each primary a life of the controller had been shown, and on which state it had done its work: a fold.
 
 What a life knows of a primary is the newest revision that it was shown or that an answer to it carried. What it acted on is the
-newest that it was *shown*: the lesser of the two, so that a doubt never makes a view look older than the work.
+newest that it was *shown*: the lesser of the two, so that a doubt never makes a view look older than the work. One that lists a
+past state which a fault had at hand, though it had been shown a newer one, has gone back: from then on that is what it knows.
 
 Two states differ only if what the user wants of the primary differs (everything but metadata and status, and whether it is being
 deleted): own status updates and touches make a revision newer, and nobody would do anything else on the older one.
@@ -10,9 +11,9 @@ deleted): own status updates and touches make a revision newer, and nobody would
 from collections import defaultdict
 
 from staleproof.checks.evidence import Evidence
-from staleproof.checks.own_work import is_executed, uid_of
-from staleproof.checks.population import Child
-from staleproof.core.entry import Answered, Asked, Committed, Entry, Started
+from staleproof.checks.own_work import uid_of
+from staleproof.checks.population import Child, is_executed
+from staleproof.core.entry import Answered, Asked, Committed, Delivered, Entry, Listed, Started
 from staleproof.core.frontier import Frontier
 from staleproof.core.history import Request, requests
 from staleproof.core.plan import Manifest
@@ -35,6 +36,7 @@ class Views:
         self.answers: dict[str, int] = {}
         self.wrote: dict[tuple[str, int], int] = {}
         self._told: dict[str, int] = {}
+        self._back: dict[str, int] = {}
         self._asked: set[int] = set()
         self._states: dict[str, list[tuple[int, Manifest]]] = defaultdict(list)
         self._writes = {
@@ -48,6 +50,11 @@ class Views:
         match entry:
             case Started():
                 self._told.clear()
+                self._back.clear()
+            case Listed() if entry.resource in self._primaries:
+                self._listed(entry)
+            case Delivered() | Answered() if entry.uid in self._back:
+                self._back[entry.uid] = max(entry.revision or 0, self._back[entry.uid])
             case Committed() if entry.resource in self._primaries:
                 self._states[entry.uid].append((entry.revision, _wanted(entry.object)))
             case Asked() if entry.verb in WRITES:
@@ -57,11 +64,19 @@ class Views:
         if index in self._writes:
             self._note(self._writes[index])
 
+    def _listed(self, entry: Listed) -> None:
+        for item in entry.items:
+            revision = item.revision or 0
+            if entry.fault is not None and revision < self.known(item.uid):
+                self._back[item.uid] = revision
+            elif item.uid in self._back:
+                self._back[item.uid] = max(revision, self._back[item.uid])
+
     def _note(self, request: Request) -> None:
         answer, uid = request.answer, uid_of(request)
         assert isinstance(answer, Answered)
         primary = self.primary_of(uid)
-        shown = self.frontier.shown.get(primary.uid if primary is not None else uid, 0)
+        shown = self._shown(primary.uid if primary is not None else uid)
         self.wrote[uid, answer.revision or 0] = shown
         if primary is not None:
             self.acted_on[uid] = max(shown, self.acted_on.get(uid, 0))
@@ -70,7 +85,10 @@ class Views:
 
     def known(self, uid: str) -> int:
         """The newest revision that this life had been shown or told; 0 for none."""
-        return max(self.frontier.shown.get(uid, 0), self._told.get(uid, 0))
+        return self._back.get(uid) or max(self.frontier.shown.get(uid, 0), self._told.get(uid, 0))
+
+    def _shown(self, uid: str) -> int:
+        return self._back.get(uid) or self.frontier.shown.get(uid, 0)
 
     def primary_of(self, uid: str) -> Child | None:
         """The primary at the top of an object's owners, if that is where they lead. A primary has none above it."""

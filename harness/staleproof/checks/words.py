@@ -35,6 +35,20 @@ _EFFECTS = {
 }
 
 
+_EFFECTS_ON_ALL = {
+    "Hold": "all its streams were held",
+    "HideOwnWrite": "all its streams were held",
+    "Delay": "all its streams were late",
+    "Sever": "all its streams were cut",
+    "Hang": "all its streams and requests hung",
+    "Expire": "all its streams got 410 Expired",
+    "Coalesce": "all its streams ended, and it could neither watch nor list",
+    "DropBookmarks": "it got no bookmarks",
+    "AddBookmarks": "it got a bookmark behind every event",
+}
+"""Where `everything` would not do for the name of a resource."""
+
+
 def kind_of(commit: Committed) -> str:
     """The kind as kubectl prints it."""
     return str(commit.object.get("kind") or commit.resource).lower()
@@ -58,6 +72,8 @@ def effect_of(fault: AnyFault) -> str:
             return f"answers about {everything} were lost{'' if code == RESET else f' and told as {code}'}, the requests executed"
     if fault.tag not in _EFFECTS:
         return f"{_first_sentence(fault)} ({fault.tag} of {everything})"
+    if fault.resource == "*" and fault.tag in _EFFECTS_ON_ALL:
+        return _EFFECTS_ON_ALL[fault.tag]
     return _EFFECTS[fault.tag].format(everything)
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from staleproof.checks.evidence import Evidence
 from staleproof.checks.flat import flatten
 from staleproof.checks.names import Role
-from staleproof.checks.own_work import is_executed, uid_of
-from staleproof.checks.population import Child, Population
+from staleproof.checks.own_work import uid_of
+from staleproof.checks.population import Child, Population, is_executed
 from staleproof.core.entry import Answered, Committed
 from staleproof.core.history import History, Request, requests
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from staleproof.checks.catalog import worst
 from staleproof.checks.explain import explain
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome, Verdict
@@ -39,6 +40,6 @@ def check(history: Path) -> int:
 
 
 def exit_code(verdicts: tuple[Verdict, ...]) -> int:
-    """As pytest would: a finding, or else whether something is unknown."""
-    worst = max(verdict.outcome for verdict in verdicts)
-    return {Outcome.FAIL: EXIT_FINDING, Outcome.INCONCLUSIVE: EXIT_INCONCLUSIVE}.get(worst, 0)
+    """As pytest would: a finding, or else whether something is unknown; of what is scored."""
+    outcome = worst((verdict.requirement, verdict.outcome) for verdict in verdicts)
+    return {Outcome.FAIL: EXIT_FINDING, Outcome.INCONCLUSIVE: EXIT_INCONCLUSIVE}.get(outcome, 0)

@@ -1,7 +1,8 @@
 """Is the controller idle? Is it quiet? Told from the entries alone, so that the runner waits for conditions and never sleeps.
 
 Idle: every request has been answered, every commit has reached the streams that will show it (delivered, or withheld by a fault),
-and for a while the controller neither wrote nor was shown anything. Bookkeeping (leases, events) does not count.
+and for a while the controller neither wrote nor was shown anything. Quiet: for a while nobody wrote anything in the trial's
+namespace, companions included. Bookkeeping (leases, events) does not count.
 
 A controller whose watch was ended (by a fault, by upstream) is not idle before it watches again: client-go waits up to a minute.
 
@@ -47,6 +48,7 @@ class Activity:
     _missed: dict[str, float] = field(default_factory=dict)
     _had: frozenset[str] = frozenset()
     _is_cut_off: bool = False
+    _is_newborn: bool = False
 
     def see(self, entry: Entry) -> None:
         match entry:
@@ -57,7 +59,7 @@ class Activity:
             case Delivered() | Withheld() | Dropped():
                 self._moved(entry)
             case Committed() if self._counts(entry.resource, entry.namespace):
-                self._commits[entry.resource] = max((entry.revision, entry.at), self._commits.get(entry.resource, (0, 0.0)))
+                self._committed(entry)
             case Stalled():
                 self._stalled(entry)
             case Resumed():
@@ -72,7 +74,7 @@ class Activity:
         return self.last_activity
 
     def quiet_since(self, now: float) -> float | None:
-        """Since when nothing has been written; None while something is under way."""
+        """Since when nobody has written anything; None while something is under way."""
         return None if self.idle_since(now) is None else self.last_write
 
     def begin(self, namespace: str, now: float) -> None:
@@ -81,8 +83,14 @@ class Activity:
         self._commits.clear()
         self._in_flight.clear()
 
+    @property
+    def is_starting(self) -> bool:
+        """Whether a new life has not opened any watch yet, though the one before it had some."""
+        return self._is_newborn
+
     def restarted(self) -> None:
         """A new process has no streams, and nobody waits for those of the old one."""
+        self._is_newborn = False
         self.streams.clear()
         self._reached.clear()
         self._missed.clear()
@@ -100,6 +108,7 @@ class Activity:
     def born(self, now: float) -> None:
         """Its next life began: it is not idle before it watches again what the one before it watched."""
         self._missed = dict.fromkeys(self._had, now)
+        self._is_newborn = bool(self._had)
         self.touch(now)
 
     def reachable(self, now: float, *, yes: bool) -> None:
@@ -113,10 +122,18 @@ class Activity:
         if self._counts(resource, self.namespace):
             self._commits[resource] = max((revision, at), self._commits.get(resource, (0, 0.0)))
 
+    def _committed(self, entry: Committed) -> None:
+        """Companions may go on from what somebody else wrote, whether the controller is shown it or not."""
+        self._commits[entry.resource] = max((entry.revision, entry.at), self._commits.get(entry.resource, (0, 0.0)))
+        if entry.namespace and entry.namespace == self.namespace:
+            self.last_write = max(self.last_write, entry.at)
+            self.touch(entry.at)
+
     def _watched(self, entry: Opened | Closed | Refused) -> None:
         match entry:
             case Opened():
                 self.streams[entry.stream] = entry
+                self._is_newborn = False
                 self._missed.pop(entry.resource, None)
                 self.touch(entry.at)
             case Refused():

@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass
 
+from typing import Literal
+
 from staleproof.core.pace import paced
 from staleproof.core.plan import Manifest, Patch, Settle, Target
+
+WriteVerb = Literal["create", "update", "patch", "delete"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,20 @@ class ChildKind:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """Writes that the controller made for the same step of a workload in every fault-free run of it.
+
+    `step` is its number, from 1; `times` the fewest in any run. Without `subresource` it is the object itself that was written.
+    """
+
+    step: int
+    resource: str
+    verb: WriteVerb
+    subresource: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
 class Observed:
     """One primary and what the controller does for it.
 
@@ -32,6 +50,16 @@ class Observed:
         relists_at_once: after a 410 it lists again without waiting (client-go waits, longer each time).
         manifests: CustomResourceDefinitions that the sample needs.
         pause_seconds: the longest that it waited before it went on by itself.
+        change: a step that changes the primary so that the controller changes a child's content; None when none was found.
+        watched: the resources that it watches, the primary's first.
+        reads_past: those that it reads at resourceVersion 0 when it starts, so that it can be shown an earlier state.
+        asks_watch_list: it begins with WatchLists.
+        asks_bookmarks: its watches ask for bookmarks.
+        bookmarked: resources of which it was sent bookmarks in every run of `draw.workloads.life`; it takes minutes, as a rule.
+        keeps_finalizer: it puts a finalizer on the primary.
+        has_metrics: its metrics were read.
+        life: its writes in `draw.workloads.life`, by step.
+        death: its writes in `draw.workloads.death`, by step.
     """
 
     sample: Manifest
@@ -41,6 +69,16 @@ class Observed:
     relists_at_once: bool = False
     manifests: tuple[Manifest, ...] = ()
     pause_seconds: float = 0.0
+    change: Patch | None = None
+    watched: tuple[str, ...] = ()
+    reads_past: tuple[str, ...] = ()
+    asks_watch_list: bool = False
+    asks_bookmarks: bool = False
+    bookmarked: tuple[str, ...] = ()
+    keeps_finalizer: bool = False
+    has_metrics: bool = False
+    life: tuple[Written, ...] = ()
+    death: tuple[Written, ...] = ()
 
     def settle(self, *, resync: bool | None = None) -> Settle:
         """How long to wait for this controller. Resyncs are for those that relist at once, unless told."""

@@ -4,9 +4,10 @@ A controller may do a second thing some time after the first (RequeueAfter, a ra
 would compare half-done work with whole, so the windows in which "nothing happens" counts as idle or settled follow its pace.
 """
 
-from staleproof.core.entry import Answered, Asked, Delivered, Settled, StepBegan
+from staleproof.core.entry import Answered, Asked, Committed, Delivered, Settled, StepBegan
 from staleproof.core.history import History, is_work
 from staleproof.core.plan import Settle
+from staleproof.core.request import BOOKKEEPING
 
 _FACTOR_IDLE, _FACTOR_QUIET, _FACTOR_LIMIT = 1.5, 2.0, 10.0
 
@@ -14,7 +15,8 @@ _FACTOR_IDLE, _FACTOR_QUIET, _FACTOR_LIMIT = 1.5, 2.0, 10.0
 def longest_pause(history: History) -> float:
     """Seconds from the last thing that could have caused a write (a step, a frame shown, the answer to a write) to it; the longest.
 
-    Reads are the controller's own doing and cause nothing. Only up to the settling: what comes after was asked for by the runner.
+    A write is what the controller asks for, or what anybody commits in the trial's namespace: companions pause, too. Reads are the
+    controller's own doing and cause nothing. Only up to the settling: what comes after was asked for by the runner.
     """
     last, longest = 0.0, 0.0
     writes: set[int] = set()
@@ -25,6 +27,8 @@ def longest_pause(history: History) -> float:
             case Asked() if is_work(entry):
                 longest, last = max(longest, entry.at - last), entry.at
                 writes.add(entry.request)
+            case Committed() if _counts(entry, history):
+                longest, last = max(longest, entry.at - last), max(last, entry.at)
             case Answered() if entry.request in writes:
                 last = entry.at
             case StepBegan():
@@ -32,6 +36,10 @@ def longest_pause(history: History) -> float:
             case Delivered(uid=uid) if uid:
                 last = entry.at
     return longest
+
+
+def _counts(entry: Committed, history: History) -> bool:
+    return entry.namespace == history.header.namespace and entry.resource not in BOOKKEEPING
 
 
 def paced(pause: float, *, resync: bool) -> Settle:

@@ -16,6 +16,8 @@ from staleproof.core.masking import SECRET, Placeholders, elided, masked_env
 
 API_VERSION = "staleproof.dev/v1alpha1"
 Manifest = dict[str, Any]
+TOUCHED = "staleproof.dev/touched"
+"""The annotation that a touch changes, and a heartbeat."""
 
 
 class Target(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -36,7 +38,10 @@ class _Step(
     tag_field="do",
     tag=True,
 ):
-    pass
+    @property
+    def tag(self) -> str:
+        """What it does, as plans spell it."""
+        return str(type(self).__struct_config__.tag)
 
 
 class Apply(_Step, frozen=True, kw_only=True, tag="apply"):
@@ -80,13 +85,23 @@ class Recreate(_Step, frozen=True, kw_only=True, tag="recreate"):
     nth: int = -1
 
 
+class Heartbeat(_Step, frozen=True, kw_only=True, tag="heartbeat"):
+    """Change an annotation of a child that the controller made, as a kubelet changes a pod's status: there is nothing new to do.
+
+    `nth` counts as in `Recreate`.
+    """
+
+    resource: str
+    nth: int = 1
+
+
 class Rest(_Step, frozen=True, kw_only=True, tag="rest"):
     """Let so many seconds pass, so that a hold outlasts a wait of the controller's own."""
 
     seconds: float
 
 
-Step = Apply | Patch | Touch | Delete | Resync | Recreate | Rest
+Step = Apply | Patch | Touch | Delete | Resync | Recreate | Heartbeat | Rest
 
 
 class Settle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
@@ -132,6 +147,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
         faults: what happens to the controller meanwhile; empty is a reference.
         contract: `legal` (only such faults may be in it) or `hostile` (what is found under it is told apart and never scored).
         controller: whom it was drawn for; empty when it is to be named on the command line.
+        companions: real controllers that ran beside it, by name.
+        fresh: the controller is started anew before the first step, so that its client has forgotten earlier failures (client-go
+            waits longer after each 410, up to a minute).
     """
 
     api_version: Literal["staleproof.dev/v1alpha1"] = "staleproof.dev/v1alpha1"
@@ -145,15 +163,16 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     contract: Contract = "legal"
     settle: Settle = Settle()
     controller: Subject | None = None
+    companions: tuple[str, ...] = ()
+    fresh: bool = False
 
     @property
     def reference(self) -> "Plan":
-        """The same workload without any fault, and without resyncs: nobody relists when nothing is wrong."""
+        """The same workload without any fault, and without resyncs: nobody relists when nothing is wrong. Nor is it `fresh`."""
         steps = tuple(step for step in self.steps if not isinstance(step, Resync))
         settle = msgspec.structs.replace(self.settle, resync=False)
-        return msgspec.structs.replace(
-            self, faults=(), contract="legal", steps=steps, settle=settle, title=f"reference of: {self.title or self.scenario}"
-        )
+        title = f"reference of: {self.title or self.scenario}"
+        return msgspec.structs.replace(self, faults=(), contract="legal", steps=steps, settle=settle, title=title, fresh=False)
 
 
 class PlanError(ValueError):
@@ -240,7 +259,7 @@ def _step_problems(step: Step) -> Iterator[str]:
             named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
             if not named or not isinstance(manifest.get("apiVersion"), str) or not isinstance(manifest.get("kind"), str):
                 yield "object needs apiVersion, kind and metadata.name"
-        case Recreate(nth=0):
+        case Recreate(nth=0) | Heartbeat(nth=0):
             yield "nth is 0, children are counted from 1, or from -1 backwards"
         case Rest(seconds=seconds) if seconds <= 0:
             yield f"seconds is {seconds:g}, expected a positive number"
@@ -273,13 +292,11 @@ def describe(step: Step) -> str:
         case Patch(target=target, patch=patch):
             shown = elided(patch) if target.kind == SECRET else patch
             return f"patch {target.kind}/{target.name} {msgspec.json.encode(shown).decode()}"
-        case Touch(target=target):
-            return f"touch {target.kind}/{target.name}"
-        case Delete(target=target):
-            return f"delete {target.kind}/{target.name}"
+        case Touch(target=target) | Delete(target=target):
+            return f"{step.tag} {target.kind}/{target.name}"
         case Resync(resource=resource):
             return f"resync {resource}"
-        case Recreate(resource=resource, nth=nth):
-            return f"recreate {resource} number {nth}"
+        case Recreate(resource=resource, nth=nth) | Heartbeat(resource=resource, nth=nth):
+            return f"{step.tag} {resource} number {nth}"
         case Rest(seconds=seconds):
             return f"rest {seconds:g} s"

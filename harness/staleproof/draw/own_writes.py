@@ -9,10 +9,14 @@ from collections.abc import Iterator
 from typing import Literal
 
 import hypothesis.strategies as st
+from msgspec import structs
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Release, Window
 from staleproof.core.observed import ChildKind, Observed
 from staleproof.core.plan import Apply, Plan, Rest, Resync, Step, Touch
+from staleproof.draw import workloads
+from staleproof.draw.profile import Profile
+from staleproof.draw.workloads import fresh, glance, life, own_create, own_updates, patience, patient
 
 SCENARIO = "own-writes"
 AIMS = {
@@ -22,10 +26,9 @@ AIMS = {
 Verb = Literal["create", "delete"]
 Poke = Literal["touch", "resync"]
 POKES: tuple[Poke, ...] = ("touch", "resync")  # the first costs a client nothing; nor does the first of the releases
+_USUAL_WAY: tuple[Poke, Release] = ("touch", "events")
 RELEASES: tuple[Release, ...] = ("events", "relist", "resume")
 MOST_REPLICAS = 6
-_DELETED = 2
-"""How many children canonical plans make the controller delete."""
 
 
 def poke_step(poke: Poke, observed: Observed) -> Step:
@@ -33,50 +36,101 @@ def poke_step(poke: Poke, observed: Observed) -> Step:
     return Touch(target=observed.target) if poke == "touch" else Resync(resource=observed.resource)
 
 
-def canonical(observed: Observed, verb: Verb, poke: Poke) -> Iterator[Plan]:
-    """For each resource that the controller writes this way: hide the first such write and everything after it, poke, release."""
-    for child in observed.children:
-        if not child.watched or not (child.creates if verb == "create" else child.deletes and observed.scale_path):
-            continue
-        if poke == "resync" and verb == "delete" and not observed.relists_at_once:
-            continue  # it would wait longer after each 410; the creates have shown what a relist does
-        first = _appear(observed) if verb == "create" else _scale_down(observed)
-        fault = HideOwnWrite(resource=child.resource, window=Window(from_step=len(first)), write=OwnWrite(verb))
+def hide_creates(observed: Observed, profile: Profile) -> Iterator[Plan]:
+    """Hide the first create of each child and everything after it, poke, release. Of the first child in every way."""
+    hidden = _hidden_from(observed, "create", step=1)
+    ways: list[tuple[Poke, Release]] = [("touch", "relist"), ("touch", "resume"), ("resync", "events")]
+    variants = [(child, *_USUAL_WAY) for child in hidden] + [(child, *way) for child in hidden[:1] for way in ways]
+    for child, poke, release in profile.some(variants):
+        yield _hide(observed, child, "create", poke, release)
+
+
+def hide_deletes(observed: Observed, profile: Profile) -> Iterator[Plan]:
+    """The same for deletes, which leave at least one child: only what should have stayed can be deleted in excess."""
+    hidden = _hidden_from(observed, "delete", step=life(observed).shrinks)
+    ways: list[tuple[Poke, Release]] = [("resync", "events")] if observed.relists_at_once else []
+    variants = [(child, *_USUAL_WAY) for child in hidden] + [(child, *way) for child in hidden[:1] for way in ways]
+    for child, poke, release in profile.some(variants):
+        yield _hide(observed, child, "delete", poke, release)
+
+
+def hide_long(observed: Observed, profile: Profile) -> Iterator[Plan]:
+    """Hide the creates of a child for longer and longer, and poke each time: no wait of the controller's own saves it."""
+    for child in _hidden_from(observed, "create", step=1)[:1]:
         yield Plan(
             scenario=SCENARIO,
-            title=f"hide own {verb}s of {child.resource}, then {poke}",
-            aims=AIMS[verb],
+            title=f"hide own creates of {child.resource} for up to {profile.longest:g} s",
+            aims=(*AIMS["create"], "recovers-in-bounded-time"),
             manifests=observed.manifests,
-            steps=(*first, poke_step(poke, observed)),
-            faults=(fault,),
+            steps=patience(observed, profile.holds),
+            faults=(HideOwnWrite(resource=child.resource, write=_own(observed, child, "create")),),
+            settle=patient(observed, profile.longest),
+        )
+
+
+def hide_updates(observed: Observed, profile: Profile) -> Iterator[Plan]:
+    """Hide its first update of anything that it watches, in each step in which it makes one, and what comes after it."""
+    plan = life(observed)
+    hidden = [each for each in own_updates(observed) if not each.subresource and each.resource in observed.watched]
+    for each in profile.some(hidden):
+        verb: Literal["update", "patch"] = "patch" if each.verb == "patch" else "update"
+        yield Plan(
+            scenario=SCENARIO,
+            title=f"hide own {each.verb} of {each.resource} in step {each.step}",
+            aims=("no-blind-retry", "converges-after-catch-up"),
+            manifests=observed.manifests,
+            steps=plan.steps,
+            faults=(HideOwnWrite(resource=each.resource, window=Window(from_step=each.step), write=OwnWrite(verb)),),
             settle=observed.settle(),
         )
 
 
-def idempotence(observed: Observed) -> Plan:
+def idempotence(observed: Observed, profile: Profile) -> Iterator[Plan]:
     """No fault at all: once everything is done, reconcile everything again."""
-    steps: list[Step] = [Apply(object=observed.sample)]
-    if observed.scale_path:
-        steps.append(observed.scale(observed.replicas + 1))
-    return Plan(
+    yield Plan(
         scenario=SCENARIO,
         title="no fault: reconcile everything again once it has settled",
         aims=("settles",),
         manifests=observed.manifests,
-        steps=tuple(steps),
+        steps=life(observed).steps,
         settle=observed.settle(resync=True),
     )
 
 
-def _appear(observed: Observed) -> list[Step]:
-    """A sample that wants nothing would not make the controller create anything."""
-    return [Apply(object=observed.sample if observed.replicas else observed.scaled(1))]
+FAMILIES = {
+    "idempotence": idempotence,
+    "hide-creates": hide_creates,
+    "hide-deletes": hide_deletes,
+    "hide-updates": hide_updates,
+    "hide-long": hide_long,
+}
 
 
-def _scale_down(observed: Observed) -> list[Step]:
-    """Leaves at least one child: only what should have stayed can be deleted in excess."""
-    replicas = max(observed.replicas, _DELETED + 1)
-    return [Apply(object=observed.scaled(replicas)), observed.scale(replicas - _DELETED)]
+def _hidden_from(observed: Observed, verb: Verb, *, step: int) -> list[ChildKind]:
+    """What it writes so in this step of a life, and watches and could therefore not be shown."""
+    written = {(each.resource, each.verb) for each in observed.life if each.step == step and not each.subresource}
+    return [child for child in observed.children if child.watched and (child.resource, _own(observed, child, verb).verb) in written]
+
+
+def _own(observed: Observed, child: ChildKind, verb: Verb, nth: int = 1) -> OwnWrite:
+    return structs.replace(own_create(observed, child.resource) if verb == "create" else OwnWrite(verb), nth=nth)
+
+
+def _hide(observed: Observed, child: ChildKind, verb: Verb, poke: Poke, release: Release) -> Plan:
+    plan = life(observed)
+    before, step = (glance(observed)[:-1], 1) if verb == "create" else (plan.steps[:-1], plan.shrinks)
+    # The reference of a resync is the workload without it, and it is run anyway when that ends with a touch.
+    pokes = [poke_step("touch", observed)] if poke == "touch" else [poke_step("touch", observed), poke_step(poke, observed)]
+    return Plan(
+        scenario=SCENARIO,
+        title=f"hide own {verb}s of {child.resource}, then {poke}{'' if release == 'events' else f', release by {release}'}",
+        aims=AIMS[verb],
+        manifests=observed.manifests,
+        steps=(*before, *pokes),
+        faults=(HideOwnWrite(resource=child.resource, window=Window(step), write=_own(observed, child, verb), release=release),),
+        settle=observed.settle(),
+        fresh=fresh(observed) and (poke == "resync" or release == "relist"),
+    )
 
 
 @st.composite
@@ -102,7 +156,7 @@ def plans(draw: st.DrawFn, observed: Observed) -> Plan:
     fault = HideOwnWrite(
         resource=child.resource,
         window=Window(from_step=step),
-        write=OwnWrite(verb, draw(st.integers(1, min(count, 2)))),
+        write=_own(observed, child, verb, draw(st.integers(1, min(count, 2)))),
         release=draw(st.sampled_from(releases)),
     )
     return Plan(
@@ -140,7 +194,7 @@ def _writes(child: ChildKind, counts: list[int], observed: Observed) -> list[tup
 
 def _scales(child: ChildKind, observed: Observed) -> bool:
     """Whether there are as many of them as replicas: they came and went when the observed workload was scaled."""
-    return bool(observed.scale_path) and child.deletes > 0 and child.creates > observed.replicas
+    return bool(observed.scale_path) and child.deletes > 0 and child.creates > workloads.replicas(observed)
 
 
 def _kinds(observed: Observed) -> list[Literal["scale", "touch", "resync"]]:

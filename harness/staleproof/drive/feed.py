@@ -18,7 +18,7 @@ class Feed:
     def __init__(self) -> None:
         self.activity = Activity()
         self.record: Record | None = None
-        self.lives: Callable[[Entry], None] | None = None  # who else wants to know, while a trial runs
+        self.listeners: list[Callable[[Entry], None]] = []  # who else wants to know
         self.dead = ""
         self.flaws: list[Broke] = []
         self._news = asyncio.Event()
@@ -30,8 +30,8 @@ class Feed:
             self._broke(entry)
         if self.record is not None:
             self.record.take(entry)
-        if self.lives is not None:
-            self.lives(entry)
+        for listener in self.listeners:
+            listener(entry)
         self._news.set()
 
     def _broke(self, entry: Broke) -> None:

@@ -22,6 +22,7 @@ class Lives:
         self._asked: asyncio.Queue[FaultOpened | FaultClosed | FaultFired] = asyncio.Queue()
         self._keep_down: set[int] = set()
         self._fired: set[int] = set()
+        self._due = 0
 
     def see(self, entry: Entry) -> None:
         """Entries of the trial, as they happen."""
@@ -30,6 +31,7 @@ class Lives:
             if fault.refuses_connections and not isinstance(entry, FaultFired):
                 self._rig.feed.activity.reachable(entry.at, yes=isinstance(entry, FaultClosed))
             elif isinstance(fault, Kill | Restart | Pause) and not (isinstance(entry, FaultFired) and entry.fault in self._fired):
+                self._due += 1
                 self._asked.put_nowait(entry)
 
     async def follow(self) -> None:
@@ -39,11 +41,14 @@ class Lives:
             try:
                 await self._do(entry, self._faults[entry.fault])
             finally:
+                self._due -= 1
                 self._asked.task_done()
 
-    async def settled(self) -> None:
-        """Return once nothing that was asked for is left to do."""
+    async def settled(self) -> bool:
+        """Return once nothing that was asked for is left to do, and whether there was anything."""
+        had = self._due > 0
         await self._asked.join()
+        return had
 
     def missed(self) -> list[FaultMissed]:
         """Which of the runner's faults never did anything, once the plan is over."""

@@ -16,8 +16,11 @@ from staleproof.core.plan import Manifest, Subject
 from staleproof.drive import logs, manifests
 from staleproof.drive.api import Api, ApiError, connect
 from staleproof.drive.control_plane import CONTROLLER, RUNNER, ControlPlane, ControlPlaneOptions, Progress, control_plane
+from staleproof.drive.control_plane.local import free_port
 from staleproof.drive.controller import OPENS_WATCH_SECONDS, Controller, controller_process, secret_values
 from staleproof.drive.feed import Feed
+from staleproof.drive.leases import Leases, release
+from staleproof.drive.metrics import METRICS_PORT, OPTION, Endpoint, Unreadable, endpoint, subject_at
 from staleproof.drive.private import private_folder
 from staleproof.drive.proxy import Proxy, proxy
 from staleproof.drive.truth import Truth, watching
@@ -29,7 +32,16 @@ _REST_LIMIT_SECONDS = 100.0  # client-go waits up to a minute after several 410s
 
 @dataclass(slots=True)
 class Rig:
-    """The running parts. `environment` is what reports say about them."""
+    """The running parts.
+
+    Attributes:
+        environment: what reports say about them.
+        start_seconds: how long the controller may take to open its first watch, and to serve its metrics.
+        metrics: the URL of the controller's metrics, in which {metrics_port} is replaced; empty means that none are read.
+        metrics_port: takes the place of {metrics_port}, there and in the subject.
+        release_leases: leases that a dead life of the controller held are released before its next one.
+        ends_namespaces: somebody finishes the deletion of namespaces.
+    """
 
     plane: ControlPlane
     api: Api
@@ -43,19 +55,28 @@ class Rig:
     controller: Controller | None = None
     environment: dict[str, str] = field(default_factory=dict)
     start_seconds: float = OPENS_WATCH_SECONDS
+    metrics: str = ""
+    metrics_port: int = field(default_factory=free_port)
+    release_leases: bool = True
+    ends_namespaces: bool = False
+    _leases: Leases = field(default_factory=Leases)
     _life: int = 0
     _is_ending: bool = False
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
-    async def controller_ready(self) -> None:
-        """The controller runs, has opened a watch and is idle. One that has exited is started again.
+    async def controller_ready(self, *, fresh: bool = False) -> None:
+        """The controller runs, has opened a watch, serves its metrics and is idle. One that has exited is started again.
+
+        `fresh`: so is one that has run a trial before.
 
         Raises:
-            SetupError: it exits, or opens no watch; with the end of its log.
+            UsageError: the URL of the metrics is none.
+            SetupError: it exits, opens no watch, or serves no metrics; with the end of its log.
         """
-        if self.controller is not None and self.controller.running:
+        if self.controller is not None and self.controller.running and not fresh:
             await self._at_rest()
             return
+        source = self.endpoint
         await self._stack.aclose()
         self.feed.activity.restarted()
         self.feed.flaws.clear()
@@ -72,14 +93,16 @@ class Rig:
                 f"the controller opened no watch within {self.start_seconds:g} s. Does it use the kubeconfig it is given "
                 f"(KUBECONFIG, or {{kubeconfig}} in its command)?\n{self.controller.account()}"
             )
+        if source is not None:
+            await self._serves(source, self.controller)
         await self.feed.until_idle(_READY_IDLE_SECONDS, limit_seconds=self.start_seconds)
         if isinstance(digest := getattr(self.controller, "image_digest", None), str):
             self.environment["imageDigest"] = digest
 
-    async def use(self, subject: Subject) -> None:
-        """Put another controller under test; it starts with the next trial."""
+    async def use(self, subject: Subject, *, metrics: str = "") -> None:
+        """Put another controller under test; it starts with the next trial. `metrics` is the URL of its own; empty: none."""
         await self._stack.aclose()
-        self.subject, self.controller = subject, None
+        self.subject, self.metrics, self.controller = subject, metrics, None
         self.environment["controller"] = _title(subject)
         self.environment.pop("imageDigest", None)
 
@@ -103,7 +126,33 @@ class Rig:
         self.feed.activity.born(at)
         return self.controller_started(at)
 
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """Where the controller's metrics are; None when nobody asked for them."""
+        return endpoint(self.metrics, self.metrics_port, self.plane.tokens.get(CONTROLLER, "")) if self.metrics else None
+
+    async def _serves(self, source: Endpoint, controller: Controller) -> None:
+        """Wait until there are metrics."""
+        end = time.monotonic() + self.start_seconds
+        while True:
+            try:
+                return await source.check()
+            except Unreadable as err:
+                why = err
+            if time.monotonic() >= end or not controller.running:
+                break
+            await self.feed.until(lambda now: False, limit_seconds=_READY_IDLE_SECONDS)
+        await self._stack.aclose()
+        raise SetupError(
+            f"{OPTION}: no metrics at {source.url} within {self.start_seconds:g} s: {why}. Does the controller serve them there? "
+            f"{METRICS_PORT} stands for a free port ({self.metrics_port}), in the URL and in the controller's command, arguments "
+            f"and variables.\n{controller.account()}"
+        )
+
     async def _start(self) -> None:
+        if self.release_leases and self._life and not self.feed.dead:
+            await self.proxy.fence()
+            await release(self._leases, self.api)
         self._life += 1
         kubeconfig = self.private / "controller.kubeconfig"
         self.plane.write_kubeconfig(kubeconfig, user=CONTROLLER, server=self.proxy.server, ca_file=self.proxy.ca_file)
@@ -162,12 +211,13 @@ class Rig:
     @asynccontextmanager
     async def _launch(self, kubeconfig: Path) -> AsyncIterator[Controller]:
         log = self.folder / "controller.log"
-        if self.subject.image:
+        subject = subject_at(self.subject, self.metrics_port)
+        if subject.image:
             from staleproof.drive.controller_image import controller_container  # docker is imported only when it is used
 
-            launched: AbstractAsyncContextManager[Controller] = controller_container(self.subject, kubeconfig, log)
+            launched: AbstractAsyncContextManager[Controller] = controller_container(subject, kubeconfig, log)
         else:
-            launched = controller_process(self.subject, kubeconfig, log)
+            launched = controller_process(subject, kubeconfig, log)
         async with launched as controller:
             watch = self.group.create_task(self._tell_exit(controller, self._life))
             try:
@@ -198,6 +248,8 @@ async def rig(
         running = await stack.enter_async_context(proxy(plane, private / "proxy", feed.take, log=folder / "proxy.log"))
         group = await stack.enter_async_context(asyncio.TaskGroup())
         made = Rig(plane, api, truth, running, feed, subject, folder, private, group, environment=_environment(plane, subject))
+        made.ends_namespaces = plane.provider == "existing"
+        feed.listeners.append(made._leases.see)
         stack.push_async_callback(made._close)
         await manifests.apply(given, api, truth, feed)
         yield made

@@ -7,23 +7,24 @@ import contextlib
 import datetime
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from staleproof.core.entry import Ended, Released, Settled, StepBegan, StepEnded
+from staleproof.core.entry import Broke, Ended, Released, Settled, StepBegan, StepEnded
 from staleproof.core.fault import PastSnapshot, StaleRead
 from staleproof.core.history import Header, History
-from staleproof.core.plan import Plan, describe
+from staleproof.core.plan import Plan, Settle, describe
 from staleproof.core.plan import encode as encode_plan
 from staleproof.drive import logs
 from staleproof.drive.api import JSON, Api, ApiError, ResourceType
 from staleproof.drive.lives import Lives
 from staleproof.drive.manifests import resource_type
+from staleproof.drive.metrics import Readings
 from staleproof.drive.record import Record
 from staleproof.drive.rig import Rig
 from staleproof.drive.truth import Key
-from staleproof.drive.workload import Workload, primaries_of
+from staleproof.drive.workload import Vanished, Workload, primaries_of
 from staleproof.errors import HarnessBug, SetupError
 
 _LEFT_ALONE = frozenset({"events", "serviceaccounts"})
@@ -60,7 +61,7 @@ async def run_trial(trial: Trial, rig: Rig) -> History:
         SetupError: control plane, proxy or controller failed.
     """
     plan = trial.plan
-    await rig.controller_ready()
+    await rig.controller_ready(fresh=plan.fresh)
     namespace = f"staleproof-{uuid.uuid4().hex[:8]}"
     kinds = [await resource_type({"apiVersion": a, "kind": k, "metadata": {"name": n}}, rig.api) for a, k, n in primaries_of(plan)]
     await rig.create_namespace(namespace)
@@ -96,42 +97,79 @@ async def _run(trial: Trial, rig: Rig, record: Record, kinds: Sequence[ResourceT
     rig.feed.flaws = [flaw for flaw in rig.feed.flaws if flaw.where == "watch"]  # one that goes on spoils every trial
     await rig.proxy.install(trial.plan.faults, namespace, contract=trial.plan.contract)
     workload = Workload(rig.api, rig.truth, rig.proxy, rig.feed, namespace)
-    lives = Lives(rig, trial.plan.faults)
-    rig.feed.lives = lives.see
-    following = rig.group.create_task(lives.follow())
-    try:
-        await _steps(trial.plan, workload, rig, lives)
-        await _settle(trial, rig, workload, lives, kinds)
-    finally:
-        rig.feed.lives = None
-        following.cancel()
+    doing = _Doing(rig, workload, Lives(rig, trial.plan.faults), Readings(rig.endpoint, rig.feed))
+    await doing.readings.take()
+    with doing.following():
+        await _steps(trial.plan, doing)
+        await _settle(trial, doing, kinds)
     await rig.proxy.fence()
     await rig.truth.caught_up(namespace, record.resources())
     rig.feed.take(Ended(at=time.monotonic()))
 
 
-async def _steps(plan: Plan, workload: Workload, rig: Rig, lives: Lives) -> None:
-    settle = plan.settle
+@dataclass(frozen=True, slots=True)
+class _Doing:
+    """What a trial is done with."""
+
+    rig: Rig
+    workload: Workload
+    lives: Lives
+    readings: Readings
+
+    @contextlib.contextmanager
+    def following(self) -> Iterator[None]:
+        """What is done because of what happens: kills and restarts, and readings in between."""
+        listeners = [self.lives.see, self.readings.see]
+        tasks = [self.rig.group.create_task(each.follow()) for each in (self.lives, self.readings)]
+        self.rig.feed.listeners += listeners
+        try:
+            yield
+        finally:
+            for listener in listeners:
+                self.rig.feed.listeners.remove(listener)
+            for task in tasks:
+                task.cancel()
+
+
+async def _steps(plan: Plan, doing: _Doing) -> None:
+    settle, rig = plan.settle, doing.rig
     shown_later = {fault.as_of_step for fault in plan.faults if isinstance(fault, PastSnapshot | StaleRead)}
     for number, step in enumerate(plan.steps, 1):
         await rig.proxy.begin_step(number, revision=await rig.api.revision() if number in shown_later else None)
-        await lives.settled()
+        await doing.lives.settled()
         rig.feed.take(StepBegan(at=time.monotonic(), step=number, does=describe(step)))
-        await workload.do(step, number)
+        try:
+            await doing.workload.do(step, number)
+        except Vanished as err:
+            if not plan.faults:
+                raise
+            rig.feed.take(Broke(at=time.monotonic(), where="workload", why=f"{err}; what was there before went away late"))
         rig.feed.activity.touch(time.monotonic())
-        idle = await rig.feed.until_idle(settle.idle_seconds, limit_seconds=settle.limit_seconds)
+        idle = await _until_idle(settle, doing)
+        await doing.readings.take()
         rig.feed.take(StepEnded(at=time.monotonic(), step=number, idle=idle))
 
 
-async def _settle(trial: Trial, rig: Rig, workload: Workload, lives: Lives, kinds: Sequence[ResourceType]) -> None:
+async def _until_idle(settle: Settle, doing: _Doing) -> bool:
+    """Nobody is idle between two lives: who was killed in a step has it to finish."""
+    while True:
+        idle = await doing.rig.feed.until_idle(settle.idle_seconds, limit_seconds=settle.limit_seconds)
+        if not await doing.lives.settled():
+            return idle
+
+
+async def _settle(trial: Trial, doing: _Doing, kinds: Sequence[ResourceType]) -> None:
     """Release everything, wait until converged and quiet, then let the controller reconcile everything once more."""
-    settle = trial.plan.settle
+    settle, rig = trial.plan.settle, doing.rig
     await rig.proxy.release()
-    await lives.settled()
-    for missed in lives.missed():
+    await doing.lives.settled()
+    for missed in doing.lives.missed():
         rig.feed.take(missed)
     rig.feed.activity.touch(time.monotonic())
     rig.feed.take(Released(at=time.monotonic()))
+    await doing.readings.take()
+    await _sweep(rig, doing.workload.namespace)
+    await rig.feed.until(lambda now: not rig.feed.activity.is_starting or now + 0.05, limit_seconds=rig.start_seconds)
     missing = "still busy"
 
     def settled(now: float) -> bool | float:
@@ -143,16 +181,31 @@ async def _settle(trial: Trial, rig: Rig, workload: Workload, lives: Lives, kind
         due = max(since + settle.quiet_seconds, idle + settle.idle_seconds)
         if now < due:
             return due
-        missing = trial.converged(rig.truth.live(workload.namespace)) if trial.converged else ""
+        missing = trial.converged(rig.truth.live(doing.workload.namespace)) if trial.converged else ""
         return not missing
 
     deadline = trial.deadline_seconds or settle.deadline_seconds
     ok = await rig.feed.until(settled, limit_seconds=deadline)
     rig.feed.take(Settled(at=time.monotonic(), ok=ok, why="" if ok else f"after {deadline:g} s: {missing}"))
+    await doing.readings.take()
     if ok and settle.resync:
         for resource in dict.fromkeys(kind.name for kind in kinds):
-            await workload.resync(resource)
+            await doing.workload.resync(resource)
         await rig.feed.until_idle(settle.idle_seconds, limit_seconds=settle.limit_seconds)
+
+
+async def _sweep(rig: Rig, namespace: str) -> None:
+    """Do what the pod garbage collector does in a cluster: finish deletions that were broken off between their two steps.
+
+    The API server marks an object and then removes it; when the client is gone in between, nobody removes it.
+    """
+    for key, obj in sorted(rig.truth.live(namespace).items()):
+        metadata = obj["metadata"]
+        stuck = "deletionTimestamp" in metadata and metadata.get("deletionGracePeriodSeconds") == 0 and not metadata.get("finalizers")
+        kind = await rig.api.type_named(key[0]) if stuck else None
+        if kind is not None:
+            with contextlib.suppress(ApiError):
+                await rig.api.delete(kind, namespace, metadata["name"], now=True)
 
 
 def _header(trial: Trial, rig: Rig, namespace: str, kinds: Sequence[ResourceType]) -> Header:
@@ -181,7 +234,7 @@ async def _clean_up(rig: Rig, namespace: str, kinds: Sequence[ResourceType]) -> 
             if kind is not None and (key[0] in first) is is_primary and key[0] not in _LEFT_ALONE and "delete" in kind.verbs:
                 await _remove(rig.api, kind, namespace, obj)
         await rig.feed.until_idle(_REST_SECONDS, limit_seconds=2.0)
-    if rig.plane.provider == "existing":  # elsewhere nobody would finish the deletion, and the whole cluster goes anyway
+    if rig.ends_namespaces:  # elsewhere nobody would finish the deletion, and the whole cluster goes anyway
         await rig.delete_namespace(namespace)
 
 

@@ -4,7 +4,21 @@ import copy
 import time
 from dataclasses import dataclass
 
-from staleproof.core.plan import Apply, Delete, Patch, Plan, Recreate, Rest, Resync, Step, Target, Touch, describe
+from staleproof.core.plan import (
+    TOUCHED,
+    Apply,
+    Delete,
+    Heartbeat,
+    Patch,
+    Plan,
+    Recreate,
+    Rest,
+    Resync,
+    Step,
+    Target,
+    Touch,
+    describe,
+)
 from staleproof.core.resource_version import revision
 from staleproof.drive.api import JSON, Api, ApiError, ResourceType
 from staleproof.drive.feed import Feed
@@ -12,9 +26,6 @@ from staleproof.drive.manifests import name_of, resource_type
 from staleproof.drive.proxy import Proxy
 from staleproof.drive.truth import Key, Truth
 from staleproof.errors import SetupError, UsageError
-
-TOUCHED = "staleproof.dev/touched"
-"""The annotation that a touch changes."""
 
 _OWN = frozenset(
     {
@@ -31,6 +42,11 @@ _OWN = frozenset(
 """What the API server gives an object."""
 
 _GONE_SECONDS = 10.0
+_NOT_FOUND = 404
+
+
+class Vanished(UsageError):
+    """What a step is about is not there: in a trial with faults that may be their doing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +63,14 @@ class Workload:
         """One step; returns once the API server has answered.
 
         Raises:
+            Vanished: what the step is about is not there.
             UsageError: the API server does not accept what the plan says; its message is passed on.
         """
         try:
             await self._do(step, number)
         except ApiError as err:
-            raise UsageError(f"step {number} ({describe(step)}): the API server answered {err}") from err
+            kind = Vanished if err.code == _NOT_FOUND else UsageError
+            raise kind(f"step {number} ({describe(step)}): the API server answered {err}") from err
 
     async def _do(self, step: Step, number: int) -> None:
         match step:
@@ -60,22 +78,30 @@ class Workload:
                 kind = await resource_type(manifest, self.api)
                 placed = copy.deepcopy(manifest)
                 placed["metadata"].pop("namespace", None)
+                await self._gone(kind.name, placed["metadata"]["name"])
                 self._wrote(kind, await self.api.apply(kind, self.namespace, placed))
             case Patch(target=target, patch=patch):
                 kind = await self._type(target)
                 self._wrote(kind, await self.api.merge(kind, self.namespace, target.name, patch))
             case Touch(target=target):
-                patch = {"metadata": {"annotations": {TOUCHED: str(number)}}}
-                kind = await self._type(target)
-                self._wrote(kind, await self.api.merge(kind, self.namespace, target.name, patch))
+                await self._touch(await self._type(target), target.name, number)
             case Delete(target=target):
                 await self.api.delete(await self._type(target), self.namespace, target.name)
             case Resync(resource=resource):
                 await self.resync(resource)
-            case Recreate(resource=resource, nth=nth):
-                await self._recreate(resource, nth)
+            case Recreate() | Heartbeat():
+                await self._do_to_child(step, number)
             case Rest(seconds=seconds):
                 await self.feed.until(lambda now: False, limit_seconds=seconds)
+
+    async def _gone(self, resource: str, name: str) -> None:
+        """Wait for one that is being deleted: what is applied is another incarnation. One that stays is changed, after a while."""
+        key = (resource, self.namespace, name)
+
+        def gone(now: float) -> bool:
+            return "deletionTimestamp" not in self.truth.live(self.namespace).get(key, {}).get("metadata", {})
+
+        await self.feed.until(gone, limit_seconds=_GONE_SECONDS)
 
     async def resync(self, resource: str, *, limit_seconds: float = 60.0) -> bool:
         """End the controller's watches of the resource with 410 and wait until it watches again."""
@@ -94,15 +120,26 @@ class Workload:
             {"apiVersion": target.api_version, "kind": target.kind, "metadata": {"name": target.name}}, self.api
         )
 
-    async def _recreate(self, resource: str, nth: int) -> None:
-        """Delete a child and create the same once more, as `kubectl replace --force` does."""
-        children = self._children(resource)
+    async def _touch(self, kind: ResourceType, name: str, number: int) -> None:
+        """Change an annotation: another value in each step."""
+        patch = {"metadata": {"annotations": {TOUCHED: str(number)}}}
+        self._wrote(kind, await self.api.merge(kind, self.namespace, name, patch))
+
+    async def _do_to_child(self, step: Recreate | Heartbeat, number: int) -> None:
+        children = self._children(step.resource)
         try:
-            child = children[nth - 1 if nth > 0 else nth]
+            child = children[step.nth - 1 if step.nth > 0 else step.nth]
         except IndexError:
-            raise UsageError(f"recreate {resource} number {nth}: there are {len(children)} such children") from None
+            raise UsageError(f"{describe(step)}: there are {len(children)} such children") from None
         kind = await resource_type(child, self.api)
-        key = (resource, self.namespace, child["metadata"]["name"])
+        if isinstance(step, Recreate):
+            await self._recreate(kind, child)
+        else:
+            await self._touch(kind, child["metadata"]["name"], number)
+
+    async def _recreate(self, kind: ResourceType, child: JSON) -> None:
+        """Delete a child and create the same once more, as `kubectl replace --force` does."""
+        key = (kind.name, self.namespace, child["metadata"]["name"])
         await self.api.delete(kind, self.namespace, child["metadata"]["name"], now=True)
         if not await self.feed.until(lambda now: self._uid(key) != child["metadata"]["uid"], limit_seconds=_GONE_SECONDS):
             raise SetupError(f"{name_of(child)} was deleted and is still there after {_GONE_SECONDS:g} s; has it a finalizer?")

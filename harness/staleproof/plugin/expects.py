@@ -7,6 +7,7 @@ from collections.abc import Callable
 Expectation = Callable[[str], str]
 
 PROVIDERS = ("auto", "existing", "assets", "cache", "container", "build")
+PROFILES = ("smoke", "standard", "thorough", "slow")
 
 
 def anything(_text: str) -> str:
@@ -36,6 +37,22 @@ def count(text: str) -> str:
 
 def path(text: str) -> str:
     return "a path" if not text or "\0" in text else ""
+
+
+def metrics_url(text: str) -> str:
+    from staleproof.drive.metrics import EXPECTED, is_url  # imported only when the option is given
+
+    return "" if is_url(text) else EXPECTED
+
+
+def companions(text: str) -> str:
+    from staleproof.core.companion import CompanionError, companion_names
+
+    try:
+        companion_names(text)
+    except CompanionError as err:
+        return f"names of companions, with commas ({err})"
+    return ""
 
 
 def one_of(*words: str) -> Expectation:

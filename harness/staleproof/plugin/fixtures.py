@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from staleproof.assess import Result, Session
     from staleproof.core.observed import Observed
     from staleproof.core.plan import Manifest, Plan, Subject
+    from staleproof.draw.scenarios import Family
     from staleproof.drive.control_plane import ControlPlane, ControlPlaneOptions
 
 
@@ -103,6 +104,7 @@ def staleproof_session(
     from rich.console import Console
 
     from staleproof.assess import Session, SessionOptions
+    from staleproof.drive.companions import companions_of
     from staleproof.drive.control_plane import Silent
     from staleproof.plugin.options import seconds
     from staleproof.plugin.outcome import begun
@@ -117,6 +119,9 @@ def staleproof_session(
             control_plane=control_plane_config,
             name=f"{worker}-" if worker else "",
             start_seconds=seconds(pytestconfig, "--controller-start-seconds"),
+            release_leases=text(pytestconfig, "--staleproof-release-leases") == "yes",
+            metrics=text(pytestconfig, "--controller-metrics"),
+            companions=companions_of(text(pytestconfig, "--staleproof-companions")),
         )
     progress = Silent() if worker else progress_on(Console(stderr=True))
     session = Session(options, progress, folder=outcomes.folder / worker)
@@ -170,5 +175,30 @@ def trial(staleproof_session: Session, pytestconfig: pytest.Config, request: pyt
         for verdict in result.failures:
             request.node.user_properties.append((f"staleproof.{verdict.requirement}", f"failed, staleproof replay {crash}"))
         return result
+
+    return run
+
+
+@pytest.fixture
+def run_family(
+    observed: list[Observed], trial: Callable[[Plan], Result], pytestconfig: pytest.Config
+) -> Callable[[Family], list[Result]]:
+    """Run every plan of a family, for every sample, as thoroughly as `--staleproof-profile` says; fail with what is found.
+
+    Skips when the family has no plan for this controller.
+    """
+    from staleproof.draw.profile import PROFILES
+    from staleproof.plugin.fail import assert_passed
+
+    profile = PROFILES[text(pytestconfig, "--staleproof-profile")]
+
+    def run(family: Family) -> list[Result]:
+        plans = [plan for each in observed for plan in family.plans(each, profile)]
+        if not plans:
+            why = f"without faults the controller gives no occasion for these plans, or profile {profile.name} leaves them out"
+            pytest.skip(f"{family.scenario}, {family.name}: {why}")
+        results = [trial(plan) for plan in plans]
+        assert_passed(results)
+        return results
 
     return run

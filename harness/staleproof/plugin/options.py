@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 
 from staleproof.plugin.expects import (
+    PROFILES,
     PROVIDERS,
     Expectation,
     anything,
+    companions,
     count,
+    metrics_url,
     number,
     one_of,
     pair,
@@ -62,6 +65,12 @@ OPTIONS = (
         expects=positive_seconds,
     ),
     Option(
+        "--controller-metrics",
+        "URL of the controller's metrics, e.g. http://127.0.0.1:{metrics_port}/metrics; {metrics_port} is a free port, here and in "
+        "its command, arguments and variables",
+        expects=metrics_url,
+    ),
+    Option(
         "--staleproof-crds",
         "CustomResourceDefinitions to apply first: a file or a folder; may be repeated",
         many=True,
@@ -82,6 +91,18 @@ OPTIONS = (
     ),
     Option("--staleproof-kube-image", "image of the provider container; empty means one made from the cached control plane"),
     Option(
+        "--staleproof-companions",
+        "real controllers beside the one under test, with commas: kube-controller-manager's by name, e.g. garbage-collector,namespace; "
+        "scheduler; kwok (three Nodes, Pods that run, Jobs that finish)",
+        expects=companions,
+    ),
+    Option(
+        "--staleproof-profile",
+        f"how thorough to be: {', '.join(PROFILES)}",
+        default="standard",
+        expects=one_of(*PROFILES),
+    ),
+    Option(
         "--staleproof-max-examples",
         "plans drawn by Hypothesis for each scenario and sample, after the canonical ones",
         default="10",
@@ -91,6 +112,12 @@ OPTIONS = (
         "--staleproof-inconclusive",
         "when nothing failed but something is inconclusive: ok exits 0, fail exits 1; empty: exit 10",
         expects=one_of("", "ok", "fail"),
+    ),
+    Option(
+        "--staleproof-release-leases",
+        "yes: before the controller is started again, leases that its dead life held are released; no: they run out",
+        default="yes",
+        expects=one_of("yes", "no"),
     ),
     Option("--staleproof-replay", "run only this plan again: the id of a finding, a plan.json or the folder of a trial"),
     Option("--staleproof-dir", "artefact folder", default=".staleproof", expects=path),

@@ -17,6 +17,7 @@ from rich.console import Console
 from staleproof.assess.artefacts import keep_crash, now, run_folder_in, trial_report, write
 from staleproof.assess.blame import known
 from staleproof.assess.result import Result
+from staleproof.checks.catalog import worst
 from staleproof.checks.verdict import Outcome
 from staleproof.core.masking import masked_arguments
 from staleproof.errors import HarnessBug, SetupError, UsageError
@@ -142,11 +143,11 @@ class Outcomes:
 
     def _exit_code(self, config: pytest.Config, exitstatus: int) -> int:
         """pytest's own codes win; ours are for when nothing worse happened."""
-        outcomes = set(overall(self.report).values()) if self.report is not None else set()
-        if exitstatus == _FAILED and not self.other_failures and Outcome.FAIL not in outcomes:
+        outcome = worst(overall(self.report).items()) if self.report is not None else Outcome.NOT_EXERCISED
+        if exitstatus == _FAILED and not self.other_failures and outcome is not Outcome.FAIL:
             blamed = ((self.bugs, _BUG), (self.broken, _ENVIRONMENT), (self.misused, _USAGE))
             return next((code for noted, code in blamed if noted), exitstatus)
-        if exitstatus == _OK and Outcome.INCONCLUSIVE in outcomes:
+        if exitstatus == _OK and outcome is Outcome.INCONCLUSIVE:
             return {"ok": _OK, "fail": _FAILED}.get(text(config, "--staleproof-inconclusive"), _INCONCLUSIVE)
         return exitstatus
 

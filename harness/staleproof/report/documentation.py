@@ -1,18 +1,40 @@
-"""Tables of the documentation, printed from code. `ci/docs` writes them between their markers; a test fails when they differ."""
+"""Tables and lists of the documentation, printed from code. `ci/docs` writes them between their markers; tests compare."""
 
 import inspect
 import re
 
-from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.catalog import REQUIREMENTS, Requirement
 from staleproof.core.fault.legality import ROWS
 from staleproof.core.fault.reading import FAULTS
 
 
 def catalogue() -> str:
-    """The requirements as a Markdown table."""
-    rows = ["| requirement | level | sentence | source |", "|---|---|---|---|"]
-    rows += [f"| `{each.slug}` | {each.level} | {each.must} | {each.source} |" for each in REQUIREMENTS]
+    """The requirements as a Markdown table, each with a link to its section."""
+    rows = ["| requirement | level | sentence |", "|---|---|---|"]
+    rows += [f"| [`{each.slug}`]({each.link}) | {each.level} | {each.must} |" for each in REQUIREMENTS]
     return "\n".join(rows)
+
+
+def requirements() -> str:
+    """Every requirement as a section of a Markdown page; its slug is the heading, so that it is the anchor, too."""
+    return "\n".join(_section(each) for each in REQUIREMENTS)
+
+
+def _section(requirement: Requirement) -> str:
+    faults = ", ".join(f"`{name}`" for name in requirement.faults) or "none is needed"
+    return "\n".join(
+        [
+            f"### {requirement.slug}",
+            "",
+            f"**{requirement.must}**",
+            "",
+            f"- level: {requirement.level}",
+            f"- source: {requirement.source}",
+            f"- faults that bring a violation out: {faults}",
+            f"- remedy: {requirement.remedy}",
+            "",
+        ]
+    )
 
 
 def faults() -> str:
@@ -32,8 +54,8 @@ def legality() -> str:
 
 
 def updated(text: str) -> str:
-    """The document with each table between its markers."""
-    for name, table in (("catalogue", catalogue), ("faults", faults), ("legality", legality)):
+    """The document with each table or list between its markers."""
+    for name, table in _PRINTED.items():
         text = re.sub(
             rf"(<!-- {name}: begin[^\n]*-->\n).*?(<!-- {name}: end -->)",
             lambda match, table=table: f"{match[1]}{table()}\n{match[2]}",  # type: ignore[misc]  # bound in this round
@@ -45,3 +67,6 @@ def updated(text: str) -> str:
 
 def _in_one_line(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
+
+
+_PRINTED = {"catalogue": catalogue, "requirements": requirements, "faults": faults, "legality": legality}

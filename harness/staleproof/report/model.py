@@ -7,6 +7,7 @@ import msgspec
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.verdict import Outcome
+from staleproof.core.spent import Spent
 
 Word = Literal["passed", "inconclusive", "failed"]
 FaultWord = Literal["fired", "refused", "not fired"]
@@ -42,7 +43,8 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     """One trial. `folder` is relative to the run's; `evidence` is the sha256 of its history.jsonl.
 
     `hostile` says what no API server does in it, in words: then it tells about robustness and is not scored. `faults` has one for
-    each planned fault; empty in reports from before they were told.
+    each planned fault; empty in reports from before they were told. `references_seconds` is what its references took, 0 when they
+    had been run for another plan; `spent` says where the trial's own seconds went.
     """
 
     name: str
@@ -51,6 +53,8 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     folder: str
     evidence: str
     seconds: float
+    references_seconds: float = 0.0
+    spent: Spent = Spent()
     faults_planned: int
     faults_fired: int
     reproduced: tuple[int, int]

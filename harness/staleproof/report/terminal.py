@@ -1,4 +1,4 @@
-"""What a person reads at the end of a run: one table, one sentence. What hostile faults brought out stands apart."""
+"""What a person reads at the end of a run: one table, one sentence. What is not scored (hostile, provisional) stands apart."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,8 +7,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from staleproof.checks.catalog import BY_SLUG
+from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.checks.verdict import Outcome
+from staleproof.core.spent import Spent
 from staleproof.report.model import Report, RequirementVerdict, TrialReport, outcome, overall, refused, verdicts_on
 
 _STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.INCONCLUSIVE: "yellow", Outcome.NOT_EXERCISED: "dim"}
@@ -24,7 +25,7 @@ _MOST_REASONS = 5
 def table(report: Report) -> Group:
     """Requirement, result, trials that exercised it, faults fired of planned.
 
-    Below: why what did not pass did not, why which faults did not fire, and what was found under hostile ones.
+    Below: why what did not pass did not, why which faults did not fire, and what was found that is not scored.
     """
     title = (
         f"staleproof · {len(report.trials)} trial{_s(len(report.trials))} · Kubernetes {report.environment.get('kubernetes', '?')}"
@@ -36,12 +37,14 @@ def table(report: Report) -> Group:
     for slug, joined in overall(report).items():
         every = verdicts_on(slug, report.trials)
         counted = [(trial, verdict) for trial, verdict in every if outcome(verdict) is not Outcome.NOT_EXERCISED]
-        result = Text(_WORDS[joined], style=_STYLES[joined])
+        told_apart = joined is Outcome.FAIL and not is_scored(slug)
+        result = Text("told below", style="yellow") if told_apart else Text(_WORDS[joined], style=_STYLES[joined])
         made.add_row(slug, BY_SLUG[slug].level, result, str(len(counted)), _fired([trial for trial, _ in counted]))
         why = next((_why(v) for _, v in every if outcome(v) is joined and (v.why or v.story)), "")
-        if joined is not Outcome.PASS and why:
+        if joined is not Outcome.PASS and why and not told_apart:
             notes.append(Text.assemble((slug, _STYLES[joined]), f": {why}"))
-    return Group(made, *notes, *_silent(report), *_apart(report))
+    notes.append(_time(report))
+    return Group(made, *notes, *_silent(report), *_provisional(report), *_apart(report))
 
 
 def _fired(trials: Sequence[TrialReport]) -> str:
@@ -60,6 +63,19 @@ def _silent(report: Report) -> Iterator[Text]:
         yield Text(f"and {len(reasons) - _MOST_REASONS} more reasons why faults did nothing; report.json has them", style="dim")
 
 
+def _provisional(report: Report) -> Iterator[Text]:
+    """Findings about requirements that are not scored."""
+    trials = [trial for trial in report.trials if not trial.hostile]
+    every = [(trial, verdict) for trial in trials for verdict in trial.verdicts if not is_scored(verdict.requirement)]
+    found = [(trial, verdict) for trial, verdict in every if verdict.result == "failed"]
+    if found:
+        yield Text("About provisional requirements, and not scored:", style="bold")
+    for trial, verdict in found[:_MOST_REASONS]:
+        yield Text(f"  {trial.name}: {verdict.requirement}: {_headline(verdict)}")
+    if len(found) > _MOST_REASONS:
+        yield Text(f"  and {len(found) - _MOST_REASONS} more; report.json has them", style="dim")
+
+
 def _apart(report: Report) -> Iterator[Text]:
     """Findings that no API server could bring about."""
     found = [(trial, verdict) for trial in report.trials if trial.hostile for verdict in trial.verdicts if verdict.story]
@@ -67,6 +83,21 @@ def _apart(report: Report) -> Iterator[Text]:
         yield Text("Not about conformance, because no API server does this, and not scored:", style="bold")
     for trial, verdict in found:
         yield Text(f"  {trial.name} under {trial.hostile}: {verdict.requirement}: {_headline(verdict)}")
+
+
+def _time(report: Report) -> Text:
+    """Where the time went."""
+    total = sum((trial.spent for trial in report.trials), Spent())
+    parts = {
+        "references": sum(trial.references_seconds for trial in report.trials),
+        "steps": total.steps,
+        "holds": total.hold,
+        "settling": total.settle,
+        "reconciling once more": total.after,
+    }
+    seconds = sorted(trial.seconds for trial in report.trials)
+    median = f"; median {seconds[len(seconds) // 2]:.1f} s a trial" if seconds else ""
+    return Text(f"time: {', '.join(f'{name} {value:.0f} s' for name, value in parts.items())}{median}", style="dim")
 
 
 def _headline(verdict: RequirementVerdict) -> str:
@@ -81,9 +112,11 @@ def _why(verdict: RequirementVerdict) -> str:
 
 def sentence(report: Report) -> str:
     """The verdict in words: the last line of a run."""
-    outcomes = overall(report).values()
-    failed = [slug for slug, joined in overall(report).items() if joined is Outcome.FAIL]
-    unknown = [slug for slug, joined in overall(report).items() if joined is Outcome.INCONCLUSIVE]
+    every = overall(report)
+    outcomes = every.values()
+    failed = [slug for slug, joined in every.items() if joined is Outcome.FAIL and is_scored(slug)]
+    unknown = [slug for slug, joined in every.items() if joined is Outcome.INCONCLUSIVE and is_scored(slug)]
+    unscored = [f"{slug} {joined.word}" for slug, joined in every.items() if joined >= Outcome.INCONCLUSIVE and not is_scored(slug)]
     idle = sum(joined is Outcome.NOT_EXERCISED for joined in outcomes)
     passed = sum(joined is Outcome.PASS for joined in outcomes)
     parts = []
@@ -94,6 +127,8 @@ def sentence(report: Report) -> str:
     parts.append(f"{passed} passed")
     if idle:
         parts.append(f"{idle} not exercised")
+    if unscored:
+        parts.append(f"provisional, not scored: {', '.join(unscored)}")
     return "; ".join(parts) + ("; the run was interrupted, this is what was finished" if report.partial else "")
 
 

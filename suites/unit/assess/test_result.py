@@ -60,6 +60,14 @@ def test_what_is_found_under_hostile_faults_is_told_and_is_no_failure() -> None:
     assert [story.requirement for story in found.stories] == ["no-duplicate-create"]
 
 
+def test_what_is_found_about_a_provisional_requirement_is_told_and_is_no_failure() -> None:
+    guilty = result("naive-hidden-creates")
+    finding = replace(guilty.of("no-duplicate-create").findings[0], requirement="no-blind-retry")
+    found = replace(guilty, verdicts=(Verdict("no-blind-retry", Outcome.FAIL, (finding,)),))
+    assert found.failures == []
+    assert [story.heading for story in found.stories] == ["Not scored: this requirement is provisional."]
+
+
 @pytest.mark.parametrize(
     ("verdicts", "expected"),
     [

@@ -25,21 +25,10 @@ class LifeScript(Script):
     """`faults` are those of the plan, in the order in which they are numbered from 0."""
 
     def __init__(self, *faults: AnyFault) -> None:
-        self._rested = 0.0
         super().__init__(*faults)
         self._life = 1
         self._waiting: dict[str, int] = {}
         self._lost: dict[str, int] = {}
-
-    def waits(self, seconds: float) -> Self:
-        """So much time goes by before the next thing happens."""
-        self._rested += seconds
-        return self
-
-    def _add(self, entry: Any, **fields: Any) -> Self:  # noqa: ANN401  # as in Script
-        super()._add(entry, **fields)
-        self.entries[-1] = msgspec.structs.replace(self.entries[-1], at=round(self.entries[-1].at + self._rested, 1))
-        return self
 
     def fires(self, fault: int = 0, on: str = "something") -> Self:
         return self._add(FaultFired, fault=fault, on=on)

@@ -59,6 +59,7 @@ class Script:
         self._streams = {"pods": 1, WIDGETS: 2, "configmaps": 3}
         self._held: dict[str, list[Delivered]] = {}
         self._generated: dict[tuple[str, str], str] = {}
+        self._passed = 0.0
         self._add(Started, life=1)
         for resource, stream in self._streams.items():
             self._add(Opened, stream=stream, client="controller", resource=resource, start="100", bookmarks=True, since=100)
@@ -216,6 +217,11 @@ class Script:
     def settled(self, *, ok: bool = True, why: str = "") -> Self:
         return self._add(Settled, ok=ok, why=why)
 
+    def passes(self, seconds: float) -> Self:
+        """Nothing happens for so long."""
+        self._passed += seconds
+        return self
+
     def adds(self, entry: type[Entry], **fields: Any) -> Self:  # noqa: ANN401
         """Any other entry."""
         return self._add(entry, **fields)
@@ -309,7 +315,7 @@ class Script:
         return Item(self.namespace, metadata["name"], metadata["uid"], int(metadata["resourceVersion"]))
 
     def _add(self, entry: Any, **fields: Any) -> Self:  # noqa: ANN401
-        self.entries.append(entry(at=round(len(self.entries) * 0.1, 1), **fields))
+        self.entries.append(entry(at=round(len(self.entries) * 0.1 + self._passed, 1), **fields))
         return self
 
 

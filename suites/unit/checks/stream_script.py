@@ -5,7 +5,7 @@ nobody.
 """
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
@@ -14,7 +14,6 @@ from staleproof.core.entry import (
     Closed,
     Delivered,
     Dropped,
-    Entry,
     FaultClosed,
     FaultFired,
     FaultOpened,
@@ -37,15 +36,9 @@ class StreamScript(Script):
         steps: Sequence[Step] = STEPS,
         names: Sequence[str] = ("w",),
     ) -> None:
-        self._late = 0.0
         super().__init__(*faults, namespace=namespace)
         self.plan = msgspec.structs.replace(self.plan, steps=tuple(steps))
         self._names = names
-
-    def passes(self, seconds: float) -> Self:
-        """Nothing happens for so long."""
-        self._late += seconds
-        return self
 
     def opens(self, fault: int = 0) -> Self:
         return self._add(FaultOpened, fault=fault, why="step 1")
@@ -110,11 +103,6 @@ class StreamScript(Script):
 
     def header(self) -> Header:
         return msgspec.structs.replace(super().header(), primaries=tuple(f"{WIDGETS}/{name}" for name in self._names))
-
-    def _add(self, entry: type[Entry], **fields: Any) -> Self:  # noqa: ANN401
-        super()._add(entry, **fields)
-        self.entries[-1] = msgspec.structs.replace(self.entries[-1], at=round(self.entries[-1].at + self._late, 1))
-        return self
 
 
 def pair(script: StreamScript, *, replicas: int = 2) -> StreamScript:

@@ -2,7 +2,11 @@
 
 import re
 
-from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
+import pytest
+
+from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored, worst
+from staleproof.checks.verdict import Outcome
+from staleproof.core.fault.reading import FAULTS
 
 
 def test_every_requirement_says_what_a_controller_must_do_and_what_helps() -> None:
@@ -19,8 +23,54 @@ def test_slugs_are_never_renamed() -> None:
     assert set(BY_SLUG) >= {
         "no-duplicate-create",
         "no-excess-delete",
+        "no-blind-retry",
         "no-delete-of-unseen",
+        "no-time-travel",
+        "name-reuse",
+        "tolerates-skew",
+        "tolerates-coalescing",
+        "waits-for-initial-sync",
+        "survives-restart",
+        "survives-stream-loss",
+        "survives-expiry",
+        "needs-no-bookmarks",
+        "survives-lost-answer",
+        "backs-off",
         "converges-after-catch-up",
         "settles",
+        "recovers-in-bounded-time",
+        "isolates-objects",
+        "cleans-up",
+        "honest-observed-generation",
+        "honest-ready",
+        "reports-skips",
+        "no-cross-object-writes",
     }
     assert len(BY_SLUG) == len(REQUIREMENTS)
+
+
+def test_faults_are_named_as_in_plans_and_are_legal() -> None:
+    """What is found under a hostile one proves nothing."""
+    named = {name for requirement in REQUIREMENTS for name in requirement.faults}
+    assert named <= FAULTS.keys()
+    assert {FAULTS[name].contract for name in named} == {"legal"}
+    assert all(len(set(requirement.faults)) == len(requirement.faults) for requirement in REQUIREMENTS)
+
+
+def test_only_provisional_requirements_are_not_scored() -> None:
+    assert {each.slug for each in REQUIREMENTS if not is_scored(each.slug)} == {"no-blind-retry", "no-cross-object-writes"}
+    assert is_scored("a-requirement-of-another-version")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "expected"),
+    [
+        ([], Outcome.NOT_EXERCISED),
+        ([("no-blind-retry", Outcome.FAIL)], Outcome.NOT_EXERCISED),
+        ([("no-blind-retry", Outcome.FAIL), ("settles", Outcome.PASS)], Outcome.PASS),
+        ([("no-blind-retry", Outcome.INCONCLUSIVE), ("settles", Outcome.PASS)], Outcome.PASS),
+        ([("honest-ready", Outcome.FAIL), ("settles", Outcome.INCONCLUSIVE)], Outcome.FAIL),
+    ],
+)
+def test_the_worst_of_what_is_scored_counts(outcomes: list[tuple[str, Outcome]], expected: Outcome) -> None:
+    assert worst(outcomes) is expected

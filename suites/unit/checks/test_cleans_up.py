@@ -8,7 +8,8 @@ from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import FaultFired
 from staleproof.core.history import History
 
-from .script import WIDGETS, Script, reference, trial
+from .life_script import LifeScript, losing
+from .script import HOLD, WIDGETS, Script, reference, trial
 
 FINALIZERS = ["example.com/clean-up"]
 
@@ -171,6 +172,15 @@ def test_what_the_references_leave_to_the_garbage_collector_may_be_left() -> Non
     assert mixed.why == "pod/ns/w-b is left over, but the references do not agree how much is left"
 
 
+def test_how_many_are_left_to_the_garbage_collector_does_not_matter() -> None:
+    def left(script: Script) -> History:
+        return let_go(made(script).step(2, "delete").terminating("w", WIDGETS).deletes("settings", resource="configmaps")).ends()
+
+    script = let_go(held(trial()).creates("w-b").deletes("settings", resource="configmaps")).let_go()
+
+    assert judge(after_a_while(script), left(reference(1)), left(reference(2))).outcome is not Outcome.FAIL
+
+
 def test_a_pod_in_its_grace_period_is_on_its_way() -> None:
     script = held(trial()).deletes("w-a", grace=True).deletes("settings", resource="configmaps")
 
@@ -208,3 +218,57 @@ def test_what_it_keeps_in_the_references_it_may_keep() -> None:
     script = let_go(held(trial()).deletes("w-a")).let_go()
 
     assert judge(script.ends(), kept(reference(1)), kept(reference(2))).outcome is Outcome.PASS
+
+
+def dying(script: Script) -> Script:
+    """The widget is applied again while its finalizer still keeps it: that changes the dying one."""
+    return script.step(3, "apply").applied("w", spec=3)
+
+
+def renewed(script: Script) -> History:
+    """Fault-free, the first one is gone by then, and another one is made."""
+    made(script).step(2, "delete").terminating("w", WIDGETS).deletes("w-a").deletes("settings", resource="configmaps")
+    return let_go(script).step(3, "apply").applied("w", spec=3).ends()
+
+
+def test_what_is_left_of_another_workload_proves_nothing() -> None:
+    script = dying(held(trial())).deletes("settings", resource="configmaps")
+    verdict = judge(after_a_while(let_go(script).let_go()), renewed(reference(1)), renewed(reference(2)))
+
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "the workload created" in verdict.why
+
+
+def test_but_a_deletion_that_is_never_finished_does() -> None:
+    script = dying(held(trial()).deletes("w-a").deletes("settings", resource="configmaps")).let_go()
+    verdict = judge(after_a_while(script), renewed(reference(1)), renewed(reference(2)))
+
+    assert because(verdict)[0].startswith("widget/ns/w was deleted and is still there")
+
+
+def test_what_it_never_heard_that_it_had_made_is_for_another_requirement() -> None:
+    def settings(script: Script, *names: str) -> Script:
+        for name in names:
+            script.creates(name, resource="configmaps", owner="", generated="settings-")
+        return script
+
+    def gone(script: Script) -> History:
+        settings(made(script), "settings-a").step(2, "delete").terminating("w", WIDGETS).deletes("w-a")
+        return let_go(script.deletes("settings", "settings-a", resource="configmaps")).ends()
+
+    script = LifeScript(losing(), HOLD)
+    settings(made(script), "settings-a")
+    settings(script.loses_the_answer(), "settings-b").step(2, "delete").terminating("w", WIDGETS).deletes("w-a")
+    let_go(script.deletes("settings", "settings-b", resource="configmaps"))
+
+    assert judge(after_a_while(script), gone(reference(1)), gone(reference(2))).outcome is Outcome.PASS
+
+
+def test_what_is_made_for_a_widget_that_is_gone_is_told_as_such() -> None:
+    script = held(trial()).deletes("w-a").deletes("settings", resource="configmaps")
+    owner = {"kind": "Widget", "name": "w", "uid": script.uid("w", WIDGETS), "controller": True}
+    let_go(script).let_go().creates("w-b", owner="", metadata={"ownerReferences": [owner]})
+    verdict = judge(after_a_while(script))
+
+    assert because(verdict) == ["pod/ns/w-b was created and left over after widget/w was deleted; fault-free runs left none"]
+    assert verdict.findings[0].though == ""

@@ -19,24 +19,27 @@ def held(script: Script, *names: str) -> Script:
     return script.step(1, "apply").hold().applied("w", spec=2).creates(*names).let_go()
 
 
+def late(script: Script) -> History:
+    """The end, after a time that any controller can do with."""
+    return script.released().passes(60).ends()
+
+
 def judge(history: History, *references: History) -> Verdict:
     return converges_after_catch_up.check(Evidence(history, references or (two(reference(1)).ends(), two(reference(2)).ends())))
 
 
 def test_children_left_over_are_a_finding() -> None:
-    history = held(trial(), "w-a", "w-b", "w-c").updates("w", status={"ready": 2}).ends()
-
-    verdict = judge(history)
+    verdict = judge(late(held(trial(), "w-a", "w-b", "w-c").updates("w", status={"ready": 2})))
 
     assert verdict.outcome is Outcome.FAIL
     assert [finding.because for finding in verdict.findings] == [
-        "0.1 s after it could catch up: 3 pods of widget/w, fault-free runs ended with 2"
+        "60.1 s after it could catch up: 3 pods of widget/w, fault-free runs ended with 2"
     ]
 
 
 def test_so_are_children_that_are_missing_and_a_field_with_another_value() -> None:
-    missing = judge(held(trial(), "w-a").updates("w", status={"ready": 2}).ends())
-    wrong = judge(held(trial(), "w-a", "w-b").updates("w", status={"ready": 0}).ends())
+    missing = judge(late(held(trial(), "w-a").updates("w", status={"ready": 2})))
+    wrong = judge(late(held(trial(), "w-a", "w-b").updates("w", status={"ready": 0})))
 
     assert missing.findings[0].because.endswith("1 pod of widget/w, fault-free runs ended with 2")
     assert wrong.findings[0].because.endswith("widget/w: status.ready is 0, fault-free runs ended with 2")
@@ -96,18 +99,18 @@ def test_a_number_that_the_references_do_not_agree_on_is_inconclusive_and_says_w
 def test_a_certain_difference_counts_whatever_else_is_unstable() -> None:
     references = two(reference(1), ready=1).ends(), two(reference(2), ready=2).ends()
 
-    assert judge(held(trial(), "w-a").updates("w", status={"ready": 7}).ends(), *references).outcome is Outcome.FAIL
+    assert judge(late(held(trial(), "w-a").updates("w", status={"ready": 7})), *references).outcome is Outcome.FAIL
 
 
 def test_an_object_of_its_own_is_missing_or_there() -> None:
     with_map = [two(reference(n)).creates("w-map", resource="configmaps", owner="", generated="").ends() for n in (1, 2)]
     script = held(trial(), "w-a", "w-b").updates("w", status={"ready": 2})
 
-    missing = judge(script.ends(), *with_map)
+    missing = judge(late(script), *with_map)
     script = (
         held(trial(), "w-a", "w-b").updates("w", status={"ready": 2}).creates("x", resource="configmaps", owner="", generated="")
     )
-    there = judge(script.ends())
+    there = judge(late(script))
 
     assert missing.findings[0].because.endswith(": configmap/w-map is missing, fault-free runs ended with it")
     assert there.findings[0].because.endswith(": configmap/x is there, fault-free runs ended without it")
@@ -120,6 +123,36 @@ def test_a_deleted_primary_stays_deleted() -> None:
     references = gone(two(reference(1))).ends(), gone(two(reference(2))).ends()
     script = held(trial(), "w-a", "w-b").removed("w", WIDGETS)
 
-    leak = judge(script.ends(), *references)
+    leak = judge(late(script), *references)
 
     assert leak.findings[0].because.endswith("2 pods of Widget that is gone, fault-free runs ended with 0")
+
+
+def test_an_apply_that_meets_the_dying_object_makes_another_end_no_wonder() -> None:
+    """The user deletes and applies again; in the trial a finalizer still keeps the first one, and the apply changes that."""
+
+    def again(script: Script) -> Script:
+        return two(script).step(2, "delete").removed("w", WIDGETS).deletes("w-a", "w-b").step(3, "apply").applied("w", spec=0)
+
+    script = held(trial(), "w-a", "w-b").step(2, "delete").terminating("w", WIDGETS).step(3, "apply").applied("w", spec=0)
+    verdict = judge(
+        late(script.deletes("w-a", "w-b").removed("w", WIDGETS)), again(reference(1)).ends(), again(reference(2)).ends()
+    )
+
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert f"the workload created {WIDGETS}/w 1 times and 2 times in fault-free runs" in verdict.why
+
+
+def test_a_deadline_that_is_shorter_than_any_client_may_need_proves_nothing() -> None:
+    verdict = judge(held(trial(), "w-a").passes(1).ends())
+
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "it had 0.1 s to catch up, and may need " in verdict.why
+
+
+def test_nor_does_one_that_a_restarted_controller_may_need_to_be_elected() -> None:
+    script = held(trial(), "w-a").restarted().released().passes(15)
+
+    assert "may still wait to be elected" in judge(script.ends()).why
+    script = held(trial(), "w-a").restarted().released().passes(25)
+    assert judge(script.ends()).outcome is Outcome.FAIL

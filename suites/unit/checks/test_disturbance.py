@@ -1,10 +1,11 @@
 """What was done to the controller, and how long it may need after that."""
 
-from staleproof.checks.disturbance import EXPIRED, LOST, ended_streams, fired, patience, spans, tags_of
+from staleproof.checks.disturbance import EXPIRED, LOST, awaits_election, ended_streams, fired, patience, spans, tags_of
 from staleproof.checks.evidence import Evidence
-from staleproof.core.entry import FaultFired, Refused, Settled
+from staleproof.core.entry import FaultFired, Refused, Settled, Started
 from staleproof.core.fault import Expire, HoldStream, SeverStream
 
+from .life_script import RESTART, LifeScript
 from .script import WIDGETS
 from .stream_script import StreamScript
 
@@ -82,3 +83,20 @@ def test_it_counts_from_the_last_end_of_a_stream() -> None:
 
     assert history.entries[since].at > 3.0
     assert not isinstance(history.entries[since], FaultFired)
+
+
+def test_a_life_that_has_written_nothing_may_wait_to_be_elected_for_a_while() -> None:
+    def awaits(script: LifeScript, seconds: float) -> str:
+        history = script.released().passes(seconds).ends()
+        settled = next(i for i, entry in enumerate(history.entries) if isinstance(entry, Settled))
+        return awaits_election(Evidence(history, ()), settled)
+
+    def again() -> LifeScript:
+        return LifeScript(RESTART).applied("w").creates("w-a").dies().lives_again()
+
+    assert awaits(again(), 15).endswith(" s after its last start it may still wait to be elected")
+    assert awaits(again(), 25) == ""
+    script = LifeScript(RESTART).applied("w").creates("w-a").dies().adds(Started, life=2)
+    assert awaits(script, 100).endswith(" s after its last start it had not asked for anything yet")
+    assert awaits(again().creates("w-b"), 15) == ""
+    assert awaits(LifeScript(RESTART).applied("w"), 15) == ""

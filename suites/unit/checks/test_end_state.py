@@ -6,8 +6,9 @@ from staleproof.checks.end_state import Baseline, final_objects, group, learn
 from staleproof.checks.names import Names, Role, learn_names
 from staleproof.checks.population import names_of
 from staleproof.core.history import History
+from staleproof.core.plan import TOUCHED
 
-from .script import NAMESPACE, Script, reference, trial
+from .script import NAMESPACE, WIDGETS, Script, reference, trial
 
 
 def one(script: Script, name: str = "w-a", **fields: Any) -> History:  # noqa: ANN401  # JSON
@@ -28,6 +29,27 @@ def test_names_uids_times_and_the_namespace_of_one_run_make_no_difference() -> N
         return one(script, name, spec={"who": script.namespace, "me": name}, status={"startTime": started})
 
     assert difference(run(trial(), "w-abc"), run(reference(1), "w-a"), run(reference(2), "w-ab")) == ""
+
+
+def test_what_a_touch_left_on_an_object_or_a_child_that_copied_it_is_no_state() -> None:
+    def paths(owners: list[dict[str, Any]]) -> set[str]:
+        metadata = {"name": "w-0", "annotations": {TOUCHED: "2", "a": "b"}, "ownerReferences": owners}
+        found = group([("pods", {"kind": "Pod", "metadata": metadata})], NAMESPACE, Names())
+        return {path for flats in found.values() for flat in flats for path in flat if "annotations" in path}
+
+    assert paths([{"kind": "Widget", "name": "w", "uid": "u", "controller": True}]) == {"metadata.annotations.a"}
+    assert paths([]) == {"metadata.annotations.a"}
+
+
+def test_an_observed_generation_is_up_to_date_or_not_whatever_the_number() -> None:
+    def observed(generation: int, seen: int) -> set[object]:
+        status = {"observedGeneration": seen, "conditions": [{"type": "Ready", "observedGeneration": seen}]}
+        obj = {"kind": "Pod", "metadata": {"name": "w", "generation": generation}, "status": status}
+        flats = group([("pods", obj)], NAMESPACE, Names()).values()
+        return {value for flat in flats for one in flat for path, value in one.items() if path.endswith("observedGeneration")}
+
+    assert observed(2, 2) == observed(3, 3) == {"<generation>"}
+    assert observed(3, 2) == {2}
 
 
 def test_fields_that_differ_between_the_references_are_masked() -> None:
@@ -77,6 +99,18 @@ def test_objects_that_only_wait_for_their_grace_period_are_gone_but_not_those_wi
 
     assert difference(leaving, *references) == ""
     assert "2 pods of widget/w" in difference(leaked.terminating("w-b").ends(), *references)
+
+
+def test_how_many_children_were_left_to_a_garbage_collector_is_no_state_unless_there_were_none() -> None:
+    def left(script: Script, *names: str) -> History:
+        return script.step(1, "apply").applied("w").creates(*names).step(2, "delete").removed("w", WIDGETS).ends()
+
+    def cleaned(script: Script) -> History:
+        return script.step(1, "apply").applied("w").creates("w-a").step(2, "delete").deletes("w-a").removed("w", WIDGETS).ends()
+
+    leaving = left(reference(1), "w-a", "w-b"), left(reference(2), "w-a", "w-b")
+    assert difference(left(trial(), "w-a"), *leaving) == difference(left(trial(), "w-a", "w-b", "w-c"), *leaving) == ""
+    assert "pod of Widget that is gone" in difference(left(trial(), "w-a"), cleaned(reference(1)), cleaned(reference(2)))
 
 
 def test_children_of_a_generated_child_are_compared_whatever_its_name() -> None:

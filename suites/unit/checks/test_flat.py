@@ -3,6 +3,7 @@
 from typing import Any
 
 from staleproof.checks.flat import flatten
+from staleproof.core.plan import TOUCHED
 from staleproof.core.rival import ANNOTATION
 
 
@@ -27,6 +28,21 @@ def test_what_a_competing_write_left_behind_is_nobodys_state() -> None:
     assert flat({"metadata": {"name": "w", "annotations": {ANNOTATION: "12", "a": "b"}}}) == {
         "metadata.name": "w",
         "metadata.annotations.a": "b",
+    }
+
+
+def test_nor_is_what_a_touch_left_behind() -> None:
+    assert flat({"metadata": {"name": "w", "annotations": {TOUCHED: "5"}}}) == {"metadata.name": "w"}
+
+
+def test_where_a_pod_is_and_why_a_condition_last_changed_are_no_state() -> None:
+    condition = {"type": "Ready", "status": "True", "reason": "Found", "message": "node-1 has it"}
+    status = {"hostIP": "10.0.0.1", "hostIPs": [{"ip": "10.0.0.1"}], "conditions": [condition]}
+    assert flat({"spec": {"nodeName": "node-1", "hostNetwork": True}, "status": status}) == {
+        "spec.hostNetwork": True,
+        "status.conditions#": 1,
+        "status.conditions[Ready].type": "Ready",
+        "status.conditions[Ready].status": "True",
     }
 
 

@@ -101,10 +101,14 @@ def test_the_answer_to_an_own_write_is_a_live_answer_as_well() -> None:
 
 
 def test_a_status_that_stays_behind_what_was_shown_is_a_finding() -> None:
-    verdict = judge(held(trial()).let_go(WIDGETS).creates("w-c").says(1, replicas=3).ends())
+    verdict = judge(held(trial()).let_go(WIDGETS).creates("w-c").says(1, replicas=3).released().passes(60).ends())
 
     assert because(verdict) == ["widget/ns/w ended with observed generation 1 of 2; fault-free runs ended with the newest"]
     assert verdict.findings[0].though == "though it had been shown generation 2"
+
+
+def test_one_that_may_still_come_to_it_is_not_accused() -> None:
+    assert judge(held(trial()).let_go(WIDGETS).creates("w-c").says(1, replicas=3).ends()).outcome is not Outcome.FAIL
 
 
 @pytest.mark.parametrize(

@@ -160,8 +160,8 @@ def test_a_checker_that_crashes_knows_nothing() -> None:
     def crash(evidence: Evidence) -> Verdict:
         raise KeyError("pods")
 
-    broken = Requirement(slug="broken", must="", level="core", source="", remedy="", check=crash, needs_references=False)
-    sound = Requirement(slug="sound", must="", level="core", source="", remedy="", check=lambda e: passed("sound"))
+    broken = Requirement(slug="broken", must="", level="core", source="", faults=(), remedy="", check=crash, needs_references=False)
+    sound = Requirement(slug="sound", must="", level="core", source="", faults=(), remedy="", check=lambda e: passed("sound"))
 
     first, second = judge(held().ends(), references(), requirements=(broken, sound))
 

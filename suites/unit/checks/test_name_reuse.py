@@ -75,7 +75,7 @@ def test_one_that_goes_on_making_children_for_the_first_one_is_guilty() -> None:
 
 
 def test_one_whose_new_widget_ends_with_the_children_of_the_first_is_guilty() -> None:
-    verdict = judge(stale(unseen().let_go(WIDGETS), "w-2", "w-3").idle(3))
+    verdict = judge(stale(unseen().let_go(WIDGETS), "w-2", "w-3").idle(3).released().passes(60))
 
     assert [finding.because for finding in verdict.findings] == [
         "0 pods belong to the recreated widget/w and 2 to the one before it; fault-free runs ended with 2 and 0"
@@ -86,12 +86,23 @@ def test_across_a_restart_too() -> None:
     script = LifeScript(RESTART)
     two(script.step(1, "apply").applied("w", spec=2), "w-0", "w-1").idle(1).dies()
     script.step(2, "delete").removed("w", WIDGETS).removed("w-0").removed("w-1").idle(2).step(3, "apply").applied("w", spec=2)
-    stale(script.lives_again(), "w-2", "w-3").idle(3)
+    stale(script.lives_again(), "w-2", "w-3").idle(3).released()
 
-    assert judge(script).outcome is Outcome.FAIL
+    assert judge(script.passes(60)).outcome is Outcome.FAIL
+
+
+def test_one_that_takes_the_new_one_for_done_is_guilty() -> None:
+    verdict = judge(unseen().let_go(WIDGETS).idle(3).released().passes(60))
+
+    done = "the controller was shown that widget/w had been recreated, and did nothing for it"
+    assert [finding.because for finding in verdict.findings] == [f"{done}: 0 pods of widget/w, fault-free runs ended with 1"]
 
 
 # --- innocent, though it looks suspicious ----------------------------------------------------------------------------------------
+
+
+def test_one_that_had_too_little_time_for_the_new_one_is_not_accused() -> None:
+    assert judge(stale(unseen().let_go(WIDGETS), "w-2", "w-3").idle(3)).outcome is Outcome.INCONCLUSIVE
 
 
 def test_one_that_makes_children_for_the_new_one_passes() -> None:

@@ -7,6 +7,7 @@ import pytest
 from staleproof.checks import no_cross_object_writes
 from staleproof.checks.evidence import Evidence
 from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.core.entry import Competed
 from staleproof.core.history import History
 
 from .script import WIDGETS, Script, reference, trial
@@ -130,3 +131,11 @@ def test_bookkeeping_and_refused_writes_touch_nothing() -> None:
     )
 
     assert judge(script.let_go().ends()).outcome is Outcome.PASS
+
+
+def test_what_a_competing_write_made_in_its_place_it_may_take_over() -> None:
+    script = held(trial()).applied("w-settings", "configmaps")
+    uid = script.uid("w-settings", "configmaps")
+    script.adds(Competed, request=9, resource="configmaps", name="w-settings", uid=uid, fault=0)
+
+    assert judge(script.updates("w-settings", "configmaps", subresource="", data=1).let_go().ends()).outcome is Outcome.PASS

@@ -1,10 +1,12 @@
 """no-time-travel: whom it accuses, whom it does not, and when it knows nothing."""
 
+import msgspec
 import pytest
 
 from staleproof.checks import no_time_travel
 from staleproof.checks.evidence import Evidence
 from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.core.entry import Item
 from staleproof.core.history import History
 
 from .life_script import PAST, RESTART, LifeScript
@@ -89,6 +91,32 @@ def test_one_that_writes_older_content_back_is_guilty() -> None:
     assert [finding.because for finding in verdict.findings] == [
         "the controller set data.n of configmap/ns/w-c back from 4 to 2 on an older view of widget/w"
     ]
+
+
+def listed_again(script: LifeScript) -> LifeScript:
+    """Its stream ends, and it lists what another API server has at hand: the widget of before."""
+    script.page(WIDGETS, (Item("ns", "w", script.uids[WIDGETS, "w"], 101),), revision=101)
+    script.entries[-1] = msgspec.structs.replace(script.entries[-1], fault=0)
+    return script.fires()
+
+
+def test_one_that_goes_back_by_a_list_without_being_restarted_is_guilty() -> None:
+    script = LifeScript(PAST)
+    written(script)
+    listed_again(script).updates("w-c", "configmaps", subresource="", data={"n": 2})
+    verdict = judge(script, written(reference(1)).ends(), written(reference(2)).ends())
+
+    assert [finding.because for finding in verdict.findings] == [
+        "the controller set data.n of configmap/ns/w-c back from 4 to 2 on an older view of widget/w"
+    ]
+
+
+def test_one_that_has_looked_since_is_on_the_newest_view() -> None:
+    script = LifeScript(PAST)
+    written(script)
+    listed_again(script).gets("w", WIDGETS).updates("w-c", "configmaps", subresource="", data={"n": 2})
+
+    assert judge(script, written(reference(1)).ends(), written(reference(2)).ends()).outcome is not Outcome.FAIL
 
 
 def changed(script: Script) -> Script:

@@ -6,7 +6,8 @@ from staleproof.checks.evidence import Evidence
 from staleproof.checks.names import Role
 from staleproof.checks.own_writes import OwnWrites, group_of
 
-from .script import WIDGETS, Script, trial
+from .life_script import LifeScript, losing
+from .script import HOLD, WIDGETS, Script, trial
 
 
 def behind(script: Script, verb: Literal["create", "delete"] = "create") -> set[str]:
@@ -90,3 +91,9 @@ def test_children_whose_owner_is_no_primary_are_decided_on_when_a_primary_is_sho
         own.advance(index, entry)
 
     assert own.looked == {Role("ReplicaSet of Widget/w", "pods", "w-")}
+
+
+def test_a_write_of_which_it_never_heard_the_end_is_none_that_it_could_have_remembered() -> None:
+    script = LifeScript(losing(), HOLD).step(1, "apply").applied("w").hold(fault=1).creates("w-a").loses_the_answer()
+
+    assert behind(script.creates("w-b").applied("w")) == {"w-b"}

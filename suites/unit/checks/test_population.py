@@ -1,9 +1,13 @@
 """Children over time."""
 
+import msgspec
+
 from staleproof.checks.names import Role
 from staleproof.checks.population import Child, Population, names_of, population
+from staleproof.core.entry import Answered
 
-from .script import WIDGETS, reference, trial
+from .life_script import LifeScript, losing
+from .script import WIDGETS, Script, reference, trial
 
 PODS = Role("Widget/w", "pods", "w-")
 
@@ -67,3 +71,28 @@ def test_other_namespaces_and_bookkeeping_do_not_count() -> None:
     script.entries += reference(1).applied("w").entries
 
     assert population(script.ends()).children == {}
+
+
+def test_writes_whose_answer_was_lost_are_the_controllers_all_the_same() -> None:
+    script = LifeScript(losing()).applied("w").creates("w-a").loses_the_answer().creates("w-b").deletes("w-b").loses_the_answer()
+    made = population(script.ends())
+
+    assert [found.creator is not None for found in (child(made, "w-a"), child(made, "w-b"))] == [True, True]
+    assert child(made, "w-b").deleter is not None
+    creator = child(made, "w-a").creator
+    assert creator is not None
+    assert not creator.succeeded
+
+
+def applied_by_the_server(script: Script, code: int) -> Population:
+    """The last create was a server-side apply."""
+    asked = next(i for i in range(len(script.entries) - 1, 0, -1) if getattr(script.entries[i], "verb", "") == "create")
+    script.entries[asked] = msgspec.structs.replace(script.entries[asked], verb="patch", name="w-a")
+    script.entries[-1] = msgspec.structs.replace(script.entries[-1], code=code)
+    assert isinstance(script.entries[-1], Answered)
+    return population(script.ends())
+
+
+def test_a_server_side_apply_that_finds_nothing_is_a_create() -> None:
+    assert child(applied_by_the_server(trial().applied("w").creates("w-a"), 201), "w-a").creator is not None
+    assert child(applied_by_the_server(trial().applied("w").creates("w-a"), 200), "w-a").creator is None

@@ -6,7 +6,7 @@ from staleproof.checks import recovers_in_bounded_time
 from staleproof.checks.evidence import Evidence
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Ended
-from staleproof.core.fault import AnyFault, HoldStream, Skew
+from staleproof.core.fault import AnyFault, HoldStream, LoseAnswer, Refuse, Reject, Skew
 from staleproof.core.history import History
 from staleproof.core.plan import Rest
 
@@ -39,6 +39,12 @@ def test_a_controller_that_sleeps_on_is_guilty_though_it_converges() -> None:
         "it first wrote 8.2 s after it had been shown everything, though fault-free runs never pause longer than 0.1 s; "
         "until then, 1 pod of widget/w, fault-free runs ended with 2"
     )
+
+
+def test_so_is_one_whose_watch_is_opened_again_just_before_it_wakes() -> None:
+    script = behind().let_go().released().passes(8.0).ended("pods", "clean", fault=None).watches().passes(0.3)
+
+    assert judge(done(script)).findings[0].because.startswith("it first wrote 8.")
 
 
 @pytest.mark.parametrize("release", ["events", "list"])
@@ -136,3 +142,11 @@ def test_so_is_a_trial_without_a_settling_phase() -> None:
     history = behind().adds(Ended).unfinished()
 
     assert recovers_in_bounded_time.check(Evidence(history, two_references())).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("other", [Reject(resource="pods"), LoseAnswer(resource="pods"), Refuse(resource="pods")])
+def test_what_another_fault_made_it_wait_for_is_not_blamed_on_the_hold(other: AnyFault) -> None:
+    verdict = judge(done(behind(HOLD, other).fires(1).let_go().released().passes(8.0)))
+
+    assert verdict.outcome is Outcome.NOT_EXERCISED
+    assert verdict.why == f"{other.tag} fired, too, and may have sent it to sleep or kept it waiting"

@@ -7,9 +7,12 @@ from staleproof.checks.evidence import Evidence
 from staleproof.checks.population import LEADER
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Ended, Opened
+from staleproof.core.fault import Reject
 from staleproof.core.history import History
 
+from .life_script import AnyScript, LifeScript, losing
 from .script import WIDGETS, Script, trial
+from .stream_script import StreamScript
 
 _NOT_AGAIN = "the controller did not list its primaries again after it had settled, because the plan does not tell it to"
 
@@ -18,7 +21,7 @@ def judge(history: History) -> Verdict:
     return settles.check(Evidence(history, ()))
 
 
-def done(script: Script) -> Script:
+def done(script: AnyScript) -> AnyScript:
     return script.step(1, "apply").applied("w", spec=1).creates("w-a").updates("w", status=1).released()
 
 
@@ -107,3 +110,25 @@ def test_what_somebody_else_changed_excuses_what_comes_after() -> None:
 
 def test_but_not_what_came_before() -> None:
     assert judge(done(trial()).settled().resynced().creates("w-b").applied("w", spec=2).ends()).outcome is Outcome.FAIL
+
+
+def test_trying_again_what_was_never_answered_is_not_writing_for_nothing() -> None:
+    script = done(LifeScript(losing("patch"))).asks("patch", WIDGETS, "w", subresource="status").loses_the_answer().settled()
+    once = script.resynced().asks("patch", WIDGETS, "w", subresource="status")
+
+    assert judge(once.ends()).outcome is Outcome.PASS
+    assert judge(once.asks("patch", WIDGETS, "w", subresource="status").ends()).outcome is Outcome.FAIL
+
+
+def test_so_is_trying_again_what_was_rejected() -> None:
+    script = done(StreamScript(Reject(resource="pods"))).rejected("patch", name="w-a").settled().resynced()
+
+    assert judge(script.asks("patch", "pods", "w-a").ends()).outcome is Outcome.PASS
+
+
+def test_what_is_shown_only_after_it_had_settled_is_a_change_for_the_controller() -> None:
+    script = done(trial()).hold().made("w-x").released().settled().let_go().updates("w").resynced()
+
+    verdict = judge(script.ends())
+
+    assert (verdict.outcome, verdict.why) == (Outcome.NOT_EXERCISED, "when it settled it had not been shown everything yet")

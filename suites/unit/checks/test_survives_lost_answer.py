@@ -75,7 +75,7 @@ def test_one_that_deletes_another_because_it_never_heard_of_the_first_is_guilty(
 
 def test_one_that_gives_up_is_guilty() -> None:
     script = LifeScript(losing()).step(1, "apply").applied("w", spec=3).creates("w-a").loses_the_answer().idle(1)
-    verdict = judge(script.step(2, "touch").applied("w").released().waits(10))
+    verdict = judge(script.step(2, "touch").applied("w").released().passes(10))
 
     assert [finding.because for finding in verdict.findings] == [
         "after the answer to its create of pods was lost: 1 pod of widget/w, fault-free runs ended with 3"
@@ -144,10 +144,21 @@ def test_a_conflict_with_itself_is_no_harm() -> None:
 
 def test_an_end_that_other_faults_may_have_spoilt_is_not_blamed_on_the_answer() -> None:
     script = LifeScript(losing(), HOLD).step(1, "apply").applied("w", spec=3).creates("w-a").loses_the_answer().fires(1).idle(1)
-    verdict = judge(script.released().waits(10))
+    verdict = judge(script.released().passes(10))
 
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "Hold fired, too, and may explain that" in verdict.why
+
+
+def test_an_excess_under_another_workload_proves_nothing() -> None:
+    def again(script: Script) -> Script:
+        three(script).deletes("w-a", "w-b", "w-c").removed("w", WIDGETS)
+        return script.applied("w", spec=1).creates("w-d").idle(2)
+
+    verdict = judge(lost().creates("w-d").idle(1), again(reference(1)).ends(), again(reference(2)).ends())
+
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "the workload created" in verdict.why
 
 
 # --- nothing could be seen -------------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def test_one_that_takes_what_it_finds_for_orphans_is_guilty() -> None:
 
 def test_one_that_does_not_go_on_where_it_was_killed_is_guilty() -> None:
     script = LifeScript(Kill(resource="pods")).step(1, "apply").applied("w", spec=3).creates("w-a").loses_the_answer()
-    verdict = judge(script.dies().lives_again().creates("w-b").idle(1).step(2, "touch").applied("w").idle(2).released().waits(10))
+    verdict = judge(script.dies().lives_again().creates("w-b").idle(1).step(2, "touch").applied("w").idle(2).released().passes(10))
 
     assert [finding.because for finding in verdict.findings] == [
         "after it was restarted: 2 pods of widget/w, fault-free runs ended with 3"
@@ -142,7 +142,7 @@ def test_a_paused_process_is_no_new_life() -> None:
 def test_an_end_that_other_faults_may_have_spoilt_is_not_blamed_on_the_restart() -> None:
     script = LifeScript(RESTART, HOLD).step(1, "apply").applied("w", spec=3).hold(fault=1).creates("w-a").fires(1)
     verdict = judge(
-        script.let_go(fault=1).dies().lives_again().step(2, "touch").applied("w").creates("w-b").idle(2).released().waits(10)
+        script.let_go(fault=1).dies().lives_again().step(2, "touch").applied("w").creates("w-b").idle(2).released().passes(10)
     )
 
     assert verdict.outcome is Outcome.INCONCLUSIVE
@@ -151,10 +151,35 @@ def test_an_end_that_other_faults_may_have_spoilt_is_not_blamed_on_the_restart()
 
 def test_one_that_has_written_nothing_yet_may_wait_to_be_elected() -> None:
     script = LifeScript(Kill(resource="pods")).step(1, "apply").applied("w", spec=3).creates("w-a").loses_the_answer()
-    verdict = judge(script.dies().lives_again().idle(1).step(2, "touch").applied("w").idle(2).released().waits(10))
+    verdict = judge(script.dies().lives_again().idle(1).step(2, "touch").applied("w").idle(2).released().passes(10))
 
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "may still wait to be elected" in verdict.why
+
+
+def test_an_excess_under_another_workload_proves_nothing() -> None:
+    """In the references the widget was deleted and made again; here the second apply met the dying one."""
+
+    def again(script: Script) -> Script:
+        three(script).deletes("w-a", "w-b", "w-c").removed("w", WIDGETS)
+        return script.applied("w", spec=1).creates("w-d").idle(2)
+
+    script = begun().dies().restarted().step(2, "touch").terminating("w", WIDGETS).applied("w", spec=1).creates("w-d").idle(2)
+    verdict = judge(script, again(reference(1)).ends(), again(reference(2)).ends())
+
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "the workload created" in verdict.why
+
+
+def test_a_delete_that_comes_in_an_earlier_step_than_usual_is_no_undoing() -> None:
+    """Its own timer ran out while the process was down."""
+
+    def expired(script: Script) -> Script:
+        return three(script).deletes("w-a").idle(2)
+
+    script = begun().dies().passes(30).lives_again().deletes("w-a").idle(1).step(2, "touch").applied("w").idle(2)
+
+    assert judge(script, expired(reference(1)).ends(), expired(reference(2)).ends()).outcome is Outcome.PASS
 
 
 # --- nothing could be seen -------------------------------------------------------------------------------------------------------

@@ -65,3 +65,8 @@ def test_every_fault_has_an_effect_in_words(kind: type[AnyFault]) -> None:
 )
 def test_what_a_fault_does_in_words(fault: AnyFault, words: str) -> None:
     assert effect_of(fault) == words
+
+
+def test_what_is_done_to_everything_has_words_of_its_own() -> None:
+    assert effect_of(HoldStream(resource="*")) == "all its streams were held"
+    assert effect_of(PastSnapshot(resource="*")) == "reads of everything with resourceVersion 0 were answered from the past"

@@ -34,6 +34,11 @@ def test_the_exit_code_is_the_worst(outcomes: tuple[Outcome, ...], expected: int
     assert exit_code(verdicts(*outcomes)) == expected
 
 
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_a_provisional_requirement_never_changes_it(outcome: Outcome) -> None:
+    assert exit_code((Verdict("no-blind-retry", outcome), Verdict("settles", Outcome.PASS))) == 0
+
+
 def test_a_guilty_history_is_told_and_exits_1() -> None:
     done = invoke(HISTORIES / "naive-hidden-creates.jsonl")
     assert done.return_value == 1

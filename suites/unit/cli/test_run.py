@@ -58,6 +58,7 @@ def invoke(command: click.Command, *arguments: str) -> Result:
         (run, ["plan.json", "--controller-cmd='"], "--controller-cmd: No closing quotation"),
         (run, ["plan.json", "--controller-cmd=x", "--controller-env=A"], "--controller-env: expected NAME=VALUE, found 'A'"),
         (run, ["plan.json", "--controller-cmd=x", "--controller-image=y"], "were both given; name one controller"),
+        (run, ["plan.json", "--controller-cmd=x", "--controller-metrics=:8080"], "--controller-metrics: expected a URL as http://"),
         (run, ["plan.json", "--crds=nosuch"], "--crds: nosuch does not exist"),
         (run, ["plan.json", "--crds=widget.yaml"], "expected CustomResourceDefinitions, found Widget/w"),
         (replay, ["nosuch"], "no plan 'nosuch'"),

@@ -105,28 +105,31 @@ def seen(entries: list[Entry], namespace: str = NS) -> Activity:
         ([opened(1.0), closed(2.0), opened(3.0)], 9.0, 3.0, 0.0),
         ([closed(2.0)], 9.0, 0.0, 0.0),
         # commits that the controller has yet to be shown
-        ([committed(2.0, 5)], 2.5, 0.0, 0.0),
+        ([committed(2.0, 5)], 2.5, 2.0, 2.0),  # whoever wrote it
+        ([committed(2.0, 5, namespace="other")], 2.5, 0.0, 0.0),
+        ([committed(2.0, 5, namespace="")], 2.5, 0.0, 0.0),
+        ([committed(2.0, 5, resource="events")], 2.5, 0.0, 0.0),
         ([opened(1.0), committed(2.0, 5)], 2.5, None, None),
         ([opened(1.0), committed(2.0, 5), delivered(3.0, 4)], 3.5, None, None),
-        ([opened(1.0), committed(2.0, 5), delivered(3.0, 5)], 3.5, 3.0, 0.0),
-        ([opened(1.0), committed(2.0, 5), withheld(3.0, 5)], 3.5, 1.0, 0.0),
-        ([opened(1.0), committed(2.0, 5), dropped(3.0, 5)], 3.5, 1.0, 0.0),
-        ([opened(1.0), committed(2.0, 5), delivered(3.0, 7, "BOOKMARK")], 3.5, 1.0, 0.0),
-        ([opened(1.0), delivered(1.5, 6), committed(2.0, 5)], 2.5, 1.5, 0.0),  # the proxy was faster than the direct watch
+        ([opened(1.0), committed(2.0, 5), delivered(3.0, 5)], 3.5, 3.0, 2.0),
+        ([opened(1.0), committed(2.0, 5), withheld(3.0, 5)], 3.5, 2.0, 2.0),
+        ([opened(1.0), committed(2.0, 5), dropped(3.0, 5)], 3.5, 2.0, 2.0),
+        ([opened(1.0), committed(2.0, 5), delivered(3.0, 7, "BOOKMARK")], 3.5, 2.0, 2.0),
+        ([opened(1.0), delivered(1.5, 6), committed(2.0, 5)], 2.5, 2.0, 2.0),  # the proxy was faster than the direct watch
         ([opened(1.0), committed(2.0, 6), committed(2.0, 5), delivered(3.0, 5)], 3.5, None, None),
-        ([opened(1.0), delivered(1.5, 7), delivered(1.6, 4), committed(2.0, 6)], 2.5, 1.6, 0.0),
-        ([opened(1.0), committed(2.0, 5), closed(3.0, "client")], 3.5, 1.0, 0.0),
+        ([opened(1.0), delivered(1.5, 7), delivered(1.6, 4), committed(2.0, 6)], 2.5, 2.0, 2.0),
+        ([opened(1.0), committed(2.0, 5), closed(3.0, "client")], 3.5, 2.0, 2.0),
         ([opened(1.0), delivered(1.5, 7), closed(2.0), opened(3.0), committed(4.0, 6)], 4.5, None, None),
-        ([committed(2.0, 5), opened(3.0)], 3.5, 3.0, 0.0),  # it opened with the current state
+        ([committed(2.0, 5), opened(3.0)], 3.5, 3.0, 2.0),  # it opened with the current state
         ([opened(1.0, namespace=NS), committed(2.0, 5)], 2.5, None, None),
-        ([opened(1.0, namespace="other"), committed(2.0, 5)], 2.5, 1.0, 0.0),
-        ([opened(1.0, selector="app=x"), committed(2.0, 5)], 2.5, 1.0, 0.0),
+        ([opened(1.0, namespace="other"), committed(2.0, 5)], 2.5, 2.0, 2.0),
+        ([opened(1.0, selector="app=x"), committed(2.0, 5)], 2.5, 2.0, 2.0),
         ([opened(1.0), committed(2.0, 5, namespace="other")], 2.5, 1.0, 0.0),
-        ([opened(1.0), committed(2.0, 5, resource="services")], 2.5, 1.0, 0.0),
+        ([opened(1.0), committed(2.0, 5, resource="services")], 2.5, 2.0, 2.0),
         ([opened(1.0, resource="events"), committed(2.0, 5, resource="events")], 2.5, 1.0, 0.0),
         # … but not for ever
         ([opened(1.0), committed(2.0, 5)], 2.0 + OWED_SECONDS - 0.01, None, None),
-        ([opened(1.0), committed(2.0, 5)], 2.0 + OWED_SECONDS, 1.0, 0.0),
+        ([opened(1.0), committed(2.0, 5)], 2.0 + OWED_SECONDS, 2.0, 2.0),
         # an answer is waited for without a limit
         ([asked(1.0, "get")], 9999.0, None, None),
     ],
@@ -217,3 +220,22 @@ def test_nobody_waits_for_watches_while_nobody_can_connect() -> None:
     activity.reachable(100.0, yes=True)
     assert activity.idle_since(101.0) is None
     assert activity.idle_since(100.0 + MISSED_SECONDS) == 100.0
+
+
+def test_a_new_life_is_starting_until_it_watches_anything() -> None:
+    activity = after(opened(1.0))
+    assert not activity.is_starting
+    activity.dies()
+    activity.died(2.0)
+    activity.born(3.0)
+    assert activity.is_starting
+    activity.see(opened(4.0, resource="services"))
+    assert not activity.is_starting
+
+
+def test_a_new_life_after_one_that_watched_nothing_is_not_waited_for() -> None:
+    activity = after()
+    activity.dies()
+    activity.died(2.0)
+    activity.born(3.0)
+    assert not activity.is_starting

@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.core.entry import Answered, Asked, Delivered, Entry, Settled, StepBegan
+from staleproof.core.entry import Answered, Asked, Committed, Delivered, Entry, Settled, StepBegan
 from staleproof.core.history import Header, History
 from staleproof.core.pace import longest_pause, paced
 from staleproof.core.plan import Plan, Rest, Settle
@@ -23,6 +23,10 @@ def shown(at: float) -> Delivered:
     return Delivered(at=at, stream=1, type="ADDED", namespace="ns", name="w", uid="u", revision=1)
 
 
+def committed(at: float, resource: str = "pods", namespace: str = "ns") -> Committed:
+    return Committed(at=at, resource=resource, type="ADDED", namespace=namespace, name="x", uid="u", revision=1, object={})
+
+
 @pytest.mark.parametrize(
     ("entries", "expected"),
     [
@@ -33,6 +37,10 @@ def shown(at: float) -> Delivered:
         ([STEP, write(1.5), answer(1.75, write(1.5)), write(3.0)], 1.25),
         ([STEP, write(1.5), answer(2.75), write(3.0)], 1.5),
         ([STEP, write(1.5), answer(1.75), write(9.0, "leases.coordination.k8s.io")], 0.5),
+        ([STEP, write(1.5), committed(1.75), committed(4.0)], 2.25),
+        ([STEP, committed(1.5), write(1.75)], 0.5),
+        ([STEP, write(1.5), committed(9.0, "events")], 0.5),
+        ([STEP, write(1.5), committed(9.0, namespace="other"), committed(9.5, "nodes", namespace="")], 0.5),
         ([STEP, write(1.5), Settled(at=2.0, ok=True), write(9.0)], 0.5),
     ],
 )

@@ -26,6 +26,7 @@ from staleproof.core.plan import (
     API_VERSION,
     Apply,
     Delete,
+    Heartbeat,
     Manifest,
     Patch,
     Plan,
@@ -67,6 +68,7 @@ STEP: st.SearchStrategy[Step] = st.one_of(
     st.builds(Delete, target=TARGET),
     st.builds(Resync, resource=TEXT),
     st.builds(Recreate, resource=TEXT, nth=st.sampled_from([-2, -1, 1, 3])),
+    st.builds(Heartbeat, resource=TEXT, nth=st.sampled_from([-2, -1, 1, 3])),
     st.builds(Rest, seconds=SECONDS),
 )
 STEPS = 3
@@ -96,6 +98,7 @@ PLAN = st.builds(
     manifests=tuples(MANIFEST),
     steps=st.lists(STEP, min_size=STEPS, max_size=STEPS + 1).map(tuple),
     settle=st.builds(Settle, SECONDS, SECONDS, SECONDS, SECONDS, st.booleans()),
+    fresh=st.booleans(),
     controller=st.none() | st.builds(Subject, tuples(TEXT), TEXT, tuples(TEXT), st.dictionaries(TEXT, TEXT, max_size=3)),
 )
 SMALL = Plan(scenario="own-writes", steps=(Rest(seconds=1.0),))
@@ -124,10 +127,10 @@ def test_a_plan_says_what_it_is(plan: Plan) -> None:
 @given(PLAN)
 def test_the_reference_is_the_same_workload_without_faults_and_resyncs(plan: Plan) -> None:
     reference = plan.reference
-    assert (reference.faults, reference.contract, reference.settle.resync) == ((), "legal", False)
+    assert (reference.faults, reference.contract, reference.settle.resync, reference.fresh) == ((), "legal", False, False)
     assert reference.steps == tuple(step for step in plan.steps if not isinstance(step, Resync))
     again = {"faults": plan.faults, "steps": plan.steps, "settle": plan.settle, "title": plan.title, "contract": plan.contract}
-    assert msgspec.structs.replace(reference, **again) == plan
+    assert msgspec.structs.replace(reference, **again, fresh=plan.fresh) == plan
     assert reference.reference.steps == reference.steps
 
 
@@ -297,6 +300,7 @@ def test_faults_outside_a_plan_have_no_steps_to_fit() -> None:
         (Apply(object=POD | {"metadata": "x"}), "step 1: object needs apiVersion, kind and metadata.name"),
         (Apply(object=POD | {"apiVersion": 1}), "step 1: object needs apiVersion, kind and metadata.name"),
         (Recreate(resource="pods", nth=0), "step 1: nth is 0, children are counted from 1, or from -1 backwards"),
+        (Heartbeat(resource="pods", nth=0), "step 1: nth is 0, children are counted from 1, or from -1 backwards"),
         (Rest(seconds=0.0), "step 1: seconds is 0, expected a positive number"),
     ],
 )
@@ -334,6 +338,7 @@ DATABASE = Target("v1", "Secret", "database")
         (Delete(target=WIDGET), "delete Widget/sample"),
         (Resync(resource="pods"), "resync pods"),
         (Recreate(resource="pods"), "recreate pods number -1"),
+        (Heartbeat(resource="pods"), "heartbeat pods number 1"),
         (Rest(seconds=2.50), "rest 2.5 s"),
     ],
 )

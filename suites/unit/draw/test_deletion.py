@@ -1,39 +1,97 @@
 """Plans of the deletion scenario."""
 
-from staleproof.core.fault import HoldStream, Window
-from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.plan import Apply, Manifest, Patch, Plan, Recreate, Target, contradictions, decode, encode
-from staleproof.draw.deletion import canonical
+from collections.abc import Iterator
+from dataclasses import replace
 
-SAMPLE: Manifest = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"replicas": 3}}
+from hypothesis import given
+
+from staleproof.core.fault import HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Reject, Window
+from staleproof.core.observed import ChildKind, Observed
+from staleproof.core.plan import Apply, Patch, Plan, Recreate
+from staleproof.draw import deletion
+from staleproof.draw.profile import PROFILES, STANDARD, Profile
+from staleproof.draw.workloads import death, removal
+
+from .seen import MAPS, PODS, TARGET, WIDGETS, check, controllers, profiles, sample, widgets
+
 NAMED = ChildKind("pods", creates=4, deletes=3, stable_names=True)
 
 
-def observed(*children: ChildKind, scale_path: tuple[str, ...] = ("spec", "replicas")) -> Observed:
-    return Observed(SAMPLE, "widgets.example.com", scale_path, children)
+def plans(of: Observed, profile: Profile = STANDARD) -> Iterator[Plan]:
+    for family in deletion.FAMILIES.values():
+        yield from family(of, profile)
+
+
+@given(controllers(), profiles)
+def test_plans_make_sense(of: Observed, profile: Profile) -> None:
+    found = list(plans(of, profile))
+
+    for plan in found:
+        check(plan, of)
+        assert plan.scenario == deletion.SCENARIO
+    assert len({plan.title for plan in found}) == len(found)
+
+
+@given(controllers())
+def test_smoke_is_a_part_of_standard(of: Observed) -> None:
+    assert {plan.title for plan in plans(of, PROFILES["smoke"])} <= {plan.title for plan in plans(of)}
 
 
 def test_the_last_child_is_recreated_unseen_and_then_scaled_away() -> None:
-    (plan,) = canonical(observed(NAMED))
+    (plan,) = deletion.recreate_unseen(replace(widgets(), children=(NAMED,)), STANDARD)
 
-    assert plan == Plan(
-        scenario="deletion",
-        title="recreate the last of pods unseen, then scale down",
-        aims=("no-delete-of-unseen",),
-        steps=(
-            Apply(object=SAMPLE),
-            Recreate(resource="pods"),
-            Patch(target=Target("example.com/v1", "Widget", "w"), patch={"spec": {"replicas": 2}}),
-        ),
-        faults=(HoldStream(resource="pods", window=Window(from_step=2)),),
-    )
-    assert contradictions(plan) == []
-    assert decode(encode(plan)) == plan
+    assert plan.steps == (Apply(object=sample(3)), Recreate(resource="pods"), Patch(target=TARGET, patch={"spec": {"replicas": 2}}))
+    assert plan.faults == (HoldStream(resource="pods", window=Window(from_step=2)),)
+    assert plan.aims == ("no-delete-of-unseen",)
 
 
 def test_nobody_takes_a_generated_name_and_what_is_never_deleted_cannot_be_deleted_wrongly() -> None:
     generated = ChildKind("pods", creates=4, deletes=3, stable_names=False)
     kept = ChildKind("services", creates=1, deletes=0, stable_names=True)
 
-    assert list(canonical(observed(generated, kept))) == []
-    assert list(canonical(observed(NAMED, scale_path=()))) == []
+    assert list(deletion.recreate_unseen(replace(widgets(), children=(generated, kept)), STANDARD)) == []
+    assert list(deletion.recreate_unseen(replace(widgets(scales=False), children=(NAMED,)), STANDARD)) == []
+
+
+def test_the_primary_is_deleted_when_nothing_that_was_created_for_it_has_been_seen() -> None:
+    of = widgets()
+    plans = list(deletion.unseen_children(of, STANDARD))
+
+    assert [plan.faults for plan in plans] == [(HideOwnWrite(resource=each, write=OwnWrite("create")),) for each in (PODS, MAPS)]
+    assert all(plan.steps == removal(of).steps for plan in plans)
+
+
+def test_each_thing_that_it_does_to_finish_is_rejected() -> None:
+    of = widgets()
+    faults = [fault for plan in deletion.rejected(of, STANDARD) for fault in plan.faults]
+
+    assert [(fault.verb, fault.resource, fault.times) for fault in faults if isinstance(fault, Reject)] == [
+        ("delete", MAPS, None),
+        ("delete", PODS, None),
+        ("update", WIDGETS, None),
+    ]
+
+
+def test_who_keeps_a_finalizer_is_shown_that_the_primary_is_to_go_but_not_that_it_is_gone() -> None:
+    of = widgets()
+    deletes = death(of).deletes
+    hidden = [plan.faults[0] for plan in deletion.primary_returns(of, STANDARD)]
+    held = [plan.faults[0] for plan in deletion.primary_returns(widgets(finalizer=False), STANDARD)]
+
+    releases = ["relist", "resume", "events"]
+    assert [(type(fault), fault.release) for fault in hidden if isinstance(fault, HideOwnWrite)] == [
+        (HideOwnWrite, release) for release in releases
+    ]
+    assert {fault.window for fault in (*hidden, *held)} == {Window(from_step=deletes)}
+    assert [fault.release for fault in held if type(fault) is HoldStream] == releases
+
+
+def test_the_terminating_primary_is_shown_to_who_keeps_a_finalizer_and_reads_the_past() -> None:
+    of = replace(widgets(), reads_past=(WIDGETS,))
+    (plan,) = deletion.terminating(of, STANDARD)
+    died = death(of)
+
+    assert [fault.as_of_step for fault in plan.faults if isinstance(fault, PastSnapshot)] == [died.deletes + 1]
+    assert [fault.window for fault in plan.faults if isinstance(fault, Reject)] == [Window(died.deletes, died.deletes + 1)]
+    assert list(deletion.terminating(widgets(), STANDARD)) == []
+    assert list(deletion.terminating(replace(of, keeps_finalizer=False), STANDARD)) == []

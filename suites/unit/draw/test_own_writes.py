@@ -1,106 +1,122 @@
 """Plans of the own-writes scenario: each can be run, and each can prove something."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Window
-from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.plan import Apply, Manifest, Patch, Plan, Rest, Resync, Settle, Target, Touch, contradictions, decode, encode
-from staleproof.draw.own_writes import AIMS, POKES, can_draw, canonical, idempotence, plans
+from staleproof.core.observed import ChildKind, Observed, Written
+from staleproof.core.plan import Apply, Patch, Plan, Rest, Resync, Settle, Touch, contradictions, decode, encode
+from staleproof.draw.own_writes import (
+    AIMS,
+    FAMILIES,
+    SCENARIO,
+    can_draw,
+    hide_creates,
+    hide_deletes,
+    hide_long,
+    hide_updates,
+    idempotence,
+    plans,
+)
+from staleproof.draw.profile import PROFILES, STANDARD, Profile
+from staleproof.draw.workloads import life
 
-TARGET = Target("example.com/v1", "Widget", "w")
-PODS = ChildKind("pods", creates=4, deletes=3, stable_names=False)
-SERVICES = ChildKind("services", creates=1, deletes=0, stable_names=True)
-
-
-def sample(replicas: int) -> Manifest:
-    return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"replicas": replicas}}
-
-
-def observed(*children: ChildKind, replicas: int = 3, scales: bool = True, relists_at_once: bool = True) -> Observed:
-    path = ("spec", "replicas") if scales else ()
-    return Observed(sample(replicas), "widgets.example.com", path, children, relists_at_once=relists_at_once)
-
-
-@st.composite
-def controllers(draw: st.DrawFn) -> Observed:
-    """Anything that a fault-free run may show: the workload observed is apply, scale up by one, scale down by three."""
-    replicas, scales = draw(st.integers(0, 8)), draw(st.booleans())
-    creates, deletes = (replicas + 1, min(3, replicas + 1)) if scales else (2, 0)
-    pods = ChildKind("pods", creates, deletes, stable_names=draw(st.booleans()))
-    others = [SERVICES, ChildKind("jobs.batch", 3, 0, stable_names=False)]
-    once = draw(st.lists(st.sampled_from(others), max_size=2))
-    return observed(pods, *once, replicas=replicas, scales=scales, relists_at_once=draw(st.booleans()))
+from .seen import CHANGE, MAPS, PODS, TARGET, WIDGETS, check, controllers, profiles, sample, widgets
 
 
-def test_the_canonical_plan_hides_the_first_create_and_all_after_it_then_touches() -> None:
-    assert list(canonical(observed(PODS), "create", "touch")) == [
-        Plan(
-            scenario="own-writes",
-            title="hide own creates of pods, then touch",
-            aims=("no-duplicate-create", "converges-after-catch-up"),
-            steps=(Apply(object=sample(3)), Touch(target=TARGET)),
-            faults=(HideOwnWrite(resource="pods", window=Window(from_step=1), write=OwnWrite("create")),),
-            settle=Settle(resync=True),
-        )
+@given(controllers(), profiles)
+def test_plans_make_sense(of: Observed, profile: Profile) -> None:
+    made = [plan for family in FAMILIES.values() for plan in family(of, profile)]
+
+    for plan in made:
+        check(plan, of)
+        assert plan.scenario == SCENARIO
+    assert len({plan.title for plan in made}) == len(made)
+
+
+def test_the_first_plan_hides_the_first_create_and_all_after_it_then_touches() -> None:
+    assert next(hide_creates(widgets(), STANDARD)) == Plan(
+        scenario="own-writes",
+        title="hide own creates of pods, then touch",
+        aims=("no-duplicate-create", "converges-after-catch-up"),
+        steps=(Apply(object=sample(3)), Touch(target=TARGET)),
+        faults=(HideOwnWrite(resource="pods", window=Window(from_step=1), write=OwnWrite("create")),),
+        settle=Settle(resync=True),
+    )
+
+
+def test_the_plan_of_deletes_leaves_something_that_could_be_deleted_in_excess() -> None:
+    up, down = (Patch(target=TARGET, patch={"spec": {"replicas": n}}) for n in (4, 2))
+
+    for replicas in (0, 1, 3):
+        plan = next(hide_deletes(widgets(replicas=replicas), STANDARD))
+        assert plan.title == "hide own deletes of pods, then touch"
+        assert plan.aims == ("no-excess-delete", "converges-after-catch-up")
+        assert plan.steps == (Apply(object=sample(3)), CHANGE, up, down, Touch(target=TARGET))
+        assert plan.faults == (HideOwnWrite(resource="pods", window=Window(from_step=4), write=OwnWrite("delete")),)
+
+
+def test_of_the_first_child_in_every_way() -> None:
+    titles = [plan.title for plan in hide_creates(widgets(), STANDARD)]
+
+    assert titles == [
+        "hide own creates of pods, then touch",
+        "hide own creates of configmaps, then touch",
+        "hide own creates of pods, then touch, release by relist",
+        "hide own creates of pods, then touch, release by resume",
+        "hide own creates of pods, then resync",
     ]
+    assert [plan.title for plan in hide_creates(widgets(), PROFILES["smoke"])] == titles[:1]
 
 
-def test_the_canonical_plan_of_deletes_leaves_something_that_could_be_deleted_in_excess() -> None:
-    down = Patch(target=TARGET, patch={"spec": {"replicas": 1}})
+def test_one_that_does_not_list_again_at_once_is_made_to_list_seldom() -> None:
+    slow = replace(widgets(), relists_at_once=False)
 
-    assert list(canonical(observed(PODS), "delete", "resync")) == [
-        Plan(
-            scenario="own-writes",
-            title="hide own deletes of pods, then resync",
-            aims=("no-excess-delete", "converges-after-catch-up"),
-            steps=(Apply(object=sample(3)), down, Resync(resource="widgets.example.com")),
-            faults=(HideOwnWrite(resource="pods", window=Window(from_step=2), write=OwnWrite("delete")),),
-            settle=Settle(resync=True),
-        )
-    ]
-    (small,) = canonical(observed(PODS, replicas=1), "delete", "touch")
-    assert small.steps[:2] == (Apply(object=sample(3)), down)
+    assert [plan.fresh for plan in hide_creates(slow, STANDARD)] == [False, False, True, False, True]
+    assert len(list(hide_deletes(slow, STANDARD))) == 1
 
 
-def test_a_sample_that_wants_nothing_is_made_to_want_something() -> None:
-    (plan,) = canonical(observed(PODS, replicas=0), "create", "touch")
+def test_a_hold_outlasts_the_one_before() -> None:
+    (plan,) = hide_long(widgets(), STANDARD)
 
-    assert plan.steps[0] == Apply(object=sample(1))
+    assert [step.seconds for step in plan.steps if isinstance(step, Rest)] == [2.0, 4.0, 6.0]
+    assert "recovers-in-bounded-time" in plan.aims
+
+
+def test_each_update_of_something_that_is_watched_is_hidden() -> None:
+    hidden = [plan.faults[0] for plan in hide_updates(widgets(watched=(WIDGETS,)), STANDARD)]
+
+    assert hidden == [HideOwnWrite(resource=WIDGETS, window=Window(1), write=OwnWrite("update"))]
+    assert MAPS in [plan.faults[0].resource for plan in hide_updates(widgets(), STANDARD)]
 
 
 def test_idempotence_needs_no_fault() -> None:
-    plan = idempotence(observed(PODS))
+    (plan,) = idempotence(widgets(), STANDARD)
 
     assert (plan.aims, plan.faults, plan.settle.resync) == (("settles",), (), True)
-    assert plan.steps == (Apply(object=sample(3)), Patch(target=TARGET, patch={"spec": {"replicas": 4}}))
-    assert idempotence(observed(PODS, scales=False)).steps == (Apply(object=sample(3)),)
+    assert plan.steps == life(widgets()).steps
 
 
-def test_only_what_the_controller_writes_can_be_hidden() -> None:
-    assert [plan.faults[0].resource for plan in canonical(observed(PODS, SERVICES), "create", "touch")] == ["pods", "services"]
-    assert [plan.faults[0].resource for plan in canonical(observed(PODS, SERVICES), "delete", "touch")] == ["pods"]
-    assert list(canonical(observed(PODS, scales=False), "delete", "touch")) == []
-    assert list(canonical(observed(PODS, relists_at_once=False), "delete", "resync")) == []
-    assert can_draw(observed(PODS))
-    assert not can_draw(observed(ChildKind("pods", 0, 3, stable_names=True)))
-
-
-@given(controllers(), st.sampled_from(("create", "delete")), st.sampled_from(POKES))
-def test_canonical_plans_make_sense(of: Observed, verb: str, poke: str) -> None:
-    for plan in canonical(of, "create" if verb == "create" else "delete", "touch" if poke == "touch" else "resync"):
-        check(plan, of)
+def test_only_what_the_controller_writes_and_watches_can_be_hidden() -> None:
+    assert not list(hide_deletes(widgets(scales=False), STANDARD))
+    assert [plan.faults[0].resource for plan in hide_creates(widgets(watched=(WIDGETS, MAPS)), STANDARD)][:1] == [MAPS]
+    later = replace(widgets(), life=(Written(3, PODS, "create", "", 1),))
+    assert not list(hide_creates(later, STANDARD))
+    assert can_draw(widgets())
+    assert not can_draw(replace(widgets(), children=(ChildKind(PODS, 0, 3, stable_names=True),)))
 
 
 @given(st.data())
 def test_drawn_plans_make_sense(data: st.DataObject) -> None:
-    of = data.draw(controllers())
+    of = data.draw(controllers().filter(can_draw))
 
-    check(data.draw(plans(of)), of)
+    check_drawn(data.draw(plans(of)), of)
 
 
-def check(plan: Plan, of: Observed) -> None:
+def check_drawn(plan: Plan, of: Observed) -> None:
     """It is free of contradictions, survives the file, its fault can fire, and something makes the controller look again."""
     assert contradictions(plan) == []
     assert decode(encode(plan)) == plan
@@ -134,7 +150,7 @@ def caused(plan: Plan, of: Observed, fault: HideOwnWrite) -> int:
 
 @pytest.mark.parametrize("verb", ["create", "delete"])
 def test_a_delete_is_only_hidden_where_something_is_left(verb: str) -> None:
-    @given(plans(observed(PODS)))
+    @given(plans(widgets()))
     def holds(plan: Plan) -> None:
         (fault,) = plan.faults
         assert isinstance(fault, HideOwnWrite)
@@ -144,3 +160,13 @@ def test_a_delete_is_only_hidden_where_something_is_left(verb: str) -> None:
             assert step.patch["spec"]["replicas"] > 0
 
     holds()
+
+
+def test_creates_by_server_side_apply_are_patches() -> None:
+    of = widgets()
+    applied = replace(of, life=tuple(replace(each, verb="patch") if each.verb == "create" else each for each in of.life))
+
+    writes = [fault.write for plan in hide_creates(applied, STANDARD) for fault in plan.faults if isinstance(fault, HideOwnWrite)]
+
+    assert len(writes) == len(list(hide_creates(of, STANDARD)))
+    assert set(writes) == {OwnWrite("patch")}

@@ -4,7 +4,7 @@ import asyncio
 import time
 from pathlib import Path
 
-from staleproof.core.entry import Answered, Asked, Broke, Ended, Opened, Released
+from staleproof.core.entry import Answered, Asked, Broke, Ended, Entry, Opened, Released
 from staleproof.core.history import Header
 from staleproof.core.plan import Plan, Rest
 from staleproof.drive.feed import Feed
@@ -29,6 +29,20 @@ def test_entries_go_to_the_fold_always_and_to_the_record_while_there_is_one(tmp_
     assert list(feed.activity.streams) == [1]
     assert feed.activity.last_write == 101.0
     assert history.entries == (asked(1.0),)
+
+
+def test_listeners_hear_everything_in_order_for_as_long_as_they_listen() -> None:
+    feed = Feed()
+    first: list[Entry] = []
+    second: list[Entry] = []
+    feed.listeners.append(first.append)
+    feed.take(Released(at=1.0))
+    feed.listeners.append(second.append)
+    feed.take(Ended(at=2.0))
+    feed.listeners.remove(first.append)
+    feed.take(Ended(at=3.0))
+    assert first == [Released(at=1.0), Ended(at=2.0)]
+    assert second == [Ended(at=2.0), Ended(at=3.0)]
 
 
 def test_a_condition_that_holds_is_not_waited_for() -> None:

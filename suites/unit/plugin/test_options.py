@@ -120,6 +120,16 @@ def test_seconds_that_are_none(given: str, pytester: pytest.Pytester) -> None:
         ("--staleproof-max-examples=1.5", "expected a whole number"),
         ("--staleproof-inconclusive=nope", "--staleproof-inconclusive: expected one of ok, fail, found 'nope'"),
         ("--staleproof-dir=", "--staleproof-dir: expected a path"),
+        (
+            "--staleproof-companions=kwok,garbagecollector",
+            "--staleproof-companions: expected names of companions, with commas (there is no companion 'garbagecollector'; did you "
+            "mean 'garbage-collector'?",
+        ),
+        ("--staleproof-release-leases=maybe", "--staleproof-release-leases: expected one of yes, no, found 'maybe'"),
+        (
+            "--controller-metrics=localhost:8080/metrics",
+            "--controller-metrics: expected a URL as http://127.0.0.1:{metrics_port}/metrics, found 'localhost:8080/metrics'",
+        ),
     ],
 )
 def test_what_is_malformed_is_refused_before_anything_starts(given: str, told: str, pytester: pytest.Pytester) -> None:
@@ -140,6 +150,7 @@ def test_defaults_and_all_that_may_be_said_are_fine(pytester: pytest.Pytester) -
     validate(pytester.parseconfig())
     for provider in get_args(ProviderName):
         validate(pytester.parseconfig(f"--staleproof-kube-provider={provider}"))
+    validate(pytester.parseconfig("--controller-metrics=https://[::1]:{metrics_port}/metrics", "--staleproof-release-leases=no"))
     validate(pytester.parseconfig("--controller-env=A=", "--staleproof-max-examples=0", "--staleproof-inconclusive=ok"))
 
 

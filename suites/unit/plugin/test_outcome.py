@@ -28,7 +28,7 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(option.variable, raising=False)
 
 
-def trial(said: tuple[Word, bool], name: str = "001") -> TrialReport:
+def trial(said: tuple[Word, bool], name: str = "001", slug: str = REQUIREMENTS[0].slug) -> TrialReport:
     word, exercised = said
     return TrialReport(
         name=name,
@@ -40,7 +40,7 @@ def trial(said: tuple[Word, bool], name: str = "001") -> TrialReport:
         faults_planned=1,
         faults_fired=1,
         reproduced=(0, 0),
-        verdicts=(RequirementVerdict(requirement=REQUIREMENTS[0].slug, result=word, exercised=exercised),),
+        verdicts=(RequirementVerdict(requirement=slug, result=word, exercised=exercised),),
     )
 
 
@@ -76,6 +76,13 @@ def test_the_exit_code(
 ) -> None:
     config = pytester.parseconfig(*([f"--staleproof-inconclusive={option}"] if option else []))
     assert outcomes(tmp_path, *said).finish(config, status) == expected
+
+
+@pytest.mark.parametrize("said", [BAD, UNKNOWN])
+def test_a_provisional_requirement_does_not_change_it(said: tuple[Word, bool], pytester: pytest.Pytester, tmp_path: Path) -> None:
+    made = outcomes(tmp_path, GOOD)
+    made.trials.append(trial(said, "002", "no-blind-retry"))
+    assert made.finish(pytester.parseconfig(), OK) == OK
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,39 @@
 """Tables in documents come from code, and only what is between the markers is touched."""
 
-from staleproof.checks.catalog import REQUIREMENTS
-from staleproof.report.documentation import catalogue, updated
+from pathlib import Path
+
+from staleproof.checks.catalog import PAGE, REQUIREMENTS
+from staleproof.report.documentation import catalogue, requirements, updated
+
+ROOT = Path(__file__).parents[3]
 
 BEGIN, END = "<!-- catalogue: begin (written by ci/docs) -->\n", "<!-- catalogue: end -->"
 
 
 def test_the_catalogue_has_a_row_for_each_requirement() -> None:
     heading, rule, *rows = catalogue().splitlines()
-    assert heading == "| requirement | level | sentence | source |"
-    assert rule == "|---|---|---|---|"
-    assert [row.split("|")[1].strip() for row in rows] == [f"`{requirement.slug}`" for requirement in REQUIREMENTS]
+    assert heading == "| requirement | level | sentence |"
+    assert rule == "|---|---|---|"
+    assert [row.split("|")[1].strip() for row in rows] == [f"[`{each.slug}`]({each.link})" for each in REQUIREMENTS]
     for row, requirement in zip(rows, REQUIREMENTS, strict=True):
-        assert len(row.split("|")) == 6, f"a bar in a cell breaks the table: {row}"
+        assert len(row.split("|")) == 5, f"a bar in a cell breaks the table: {row}"
         assert requirement.must in row
+
+
+def test_every_requirement_has_a_section_that_says_all_about_it() -> None:
+    sections = requirements().split("### ")[1:]
+    for section, requirement in zip(sections, REQUIREMENTS, strict=True):
+        assert section.splitlines()[0] == requirement.slug
+        for said in (requirement.must, requirement.level, requirement.source, requirement.remedy, *requirement.faults):
+            assert said in section
+
+
+def test_the_page_is_as_the_catalogue_says_and_every_link_leads_to_a_heading() -> None:
+    page = (ROOT / PAGE).read_text()
+    assert updated(page) == page, "run ci/docs"
+    for requirement in REQUIREMENTS:
+        anchor = requirement.link.partition("#")[2]
+        assert f"\n### {anchor}\n" in page
 
 
 def test_what_stands_between_the_markers_is_replaced() -> None:
@@ -28,7 +48,7 @@ def test_an_empty_place_is_filled_and_again_changes_nothing() -> None:
 
 
 def test_each_place_is_filled_by_itself() -> None:
-    assert updated(f"{BEGIN}{END}\nbetween\n{BEGIN}{END}").count("between") == 1
+    assert updated(f"{BEGIN}{END}\nbetween\n{BEGIN}{END}").count("\nbetween\n") == 1
 
 
 def test_a_document_without_markers_is_left_alone() -> None:

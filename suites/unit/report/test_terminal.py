@@ -169,6 +169,23 @@ def test_findings_under_hostile_faults_stand_apart() -> None:
     assert sentence(of) == f"0 passed; {len(SLUGS)} not exercised"
 
 
+def test_findings_about_provisional_requirements_stand_apart_and_are_not_scored() -> None:
+    slug = "no-blind-retry"
+    found = said(slug, "failed", story=f"Not scored: this requirement is provisional.\n{slug}  2 updates were refused\n  remedy: x")
+    of = report((said(FIRST, "passed"), found))
+    shown = lines(of)
+    at = shown.index("About provisional requirements, and not scored:")
+    assert shown[at + 1] == f"  1: {slug}: 2 updates were refused"
+    assert row(of, slug)[1:] == ["provisional", "told below", "1", "1 of 2"]
+    assert not [line for line in shown if line.startswith(slug)]
+    assert sentence(of) == f"1 passed; {len(SLUGS) - 2} not exercised; provisional, not scored: {slug} failed"
+
+
+def test_only_the_first_few_of_them_are_told() -> None:
+    shown = lines(report(*[(said("no-blind-retry", "failed", story="no-blind-retry  x"),)] * 7))
+    assert "  and 2 more; report.json has them" in shown
+
+
 def test_no_name_is_cut_off_on_a_narrow_terminal() -> None:
     shown = "\n".join(lines(report(PASSED), width=80))
     assert [slug for slug in SLUGS if slug not in shown] == []

@@ -19,7 +19,8 @@ KUBERNETES_VERSION = "v1.36.3"  # what fixtures/controlplane/go.mod builds
 
 RUNNER = "staleproof-runner"
 CONTROLLER = "staleproof-controller"
-USERS = (RUNNER, CONTROLLER)
+COMPANION = "staleproof-companion"
+USERS = (RUNNER, CONTROLLER, COMPANION)
 
 ProviderName = Literal["auto", "existing", "assets", "cache", "container", "build"]
 

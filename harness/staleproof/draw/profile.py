@@ -1,0 +1,49 @@
+"""How thorough a run is: how long watches are held, and whether every variant of a fault is tried or one of each kind."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+from staleproof.core.plan import Plan
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A name people know, and what follows from it.
+
+    Attributes:
+        holds: seconds for which watches are withheld, rising: each must outlast some wait of the controller's own.
+        every: try every variant (each resource, each write, each earlier state); otherwise the first of each kind, at most.
+    """
+
+    name: str
+    holds: tuple[float, ...]
+    every: bool = True
+
+    def some(self, variants: Iterable[T]) -> Iterator[T]:
+        """All of them, or the first."""
+        return iter(variants) if self.every else islice(variants, 1)
+
+    def more(self, variants: Iterable[T]) -> Iterator[T]:
+        """All of them, or none: for what takes long, or has a relative that is tried in any case."""
+        return iter(variants if self.every else ())
+
+    @property
+    def longest(self) -> float:
+        return max(self.holds)
+
+
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        Profile("smoke", holds=(2.0,), every=False),
+        Profile("standard", holds=(2.0, 6.0, 12.0)),
+        Profile("thorough", holds=(2.0, 6.0, 12.0, 30.0, 60.0)),
+        Profile("slow", holds=(310.0,)),
+    )
+}
+STANDARD = PROFILES["standard"]
+Plans = Iterator[Plan]

@@ -1,0 +1,169 @@
+"""Plans of the restart scenario: the controller is killed, restarted, kept down, and starts from old or slow lists.
+
+One plan restarts it several times, once in a step: what it does in a step does not depend on how often it was started before.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby, zip_longest
+
+from staleproof.core.fault import AnyFault, Expire, Kill, PastSnapshot, Reject, Restart, SeverStream, SlowStart, Window
+from staleproof.core.observed import Observed, Written
+from staleproof.core.plan import Plan, Step
+from staleproof.draw.profile import Profile
+from staleproof.draw.workloads import death, fresh, life, slow_to_start
+
+SCENARIO = "restart"
+AIMS = ("survives-restart",)
+_WORST_FIRST = ("create", "delete", "update", "patch")
+_SLOW_SECONDS = 2.0
+"""Longer than those wait who wait for a time and not for their lists."""
+
+
+def kills(observed: Observed, profile: Profile) -> Iterator[Plan]:
+    """Kill it at each of its writes, in each step at another one."""
+    lived, died = life(observed), death(observed)
+    ending = [each for each in observed.death if each.step == died.deletes]
+    for name, steps, written in (("life", lived.steps, observed.life), ("death", died.steps, ending)):
+        for number, faults in enumerate(profile.some(_rounds(written)), 1):
+            yield _plan(observed, f"kill it at a write in each step of a primary's {name}, {number}", steps, faults)
+
+
+def restarts(observed: Observed, profile: Profile) -> Iterator[Plan]:
+    """Restart it before each step: with SIGKILL in a primary's life, with SIGTERM around its death."""
+    for name, steps, gently in profile.some((("life", life(observed).steps, False), ("death", death(observed).steps, True))):
+        faults = [Restart(gently=gently, window=Window(from_step=step)) for step in range(2, len(steps) + 1)]
+        yield _plan(observed, f"restart it before each step of a primary's {name}", steps, faults)
+
+
+def down(observed: Observed, profile: Profile) -> Iterator[Plan]:
+    """Keep it down during a step, every other one, so that it is shown the outcome and never the change."""
+    lived, died = life(observed), death(observed)
+    missed = [("death", died.steps, [(died.deletes, died.deletes + 1), (died.returns, died.last)])]
+    if not observed.keeps_finalizer:  # else the primary would be applied while it is terminating, and never come back
+        missed.append(("death", died.steps, [(died.deletes, died.last)]))
+    missed += [("life", lived.steps, [(step, step + 1) for step in range(first, lived.last, 2)]) for first in (2, 3)]
+    for name, steps, spans in profile.some(each for each in missed if each[2]):
+        faults = tuple(Restart(stays_down=True, window=Window(since, until)) for since, until in spans)
+        told = " and ".join(f"from step {since} to {until}" for since, until in spans)
+        aims = (*AIMS, "cleans-up", "name-reuse") if name == "death" else AIMS
+        yield _plan(observed, f"keep it down {told} of a primary's {name}", steps, faults, aims)
+
+
+def behind_status(observed: Observed, profile: Profile) -> Iterator[Plan]:
+    """Reject its creates, and kill it once it has written a status all the same: what that says is not done."""
+    died = death(observed)
+    window = Window(died.returns, died.last)
+    written = [each for each in observed.death if each.step == died.returns]
+    statuses = [each for each in written if each.resource == observed.resource and each.subresource == "status"]
+    created = [each.resource for each in written if each.verb == "create" and not each.subresource]
+    for resource, status in profile.some((resource, status) for resource in created for status in statuses):
+        faults = (
+            Reject(resource=resource, verb="create", times=None, window=window),
+            Kill(resource=status.resource, verb=status.verb, subresource="status", window=window),
+        )
+        yield _plan(observed, f"reject creates of {resource}, kill it once it has written a status", died.steps, faults, ())
+
+
+def past(observed: Observed, profile: Profile) -> Iterator[Plan]:
+    """Restart it on each earlier state: of each resource that it reads so, and of all at once."""
+    resources = [(each,) for each in observed.reads_past]
+    together = [observed.reads_past] if len(resources) > 1 else []
+    lived, died = life(observed).steps, death(observed).steps
+    for name, steps, aim in (("life", lived, "no-time-travel"), ("death", died, "no-delete-of-unseen")):
+        window = Window(from_step=len(steps))
+        earlier = range(len(steps) - 1, 0, -1)
+        for step, shown in profile.some((step, shown) for step in earlier for shown in (*resources, *together)):
+            faults: tuple[AnyFault, ...] = (
+                *(PastSnapshot(resource=each, as_of_step=step, window=window) for each in shown),
+                Restart(window=window),
+            )
+            title = f"restart on {' and '.join(shown)} of before step {step} of a primary's {name}"
+            yield _plan(observed, title, steps, faults, (*AIMS, aim))
+
+
+def past_relist(observed: Observed, profile: Profile) -> Iterator[Plan]:
+    """End its streams while an API server at hand is one step behind: it may list that, though it has known better."""
+    lived = life(observed)
+    windows = [Window(step, step + 1) for step in sorted({3, lived.last}) if 1 < step <= lived.last]
+    for end, resource in profile.some((end, resource) for end in (SeverStream, Expire) for resource in observed.watched):
+        ends: list[AnyFault] = []
+        for window in windows:
+            ends.append(end(resource=resource, window=window))
+            ends.append(PastSnapshot(resource=resource, as_of_step=window.from_step - 1, window=window))
+        how = "with 410" if end is Expire else "cleanly"
+        title = f"end the streams of {resource} {how} when there is only the state before the last step to list"
+        yield _plan(observed, title, lived.steps, ends, (), is_fresh=end is Expire and fresh(observed))
+
+
+def slow_start(observed: Observed, profile: Profile) -> Iterator[Plan]:
+    """Restart it while the first list of one resource is slow, or breaks off at first. There are as many children as there ever
+    were, so that none can be made again unnoticed."""
+    died = death(observed)
+    window = Window(from_step=died.last)
+    concerned = {observed.resource, *(child.resource for child in observed.children)}
+    resources = [each for each in reversed(observed.watched) if each in concerned]  # children first
+    for then in ("ends", "closes"):
+        for resource in profile.some(resources):
+            slow = SlowStart(resource=resource, by_seconds=_SLOW_SECONDS, then=then, window=window)
+            title = f"restart while the first list of {resource} {'is slow' if then == 'ends' else 'breaks off'}"
+            yield _plan(observed, title, died.steps, (slow, Restart(window=window)), ("waits-for-initial-sync", *AIMS))
+
+
+FAMILIES = {
+    "kills": kills,
+    "restarts": restarts,
+    "down": down,
+    "behind-status": behind_status,
+    "past": past,
+    "past-relist": past_relist,
+    "slow-start": slow_start,
+}
+
+
+def _rounds(written: Iterable[Written]) -> Iterator[tuple[AnyFault, ...]]:
+    """Kills at all of these writes, in the fewest plans: of each step one a plan."""
+    by_step = [list(_moments(list(group))) for _, group in groupby(written, key=lambda each: each.step)]
+    for faults in zip_longest(*by_step):
+        yield tuple(fault for fault in faults if fault is not None)
+
+
+def _moments(written: list[Written]) -> Iterator[Kill]:
+    """The first and the last write of each kind in one step, once done; and before anything of the worst kind is."""
+    ordered = sorted(written, key=lambda each: (_WORST_FIRST.index(each.verb), each.resource, each.subresource))
+    for each in ordered:
+        for nth in sorted({1, each.times}):
+            yield _kill(each, nth)
+    if ordered:
+        yield _kill(ordered[0], 1, before=True)
+
+
+def _kill(at: Written, nth: int, *, before: bool = False) -> Kill:
+    return Kill(
+        resource=at.resource,
+        verb=at.verb,
+        subresource=at.subresource,
+        nth=nth,
+        moment="before" if before else "after",
+        window=Window(at.step, at.step + 1),
+    )
+
+
+def _plan(
+    observed: Observed,
+    title: str,
+    steps: tuple[Step, ...],
+    faults: Iterable[AnyFault],
+    aims: tuple[str, ...] = AIMS,
+    *,
+    is_fresh: bool = False,
+) -> Plan:
+    return Plan(
+        scenario=SCENARIO,
+        title=title,
+        aims=aims,
+        manifests=observed.manifests,
+        steps=steps,
+        faults=tuple(faults),
+        settle=slow_to_start(observed),
+        fresh=is_fresh,
+    )

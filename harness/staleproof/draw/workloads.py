@@ -1,0 +1,186 @@
+"""The workloads that canonical plans share: few, so that their references are run once and serve every fault.
+
+Each says which of its steps does what; a step that the primary has no way to do is left out.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from msgspec import structs
+
+from staleproof.core.fault import OwnWrite
+from staleproof.core.observed import Observed, Written
+from staleproof.core.plan import Apply, Delete, Heartbeat, Rest, Settle, Step, Touch
+
+_AT_LEAST = 3
+"""Replicas of a primary that can be scaled: with fewer, nothing is left that could be deleted in excess."""
+_TERMINATING_SECONDS = 0.3
+_GONE_SECONDS = 1.0
+_OUTAGE_SECONDS = 4.0
+"""How long an outage lasts at least: long enough to tell a growing delay between retries from one that does not grow."""
+_STARTED_SECONDS = 60.0
+_DEADLINE_SECONDS, _DEADLINE_FACTOR = 30.0, 2.5
+"""Who was turned away for long may wait twice as long again before it comes back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """A primary appears, is changed, grows by one, shrinks by two and is touched. Numbers of steps; 0 where there is none."""
+
+    steps: tuple[Step, ...]
+    changes: int = 0
+    grows: int = 0
+    shrinks: int = 0
+
+    @property
+    def last(self) -> int:
+        """The touch; in an `outage` the rest."""
+        return len(self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A primary appears, grows by one, and is deleted for good; then there is some rest, so that an outage lasts."""
+
+    steps: tuple[Step, ...]
+    deletes: int
+    grows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """A primary appears, grows by one, is deleted, and is made anew as it was under the same name; then it is touched.
+
+    Between `deletes` and `returns` there is a moment's rest, in which a primary that is kept by a finalizer is terminating.
+    """
+
+    steps: tuple[Step, ...]
+    deletes: int
+    returns: int
+    grows: int = 0
+
+    @property
+    def last(self) -> int:
+        return len(self.steps)
+
+
+def replicas(observed: Observed) -> int:
+    """How many the primary wants at first."""
+    return max(observed.replicas, _AT_LEAST) if observed.scale_path else observed.replicas
+
+
+def appear(observed: Observed) -> Apply:
+    """The primary's first step."""
+    return Apply(object=observed.scaled(replicas(observed)))
+
+
+def fresh(observed: Observed) -> bool:
+    """Whether a plan that ends watches with 410, or refuses them, needs a controller that was started anew: one that does not list
+    again at once waits longer each time, and would wait longest in the last plan of a run."""
+    return not observed.relists_at_once
+
+
+def life(observed: Observed) -> Life:
+    steps: list[Step] = [appear(observed)]
+    if observed.change is not None:
+        steps.append(observed.change)
+    changes = len(steps) if observed.change is not None else 0
+    if observed.scale_path:
+        steps += [observed.scale(replicas(observed) + 1), observed.scale(replicas(observed) - 1)]
+    grows = len(steps) - 1 if observed.scale_path else 0
+    return Life((*steps, Touch(target=observed.target)), changes, grows, grows and grows + 1)
+
+
+def outage(observed: Observed) -> Life:
+    """The same life, and then time in which nothing happens and what was broken off is not mended."""
+    plan = life(observed)
+    return replace(plan, steps=(*plan.steps, Rest(seconds=_OUTAGE_SECONDS)))
+
+
+def glance(observed: Observed) -> tuple[Step, ...]:
+    """A primary appears and is touched."""
+    return (appear(observed), Touch(target=observed.target))
+
+
+def news(observed: Observed) -> Iterator[tuple[str, tuple[Step, ...]]]:
+    """A primary appears, is changed, and then something happens to one of its children, so that the controller looks again.
+
+    With what is changed, in words. Nothing without a child that the controller watches.
+    """
+    child = next((child for child in observed.children if child.watched and child.creates), None)
+    if child is None:
+        return
+    beat = Heartbeat(resource=child.resource)
+    if observed.scale_path:
+        yield "scaled up", (appear(observed), observed.scale(replicas(observed) + 1), beat)
+    if observed.change is not None:
+        yield "changed", (appear(observed), observed.change, beat)
+
+
+def death(observed: Observed, *, rests: float = _TERMINATING_SECONDS) -> Death:
+    steps: list[Step] = [appear(observed)]
+    again = appear(observed)
+    if observed.scale_path:
+        steps.append(observed.scale(replicas(observed) + 1))
+        again = Apply(object=observed.scaled(replicas(observed) + 1))
+    grows = len(steps) if observed.scale_path else 0
+    steps += [Delete(target=observed.target), Rest(seconds=rests), again, Touch(target=observed.target)]
+    return Death(tuple(steps), deletes=len(steps) - 3, returns=len(steps) - 1, grows=grows)
+
+
+def stirred(observed: Observed, resource: str) -> list[int]:
+    """Steps of `life` after the first, the touch aside, that are sure to bring something of this resource.
+
+    An update of a child may change nothing (an apply of what is there already), unless the primary was changed for it.
+    """
+    plan = life(observed)
+    if resource == observed.resource:
+        return list(range(2, plan.last))
+    sure = [
+        each.step
+        for each in observed.life
+        if each.resource == resource and (each.verb in ("create", "delete") or each.step == plan.changes)
+    ]
+    return sorted({step for step in sure if 1 < step < plan.last})
+
+
+def own_updates(observed: Observed) -> list[Written]:
+    """Its updates and patches in `life` of what was there before: a patch of a child may have created it."""
+    changes = life(observed).changes
+    patched = [
+        each for each in observed.life if each.verb == "patch" and (each.resource == observed.resource or each.step == changes)
+    ]
+    return [each for each in observed.life if each.verb == "update" or each in patched]
+
+
+def own_create(observed: Observed, resource: str) -> OwnWrite:
+    """The controller's first create of this resource: a patch, when it creates by server-side apply."""
+    verbs = {each.verb for each in observed.life if (each.step, each.resource, each.subresource) == (1, resource, "")}
+    return OwnWrite("patch" if "patch" in verbs and "create" not in verbs else "create")
+
+
+def slow_to_start(observed: Observed) -> Settle:
+    """For plans that restart it: its start may take longer than anything that it does, and being elected longer still."""
+    settle = patient(observed)
+    return structs.replace(settle, limit_seconds=max(settle.limit_seconds, _STARTED_SECONDS))
+
+
+def patient(observed: Observed, seconds: float = _OUTAGE_SECONDS) -> Settle:
+    """For plans with an outage, or a hold, that lasts so long."""
+    settle = observed.settle()
+    return structs.replace(settle, deadline_seconds=max(settle.deadline_seconds, _DEADLINE_SECONDS, _DEADLINE_FACTOR * seconds))
+
+
+def removal(observed: Observed) -> Removal:
+    died = death(observed, rests=_GONE_SECONDS)
+    return Removal(died.steps[: died.deletes + 1], died.deletes, died.grows)
+
+
+def patience(observed: Observed, holds: Sequence[float]) -> tuple[Step, ...]:
+    """A primary appears and is touched again and again, so many seconds after it appeared: each hold outlasts the one before."""
+    steps: list[Step] = [appear(observed)]
+    before = 0.0
+    for hold in holds:
+        steps += [Rest(seconds=hold - before), Touch(target=observed.target)]
+        before = hold
+    return tuple(steps)

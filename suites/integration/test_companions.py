@@ -1,0 +1,135 @@
+"""Real controllers beside the one under test: Jobs finish, what nobody owns goes, and a companion that dies ends the run."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from staleproof.assess import Session, SessionOptions
+from staleproof.checks.end_state import final_objects
+from staleproof.core.entry import Committed, Settled
+from staleproof.core.history import History
+from staleproof.core.pace import longest_pause, paced
+from staleproof.core.plan import Apply, Delete, Manifest, Plan, Settle, Subject, Target
+from staleproof.drive.control_plane import KUBERNETES_VERSION, ControlPlaneOptions, Silent
+from staleproof.drive.control_plane.build import ensure_built
+from staleproof.drive.control_plane.cache import cache_root
+from staleproof.drive.control_plane.toolchain import find_go
+from staleproof.drive.manifests import read, read_crds
+from staleproof.drive.rig import Rig
+from staleproof.errors import SetupError, UsageError
+
+from .conftest import KCM_ARGUMENTS, MANIFESTS
+
+EVERYBODY = ("garbage-collector", "namespace", "scheduler", "kwok")
+NAMESPACE_SECONDS = 30.0
+PATIENT = Settle(quiet_seconds=5.0, deadline_seconds=60.0)
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """One control plane with all companions; each test says who is under test."""
+    folder = tmp_path_factory.mktemp("staleproof")
+    try:
+        asyncio.run(find_go(cache_root(os.environ), folder, Silent()))
+    except SetupError as err:
+        pytest.skip(f"there is no Go to build kwok and the scheduler with: {err}")
+    crds = tuple(read_crds([MANIFESTS / "widget-crd.yaml"]))
+    options = SessionOptions(subject=Subject(command=("none yet",)), manifests=crds, companions=EVERYBODY, root=folder)
+    with Session(options) as running:
+        yield running
+
+
+def kube_controller_manager(controllers: str) -> Subject:
+    folder = asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
+    flags = KCM_ARGUMENTS.replace("replicaset-controller", controllers).split()
+    return Subject(command=(str(folder / "kube-controller-manager"), "--kubeconfig={kubeconfig}", *flags))
+
+
+def sample(name: str) -> Manifest:
+    return read([MANIFESTS / f"{name}-sample.yaml"], "sample")[0]
+
+
+def ends(history: History, resource: str) -> list[Manifest]:
+    return [obj for found, obj in final_objects(history) if found == resource]
+
+
+def test_a_trial_waits_for_a_job_whose_pods_kwok_finishes(session: Session) -> None:
+    """The job controller looks at finished pods once in a second only: the pace is learnt, as for every controller."""
+    session.use(kube_controller_manager("job-controller"))
+    patient = session.watch(Plan(scenario="own", steps=(Apply(object=sample("job")),), settle=PATIENT))
+    pause = longest_pause(patient)
+    assert pause > Settle().quiet_seconds
+
+    history = session.watch(Plan(scenario="own", steps=(Apply(object=sample("job")),), settle=paced(pause, resync=False)))
+    settled = next(index for index, entry in enumerate(history.entries) if isinstance(entry, Settled) and entry.ok)
+    (job,) = [obj for found, obj in final_objects(history, until=settled) if found == "jobs.batch"]
+    assert job["status"]["succeeded"] == 6
+    assert {condition["type"] for condition in job["status"]["conditions"] if condition["status"] == "True"} >= {"Complete"}
+    assert [pod["status"]["phase"] for pod in ends(history, "pods")] == ["Succeeded"] * 6
+    assert history.header.environment["companions"] == "garbage-collector, namespace, scheduler, kwok"
+
+
+def test_pods_of_a_daemonset_and_a_deployment_run_on_kwoks_nodes(session: Session) -> None:
+    session.use(kube_controller_manager("daemonset-controller,deployment-controller,replicaset-controller"))
+    for name, resource, ready in (
+        ("daemonset", "daemonsets.apps", "numberReady"),
+        ("deployment", "deployments.apps", "readyReplicas"),
+    ):
+        history = session.watch(Plan(scenario="own", steps=(Apply(object=sample(name)),)))
+        (primary,) = ends(history, resource)
+        assert primary["status"][ready] == 3
+        assert {pod["status"]["phase"] for pod in ends(history, "pods")} == {"Running"}
+
+
+def test_what_a_deleted_primary_owned_is_collected_within_the_trial(session: Session) -> None:
+    session.use(Subject(command=(sys.executable, "-m", "staleproof.fixtures.controllers.expectations")))
+    widget = sample("widget")
+    target = Target(widget["apiVersion"], widget["kind"], widget["metadata"]["name"])
+    history = session.watch(Plan(scenario="own", steps=(Apply(object=widget), Delete(target=target))))
+
+    pods = [entry for entry in history.entries if isinstance(entry, Committed) and entry.resource == "pods"]
+    assert len({entry.uid for entry in pods if entry.type == "ADDED"}) == 3
+    assert len({entry.uid for entry in pods if entry.type == "DELETED"}) == 3
+    assert not ends(history, "pods")
+
+    async def is_gone(rig: Rig) -> bool:
+        key = ("namespaces", "", history.header.namespace)
+        return await rig.feed.until(lambda now: key not in rig.truth.objects or now + 0.1, limit_seconds=NAMESPACE_SECONDS)
+
+    assert session.call(is_gone), "the namespace of a trial that is over was not finished"
+
+
+def test_a_companion_that_exits_ends_the_run(tmp_path: Path) -> None:
+    subject = Subject(command=(sys.executable, "-m", "staleproof.fixtures.controllers.expectations"))
+    crds = tuple(read_crds([MANIFESTS / "widget-crd.yaml"]))
+    plan = Plan(scenario="own", steps=(Apply(object=sample("widget")),))
+    with Session(SessionOptions(subject=subject, manifests=crds, companions=("namespace",), root=tmp_path)) as session:
+        session.watch(plan)
+        os.kill(session.call(_companion), signal.SIGKILL)
+        with pytest.raises(SetupError, match=r"(?s)the companion kube-controller-manager exited with code 137.*Caches are synced"):
+            session.watch(plan)
+
+
+async def _companion(rig: Rig) -> int:
+    """The pid of kube-controller-manager, by the kubeconfig that only companions of this rig are given."""
+    named = f"--kubeconfig={rig.private / 'companions.kubeconfig'}".encode()
+    commands = {path.parent.name: path.read_bytes().split(b"\0") for path in Path("/proc").glob("[0-9]*/cmdline")}
+    (pid,) = [pid for pid, argv in commands.items() if named in argv and argv[0].endswith(b"kube-controller-manager")]
+    return int(pid)
+
+
+def test_a_cluster_that_is_there_already_has_controllers_of_its_own(session: Session, tmp_path: Path) -> None:
+    session.plane.write_kubeconfig(tmp_path / "kubeconfig")
+    options = SessionOptions(
+        subject=session.options.subject,
+        control_plane=ControlPlaneOptions(provider="existing", kubeconfig=tmp_path / "kubeconfig"),
+        companions=("namespace",),
+        root=tmp_path,
+    )
+    with pytest.raises(UsageError, match="--staleproof-companions: the cluster that you gave has controllers of its own"):
+        Session(options).__enter__()

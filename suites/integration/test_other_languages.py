@@ -1,0 +1,92 @@
+"""Correct Widget controllers on other people's frameworks: controller-runtime (Go) and kopf. They do the same work as those in
+fixtures/controllers/correct, and the same is asked of them.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from staleproof.assess import Session, SessionOptions
+from staleproof.checks.verdict import Outcome
+from staleproof.core.fault import AnyFault, Coalesce, HideOwnWrite, Kill, LoseAnswer, Window
+from staleproof.core.plan import Apply, Delete, Patch, Plan, Recreate, Settle, Subject, Target, Touch, contradictions
+from staleproof.drive.control_plane import Silent
+from staleproof.drive.control_plane.cache import cache_root
+from staleproof.drive.control_plane.toolchain import find_go
+from staleproof.drive.go_program import GoProgram, ensure_go_program
+from staleproof.drive.manifests import read, read_crds
+from staleproof.errors import SetupError
+
+from .widget_stage import MANIFESTS, ROOT, Cluster, Walk
+from .widget_stage import cluster as cluster
+from .widget_stage import kubeconfigs as kubeconfigs
+
+FAULTS: tuple[tuple[AnyFault, ...], ...] = (
+    (HideOwnWrite(resource="pods"),),
+    (Coalesce(resource="pods", window=Window(from_step=2, until_step=5)),),
+    (LoseAnswer(resource="pods", verb="create"), LoseAnswer(resource="pods", verb="delete")),
+    (Kill(resource="pods", verb="create", nth=2),),
+)
+
+
+@pytest.fixture(scope="module")
+def go_widget(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    try:
+        asyncio.run(find_go(cache_root(os.environ), tmp_path_factory.mktemp("go"), Silent()))
+    except SetupError as err:
+        pytest.skip(f"there is no Go to build fixtures/go-widget with: {err}")
+    return asyncio.run(ensure_go_program(GoProgram("go-widget", ROOT / "fixtures" / "go-widget"), Silent()))
+
+
+@pytest.fixture(params=["controller-runtime", "kopf"])
+def argv(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """What starts the controller."""
+    if request.param == "kopf":
+        return (sys.executable, "-m", "staleproof.fixtures.controllers.kopf_widget")
+    program: Path = request.getfixturevalue("go_widget")
+    return (str(program),)
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """One control plane and one proxy for all; each test says which controller is under test."""
+    definitions = tuple(read_crds([MANIFESTS / "widget-crd.yaml"]))
+    root = tmp_path_factory.mktemp("staleproof")
+    options = SessionOptions(subject=Subject(command=("none yet",)), manifests=definitions, root=root, reruns=0)
+    with Session(options) as running:
+        yield running
+
+
+def test_it_does_its_work_and_falls_silent_and_cleans_up(cluster: Cluster, argv: tuple[str, ...]) -> None:
+    asyncio.run(Walk(cluster, *argv).take())
+
+
+def test_it_is_accused_of_nothing(session: Session, argv: tuple[str, ...]) -> None:
+    """A lag, a gap in what it is shown, a lost answer, a restart in the middle of its work: on each of them it has to act."""
+    session.use(Subject(command=argv))
+    for faults in FAULTS:
+        result = session.trial(a_plan(*faults))
+        assert [planned.outcome for planned in result.faults] == ["fired"] * len(faults)
+        assert [verdict for verdict in result.verdicts if verdict.outcome in (Outcome.FAIL, Outcome.INCONCLUSIVE)] == []
+        assert result.of("converges-after-catch-up").outcome is Outcome.PASS
+
+
+def a_plan(*faults: AnyFault) -> Plan:
+    """A Widget grows, loses a pod to somebody else, shrinks with other content, and is deleted."""
+    sample = read([MANIFESTS / "widget-content-sample.yaml"], "sample")[0]
+    target = Target(api_version="staleproof.dev/v1", kind="Widget", name=sample["metadata"]["name"])
+    steps = (
+        Apply(object=sample),
+        Patch(target=target, patch={"spec": {"replicas": 5}}),
+        Recreate(resource="pods"),
+        Patch(target=target, patch={"spec": {"replicas": 1, "content": "second"}}),
+        Touch(target=target),
+        Delete(target=target),
+    )
+    plan = Plan(scenario="other-languages", steps=steps, faults=faults, settle=Settle(deadline_seconds=60.0))
+    assert contradictions(plan) == []
+    return plan

@@ -1,0 +1,55 @@
+"""One run for each test process, whoever is under test, and one table of them all at the end."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from rich.console import Console
+from rich.table import Table
+
+from staleproof.assess import Session, SessionOptions
+from staleproof.drive.manifests import read_crds
+
+from .known import GUILTY, MANIFESTS, METRICS, Known
+
+TABLE = ("controller", "its requirement", "caught by the plan", "found as well")
+CLEAN = ("honest controller", "plans", "findings", "inconclusive", "told, not scored", "median s a trial", "s in all")
+
+
+@pytest.fixture(scope="session")
+def put_under_test(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Known], Session]]:
+    """A session with this controller; control plane and proxy stay as they are."""
+    options = SessionOptions(
+        subject=GUILTY[0].subject,
+        manifests=tuple(read_crds([MANIFESTS / "widget-crd.yaml"])),
+        root=tmp_path_factory.mktemp("staleproof"),
+        reruns=1,
+        metrics=METRICS,
+    )
+    with Session(options) as session:
+
+        def put(known: Known) -> Session:
+            session.use(known.subject, metrics=METRICS if known.has_metrics else "")
+            return session
+
+        yield put
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports: list[Any] = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, ())]
+    for name, headings in (("mutant", TABLE), ("honest", CLEAN)):
+        rows = [value for report in reports for property_, value in report.user_properties if property_ == name]
+        if rows:
+            terminalreporter.write_line(_table(headings, rows))
+
+
+def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    table = Table(title_justify="left")
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for row in sorted(rows):
+        table.add_row(*row)
+    console = Console(width=170)
+    with console.capture() as capture:
+        console.print(table)
+    return capture.get()

@@ -1,0 +1,64 @@
+"""Controllers of which it is known what is wrong with them, and how they are put under test."""
+
+import asyncio
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from staleproof.core.plan import Subject
+from staleproof.drive.control_plane import KUBERNETES_VERSION, Silent
+from staleproof.drive.control_plane.build import ensure_built
+from staleproof.fixtures.controllers.correct import CORRECT  # noqa: TID251  # whom the tests are about
+from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # as above
+
+MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
+_PACKAGE = "staleproof.fixtures.controllers"
+METRICS = "http://127.0.0.1:{metrics_port}/metrics"
+_METRICS_PORT = "--metrics-port={metrics_port}"
+_KCM = (
+    "--kubeconfig={kubeconfig} --controllers=replicaset-controller --leader-elect=false --use-service-account-credentials=false "
+    "--kube-api-qps=1000 --kube-api-burst=2000 --bind-address=127.0.0.1 --secure-port=0"
+)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A controller under its name, what to give it, and by which requirement it is to be caught: none for an honest one."""
+
+    name: str
+    arguments: tuple[str, ...]
+    sample: str = "widget-content-sample.yaml"
+    caught_by: str = ""
+    has_metrics: bool = False
+
+    @property
+    def subject(self) -> Subject:
+        if self.name == "kube-controller-manager":
+            folder = asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
+            return Subject(command=(str(folder / self.name), *self.arguments))
+        return Subject(command=(sys.executable, "-m", *self.arguments))
+
+
+def _complete(package: str, controllers: Mapping[str, object]) -> Iterator[Known]:
+    """Those that share the fixtures' machinery."""
+    for name, controller in controllers.items():
+        yield Known(name, (f"{_PACKAGE}.{package}", name, _METRICS_PORT), caught_by=getattr(controller, "caught_by", ""), has_metrics=True)
+
+
+def _small(name: str, caught_by: str = "") -> Known:
+    return Known(name, (f"{_PACKAGE}.{name}",), "widget-sample.yaml", caught_by)
+
+
+GUILTY = (
+    *_complete("mutants", MUTANTS),
+    _small("naive", "no-duplicate-create"),
+    _small("no_preconditions", "no-delete-of-unseen"),
+)
+HONEST = (
+    *_complete("correct", CORRECT),
+    _small("expectations"),
+    _small("deterministic"),
+    _small("unhurried"),
+    Known("kube-controller-manager", tuple(_KCM.split()), "replicaset-sample.yaml"),
+)

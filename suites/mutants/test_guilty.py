@@ -1,0 +1,58 @@
+"""Is the kit right about controllers with a planted fault? Each is caught by the requirement that was written for it.
+
+With STALEPROOF_GOLDEN, a folder, the history of the trial that caught it is kept there (`ci/golden`).
+"""
+
+import gzip
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from staleproof.assess import Session
+from staleproof.assess.observe import observe
+from staleproof.assess.result import Result
+from staleproof.checks.verdict import Outcome
+from staleproof.core.observed import Observed
+from staleproof.core.plan import Plan
+from staleproof.draw.scenarios import canonical_plans
+from staleproof.drive.manifests import read
+
+from .known import GUILTY, MANIFESTS, Known
+
+
+@pytest.mark.parametrize("mutant", [pytest.param(each, marks=pytest.mark.xdist_group(each.name), id=each.name) for each in GUILTY])
+def test_is_caught(mutant: Known, put_under_test: Callable[[Known], Session], request: pytest.FixtureRequest) -> None:
+    session = put_under_test(mutant)
+    observed = observe(session, read([MANIFESTS / mutant.sample], "sample")[0])
+    others: set[str] = set()
+    caught = next((result for result in _results(session, mutant, observed, others) if _found(result, mutant.caught_by)), None)
+    if caught is not None and (golden := os.environ.get("STALEPROOF_GOLDEN")):
+        _keep(caught, Path(golden) / f"{mutant.name}.jsonl.gz")
+    title = caught.plan.title if caught is not None else "NOT CAUGHT"
+    request.node.user_properties.append(("mutant", (mutant.name, mutant.caught_by, title, ", ".join(sorted(others)))))
+    assert caught is not None, f"no plan caught {mutant.name} by {mutant.caught_by}; found: {sorted(others) or 'nothing'}"
+
+
+def _results(session: Session, mutant: Known, observed: Observed, others: set[str]) -> Iterator[Result]:
+    """Its trials, as long as somebody asks for more; `others` gathers what else was found."""
+    for plan in _in_order(list(canonical_plans(observed)), mutant.caught_by):
+        result = session.trial(plan)
+        others |= {verdict.requirement for verdict in result.verdicts if verdict.outcome is Outcome.FAIL} - {mutant.caught_by}
+        yield result
+
+
+def _in_order(plans: list[Plan], slug: str) -> list[Plan]:
+    """Those that aim at the requirement first: most mutants are caught by one of them."""
+    return sorted(plans, key=lambda plan: slug not in plan.aims)
+
+
+def _found(result: Result, slug: str) -> bool:
+    return result.of(slug).outcome is Outcome.FAIL
+
+
+def _keep(result: Result, path: Path) -> None:
+    """Small, and the same bytes for the same history."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress((result.folder / "history.jsonl").read_bytes(), mtime=0))

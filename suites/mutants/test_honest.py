@@ -1,0 +1,52 @@
+"""Is the kit right about honest controllers? They are accused of nothing, in any scenario.
+
+STALEPROOF_PROFILE says how thorough the scenarios are (smoke unless set), STALEPROOF_REPEAT how often each plan is run.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from staleproof.assess import Session
+from staleproof.assess.observe import observe
+from staleproof.assess.result import Result
+from staleproof.checks.verdict import Outcome
+from staleproof.draw.profile import PROFILES
+from staleproof.draw.scenarios import canonical_plans
+from staleproof.drive.manifests import read
+
+from .known import HONEST, MANIFESTS, Known
+
+PROFILE = PROFILES[os.environ.get("STALEPROOF_PROFILE", "smoke")]
+REPEAT = int(os.environ.get("STALEPROOF_REPEAT", "1"))
+MOST_INCONCLUSIVE = 0.05
+
+
+@pytest.mark.parametrize("honest", [pytest.param(each, marks=pytest.mark.xdist_group(each.name), id=each.name) for each in HONEST])
+def test_is_not_accused(honest: Known, put_under_test: Callable[[Known], Session], request: pytest.FixtureRequest) -> None:
+    session = put_under_test(honest)
+    observed = observe(session, read([MANIFESTS / honest.sample], "sample")[0])
+    results = [session.trial(plan) for plan in canonical_plans(observed, PROFILE) for _ in range(REPEAT)]
+    findings = [f"{result.plan.title}:\n{story.text()}" for result in results if result.failures for story in result.stories]
+    unknown = [reason for result in results for reason in _unknown(result)]
+    request.node.user_properties.append(("honest", _row(honest, results, unknown)))
+    assert not findings, "\n\n".join(findings)
+    assert len(unknown) <= MOST_INCONCLUSIVE * len(results), "\n".join(unknown)
+
+
+def _unknown(result: Result) -> list[str]:
+    """Why this trial says nothing about something, in one line; no line when it says what it should."""
+    why = dict.fromkeys(verdict.why for verdict in result.verdicts if verdict.outcome is Outcome.INCONCLUSIVE)
+    return [f"{result.plan.title}: {'; '.join(why)}"] if why else []
+
+
+def _row(honest: Known, results: Sequence[Result], unknown: Sequence[str]) -> tuple[str, ...]:
+    found = Counter(v.requirement for result in results for v in result.verdicts if v.outcome is Outcome.FAIL)
+    failures = {verdict.requirement for result in results for verdict in result.failures}
+    scored = ", ".join(f"{slug} {n}" for slug, n in sorted(found.items()) if slug in failures) or "none"
+    told = ", ".join(f"{slug} {n}" for slug, n in sorted(found.items()) if slug not in failures) or "-"
+    seconds = sorted(result.seconds for result in results)
+    reasons = f"{len(unknown)}: {' | '.join(unknown)}" if unknown else "none"
+    return (honest.name, str(len(results)), scored, reasons, told, f"{seconds[len(seconds) // 2]:.1f}", f"{sum(seconds):.0f}")

@@ -1,0 +1,24 @@
+"""Histories in which mutants were caught (`ci/golden` makes them): every checker that finds something in them must go on finding it."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from staleproof.checks.judge import judge
+from staleproof.checks.verdict import Outcome
+from staleproof.core.history import decode
+from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # who they are of
+
+GOLDEN = Path(__file__).parents[3] / "fixtures" / "histories" / "mutants"
+CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items()} | {
+    "naive": "no-duplicate-create",
+    "no_preconditions": "no-delete-of-unseen",
+}
+
+
+@pytest.mark.parametrize("name", sorted(CAUGHT_BY))
+def test_is_found_again(name: str) -> None:
+    history = decode(gzip.decompress((GOLDEN / f"{name}.jsonl.gz").read_bytes()))
+    found = {verdict.requirement for verdict in judge(history) if verdict.outcome is Outcome.FAIL}
+    assert CAUGHT_BY[name] in found

@@ -1,0 +1,223 @@
+"""What fault-free runs may have shown of controllers, as values to draw plans from, and what every plan must be like.
+
+`writes` invents a controller's writes for the workloads as they are; `check` asks of a plan that it can be run, that it can be
+written down, and that its faults are sure to fire for a controller that behaves as it was seen to.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from staleproof.core.fault import (
+    AddBookmarks,
+    AnyFault,
+    CallFault,
+    Coalesce,
+    DropBookmarks,
+    Expire,
+    Hang,
+    HideOwnWrite,
+    HoldStream,
+    Kill,
+    PastSnapshot,
+    Refuse,
+    RefuseWatchList,
+    Restart,
+    SeverStream,
+    Skew,
+    SlowStart,
+    Window,
+)
+from staleproof.core.observed import ChildKind, Observed, WriteVerb, Written
+from staleproof.core.plan import Heartbeat, Manifest, Patch, Plan, Rest, Resync, Step, Target, contradictions, decode, encode
+from staleproof.draw.profile import PROFILES
+from staleproof.draw.workloads import death, life
+
+TARGET = Target("example.com/v1", "Widget", "w")
+WIDGETS, PODS, MAPS = "widgets.example.com", "pods", "configmaps"
+MINUTE_SECONDS = 60
+CHANGE = Patch(target=TARGET, patch={"spec": {"content": "first-changed"}})
+profiles = st.sampled_from(sorted(PROFILES.values(), key=lambda profile: profile.name))
+
+
+def sample(replicas: int) -> Manifest:
+    return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"replicas": replicas}}
+
+
+def widgets(
+    *,
+    replicas: int = 3,
+    scales: bool = True,
+    changes: bool = True,
+    finalizer: bool = True,
+    watched: Iterable[str] = (WIDGETS, MAPS, PODS),
+) -> Observed:
+    """A controller that keeps pods and one ConfigMap for each Widget, and reports in the status."""
+    bare = Observed(
+        sample(replicas),
+        WIDGETS,
+        ("spec", "replicas") if scales else (),
+        (),
+        relists_at_once=True,
+        watched=tuple(watched),
+        change=CHANGE if changes else None,
+        asks_bookmarks=True,
+        keeps_finalizer=finalizer,
+    )
+    children = (
+        ChildKind(PODS, *_pods(bare), stable_names=False, watched=PODS in bare.watched),
+        ChildKind(MAPS, 1, 0, stable_names=True, watched=MAPS in bare.watched),
+    )
+    return replace(bare, children=children, life=_life(bare), death=_death(bare))
+
+
+@st.composite
+def controllers(draw: st.DrawFn) -> Observed:
+    """With or without each thing that a plan may be made from."""
+    watched = [WIDGETS, *draw(st.lists(st.sampled_from((MAPS, PODS)), unique=True))]
+    flags = draw(st.tuples(*[st.booleans()] * 3))
+    seen = widgets(replicas=draw(st.integers(0, 8)), scales=flags[0], changes=flags[1], finalizer=flags[2], watched=watched)
+    bookmarked = draw(st.sampled_from(((), (PODS,))))
+    return replace(
+        seen,
+        relists_at_once=draw(st.booleans()),
+        asks_watch_list=draw(st.booleans()),
+        asks_bookmarks=bool(bookmarked) or draw(st.booleans()),
+        bookmarked=bookmarked,
+        reads_past=tuple(each for each in seen.watched if draw(st.booleans())),
+        has_metrics=draw(st.booleans()),
+        pause_seconds=draw(st.sampled_from((0.0, 2.0))),
+    )
+
+
+def _pods(bare: Observed) -> tuple[int, int]:
+    made = sum(each.times for each in _life(bare) if (each.resource, each.verb) == (PODS, "create"))
+    return made, sum(each.times for each in _life(bare) if (each.resource, each.verb) == (PODS, "delete"))
+
+
+def _life(bare: Observed) -> tuple[Written, ...]:
+    plan = life(bare)
+    found = _appears(bare, 1)
+    if plan.changes:
+        found += [_one(plan.changes, MAPS, "update"), _one(plan.changes, WIDGETS, "update", "status")]
+    if plan.grows:
+        found += [_one(plan.grows, PODS, "create"), _one(plan.grows, WIDGETS, "update", "status")]
+        found += [Written(plan.shrinks, PODS, "delete", "", 2), _one(plan.shrinks, WIDGETS, "update", "status")]
+    return tuple(found)
+
+
+def _death(bare: Observed) -> tuple[Written, ...]:
+    plan = death(bare)
+    gone = [_one(plan.deletes, MAPS, "delete"), Written(plan.deletes, PODS, "delete", "", 3)]
+    if bare.keeps_finalizer:
+        gone.append(_one(plan.deletes, WIDGETS, "update"))
+    grown = [_one(plan.grows, PODS, "create"), _one(plan.grows, WIDGETS, "update", "status")] if plan.grows else []
+    return (*_appears(bare, 1), *grown, *gone, *_appears(bare, plan.returns))
+
+
+def _appears(bare: Observed, step: int) -> list[Written]:
+    made = [Written(step, PODS, "create", "", 3), _one(step, MAPS, "create"), _one(step, WIDGETS, "update", "status")]
+    return [*made, _one(step, WIDGETS, "update")] if bare.keeps_finalizer else made
+
+
+def _one(step: int, resource: str, verb: WriteVerb, subresource: str = "") -> Written:
+    return Written(step, resource, verb, subresource, 1)
+
+
+# --- what every plan must be like ------------------------------------------------------------------------------------------------
+
+
+def check(plan: Plan, of: Observed) -> None:
+    assert contradictions(plan) == []
+    assert decode(encode(plan)) == plan
+    assert plan.title
+    assert all(isinstance(step, Resync) for step in plan.steps if step not in plan.reference.steps)
+    if plan.aims:
+        for fault in plan.faults:
+            assert can_fire(fault, plan, of), f"{plan.title}: {fault}"
+
+
+def can_fire(fault: AnyFault, plan: Plan, of: Observed) -> bool:
+    """Whether what the controller and the workload are sure to do gives it occasion."""
+    match fault:
+        case CallFault():
+            return _can_call(fault, plan, of)
+        case AddBookmarks() | DropBookmarks() | RefuseWatchList():
+            return _is_asked_for(fault, plan, of)
+        case PastSnapshot() | SlowStart():
+            may = of.reads_past if isinstance(fault, PastSnapshot) else of.watched
+            return fault.resource in may and _is_started(fault, plan)
+        case HideOwnWrite(write=write):
+            own = Written(0, fault.resource, write.verb, "", write.nth)
+            return fault.resource in of.watched and _times(own, plan, of, fault.window) >= write.nth
+        case SeverStream(nth=None) | Expire() | Coalesce():
+            return fault.resource == "*" or fault.resource in of.watched
+        case SeverStream() | HoldStream() | Hang() | Skew():
+            return _brings(fault, plan, of)
+    return isinstance(fault, Refuse | Restart)
+
+
+def _can_call(fault: CallFault, plan: Plan, of: Observed) -> bool:
+    """Whether it makes such requests while the fault is open."""
+    if isinstance(fault, Kill):
+        own = Written(0, fault.resource, fault.verb, fault.subresource or "", fault.nth)  # type: ignore[arg-type]  # a write's
+        return _times(own, plan, of, fault.window) >= fault.nth
+    if fault.verb == "read":  # it has to, when its watches expire
+        return any(isinstance(other, Expire) and other.window.from_step == fault.window.from_step for other in plan.faults)
+    return any(
+        fault.resource in ("*", each.resource)
+        and fault.verb in ("write", each.verb)
+        and fault.subresource in (None, each.subresource)
+        for each in _writes(plan, of)
+        if each.step in _steps(plan, fault.window)
+    )
+
+
+def _is_asked_for(fault: AnyFault, plan: Plan, of: Observed) -> bool:
+    """Whether its watches ask for what the fault adds or takes away."""
+    if isinstance(fault, RefuseWatchList):
+        return of.asks_watch_list
+    if isinstance(fault, AddBookmarks):
+        return of.asks_bookmarks and _brings(fault, plan, of)
+    return bool(of.bookmarked) or any(isinstance(step, Rest) and step.seconds > MINUTE_SECONDS for step in plan.steps)
+
+
+def _is_started(fault: AnyFault, plan: Plan) -> bool:
+    """Whether the controller starts while it is open."""
+    return any(isinstance(other, Restart) and other.window == fault.window for other in plan.faults)
+
+
+def _brings(fault: AnyFault, plan: Plan, of: Observed) -> bool:
+    """Whether an event of something that it concerns comes while it is open."""
+    within = _steps(plan, fault.window)
+    changed = {each.resource for each in _writes(plan, of) if each.step in within and each.verb in ("create", "delete")}
+    changed |= {each.resource for each in _writes(plan, of) if each.step in within and each.step == life(of).changes}
+    if any(not isinstance(plan.steps[step - 1], Rest | Heartbeat | Resync) for step in within):
+        changed.add(of.resource)
+    return any(fault.concerns(resource) for resource in changed & set(of.watched))
+
+
+def _times(own: Written, plan: Plan, of: Observed, window: Window) -> int:
+    found: Counter[tuple[str, str, str]] = Counter()
+    for each in _writes(plan, of):
+        if each.step in _steps(plan, window):
+            found[each.resource, each.verb, each.subresource] += each.times
+    return found[own.resource, own.verb, own.subresource]
+
+
+def _steps(plan: Plan, window: Window) -> range:
+    return range(window.from_step, min(window.until_step or len(plan.steps) + 1, len(plan.steps) + 1))
+
+
+def _writes(plan: Plan, of: Observed) -> list[Written]:
+    """As far as its steps are those of a workload that the controller was watched at."""
+    known: list[tuple[tuple[Step, ...], tuple[Written, ...]]] = [(life(of).steps, of.life), (death(of).steps, of.death)]
+    found: list[tuple[int, list[Written]]] = []
+    for steps, written in known:
+        alike = next(
+            (n for n, (a, b) in enumerate(zip(steps, plan.steps, strict=False)) if a != b), min(len(steps), len(plan.steps))
+        )
+        found.append((alike, [each for each in written if each.step <= alike]))
+    return max(found, key=lambda pair: pair[0])[1]

@@ -1,0 +1,88 @@
+"""Plans of the API-failure scenario: each can be run, and its faults are sure to fire."""
+
+from dataclasses import replace
+
+from hypothesis import given
+
+from staleproof.core.fault import Compete, LoseAnswer, Reject, SlowAnswer, Window
+from staleproof.core.observed import Observed
+from staleproof.draw.api_failure import FAMILIES, SCENARIO, compete, lose_answers, reject_reads, reject_writes, slow_answers
+from staleproof.draw.profile import PROFILES, STANDARD, Profile
+from staleproof.draw.workloads import life, outage
+
+from .seen import MAPS, PODS, WIDGETS, check, controllers, profiles, widgets
+
+
+@given(controllers(), profiles)
+def test_plans_make_sense(of: Observed, profile: Profile) -> None:
+    plans = [plan for family in FAMILIES.values() for plan in family(of, profile)]
+
+    for plan in plans:
+        check(plan, of)
+        assert plan.scenario == SCENARIO
+    assert len({plan.title for plan in plans}) == len(plans)
+
+
+def test_every_kind_of_write_is_rejected_from_the_first_on_in_another_way() -> None:
+    rejections = [plan.faults[0] for plan in reject_writes(widgets(), STANDARD)]
+
+    assert rejections == [
+        Reject(resource="*", verb="create", subresource="", code=500, times=None, window=Window(1)),
+        Reject(resource="*", verb="update", subresource="", code=429, times=None, window=Window(1)),
+        Reject(resource="*", verb="update", subresource="status", code=0, times=None, window=Window(1)),
+        Reject(resource="*", verb="delete", subresource="", code=503, times=None, window=Window(life(widgets()).shrinks)),
+    ]
+    assert all(plan.steps == outage(widgets()).steps for plan in reject_writes(widgets(), STANDARD))
+
+
+def test_answers_are_lost_and_late_where_writes_were_seen() -> None:
+    of = widgets()
+    shrinks = Window(life(of).shrinks, life(of).shrinks + 1)
+    lost = [(fault.resource, fault.verb, fault.subresource) for plan in lose_answers(of, STANDARD) for fault in plan.faults]
+
+    assert sorted(lost) == [
+        (MAPS, "create", ""),
+        (MAPS, "update", ""),
+        (PODS, "create", ""),
+        (PODS, "delete", ""),
+        (WIDGETS, "update", ""),
+    ]
+    faults = [plan.faults[0] for plan in lose_answers(of, STANDARD)]
+    assert any(isinstance(fault, LoseAnswer) and fault.verb == "delete" and fault.window == shrinks for fault in faults)
+    assert [plan.faults for plan in slow_answers(of, STANDARD)] == [
+        (SlowAnswer(resource=PODS, verb="create", subresource="", by_seconds=1.0, window=Window(1, 2)),),
+        (SlowAnswer(resource=PODS, verb="delete", subresource="", by_seconds=1.0, window=shrinks),),
+    ]
+
+
+def test_nobody_competes_for_what_is_only_created_or_deleted() -> None:
+    competitions = [fault for plan in compete(widgets(), STANDARD) for fault in plan.faults]
+
+    assert {(fault.resource, fault.verb) for fault in competitions if isinstance(fault, Compete)} == {
+        (MAPS, "update"),
+        (WIDGETS, "update"),
+    }
+
+
+def test_reads_are_rejected_when_the_controller_has_to_read() -> None:
+    (plan,) = reject_reads(replace(widgets(), relists_at_once=False), STANDARD)
+
+    expire, reject = plan.faults
+    assert expire.window.from_step == reject.window.from_step
+    assert plan.fresh
+    assert plan.settle.deadline_seconds >= 2 * (reject.window.seconds or 0)
+
+
+def test_a_smoke_run_tries_one_of_each_kind_at_most() -> None:
+    assert all(len(list(family(widgets(), PROFILES["smoke"]))) <= 1 for family in FAMILIES.values())
+
+
+def test_nobody_competes_for_what_a_patch_creates() -> None:
+    of = widgets()
+    applied = replace(
+        of, life=tuple(replace(each, verb="patch") if each.verb in ("create", "update") else each for each in of.life)
+    )
+
+    competitions = [(fault.resource, fault.window.from_step) for plan in compete(applied, STANDARD) for fault in plan.faults]
+
+    assert sorted(competitions) == [(MAPS, life(of).changes), (WIDGETS, 1), (WIDGETS, 1)]

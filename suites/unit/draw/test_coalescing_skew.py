@@ -1,0 +1,50 @@
+"""Plans of the coalescing-and-skew scenario: each can be run, and its faults are sure to fire."""
+
+from hypothesis import given
+
+from staleproof.core.fault import Coalesce, Skew, Window
+from staleproof.core.observed import Observed
+from staleproof.draw.coalescing_skew import FAMILIES, SCENARIO, coalesce, hide_first_write, hold, lag
+from staleproof.draw.profile import PROFILES, STANDARD, Profile
+from staleproof.draw.workloads import glance, life
+
+from .seen import MAPS, PODS, WIDGETS, check, controllers, profiles, widgets
+
+
+@given(controllers(), profiles)
+def test_plans_make_sense(of: Observed, profile: Profile) -> None:
+    plans = [plan for family in FAMILIES.values() for plan in family(of, profile)]
+
+    for plan in plans:
+        check(plan, of)
+        assert plan.scenario == SCENARIO
+    assert len({plan.title for plan in plans}) == len(plans)
+
+
+def test_the_primary_and_everything_is_out_of_sight_while_the_primary_changes() -> None:
+    plans = list(coalesce(widgets(), STANDARD))
+
+    assert [plan.faults[0].resource for plan in plans] == [WIDGETS, "*"]
+    assert all(
+        plan.faults == (Coalesce(resource=plan.faults[0].resource, window=Window(2, life(widgets()).last)),) for plan in plans
+    )
+
+
+def test_each_resource_is_behind_the_others() -> None:
+    assert [plan.faults[0].resource for plan in hold(widgets(), STANDARD)] == [WIDGETS, MAPS, PODS]
+    assert [plan.faults[0] for plan in lag(widgets(), STANDARD)] == [
+        Skew(by_seconds={MAPS: 0.5, PODS: 0.5}),
+        Skew(by_seconds={WIDGETS: 0.5}),
+    ]
+    assert len(list(lag(widgets(watched=(WIDGETS,)), STANDARD))) == 1
+
+
+def test_the_primary_is_behind_from_the_first_own_write_on() -> None:
+    (plan,) = hide_first_write(widgets(), STANDARD)
+
+    assert plan.steps == glance(widgets())
+    assert list(hide_first_write(widgets(finalizer=False), STANDARD)) == []
+
+
+def test_a_smoke_run_tries_one_of_each_kind_at_most() -> None:
+    assert all(len(list(family(widgets(), PROFILES["smoke"]))) <= 1 for family in FAMILIES.values())

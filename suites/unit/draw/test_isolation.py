@@ -1,0 +1,35 @@
+"""Plans of the isolation scenario."""
+
+from hypothesis import given
+
+from staleproof.core.observed import Observed
+from staleproof.core.plan import Apply
+from staleproof.draw import isolation
+from staleproof.draw.profile import STANDARD, Profile
+
+from .seen import MAPS, PODS, WIDGETS, check, controllers, profiles, widgets
+
+
+@given(controllers(), profiles)
+def test_plans_make_sense(of: Observed, profile: Profile) -> None:
+    for plan in isolation.second_primary(of, profile):
+        check(plan, of)
+        assert plan.scenario == isolation.SCENARIO
+
+
+def test_the_second_primary_is_the_same_under_another_name() -> None:
+    (plan,) = isolation.second_primary(widgets(), STANDARD)
+    first, second, _ = plan.steps
+
+    assert isinstance(first, Apply)
+    assert isinstance(second, Apply)
+    assert second.object == {**first.object, "metadata": {"name": "w-other"}}
+    assert first.object["metadata"] == {"name": "w"}
+    assert plan.faults[0].resource == PODS
+
+
+def test_only_what_it_watches_can_be_hidden() -> None:
+    (plan,) = isolation.second_primary(widgets(watched=(WIDGETS, MAPS)), STANDARD)
+
+    assert plan.faults[0].resource == MAPS
+    assert list(isolation.second_primary(widgets(watched=(WIDGETS,)), STANDARD)) == []

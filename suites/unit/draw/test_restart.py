@@ -1,0 +1,114 @@
+"""Plans of the restart scenario."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hypothesis import given
+
+from staleproof.core.fault import Kill, PastSnapshot, Restart, SlowStart, Window
+from staleproof.core.observed import Observed
+from staleproof.core.plan import Plan
+from staleproof.draw import restart
+from staleproof.draw.profile import PROFILES, STANDARD, Profile
+from staleproof.draw.workloads import death, life
+
+from .seen import MAPS, PODS, WIDGETS, check, controllers, profiles, widgets
+
+
+def plans(of: Observed, profile: Profile = STANDARD) -> Iterator[Plan]:
+    for family in restart.FAMILIES.values():
+        yield from family(of, profile)
+
+
+@given(controllers(), profiles)
+def test_plans_make_sense(of: Observed, profile: Profile) -> None:
+    found = list(plans(of, profile))
+
+    for plan in found:
+        check(plan, of)
+        assert plan.scenario == restart.SCENARIO
+        assert plan.steps in (life(of).steps, death(of).steps)
+    assert len({plan.title for plan in found}) == len(found)
+
+
+@given(controllers())
+def test_smoke_is_a_part_of_standard(of: Observed) -> None:
+    assert {plan.title for plan in plans(of, PROFILES["smoke"])} <= {plan.title for plan in plans(of)}
+
+
+def test_it_is_killed_at_the_first_and_the_last_write_of_each_kind_in_each_step_of_its_life() -> None:
+    of = widgets()
+    faults = [fault for plan in restart.kills(of, STANDARD) if plan.steps == life(of).steps for fault in plan.faults]
+
+    kills = [fault for fault in faults if isinstance(fault, Kill)]
+    assert len(kills) == len(faults) == len(set(kills))
+    for written in of.life:
+        found = {
+            (kill.nth, kill.moment)
+            for kill in kills
+            if (kill.window.from_step, kill.resource, kill.verb, kill.subresource)
+            == (written.step, written.resource, written.verb, written.subresource)
+        }
+        assert {(1, "after"), (written.times, "after")} <= found
+    assert sum(kill.moment == "before" for kill in kills) == len({written.step for written in of.life})
+
+
+def test_no_plan_kills_it_twice_in_a_step() -> None:
+    for plan in restart.kills(widgets(), STANDARD):
+        steps = [fault.window.from_step for fault in plan.faults]
+        assert len(steps) == len(set(steps))
+
+
+def test_who_keeps_a_finalizer_is_back_before_the_primary_returns() -> None:
+    kept, let_go = ({spans(plan) for plan in restart.down(widgets(finalizer=finalizer), STANDARD)} for finalizer in (True, False))
+    died = death(widgets())
+
+    assert let_go - kept == {((died.deletes, died.last),)}
+    assert not [each for each in kept if (died.deletes, died.last) in each]
+
+
+def spans(plan: Plan) -> tuple[tuple[int, int | None], ...]:
+    return tuple((fault.window.from_step, fault.window.until_step) for fault in plan.faults)
+
+
+def test_it_is_shown_each_earlier_state_of_what_it_reads_so_and_of_all_at_once() -> None:
+    of = replace(widgets(), reads_past=(WIDGETS, PODS))
+    found = list(restart.past(of, STANDARD))
+
+    for workload in (life(of), death(of)):
+        shown = [snapshots(plan) for plan in found if plan.steps == workload.steps]
+        one_each = [{(resource, step)} for step in range(1, workload.last) for resource in (WIDGETS, PODS)]
+        together = [{(WIDGETS, step), (PODS, step)} for step in range(1, workload.last)]
+        assert sorted(map(sorted, shown)) == sorted(map(sorted, one_each + together))
+    assert all(Restart(window=plan.faults[0].window) in plan.faults for plan in found)
+    assert list(restart.past(widgets(), STANDARD)) == []
+
+
+def snapshots(plan: Plan) -> set[tuple[str, int]]:
+    return {(fault.resource, fault.as_of_step) for fault in plan.faults if isinstance(fault, PastSnapshot)}
+
+
+def test_every_first_list_that_it_works_by_is_slow_once_and_breaks_off_once() -> None:
+    found = list(restart.slow_start(widgets(watched=(WIDGETS, MAPS, PODS, "nodes")), STANDARD))
+
+    assert [(fault.resource, fault.then) for plan in found for fault in plan.faults if isinstance(fault, SlowStart)] == [
+        (resource, then) for then in ("ends", "closes") for resource in (PODS, MAPS, WIDGETS)
+    ]
+
+
+def test_only_a_410_needs_a_controller_that_was_started_anew() -> None:
+    of = replace(widgets(), relists_at_once=False)
+
+    assert {plan.fresh for plan in restart.past_relist(of, STANDARD) if "410" in plan.title} == {True}
+    assert {plan.fresh for plan in plans(of) if "410" not in plan.title} == {False}
+    assert {plan.fresh for plan in plans(widgets())} == {False}
+
+
+def test_a_status_is_no_reason_to_kill_where_none_is_written() -> None:
+    of = widgets()
+    (pods, maps) = restart.behind_status(of, STANDARD)
+    died = death(of)
+
+    assert pods.faults[1] == Kill(resource=WIDGETS, verb="update", subresource="status", window=Window(died.returns, died.last))
+    assert (pods.aims, maps.aims) == ((), ())
+    assert list(restart.behind_status(replace(of, death=()), STANDARD)) == []

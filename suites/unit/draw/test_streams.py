@@ -1,0 +1,73 @@
+"""Plans of the streams scenario: each can be run, and its faults are sure to fire."""
+
+from dataclasses import replace
+
+from hypothesis import given
+
+from staleproof.core.fault import DropBookmarks, HoldStream, SeverStream, Window
+from staleproof.core.observed import Observed
+from staleproof.core.plan import Rest
+from staleproof.draw.profile import PROFILES, STANDARD, Profile
+from staleproof.draw.streams import FAMILIES, SCENARIO, expire_gap, gap, no_bookmarks, outages, sever_on_event
+from staleproof.draw.workloads import life, outage
+
+from .seen import MAPS, PODS, WIDGETS, check, controllers, profiles, widgets
+
+
+@given(controllers(), profiles)
+def test_plans_make_sense(of: Observed, profile: Profile) -> None:
+    plans = [plan for family in FAMILIES.values() for plan in family(of, profile)]
+
+    for plan in plans:
+        check(plan, of)
+        assert plan.scenario == SCENARIO
+    assert len({plan.title for plan in plans}) == len(plans)
+
+
+def test_a_watch_ends_in_place_of_an_event_that_is_sure_to_come() -> None:
+    of = widgets()
+    changes, grows = life(of).changes, life(of).grows
+
+    assert [plan.faults for plan in sever_on_event(of, STANDARD)] == [
+        (SeverStream(resource=WIDGETS, how="clean", stream=1, nth=1, window=Window(2, 3)),),
+        (SeverStream(resource=MAPS, how="truncated", stream=1, nth=1, window=Window(changes, changes + 1)),),
+        (SeverStream(resource=PODS, how="reset", stream=1, nth=1, window=Window(grows, grows + 1)),),
+    ]
+
+
+def test_in_the_gap_pods_are_deleted_rather_than_created() -> None:
+    of = widgets()
+    window = Window(life(of).shrinks, life(of).shrinks + 1)
+
+    assert HoldStream(resource=PODS, window=window, release="resume") in [plan.faults[0] for plan in gap(of, STANDARD)]
+    assert HoldStream(resource=PODS, window=window, release="relist") in [plan.faults[0] for plan in expire_gap(of, STANDARD)]
+
+
+def test_only_one_that_lists_again_at_once_is_sent_away_without_a_fresh_start() -> None:
+    of = widgets()
+    slow = replace(of, relists_at_once=False)
+
+    assert not any(plan.fresh for family in FAMILIES.values() for plan in family(of, STANDARD))
+    assert all(plan.fresh for plan in [*outages(slow, STANDARD), *expire_gap(slow, STANDARD)])
+    assert not any(plan.fresh for plan in gap(slow, STANDARD))
+
+
+def test_after_an_outage_nothing_comes_to_help() -> None:
+    for plan in outages(widgets(), STANDARD):
+        assert plan.steps == outage(widgets()).steps
+        assert isinstance(plan.steps[-1], Rest)
+        assert plan.settle.deadline_seconds >= 2 * plan.steps[-1].seconds
+
+
+def test_bookmarks_are_dropped_where_there_are_any() -> None:
+    assert list(no_bookmarks(widgets(), STANDARD)) == []
+    assert [plan.faults for plan in no_bookmarks(replace(widgets(), bookmarked=(PODS,)), STANDARD)] == [
+        (DropBookmarks(resource="*"),)
+    ]
+    (slow,) = no_bookmarks(widgets(), PROFILES["slow"])
+    assert Rest(seconds=310.0) in slow.steps
+    assert list(no_bookmarks(replace(widgets(), asks_bookmarks=False), PROFILES["slow"])) == []
+
+
+def test_a_smoke_run_tries_one_of_each_kind_at_most() -> None:
+    assert all(len(list(family(widgets(), PROFILES["smoke"]))) <= 1 for family in FAMILIES.values())

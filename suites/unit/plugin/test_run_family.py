@@ -1,0 +1,74 @@
+"""The fixture of every scenario's test: it runs each plan of a family for each sample, or says why there is none."""
+
+import textwrap
+
+import pytest
+
+from staleproof.draw.profile import PROFILES
+from staleproof.plugin.expects import PROFILES as NAMES
+
+pytest_plugins = ["pytester"]
+
+CONFTEST = """
+    import pytest
+
+    class Passed:
+        failures = ()
+
+    @pytest.fixture
+    def ran():
+        return []
+
+    @pytest.fixture(scope="session")
+    def observed():
+        return ["first", "second"]
+
+    @pytest.fixture
+    def trial(ran):
+        def run(plan):
+            ran.append(plan)
+            return Passed()
+
+        return run
+"""
+TESTS = """
+    from staleproof.draw.scenarios import Family
+
+    def plans(observed, profile):
+        for hold in profile.some(profile.holds):
+            yield observed, hold
+
+    def test_every_plan_of_every_sample(run_family, ran):
+        assert len(run_family(Family("restart", "kills", plans))) == len(ran)
+        print("ran", ran)
+
+    def test_none(run_family):
+        run_family(Family("restart", "past", lambda observed, profile: ()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "holds"),
+    [((), (2.0, 6.0, 12.0)), (("--staleproof-profile=smoke",), (2.0,)), (("--staleproof-profile=slow",), (310.0,))],
+)
+def test_every_plan_is_run_for_every_sample(options: tuple[str, ...], holds: tuple[float, ...], pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(textwrap.dedent(CONFTEST))
+    pytester.makepyfile(textwrap.dedent(TESTS))
+    done = pytester.runpytest("-rsP", *options)
+
+    done.assert_outcomes(passed=1, skipped=1)
+    done.stdout.fnmatch_lines(
+        [f"ran {[(sample, hold) for sample in ('first', 'second') for hold in holds]}".replace("[", "[[]", 1)]
+    )
+    done.stdout.fnmatch_lines(["*restart, past: without faults the controller gives no occasion for these plans, or profile * leaves them out"])
+
+
+def test_an_unknown_profile_is_refused(pytester: pytest.Pytester) -> None:
+    done = pytester.runpytest("--staleproof-profile=quick")
+
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines(["*--staleproof-profile: expected one of smoke, standard, thorough, slow, found 'quick'"])
+
+
+def test_the_option_names_the_profiles_that_there_are() -> None:
+    assert tuple(PROFILES) == NAMES

@@ -10,6 +10,8 @@ from .conftest import KCM_ARGUMENTS, MANIFESTS, QUICK, WIDGETS, Done, Run, fixtu
 
 REPLICASET = f"--staleproof-samples={MANIFESTS / 'replicaset-sample.yaml'}"
 GUILTY = {"no-duplicate-create": "failed", "no-excess-delete": "failed"}
+NO_OCCASION = {"isolates-objects", "name-reuse", "no-time-travel", "recovers-in-bounded-time"}
+"""What cannot be exercised on a controller that reads live and leaves its children to a garbage collector."""
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +40,10 @@ def test_xdist_gives_the_same_verdicts(suite: Run, naive: Done) -> None:
 def test_a_correct_controller_passes(suite: Run) -> None:
     done = suite(f"--controller-cmd={fixture_controller('deterministic')}", *WIDGETS, *QUICK)
     assert done.code == 0, done.output
-    assert set(done.results.values()) == {"passed"}
-    assert done.conformance["profiles"][0]["core"]["result"] == "success"
+    unknown = {slug for slug, result in done.results.items() if result != "passed"}
+    assert unknown == NO_OCCASION, done.output
+    core = done.conformance["profiles"][0]["core"]
+    assert (core["result"], core["statistics"]["failed"]) == ("partial", 0)
 
 
 def test_the_reports_follow_their_schemas_and_hold_no_secret(naive: Done) -> None:
@@ -47,7 +51,7 @@ def test_the_reports_follow_their_schemas_and_hold_no_secret(naive: Done) -> Non
     tests = naive.conformance["profiles"][0]["core"]["tests"]
     statistics = naive.conformance["profiles"][0]["core"]["statistics"]
     assert sum(statistics.values()) == len(tests)
-    assert all(test["faultsFired"] == test["faultsPlanned"] for test in tests if test["result"] == "passed")
+    assert all(0 < test["faultsFired"] <= test["faultsPlanned"] for test in tests if test["result"] == "passed")
     kept = [path for path in naive.run_folder.rglob("*") if path.is_file()]
     assert not [path for path in kept if path.suffix in (".kubeconfig", ".pem", ".key", ".csv") or path.name == "config.json"]
     assert not [path for path in kept if b"Bearer " in path.read_bytes()]

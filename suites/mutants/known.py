@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from staleproof.core.plan import Subject
 from staleproof.drive.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.drive.control_plane.build import ensure_built
@@ -16,6 +18,7 @@ MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 _PACKAGE = "staleproof.fixtures.controllers"
 METRICS = "http://127.0.0.1:{metrics_port}/metrics"
 _METRICS_PORT = "--metrics-port={metrics_port}"
+_SLOW = {"needs_bookmarks"}  # a bookmark comes once a minute, and it waits for one at each step
 _KCM = (
     "--kubeconfig={kubeconfig} --controllers=replicaset-controller --leader-elect=false --use-service-account-credentials=false "
     "--kube-api-qps=1000 --kube-api-burst=2000 --bind-address=127.0.0.1 --secure-port=0"
@@ -33,6 +36,11 @@ class Known:
     has_metrics: bool = False
 
     @property
+    def marks(self) -> list[pytest.MarkDecorator]:
+        """Each is free to run on any worker; one whose fault shows only after minutes has its own command."""
+        return [pytest.mark.xdist_group(self.name), *([pytest.mark.slow] if self.name in _SLOW else [])]
+
+    @property
     def subject(self) -> Subject:
         if self.name == "kube-controller-manager":
             folder = asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
@@ -43,7 +51,9 @@ class Known:
 def _complete(package: str, controllers: Mapping[str, object]) -> Iterator[Known]:
     """Those that share the fixtures' machinery."""
     for name, controller in controllers.items():
-        yield Known(name, (f"{_PACKAGE}.{package}", name, _METRICS_PORT), caught_by=getattr(controller, "caught_by", ""), has_metrics=True)
+        yield Known(
+            name, (f"{_PACKAGE}.{package}", name, _METRICS_PORT), caught_by=getattr(controller, "caught_by", ""), has_metrics=True
+        )
 
 
 def _small(name: str, caught_by: str = "") -> Known:

@@ -22,7 +22,7 @@ from staleproof.drive.manifests import read
 from .known import GUILTY, MANIFESTS, Known
 
 
-@pytest.mark.parametrize("mutant", [pytest.param(each, marks=pytest.mark.xdist_group(each.name), id=each.name) for each in GUILTY])
+@pytest.mark.parametrize("mutant", [pytest.param(each, marks=each.marks, id=each.name) for each in GUILTY])
 def test_is_caught(mutant: Known, put_under_test: Callable[[Known], Session], request: pytest.FixtureRequest) -> None:
     session = put_under_test(mutant)
     observed = observe(session, read([MANIFESTS / mutant.sample], "sample")[0])

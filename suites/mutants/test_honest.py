@@ -24,7 +24,7 @@ REPEAT = int(os.environ.get("STALEPROOF_REPEAT", "1"))
 MOST_INCONCLUSIVE = 0.05
 
 
-@pytest.mark.parametrize("honest", [pytest.param(each, marks=pytest.mark.xdist_group(each.name), id=each.name) for each in HONEST])
+@pytest.mark.parametrize("honest", [pytest.param(each, marks=each.marks, id=each.name) for each in HONEST])
 def test_is_not_accused(honest: Known, put_under_test: Callable[[Known], Session], request: pytest.FixtureRequest) -> None:
     session = put_under_test(honest)
     observed = observe(session, read([MANIFESTS / honest.sample], "sample")[0])

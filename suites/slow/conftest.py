@@ -10,7 +10,9 @@ from rich.table import Table
 HEADINGS = ("controller", "gate", "hold", "most pods without fault → held", "findings", "skips counted", "seconds a trial")
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        return  # one process has all rows
     reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, ())]
     rows = sorted((value for report in reports for name, value in report.user_properties if name == "hold"), reverse=True)
     if not rows:

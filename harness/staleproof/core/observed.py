@@ -1,7 +1,6 @@
 """What a fault-free run showed of a controller: enough to derive plans from, without knowing it by name."""
 
 from dataclasses import dataclass
-
 from typing import Literal
 
 from staleproof.core.pace import paced

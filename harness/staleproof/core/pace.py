@@ -4,6 +4,8 @@ A controller may do a second thing some time after the first (RequeueAfter, a ra
 would compare half-done work with whole, so the windows in which "nothing happens" counts as idle or settled follow its pace.
 """
 
+from dataclasses import dataclass, field
+
 from staleproof.core.entry import Answered, Asked, Committed, Delivered, Settled, StepBegan
 from staleproof.core.history import History, is_work
 from staleproof.core.plan import Settle
@@ -13,29 +15,51 @@ _FACTOR_IDLE, _FACTOR_QUIET, _FACTOR_LIMIT = 1.5, 2.0, 10.0
 
 
 def longest_pause(history: History) -> float:
-    """Seconds from the last thing that could have caused a write (a step, a frame shown, the answer to a write) to it; the longest.
+    """Seconds from what could have caused a write (a step, a frame shown, the answer to a write) to it; the longest.
 
-    A write is what the controller asks for, or what anybody commits in the trial's namespace: companions pause, too. Reads are the
+    A write is what the controller asks for; of several causes since the one before, the first counts, because a controller may take
+    them together after a while. A write is also what anybody commits in the trial's namespace: companions pause, too. Reads are the
     controller's own doing and cause nothing. Only up to the settling: what comes after was asked for by the runner.
     """
-    last, longest = 0.0, 0.0
-    writes: set[int] = set()
+    pauses = _Pauses()
     for entry in history.entries:
         match entry:
             case Settled():
                 break
             case Asked() if is_work(entry):
-                longest, last = max(longest, entry.at - last), entry.at
-                writes.add(entry.request)
+                pauses.wrote(entry)
             case Committed() if _counts(entry, history):
-                longest, last = max(longest, entry.at - last), max(last, entry.at)
-            case Answered() if entry.request in writes:
-                last = entry.at
+                pauses.committed(entry.at)
+            case Answered() if entry.request in pauses.writes:
+                pauses.caused(entry.at)
             case StepBegan():
-                last = entry.at
+                pauses.caused(entry.at)
             case Delivered(uid=uid) if uid:
-                last = entry.at
-    return longest
+                pauses.caused(entry.at)
+    return pauses.longest
+
+
+@dataclass(slots=True)
+class _Pauses:
+    """`first`: the first cause since the controller's last write, if there was one; `last`: whatever happened last."""
+
+    longest: float = 0.0
+    first: float | None = None
+    last: float = 0.0
+    writes: set[int] = field(default_factory=set)
+
+    def caused(self, at: float) -> None:
+        self.first = at if self.first is None else self.first
+        self.last = max(self.last, at)
+
+    def wrote(self, entry: Asked) -> None:
+        self.longest = max(self.longest, entry.at - (self.last if self.first is None else self.first))
+        self.writes.add(entry.request)
+        self.first, self.last = None, max(self.last, entry.at)
+
+    def committed(self, at: float) -> None:
+        self.longest = max(self.longest, at - self.last)
+        self.last = max(self.last, at)
 
 
 def _counts(entry: Committed, history: History) -> bool:

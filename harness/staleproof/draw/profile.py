@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
-from staleproof.core.plan import Plan
-
 T = TypeVar("T")
 
 
@@ -46,4 +44,3 @@ PROFILES = {
     )
 }
 STANDARD = PROFILES["standard"]
-Plans = Iterator[Plan]

@@ -5,6 +5,7 @@ One plan restarts it several times, once in a step: what it does in a step does 
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby, zip_longest
+from typing import Literal
 
 from staleproof.core.fault import AnyFault, Expire, Kill, PastSnapshot, Reject, Restart, SeverStream, SlowStart, Window
 from staleproof.core.observed import Observed, Written
@@ -23,9 +24,10 @@ def kills(observed: Observed, profile: Profile) -> Iterator[Plan]:
     """Kill it at each of its writes, in each step at another one."""
     lived, died = life(observed), death(observed)
     ending = [each for each in observed.death if each.step == died.deletes]
-    for name, steps, written in (("life", lived.steps, observed.life), ("death", died.steps, ending)):
-        for number, faults in enumerate(profile.some(_rounds(written)), 1):
-            yield _plan(observed, f"kill it at a write in each step of a primary's {name}, {number}", steps, faults)
+    lives = [(f"each step of a primary's life, {n}", lived.steps, faults) for n, faults in enumerate(_rounds(observed.life), 1)]
+    deaths = [(f"the step that deletes a primary, {n}", died.steps, faults) for n, faults in enumerate(_rounds(ending), 1)]
+    for where, steps, faults in profile.some((*lives, *deaths)):
+        yield _plan(observed, f"kill it at a write in {where}", steps, faults)
 
 
 def restarts(observed: Observed, profile: Profile) -> Iterator[Plan]:
@@ -102,11 +104,11 @@ def slow_start(observed: Observed, profile: Profile) -> Iterator[Plan]:
     window = Window(from_step=died.last)
     concerned = {observed.resource, *(child.resource for child in observed.children)}
     resources = [each for each in reversed(observed.watched) if each in concerned]  # children first
-    for then in ("ends", "closes"):
-        for resource in profile.some(resources):
-            slow = SlowStart(resource=resource, by_seconds=_SLOW_SECONDS, then=then, window=window)
-            title = f"restart while the first list of {resource} {'is slow' if then == 'ends' else 'breaks off'}"
-            yield _plan(observed, title, died.steps, (slow, Restart(window=window)), ("waits-for-initial-sync", *AIMS))
+    both: tuple[Literal["ends", "closes"], ...] = ("ends", "closes")
+    for then, resource in profile.some((then, resource) for then in both for resource in resources):
+        slow = SlowStart(resource=resource, by_seconds=_SLOW_SECONDS, then=then, window=window)
+        title = f"restart while the first list of {resource} {'is slow' if then == 'ends' else 'breaks off'}"
+        yield _plan(observed, title, died.steps, (slow, Restart(window=window)), ("waits-for-initial-sync", *AIMS))
 
 
 FAMILIES = {

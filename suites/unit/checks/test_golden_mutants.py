@@ -1,14 +1,14 @@
-"""Histories in which mutants were caught (`ci/golden` makes them): every checker that finds something in them must go on finding it."""
+"""Histories in which mutants were caught (`ci/golden` makes them): what was found in them must be found again."""
 
 import gzip
 from pathlib import Path
 
 import pytest
+from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # who they are of
 
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome
 from staleproof.core.history import decode
-from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # who they are of
 
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "histories" / "mutants"
 CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items()} | {

@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from staleproof.fixtures.controllers.correct import CORRECT  # noqa: TID251  # whom the tests are about
+from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # as above
 
 from staleproof.core.plan import Subject
 from staleproof.drive.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.drive.control_plane.build import ensure_built
-from staleproof.fixtures.controllers.correct import CORRECT  # noqa: TID251  # whom the tests are about
-from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # as above
+from staleproof.drive.go_program import GoProgram, ensure_go_program
 
 MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 _PACKAGE = "staleproof.fixtures.controllers"
 METRICS = "http://127.0.0.1:{metrics_port}/metrics"
 _METRICS_PORT = "--metrics-port={metrics_port}"
-_SLOW = {"needs_bookmarks"}  # a bookmark comes once a minute, and it waits for one at each step
+_SLOW = {"needs_bookmarks", "go-widget", "kopf_widget"}
+"""A bookmark comes once a minute, and the first waits for one at each step; the others are tried in fewer plans elsewhere, too."""
 _KCM = (
     "--kubeconfig={kubeconfig} --controllers=replicaset-controller --leader-elect=false --use-service-account-credentials=false "
     "--kube-api-qps=1000 --kube-api-burst=2000 --bind-address=127.0.0.1 --secure-port=0"
@@ -45,6 +47,9 @@ class Known:
         if self.name == "kube-controller-manager":
             folder = asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
             return Subject(command=(str(folder / self.name), *self.arguments))
+        if self.name == "go-widget":
+            program = GoProgram(self.name, MANIFESTS.parent / self.name)
+            return Subject(command=(str(asyncio.run(ensure_go_program(program, Silent()))), *self.arguments))
         return Subject(command=(sys.executable, "-m", *self.arguments))
 
 
@@ -71,4 +76,6 @@ HONEST = (
     _small("deterministic"),
     _small("unhurried"),
     Known("kube-controller-manager", tuple(_KCM.split()), "replicaset-sample.yaml"),
+    Known("go-widget", ()),
+    Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
 )

@@ -77,7 +77,7 @@ def hide_updates(observed: Observed, profile: Profile) -> Iterator[Plan]:
         yield Plan(
             scenario=SCENARIO,
             title=f"hide own {each.verb} of {each.resource} in step {each.step}",
-            aims=("no-blind-retry", "converges-after-catch-up"),
+            aims=("no-blind-retry", "no-cross-object-writes", "converges-after-catch-up"),
             manifests=observed.manifests,
             steps=plan.steps,
             faults=(HideOwnWrite(resource=each.resource, window=Window(from_step=each.step), write=OwnWrite(verb)),),

@@ -201,7 +201,9 @@ async def _sweep(rig: Rig, namespace: str) -> None:
     """
     for key, obj in sorted(rig.truth.live(namespace).items()):
         metadata = obj["metadata"]
-        stuck = "deletionTimestamp" in metadata and metadata.get("deletionGracePeriodSeconds") == 0 and not metadata.get("finalizers")
+        stuck = (
+            "deletionTimestamp" in metadata and metadata.get("deletionGracePeriodSeconds") == 0 and not metadata.get("finalizers")
+        )
         kind = await rig.api.type_named(key[0]) if stuck else None
         if kind is not None:
             with contextlib.suppress(ApiError):

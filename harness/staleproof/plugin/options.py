@@ -92,7 +92,7 @@ OPTIONS = (
     Option("--staleproof-kube-image", "image of the provider container; empty means one made from the cached control plane"),
     Option(
         "--staleproof-companions",
-        "real controllers beside the one under test, with commas: kube-controller-manager's by name, e.g. garbage-collector,namespace; "
+        "real controllers beside the one under test, with commas: kube-controller-manager's by name, e.g. garbage-collector; "
         "scheduler; kwok (three Nodes, Pods that run, Jobs that finish)",
         expects=companions,
     ),

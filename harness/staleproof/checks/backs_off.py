@@ -5,8 +5,8 @@ Put to the test: requests of the controller were rejected without being executed
 1. it hammered: rejected for 3 s or longer, it tried again in the last third of that time more than three times a second for each
    object (what it was shown meanwhile, each a reason to try, taken off), and not clearly less often than in the first third;
 2. it gave up: the state is not the references', and after its last rejected attempt it never asked for anything of the kind again,
-   for longer than ten times the span of all its attempts, and 10 s at least. After a single attempt nobody knows its pace: then it
-   takes 90 s, because retrying once a minute is common;
+   for longer than ten times the span of all its attempts, than client-go's rate limiter waits after so many, and 10 s at least.
+   After a single attempt nobody knows its pace: then it takes 90 s, because retrying once a minute is common;
 3. an end that is not the references', after a time that any client can do with, when nothing was done to it but rejections.
 
 How many objects a create without a name may be about is taken from the references: all that they ever had of that resource.
@@ -15,7 +15,7 @@ How many objects a create without a name may be about is taken from the referenc
 from collections.abc import Iterator, Sequence
 
 from staleproof.checks.convergence import Suspicion, converged, differences, ending_of, other_workload, verdict_on
-from staleproof.checks.disturbance import fired
+from staleproof.checks.disturbance import fired, retry_wait
 from staleproof.checks.evidence import Evidence
 from staleproof.checks.moments import moments
 from staleproof.checks.retries import Rejections, rejections
@@ -100,7 +100,7 @@ def _gave_up(evidence: Evidence, groups: Sequence[Rejections], settled: int) -> 
     for group in groups:
         first, last, tries = entries[group.rejected[0]].at, entries[group.rejected[-1]].at, len(group.rejected)
         silent = entries[settled].at - last
-        needed = max(SILENT_SECONDS, SILENT_FACTOR * (last - first)) if tries > 1 else PACE_UNKNOWN_SECONDS
+        needed = max(SILENT_SECONDS, SILENT_FACTOR * (last - first), retry_wait(tries)) if tries > 1 else PACE_UNKNOWN_SECONDS
         if certain and group.later is None and silent > needed:
             because = (
                 f"after {plural(tries, 'rejected attempt')} within {last - first:.1f} s "

@@ -3,14 +3,16 @@
 A client that was turned away waits longer each time before it tries again, and a controller that was kept from seeing something may
 look again after ever longer times. Both are right. So an end that came too soon proves nothing: after n ends of its streams a
 client is given the n-th wait of client-go's reflector (0.8 s, doubled up to 30 s), twice over for its jitter; after an outage a
-controller is given twice its length, because a wait that grows from try to try by a factor of two is never longer.
+controller is given twice its length, because a wait that grows from try to try by a factor of two is never longer. That is so only
+when each try follows the wait of the one before; who is woken in between by something else counts more failures than it waits for,
+so a controller whose requests were rejected is given what client-go's rate limiter makes of their number.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from staleproof.checks.evidence import Evidence
-from staleproof.core.entry import Asked, Closed, FaultClosed, FaultFired, FaultOpened, Opened, Refused, Released, Started
+from staleproof.core.entry import Answered, Asked, Closed, FaultClosed, FaultFired, FaultOpened, Opened, Refused, Released, Started
 from staleproof.core.fault import AnyFault, Coalesce, Hang, HoldStream, PastSnapshot, Pause, Refuse, Reject
 from staleproof.core.history import is_work
 from staleproof.core.request import BOOKKEEPING
@@ -20,6 +22,7 @@ EXPIRED = ("expired", "gone")
 _OUTAGES = (HoldStream, Refuse, Hang, Coalesce, PastSnapshot, Pause, Reject)
 _FIRST_WAIT, _LONGEST_WAIT, _JITTER = 0.8, 30.0, 2.0
 _OUTAGE_FACTOR = 2.0
+_LIMITER_FIRST, _LIMITER_LONGEST = 0.005, 1000.0  # workqueue.DefaultTypedControllerRateLimiter, for each item
 _ELECTION_SECONDS = 20.0
 """client-go's default lease of 15 s has to run out, and is tried for every 2 s, give or take."""
 
@@ -66,7 +69,22 @@ def patience(evidence: Evidence, settled: int) -> tuple[float, int]:
             since = max(since, index)
     most = max(turned_away.values(), default=0)
     wait = _JITTER * min(_FIRST_WAIT * 2.0 ** (min(most, 10) - 1), _LONGEST_WAIT) if most else 0.0
-    return max(wait, _OUTAGE_FACTOR * _longest_outage(evidence)), since
+    return max(wait, _OUTAGE_FACTOR * _longest_outage(evidence), retry_wait(_most_rejected(evidence, life, settled))), since
+
+
+def retry_wait(failures: int) -> float:
+    """Seconds that client-go's default rate limiter waits after so many failures of an item: 5 ms, doubled, up to 1000 s."""
+    return min(_LIMITER_FIRST * 2.0 ** min(failures - 1, 30), _LIMITER_LONGEST) if failures else 0.0
+
+
+def _most_rejected(evidence: Evidence, life: int, until: int) -> int:
+    """How often requests of one kind were rejected in this life: whether they were about one object or many cannot be seen."""
+    entries = evidence.history.entries[life:until]
+    rejecting = {number for number, fault in fired(evidence).items() if isinstance(fault, Reject)}
+    rejected = {entry.request for entry in entries if isinstance(entry, Answered) and entry.fault in rejecting}
+    asked = [entry for entry in entries if isinstance(entry, Asked) and entry.request in rejected]
+    kinds = Counter((entry.verb, entry.resource, entry.subresource) for entry in asked)
+    return max(kinds.values(), default=0)
 
 
 def awaits_election(evidence: Evidence, settled: int) -> str:

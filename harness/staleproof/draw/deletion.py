@@ -66,7 +66,8 @@ def primary_returns(observed: Observed, profile: Profile) -> Iterator[Plan]:
     died = death(observed)
     for release in profile.some(_RELEASES):
         hidden = _end_unseen(observed, died, release)
-        plan = _plan(observed, f"delete and recreate the primary unseen, release by {release}", died.steps, (hidden,), _RETURNED)
+        aims = (*_RETURNED, *(["tolerates-coalescing"] if release == "relist" else []))  # it never sees that there was none
+        plan = _plan(observed, f"delete and recreate the primary unseen, release by {release}", died.steps, (hidden,), aims)
         yield msgspec.structs.replace(plan, fresh=release == "relist" and fresh(observed))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from staleproof.checks import backs_off
+from staleproof.checks import backs_off, converges_after_catch_up
 from staleproof.checks.evidence import Evidence
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Ended, Stopped
@@ -82,6 +82,15 @@ def test_one_that_waits_longer_each_time_passes() -> None:
 
 def test_once_a_second_is_no_hammering() -> None:
     assert judge(recovers(rejected([0.8] * 12))).outcome is Outcome.PASS
+
+
+def test_nor_is_a_long_wait_after_many_failures() -> None:
+    """client-go's rate limiter has come to 41 s after 14 failures, however quickly they came: each change is a reason to try."""
+    script = stuck(rejected([0.0] * 13).closes(), seconds=30.0)
+
+    assert judge(script).outcome is Outcome.INCONCLUSIVE
+    evidence = Evidence(script.ends(), two_references())
+    assert converges_after_catch_up.check(evidence).outcome is Outcome.INCONCLUSIVE
 
 
 def test_nor_is_a_first_burst_that_dies_down() -> None:

@@ -1,6 +1,6 @@
 """What was done to the controller, and how long it may need after that."""
 
-from staleproof.checks.disturbance import EXPIRED, LOST, awaits_election, ended_streams, fired, patience, spans, tags_of
+from staleproof.checks.disturbance import EXPIRED, LOST, awaits_election, ended_streams, fired, patience, retry_wait, spans, tags_of
 from staleproof.checks.evidence import Evidence
 from staleproof.core.entry import FaultFired, Refused, Settled, Started
 from staleproof.core.fault import Expire, HoldStream, SeverStream
@@ -100,3 +100,7 @@ def test_a_life_that_has_written_nothing_may_wait_to_be_elected_for_a_while() ->
     assert awaits(script, 100).endswith(" s after its last start it had not asked for anything yet")
     assert awaits(again().creates("w-b"), 15) == ""
     assert awaits(LifeScript(RESTART).applied("w"), 15) == ""
+
+
+def test_what_a_rate_limiter_makes_of_failures() -> None:
+    assert [retry_wait(n) for n in (0, 1, 2, 14, 18, 19, 500)] == [0.0, 0.005, 0.01, 40.96, 655.36, 1000.0, 1000.0]

@@ -36,7 +36,7 @@ def test_a_controller_that_sleeps_on_is_guilty_though_it_converges() -> None:
 
     assert verdict.outcome is Outcome.FAIL
     assert verdict.findings[0].because == (
-        "it first wrote 8.2 s after it had been shown everything, though fault-free runs never pause longer than 0.1 s; "
+        "it first wrote 8.2 s after it had been shown everything, though fault-free runs never pause longer than 0.3 s; "
         "until then, 1 pod of widget/w, fault-free runs ended with 2"
     )
 

@@ -5,8 +5,8 @@ differ between the references are masked; counts that differ become ranges. Outs
 in the status that the references did not agree on, a difference is unstable: it proves nothing.
 
 Divergence from Kubernetes: an object that is being deleted and has no finalizer counts as gone, because what is left to do (the
-grace period of a pod) is not the controller's. How many children of an owner that is gone are left is not compared where every
-reference left some: a garbage collector would take them.
+grace period of a pod) is not the controller's. Children of an owner that is gone are not compared where every reference left some: a
+garbage collector would take them, as they are.
 """
 
 from collections import defaultdict
@@ -52,12 +52,16 @@ class Baseline:
         for role in sorted(self.counts.keys() | state.keys()):
             counts = self.counts.get(role, (0,))
             found = len(state.get(role, ()))
-            if is_of_gone(role.owner) and min(counts):
-                continue  # left to a garbage collector: it tells when they were left behind, not what was wanted
+            if self._is_left_behind(role):
+                continue  # how many there are tells when they were left behind, not what was wanted
             if not min(counts) <= found <= max(counts):
                 yield Difference(_miscounted(role, self._kind(role, state), found, counts), min(counts) != max(counts))
-        for role in sorted(state):
+        for role in sorted(role for role in state if not self._is_left_behind(role)):
             yield from (d for flat in state[role] for d in self._fields(role, flat))
+
+    def _is_left_behind(self, role: Role) -> bool:
+        """Whether every reference left such objects to a garbage collector, which would take them as they are."""
+        return is_of_gone(role.owner) and min(self.counts.get(role, (0,))) > 0
 
     def _kind(self, role: Role, state: Mapping[Role, Sequence[Flat]]) -> str:
         """As kubectl prints it."""

@@ -101,15 +101,17 @@ def test_objects_that_only_wait_for_their_grace_period_are_gone_but_not_those_wi
     assert "2 pods of widget/w" in difference(leaked.terminating("w-b").ends(), *references)
 
 
-def test_how_many_children_were_left_to_a_garbage_collector_is_no_state_unless_there_were_none() -> None:
-    def left(script: Script, *names: str) -> History:
-        return script.step(1, "apply").applied("w").creates(*names).step(2, "delete").removed("w", WIDGETS).ends()
+def test_children_left_to_a_garbage_collector_are_no_state_unless_there_were_none() -> None:
+    def left(script: Script, *names: str, **metadata: object) -> History:
+        script.step(1, "apply").applied("w").creates(*names, metadata=metadata)
+        return script.step(2, "delete").removed("w", WIDGETS).ends()
 
     def cleaned(script: Script) -> History:
         return script.step(1, "apply").applied("w").creates("w-a").step(2, "delete").deletes("w-a").removed("w", WIDGETS).ends()
 
     leaving = left(reference(1), "w-a", "w-b"), left(reference(2), "w-a", "w-b")
     assert difference(left(trial(), "w-a"), *leaving) == difference(left(trial(), "w-a", "w-b", "w-c"), *leaving) == ""
+    assert difference(left(trial(), "w-a", "w-b", finalizers=["x/y"]), *leaving) == ""
     assert "pod of Widget that is gone" in difference(left(trial(), "w-a"), cleaned(reference(1)), cleaned(reference(2)))
 
 

@@ -24,6 +24,7 @@ _SLOW = {
     "stops_after_eof", "stops_on_expiry", "hammers",  # never at rest, so each step takes its limit; others like them are tried
     "trusts_past_relist", "trusts_past_children", "edge_triggered",  # caught late
     "go-widget", "kopf_widget",  # tried in fewer plans elsewhere, too
+    "unhurried (small)",  # a pause of its own in every step
 }  # fmt: skip
 """Tried by ci/golden and ci/repeat only."""
 _KCM = (
@@ -67,7 +68,8 @@ def _complete(package: str, controllers: Mapping[str, object]) -> Iterator[Known
 
 
 def _small(name: str, caught_by: str = "") -> Known:
-    return Known(name, (f"{_PACKAGE}.{name}",), "widget-sample.yaml", caught_by)
+    """Those of the demo: a page each."""
+    return Known(f"{name} (small)", (f"{_PACKAGE}.{name}",), "widget-sample.yaml", caught_by)
 
 
 GUILTY = (

@@ -29,7 +29,7 @@ def test_is_caught(mutant: Known, put_under_test: Callable[[Known], Session], re
     others: set[str] = set()
     caught = next((result for result in _results(session, mutant, observed, others) if _found(result, mutant.caught_by)), None)
     if caught is not None and (golden := os.environ.get("STALEPROOF_GOLDEN")):
-        _keep(caught, Path(golden) / f"{mutant.name}.jsonl.gz")
+        _keep(caught, Path(golden) / f"{mutant.name.removesuffix(' (small)')}.jsonl.gz")
     title = caught.plan.title if caught is not None else "NOT CAUGHT"
     request.node.user_properties.append(("mutant", (mutant.name, mutant.caught_by, title, ", ".join(sorted(others)))))
     assert caught is not None, f"no plan caught {mutant.name} by {mutant.caught_by}; found: {sorted(others) or 'nothing'}"

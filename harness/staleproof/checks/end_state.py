@@ -5,8 +5,8 @@ differ between the references are masked; counts that differ become ranges. Outs
 in the status that the references did not agree on, a difference is unstable: it proves nothing.
 
 Divergence from Kubernetes: an object that is being deleted and has no finalizer counts as gone, because what is left to do (the
-grace period of a pod) is not the controller's. Children of an owner that is gone are not compared where every reference left some: a
-garbage collector would take them, as they are.
+grace period of a pod) is not the controller's. Children of an owner that is gone are not compared where every reference left some:
+a garbage collector would take them, as they are.
 """
 
 from collections import defaultdict

@@ -6,6 +6,7 @@ Tests that say themselves with whom they go (the mutants, one each) are left alo
 import pytest
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the marks in a hook of the same name
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("xdist_group") is None:

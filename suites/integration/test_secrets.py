@@ -15,7 +15,7 @@ import yaml
 
 from staleproof.drive.private import sweep
 
-from .conftest import MANIFESTS, WIDGETS, Done, Run, fixture_controller
+from .conftest import MANIFESTS, QUICK, WIDGETS, Done, Run, fixture_controller
 
 VALUE = "hunter2xyz"
 CONTROLLER = f"--controller-cmd={fixture_controller('expectations')}"
@@ -36,7 +36,7 @@ def environment(**more: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def given_a_variable(suite: Run) -> Done:
-    return suite(CONTROLLER, *WIDGETS, "--controller-env", f"DB_PASSWORD={VALUE}", "-k", "create-touch", env=environment())
+    return suite(CONTROLLER, *WIDGETS, "--controller-env", f"DB_PASSWORD={VALUE}", *QUICK, "-k", "hide-creates", env=environment())
 
 
 def test_the_controllers_variables_are_not_written(given_a_variable: Done) -> None:

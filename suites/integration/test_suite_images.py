@@ -17,7 +17,7 @@ from staleproof.drive.go_program import GoProgram, ensure_go_program
 from staleproof.drive.images import Recipe, control_plane_image, make_control_plane_image, make_image, reach_engine
 from staleproof.errors import SetupError
 
-from .conftest import KCM_ARGUMENTS, MANIFESTS, WIDGETS, Run
+from .conftest import KCM_ARGUMENTS, MANIFESTS, QUICK, WIDGETS, Run
 
 GO_NAIVE = MANIFESTS.parent / "go-naive"
 ENVIRONMENT = {**os.environ, "TESTCONTAINERS_RYUK_DISABLED": "true"}
@@ -40,7 +40,7 @@ def test_kube_controller_manager_as_an_image_passes(engine: DockerClient, suite:
         f"--controller-image={control_plane_image(KUBERNETES_VERSION)}",
         f"--controller-args=kube-controller-manager --kubeconfig={{kubeconfig}} {KCM_ARGUMENTS}",
         f"--staleproof-samples={MANIFESTS / 'replicaset-sample.yaml'}",
-        "--staleproof-max-examples=1",
+        *QUICK,
         env=ENVIRONMENT,
     )
     assert done.code == 0, done.output
@@ -56,7 +56,7 @@ def test_a_naive_controller_in_go_is_caught(engine: DockerClient, suite: Run, tm
     program = asyncio.run(ensure_go_program(GoProgram("go-naive", GO_NAIVE), Silent()))
     recipe = Recipe(image="staleproof-go-naive:latest", program=program, entrypoint=("go-naive",))
     make_image(engine, recipe)
-    done = suite(f"--controller-image={recipe.image}", *WIDGETS, "-k", "create-touch", env=ENVIRONMENT)
+    done = suite(f"--controller-image={recipe.image}", *WIDGETS, *QUICK, "-k", "hide-creates", env=ENVIRONMENT)
     assert done.code == 1, done.output
     assert done.results["no-duplicate-create"] == "failed"
     assert "the 4th live pod of widget/sample" in done.output

@@ -1,13 +1,20 @@
-"""For this repository's own tests: with xdist's loadgroup, a file's tests stay together, because they share what they start.
+"""For this repository's own tests: with xdist, a file's tests stay together, because they share what they start.
 
-Tests that say themselves with whom they go (the mutants, one each) are left alone.
+The mutants do not: each is free to run on any worker.
 """
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
+
+_FREE = "suites/mutants/"
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the marks in a hook of the same name
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+class _Together(LoadFileScheduling):
+    def _split_scope(self, nodeid: str) -> str:
+        return nodeid if nodeid.startswith(_FREE) else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    return _Together(config, log) if config.getoption("dist") == "loadfile" else None

@@ -1,6 +1,7 @@
 """One run for each test process, whoever is under test, and one table of them all at the end."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from rich.table import Table
 from staleproof.assess import Session, SessionOptions
 from staleproof.drive.manifests import read_crds
 
-from .known import GUILTY, MANIFESTS, METRICS, Known
+from .known import MANIFESTS, METRICS, Known
 
 TABLE = ("controller", "its requirement", "caught by the plan", "found as well")
 CLEAN = ("honest controller", "plans", "findings", "inconclusive", "told, not scored", "median s a trial", "s in all")
@@ -19,16 +20,20 @@ CLEAN = ("honest controller", "plans", "findings", "inconclusive", "told, not sc
 
 @pytest.fixture(scope="session")
 def put_under_test(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Known], Session]]:
-    """A session with this controller; control plane and proxy stay as they are."""
-    options = SessionOptions(
-        subject=GUILTY[0].subject,
-        manifests=tuple(read_crds([MANIFESTS / "widget-crd.yaml"])),
-        root=tmp_path_factory.mktemp("staleproof"),
-        metrics=METRICS,
-    )
-    with Session(options) as session:
+    """A session with this controller; control plane and proxy stay as they are for all that have the same companions."""
+    with ExitStack() as stack:
+        sessions: dict[tuple[str, ...], Session] = {}
 
         def put(known: Known) -> Session:
+            if known.companions not in sessions:
+                options = SessionOptions(
+                    subject=known.subject,
+                    manifests=tuple(read_crds([MANIFESTS / "widget-crd.yaml", MANIFESTS / "sequentialjob-crd.yaml"])),
+                    root=tmp_path_factory.mktemp("staleproof"),
+                    companions=known.companions,
+                )
+                sessions[known.companions] = stack.enter_context(Session(options))
+            session = sessions[known.companions]
             session.use(known.subject, metrics=METRICS if known.has_metrics else "")
             session.options = replace(session.options, reruns=0 if known.caught_by else 2)  # who is guilty is known already
             return session

@@ -43,11 +43,12 @@ class Known:
     sample: str = "widget-content-sample.yaml"
     caught_by: str = ""
     has_metrics: bool = False
+    companions: tuple[str, ...] = ()
 
     @property
     def marks(self) -> list[pytest.MarkDecorator]:
-        """Each is free to run on any worker; one whose fault shows only after minutes has its own command."""
-        return [pytest.mark.xdist_group(self.name), *([pytest.mark.slow] if self.name in _SLOW else [])]
+        """One whose fault shows only after minutes has its own command."""
+        return [pytest.mark.slow] if self.name in _SLOW else []
 
     @property
     def subject(self) -> Subject:
@@ -73,16 +74,30 @@ def _small(name: str, caught_by: str = "") -> Known:
     return Known(f"{name} (small)", (f"{_PACKAGE}.{name}",), "widget-sample.yaml", caught_by)
 
 
+def _sequential(name: str, caught_by: str = "") -> Known:
+    """Those that wait for Jobs, which others have to run."""
+    return Known(
+        f"{name} (SequentialJob)",
+        (f"{_PACKAGE}.sequential_job", name, _METRICS_PORT),
+        "sequentialjob-sample.yaml",
+        caught_by,
+        has_metrics=True,
+        companions=("job", "garbage-collector", "scheduler", "kwok"),
+    )
+
+
 GUILTY = (
     *_complete("mutants", MUTANTS),
     _small("naive", "no-duplicate-create"),
     _small("no_preconditions", "no-delete-of-unseen"),
+    _sequential("naive", "no-duplicate-create"),
 )
 HONEST = (
     *_complete("correct", CORRECT),
     _small("expectations"),
     _small("deterministic"),
     _small("unhurried"),
+    _sequential("correct"),
     Known("kube-controller-manager", tuple(_KCM.split()), "replicaset-sample.yaml"),
     Known("go-widget", ()),
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),

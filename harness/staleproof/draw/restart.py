@@ -98,14 +98,15 @@ def past_relist(observed: Observed, profile: Profile) -> Iterator[Plan]:
 
 
 def slow_start(observed: Observed, profile: Profile) -> Iterator[Plan]:
-    """Restart it while the first list of one resource is slow, or breaks off at first. There are as many children as there ever
-    were, so that none can be made again unnoticed."""
+    """Restart it while the first list of one resource is slow, whichever it is, and while one breaks off at first. There are as
+    many children as there ever were, so that none can be made again unnoticed."""
     died = death(observed)
     window = Window(from_step=died.last)
     concerned = {observed.resource, *(child.resource for child in observed.children)}
     resources = [each for each in reversed(observed.watched) if each in concerned]  # children first
-    both: tuple[Literal["ends", "closes"], ...] = ("ends", "closes")
-    for then, resource in profile.some((then, resource) for then in both for resource in resources):
+    ways: list[tuple[Literal["ends", "closes"], str]] = [("ends", resource) for resource in resources]
+    ways += [("closes", resource) for resource in resources[:1]]
+    for then, resource in profile.some(ways):
         slow = SlowStart(resource=resource, by_seconds=_SLOW_SECONDS, then=then, window=window)
         title = f"restart while the first list of {resource} {'is slow' if then == 'ends' else 'breaks off'}"
         yield _plan(observed, title, died.steps, (slow, Restart(window=window)), ("waits-for-initial-sync", *AIMS))

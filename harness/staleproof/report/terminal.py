@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from rich import box
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -30,9 +31,10 @@ def table(report: Report) -> Group:
     title = (
         f"staleproof · {len(report.trials)} trial{_s(len(report.trials))} · Kubernetes {report.environment.get('kubernetes', '?')}"
     )
-    made = Table(title=title, title_justify="left")
-    for heading in ("requirement", "level", "result", "trials", "faults fired"):
+    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+    for heading in ("requirement", "level", "result", "trials"):
         made.add_column(heading, no_wrap=True)
+    made.add_column("faults fired")  # the one that gives way where the terminal is narrow
     notes = []
     for slug, joined in overall(report).items():
         every = verdicts_on(slug, report.trials)
@@ -44,7 +46,7 @@ def table(report: Report) -> Group:
         if joined is not Outcome.PASS and why and not told_apart:
             notes.append(Text.assemble((slug, _STYLES[joined]), f": {why}"))
     notes.append(_time(report))
-    return Group(made, *notes, *_silent(report), *_provisional(report), *_apart(report))
+    return Group(made, "", *notes, *_silent(report), *_provisional(report), *_apart(report))
 
 
 def _fired(trials: Sequence[TrialReport]) -> str:

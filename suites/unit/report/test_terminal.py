@@ -1,17 +1,20 @@
 """What a person reads at the end of a run."""
 
 import io
+import re
 
 import msgspec
 import pytest
 from rich.console import Console
 
-from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.report.model import FaultReport, Report, RequirementVerdict, TrialReport, Word
 from staleproof.report.terminal import sentence, table
 
 SLUGS = [requirement.slug for requirement in REQUIREMENTS]
 FIRST, SECOND, THIRD = SLUGS[:3]
+_HEAD = 3
+"""Lines before the first row: title, headings, rule."""
 
 
 def said(slug: str, result: Word, *, exercised: bool = True, why: str = "", story: str = "") -> RequirementVerdict:
@@ -78,20 +81,30 @@ def lines(of: Report, *, width: int = 120) -> list[str]:
 
 
 def row(of: Report, slug: str) -> list[str]:
-    line = next(line for line in lines(of) if slug in line and "│" in line)
-    return [cell.strip() for cell in line.strip("│").split("│")]
+    return cells(next(line for line in lines(of)[_HEAD:] if line.startswith(slug)))
+
+
+def cells(line: str) -> list[str]:
+    return re.split(r"  +", line.strip())
 
 
 def test_the_table_has_a_row_for_each_requirement() -> None:
     shown = lines(report(PASSED))
     assert shown[0].strip() == "staleproof · 1 trial · Kubernetes v1.36.3"
     assert lines(report(PASSED, PASSED))[0].strip() == "staleproof · 2 trials · Kubernetes v1.36.3"
-    assert [cell.strip() for cell in shown[2].strip("┃").split("┃")] == ["requirement", "level", "result", "trials", "faults fired"]
-    assert [line.split("│")[1].strip() for line in shown if line.startswith("│")] == SLUGS
+    assert cells(shown[1]) == ["requirement", "level", "result", "trials", "faults fired"]
+    assert [cells(line)[0] for line in shown[_HEAD : _HEAD + len(SLUGS)]] == SLUGS
+
+
+def test_nothing_is_cut_off_in_eighty_columns() -> None:
+    shown = lines(report(tuple(said(slug, "inconclusive", exercised=False) for slug in SLUGS)), width=80)
+    assert [cells(line)[:3] for line in shown[_HEAD : _HEAD + len(SLUGS)]] == [
+        [slug, BY_SLUG[slug].level, "not exercised"] for slug in SLUGS
+    ]
 
 
 @pytest.mark.parametrize(
-    ("verdict", "cells"),
+    ("verdict", "told"),
     [
         (said(FIRST, "passed"), ["passed", "1", "1 of 2"]),
         (said(FIRST, "failed", story=STORY), ["FAILED", "1", "1 of 2"]),
@@ -99,8 +112,8 @@ def test_the_table_has_a_row_for_each_requirement() -> None:
         (said(FIRST, "inconclusive", exercised=False), ["not exercised", "0", "0 of 0"]),
     ],
 )
-def test_a_row_says_what_the_trials_showed(verdict: RequirementVerdict, cells: list[str]) -> None:
-    assert row(report((verdict,)), FIRST) == [FIRST, "core", *cells]
+def test_a_row_says_what_the_trials_showed(verdict: RequirementVerdict, told: list[str]) -> None:
+    assert row(report((verdict,)), FIRST) == [FIRST, "core", *told]
 
 
 def test_trials_and_faults_are_summed_where_it_was_exercised() -> None:
@@ -177,7 +190,7 @@ def test_findings_about_provisional_requirements_stand_apart_and_are_not_scored(
     at = shown.index("About provisional requirements, and not scored:")
     assert shown[at + 1] == f"  1: {slug}: 2 updates were refused"
     assert row(of, slug)[1:] == ["provisional", "told below", "1", "1 of 2"]
-    assert not [line for line in shown if line.startswith(slug)]
+    assert not [line for line in shown if line.startswith(f"{slug}:")]
     assert sentence(of) == f"1 passed; {len(SLUGS) - 2} not exercised; provisional, not scored: {slug} failed"
 
 

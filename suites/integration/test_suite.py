@@ -12,11 +12,13 @@ REPLICASET = f"--staleproof-samples={MANIFESTS / 'replicaset-sample.yaml'}"
 GUILTY = {"no-duplicate-create": "failed", "no-excess-delete": "failed"}
 NO_OCCASION = {"isolates-objects", "name-reuse", "no-time-travel", "recovers-in-bounded-time"}
 """What cannot be exercised on a controller that reads live and leaves its children to a garbage collector."""
+A_PART = ("-k", "own_writes or status")
+"""Two of the nine scenarios, where all of them would tell no more."""
 
 
 @pytest.fixture(scope="module")
 def naive(suite: Run) -> Done:
-    return suite(f"--controller-cmd={fixture_controller('naive')}", *WIDGETS, *QUICK, "--hypothesis-seed=7")
+    return suite(f"--controller-cmd={fixture_controller('naive')}", *WIDGETS, *QUICK, *A_PART, "--hypothesis-seed=7")
 
 
 def test_a_naive_controller_is_caught(naive: Done) -> None:
@@ -30,7 +32,7 @@ def test_a_naive_controller_is_caught(naive: Done) -> None:
 
 
 def test_xdist_gives_the_same_verdicts(suite: Run, naive: Done) -> None:
-    done = suite("-n2", f"--controller-cmd={fixture_controller('naive')}", *WIDGETS, *QUICK, "--hypothesis-seed=7")
+    done = suite("-n2", f"--controller-cmd={fixture_controller('naive')}", *WIDGETS, *QUICK, *A_PART, "--hypothesis-seed=7")
     assert done.code == naive.code, done.output
     assert done.results == naive.results
     assert len(done.report["trials"]) == len(naive.report["trials"])
@@ -64,6 +66,7 @@ def test_kube_controller_manager_passes(suite: Run, kube_controller_manager: str
         f"--controller-cmd={kube_controller_manager} --kubeconfig={{kubeconfig}} {KCM_ARGUMENTS}",
         REPLICASET,
         *QUICK,
+        *A_PART,
     )
     assert done.code == 0, done.output
     assert done.results["no-duplicate-create"] == "passed"

@@ -41,6 +41,8 @@ def test_kube_controller_manager_as_an_image_passes(engine: DockerClient, suite:
         f"--controller-args=kube-controller-manager --kubeconfig={{kubeconfig}} {KCM_ARGUMENTS}",
         f"--staleproof-samples={MANIFESTS / 'replicaset-sample.yaml'}",
         *QUICK,
+        "-k",
+        "own_writes",
         env=ENVIRONMENT,
     )
     assert done.code == 0, done.output

@@ -5,6 +5,7 @@ With STALEPROOF_GOLDEN, a folder, the history of the trial that caught it is kep
 
 import gzip
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -53,6 +54,7 @@ def _found(result: Result, slug: str) -> bool:
 
 
 def _keep(result: Result, path: Path) -> None:
-    """Small, and the same bytes for the same history."""
+    """Small, the same bytes for the same history, and nothing of where it was made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress((result.folder / "history.jsonl").read_bytes(), mtime=0))
+    history = (result.folder / "history.jsonl").read_bytes().replace(sys.executable.encode(), b"python")
+    path.write_bytes(gzip.compress(history, mtime=0))

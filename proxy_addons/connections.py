@@ -45,5 +45,7 @@ class Connections:
 def _reset(handler: ConnectionHandler) -> None:
     io = handler.transports.get(handler.client)
     if io is not None and isinstance(io.writer, asyncio.StreamWriter):
-        io.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_RESET)
+        client = io.writer.get_extra_info("socket")
+        if client.fileno() >= 0:  # else it is closed already, and not yet forgotten
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_RESET)
         io.writer.transport.abort()

@@ -23,7 +23,7 @@ _SLOW = {
     "needs_bookmarks",  # a bookmark comes once a minute, and it waits for one at each step
     "stops_after_eof", "stops_on_expiry", "hammers",  # never at rest, so each step takes its limit; others like them are tried
     "trusts_past_relist", "trusts_past_children", "edge_triggered",  # caught late
-    "naive (SequentialJob)", "correct (SequentialJob)",  # their Jobs take seconds
+    "naive_sequential_job", "sequential_job",  # their Jobs take seconds
     "go-widget", "kopf_widget",  # tried in fewer plans elsewhere, too
     "oversleeps",  # on a busy machine it oversleeps without any fault, too, and then that is how it is
     "unhurried (small)",  # a pause of its own in every step
@@ -75,11 +75,11 @@ def _small(name: str, caught_by: str = "") -> Known:
     return Known(f"{name} (small)", (f"{_PACKAGE}.{name}",), "widget-sample.yaml", caught_by)
 
 
-def _sequential(name: str, caught_by: str = "") -> Known:
+def _sequential(name: str, style: str, caught_by: str = "") -> Known:
     """Those that wait for Jobs, which others have to run."""
     return Known(
-        f"{name} (SequentialJob)",
-        (f"{_PACKAGE}.sequential_job", name, _METRICS_PORT),
+        name,
+        (f"{_PACKAGE}.sequential_job", style, _METRICS_PORT),
         "sequentialjob-sample.yaml",
         caught_by,
         has_metrics=True,
@@ -91,10 +91,10 @@ GUILTY = (
     *_complete("mutants", MUTANTS),
     _small("naive", "no-duplicate-create"),
     _small("no_preconditions", "no-delete-of-unseen"),
-    _sequential("naive", "no-duplicate-create"),
+    _sequential("naive_sequential_job", "naive", "no-duplicate-create"),
 )
 HONEST = (
-    _sequential("correct"),  # those that take long first
+    _sequential("sequential_job", "correct"),  # those that take long first
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),
     Known("go-widget", ()),

@@ -29,6 +29,9 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # holds the 
 
 _NOT_YET = frozenset({404, 429, 503, 504})  # 404: a new CustomResourceDefinition is in discovery a moment before it is served
 _LIST_ATTEMPTS = 100
+_WATCH_SECONDS = 7 * 24 * 3600
+"""An API server ends a watch after 30 to 60 minutes unless it is asked for another time (`timeoutSeconds`, API reference). By then what a
+quiet one could resume from is compacted: events, which have no bookmarks."""
 
 
 class Truth:
@@ -137,7 +140,8 @@ class Truth:
 
     async def _watch(self, kind: ResourceType, start: str) -> str:
         """One watch, to its end; the resourceVersion to go on from."""
-        async with self._api.watch(kind.path(), resourceVersion=start, allowWatchBookmarks="true") as body:
+        lasts = str(_WATCH_SECONDS)
+        async with self._api.watch(kind.path(), resourceVersion=start, allowWatchBookmarks="true", timeoutSeconds=lasts) as body:
             rest = b""
             async for chunk in body.iter_any():
                 *lines, rest = (rest + chunk).split(b"\n")

@@ -15,6 +15,7 @@ NOT_KEPT = {"needs_bookmarks"}  # caught after minutes, in which much happens
 CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name not in NOT_KEPT} | {
     "naive": "no-duplicate-create",
     "no_preconditions": "no-delete-of-unseen",
+    "naive_sequential_job": "no-duplicate-create",
 }
 
 

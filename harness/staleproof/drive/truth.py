@@ -30,8 +30,8 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # holds the 
 _NOT_YET = frozenset({404, 429, 503, 504})  # 404: a new CustomResourceDefinition is in discovery a moment before it is served
 _LIST_ATTEMPTS = 100
 _WATCH_SECONDS = 7 * 24 * 3600
-"""An API server ends a watch after 30 to 60 minutes unless it is asked for another time (`timeoutSeconds`, API reference). What a quiet
-one, of events, could resume from is compacted by then: they have no bookmarks."""
+"""An API server ends a watch after 30 to 60 minutes unless it is asked for another time (`timeoutSeconds`, API reference). What
+a quiet one, of events, could resume from is compacted by then: they have no bookmarks."""
 
 
 class Truth:

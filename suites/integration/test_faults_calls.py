@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from staleproof.core.entry import Answered, Asked, Committed, Delivered, Refused, Resumed, Stalled
+from staleproof.core.entry import Answered, Asked, Committed, Delivered, FaultFired, Refused, Resumed, Stalled
 from staleproof.core.fault import Kill, LoseAnswer, Reject, SlowAnswer
 
 from .fault_play import DEPLOYMENT_SPEC, MERGE, answered, healed, is_reset, named, play, stored
@@ -150,8 +150,8 @@ def test_a_slow_answer_leaves_when_the_faults_close(theatre: Theatre) -> None:
         await play(stage, SlowAnswer(resource="configmaps", by_seconds=3600, times=None))
         client = await stage.connection()
         asking = stage.group.create_task(client.call("POST", stage.path, named("sample")))
-        while await stored(stage, "sample") is None:
-            pass
+        await until(lambda: stage.of(FaultFired) != [])
+        assert await stored(stage, "sample") is not None
         assert not asking.done()
         assert await healed(stage) == ["0 fired"]
         assert (await asking)[0] == 201

@@ -8,6 +8,7 @@ import asyncio
 import itertools
 import sys
 import textwrap
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
@@ -19,7 +20,7 @@ import yaml
 from staleproof.checks import reports_skips
 from staleproof.checks.evidence import Evidence
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.core.entry import Asked, Committed, Delivered, Entry, Exited, Metrics, Settled, Started, Stopped
+from staleproof.core.entry import Asked, Committed, Delivered, Entry, Exited, Metrics, Released, Settled, Started, Stopped
 from staleproof.core.fault import AnyFault, HideOwnWrite, Kill, OwnWrite, Restart, Window
 from staleproof.core.history import History, decode, is_work
 from staleproof.core.plan import TOUCHED, Apply, Heartbeat, Manifest, Patch, Plan, Rest, Step, Subject, Target, Touch, encode
@@ -70,9 +71,11 @@ class Stage:
 
     def run(self, *steps: Step, faults: tuple[AnyFault, ...] = (), fresh: bool = False) -> History:
         plan = Plan(scenario="extras", steps=steps, faults=faults, fresh=fresh)
+        return self.play(plan, converged=missing, deadline_seconds=LIMIT_SECONDS)
+
+    def play(self, plan: Plan, **waits: Any) -> History:  # noqa: ANN401  # as Trial has them
         folder = self._folder / str(len(list(self._folder.iterdir())))
-        trial = Trial(plan=plan, folder=folder, converged=missing, deadline_seconds=LIMIT_SECONDS)
-        return self._runner.run(run_trial(trial, self.rig))
+        return self._runner.run(run_trial(Trial(plan=plan, folder=folder, **waits), self.rig))
 
     @contextmanager
     def seeing(self) -> Iterator[list[Entry]]:
@@ -124,6 +127,35 @@ def test_a_fresh_plan_has_a_life_of_its_own(stage: Stage) -> None:
             lives.append(started.life - (lives[0] if lives else 0))
     assert lives[1:] == [0, 1, 2, 2], "the first trial starts it anyway"
     assert not of(seen, Exited), "it was told to"
+
+
+# --- the time to converge -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("may_need", "ok", "at_least"),
+    [([0.0], False, 1.0), ([4.0], True, 2.0), ([1.5, 4.0], True, 2.0), ([1.5, 3.5, 0.0], False, 4.0), ([1e3], False, 1.0)],
+    ids=["it had its time", "it may need longer", "and longer still", "and has had that, too", "longer than anybody waits"],
+)
+def test_who_may_need_longer_is_given_it(*, may_need: list[float], ok: bool, at_least: float, stage: Stage) -> None:
+    """Converged is what the test says: two seconds after it was asked for the first time, or never."""
+    stage.use(fixture())
+    told, asked = list(may_need), list[float]()
+
+    def converged(_: Mapping[Key, Any]) -> str:
+        asked.append(time.monotonic())
+        return "" if ok and asked[-1] > asked[0] + 2.0 else "not yet"
+
+    def needs(history: History) -> float:
+        assert of(history, Released)
+        return told.pop(0) if len(told) > 1 else told[0]
+
+    plan = Plan(scenario="extras", steps=(Apply(object=WIDGET), Touch(target=target(WIDGET))))
+    history = stage.play(plan, converged=converged, deadline_seconds=1.0, may_need=needs)
+    (released,), (settled,) = of(history, Released), of(history, Settled)
+    assert settled.ok == ok
+    assert at_least <= settled.at - released.at < LIMIT_SECONDS
+    assert ok or settled.why.endswith(" s: not yet")
 
 
 # --- a heartbeat -----------------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ import msgspec
 
 from staleproof.assess.result import Result, Run
 from staleproof.checks.catalog import is_scored
+from staleproof.checks.convergence import time_needed
 from staleproof.checks.evidence import Evidence
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome, Verdict, inconclusive
@@ -170,6 +171,7 @@ class Session:
             references=references,
             converged=_converged(evidence),
             deadline_seconds=_deadline(plan, references),
+            may_need=_may_need,
         )
         return self._do(lambda r: run_trial(trial, r))
 
@@ -249,6 +251,16 @@ def _converged(evidence: Evidence) -> Converged:
         return evidence.baseline.difference(((key[0], obj) for key, obj in objects.items()), namespace)
 
     return missing
+
+
+def _may_need(history: History) -> float:
+    """Seconds after the release that a correct controller may need after what was done to it."""
+    evidence = Evidence(history, tuple(history.references))
+    released = next((i for i, entry in enumerate(history.entries) if isinstance(entry, Released)), None)
+    if released is None or evidence.idle:
+        return 0.0
+    needed, since = time_needed(evidence, len(history.entries))
+    return history.entries[since].at - history.entries[released].at + needed
 
 
 def _deadline(plan: Plan, references: Sequence[History]) -> float:

@@ -104,12 +104,17 @@ def _creations(made: Population, primary: str) -> int:
 
 def too_soon(evidence: Evidence, settled: int) -> str:
     """Whether it may not have had the time to get there by this position, in words; empty when it had."""
-    needed, since = patience(evidence, settled)
-    needed = max([needed, *(_PAUSES * longest_pause(reference) for reference in evidence.references)])
+    needed, since = time_needed(evidence, settled)
     waited = evidence.history.entries[settled].at - evidence.history.entries[since].at
     if waited < needed:
         return f"it had {waited:.1f} s to catch up, and may need {needed:.1f} s after what was done to it"
     return awaits_election(evidence, settled)
+
+
+def time_needed(evidence: Evidence, until: int) -> tuple[float, int]:
+    """The seconds that a correct controller may need after all that was done to it, and the position from where they count."""
+    needed, since = patience(evidence, until)
+    return max([needed, *(_PAUSES * longest_pause(reference) for reference in evidence.references)]), since
 
 
 def broken_rules(evidence: Evidence) -> list[Verdict]:

@@ -5,14 +5,27 @@ look again after ever longer times. Both are right. So an end that came too soon
 client is given the n-th wait of client-go's reflector (0.8 s, doubled up to 30 s), twice over for its jitter; after an outage a
 controller is given twice its length, because a wait that grows from try to try by a factor of two is never longer. That is so only
 when each try follows the wait of the one before; who is woken in between by something else counts more failures than it waits for,
-so a controller whose requests were rejected is given what client-go's rate limiter makes of their number.
+so a controller whose requests failed, rejected or for a reason of its own, is given what client-go's rate limiter makes of their
+number.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from staleproof.checks.evidence import Evidence
-from staleproof.core.entry import Answered, Asked, Closed, FaultClosed, FaultFired, FaultOpened, Opened, Refused, Released, Started
+from staleproof.core.entry import (
+    Answered,
+    Asked,
+    Closed,
+    Delivered,
+    FaultClosed,
+    FaultFired,
+    FaultOpened,
+    Opened,
+    Refused,
+    Released,
+    Started,
+)
 from staleproof.core.fault import AnyFault, Coalesce, Hang, HoldStream, PastSnapshot, Pause, Refuse, Reject
 from staleproof.core.history import is_work
 from staleproof.core.request import BOOKKEEPING
@@ -23,6 +36,8 @@ _OUTAGES = (HoldStream, Refuse, Hang, Coalesce, PastSnapshot, Pause, Reject)
 _FIRST_WAIT, _LONGEST_WAIT, _JITTER = 0.8, 30.0, 2.0
 _OUTAGE_FACTOR = 2.0
 _LIMITER_FIRST, _LIMITER_LONGEST = 0.005, 1000.0  # workqueue.DefaultTypedControllerRateLimiter, for each item
+_SHOWS_ITS_PACE = 2
+_NOT_FOUND, _ASKS_OR_REMOVES = 404, ("get", "delete")
 _ELECTION_SECONDS = 20.0
 """client-go's default lease of 15 s has to run out, and is tried for every 2 s, give or take."""
 
@@ -69,7 +84,7 @@ def patience(evidence: Evidence, settled: int) -> tuple[float, int]:
             since = max(since, index)
     most = max(turned_away.values(), default=0)
     wait = _JITTER * min(_FIRST_WAIT * 2.0 ** (min(most, 10) - 1), _LONGEST_WAIT) if most else 0.0
-    return max(wait, _OUTAGE_FACTOR * _longest_outage(evidence), retry_wait(_most_rejected(evidence, life, settled))), since
+    return max(wait, _OUTAGE_FACTOR * _longest_outage(evidence), _limited(evidence, life, since, settled)), since
 
 
 def retry_wait(failures: int) -> float:
@@ -77,14 +92,35 @@ def retry_wait(failures: int) -> float:
     return min(_LIMITER_FIRST * 2.0 ** min(failures - 1, 30), _LIMITER_LONGEST) if failures else 0.0
 
 
-def _most_rejected(evidence: Evidence, life: int, until: int) -> int:
-    """How often requests of one kind were rejected in this life: whether they were about one object or many cannot be seen."""
-    entries = evidence.history.entries[life:until]
-    rejecting = {number for number, fault in fired(evidence).items() if isinstance(fault, Reject)}
-    rejected = {entry.request for entry in entries if isinstance(entry, Answered) and entry.fault in rejecting}
-    asked = [entry for entry in entries if isinstance(entry, Asked) and entry.request in rejected]
-    kinds = Counter((entry.verb, entry.resource, entry.subresource) for entry in asked)
-    return max(kinds.values(), default=0)
+def _limited(evidence: Evidence, life: int, since: int, settled: int) -> float:
+    """Seconds from `since` until client-go's rate limiter has tried once more whatever failed in this life.
+
+    Whether requests were about one object or many cannot be seen, so all are counted. What it is shown may make it try sooner, and
+    again fail; after that each try follows the wait of the one before. Whoever then fails twice is not waiting for anything.
+    """
+    entries = evidence.history.entries
+    shown = [i for i, entry in enumerate(entries[:settled]) if isinstance(entry, Delivered) and entry.uid]
+    caught_up = max([since, *shown[-1:]])
+    failed = [index for index in _failures(evidence, settled) if index > life]
+    before = [index for index in failed if index <= caught_up]
+    counted = failed if len(failed) - len(before) < _SHOWS_ITS_PACE else before
+    begins = max([caught_up, *counted[-1:]])
+    return entries[begins].at - entries[since].at + retry_wait(len(counted)) if counted else 0.0
+
+
+def _failures(evidence: Evidence, until: int) -> Iterator[int]:
+    """Positions of the answers that tell of a failure.
+
+    Whoever asks whether something exists, or removes it, and hears that it does not exist, has not failed.
+    """
+    asked: dict[int, Asked] = {}
+    for index, entry in enumerate(evidence.history.entries[:until]):
+        match entry:
+            case Asked() if entry.resource not in BOOKKEEPING:
+                asked[entry.request] = entry
+            case Answered(request=request, outcome="fail" | "unknown", code=code) if request in asked:
+                if code != _NOT_FOUND or asked[request].verb not in _ASKS_OR_REMOVES:
+                    yield index
 
 
 def awaits_election(evidence: Evidence, settled: int) -> str:

@@ -37,10 +37,14 @@ class Record:
         found = (entry for entry in self._entries if isinstance(entry, Committed | Asked))
         return {entry.resource for entry in found if entry.namespace}
 
+    def so_far(self) -> History:
+        """What has been recorded, in order; the trial goes on."""
+        return History(self.header, tuple(in_order(self._entries)), self._references)
+
     def finish(self) -> History:
         """Close the file, with the entries in order."""
         self._file.close()
-        history = History(self.header, tuple(in_order(self._entries)), self._references)
+        history = self.so_far()
         draft = self.path.with_suffix(".draft")
         draft.write_bytes(encode(history))
         draft.replace(self.path)

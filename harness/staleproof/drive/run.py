@@ -29,6 +29,9 @@ from staleproof.errors import HarnessBug, SetupError
 
 _LEFT_ALONE = frozenset({"events", "serviceaccounts"})
 _REST_SECONDS = 0.1
+_MARGIN_SECONDS = 1.0
+MOST_PATIENCE_SECONDS = 100.0
+"""client-go's rate limiter has come to 82 s after 15 failures."""
 
 Converged = Callable[[dict[Key, JSON]], str]
 """Says what is missing from the state that the references reached; empty when nothing is."""
@@ -44,6 +47,8 @@ class Trial:
         references: fault-free histories of the same workload; empty when this is one itself.
         converged: when the wait for convergence is over; empty accepts any state that is quiet.
         deadline_seconds: how long after the release convergence may take; empty means what the plan says.
+        may_need: seconds after the release that a correct controller may need, told from what was recorded so far; who has not
+            converged at the deadline is given them, up to `MOST_PATIENCE_SECONDS`.
     """
 
     plan: Plan
@@ -51,6 +56,7 @@ class Trial:
     references: Sequence[History] = ()
     converged: Converged | None = None
     deadline_seconds: float | None = None
+    may_need: Callable[[History], float] | None = None
 
 
 async def run_trial(trial: Trial, rig: Rig) -> History:
@@ -101,7 +107,7 @@ async def _run(trial: Trial, rig: Rig, record: Record, kinds: Sequence[ResourceT
     await doing.readings.take()
     with doing.following():
         await _steps(trial.plan, doing)
-        await _settle(trial, doing, kinds)
+        await _settle(trial, doing, kinds, record)
     await rig.proxy.fence()
     await rig.truth.caught_up(namespace, record.resources())
     rig.feed.take(Ended(at=time.monotonic()))
@@ -158,7 +164,7 @@ async def _until_idle(settle: Settle, doing: _Doing) -> bool:
             return idle
 
 
-async def _settle(trial: Trial, doing: _Doing, kinds: Sequence[ResourceType]) -> None:
+async def _settle(trial: Trial, doing: _Doing, kinds: Sequence[ResourceType], record: Record) -> None:
     """Release everything, wait until converged and quiet, then let the controller reconcile everything once more."""
     settle, rig = trial.plan.settle, doing.rig
     await rig.proxy.release()
@@ -166,7 +172,8 @@ async def _settle(trial: Trial, doing: _Doing, kinds: Sequence[ResourceType]) ->
     for missed in doing.lives.missed():
         rig.feed.take(missed)
     rig.feed.activity.touch(time.monotonic())
-    rig.feed.take(Released(at=time.monotonic()))
+    released = time.monotonic()
+    rig.feed.take(Released(at=released))
     await doing.readings.take()
     await _sweep(rig, doing.workload.namespace)
     await rig.feed.until(lambda now: not rig.feed.activity.is_starting or now + 0.05, limit_seconds=rig.start_seconds)
@@ -186,12 +193,21 @@ async def _settle(trial: Trial, doing: _Doing, kinds: Sequence[ResourceType]) ->
 
     deadline = trial.deadline_seconds or settle.deadline_seconds
     ok = await rig.feed.until(settled, limit_seconds=deadline)
-    rig.feed.take(Settled(at=time.monotonic(), ok=ok, why="" if ok else f"after {deadline:g} s: {missing}"))
+    while not ok and (more := _more_seconds(trial, record, time.monotonic() - released)):
+        ok = await rig.feed.until(settled, limit_seconds=more)
+    waited = time.monotonic() - released
+    rig.feed.take(Settled(at=time.monotonic(), ok=ok, why="" if ok else f"after {waited:.3g} s: {missing}"))
     await doing.readings.take()
     if ok and settle.resync:
         for resource in dict.fromkeys(kind.name for kind in kinds):
             await doing.workload.resync(resource)
         await rig.feed.until_idle(settle.idle_seconds, limit_seconds=settle.limit_seconds)
+
+
+def _more_seconds(trial: Trial, record: Record, waited: float) -> float:
+    """How much longer to wait for who has not converged yet; 0 if it had its time, or would need more than is given."""
+    needed = trial.may_need(record.so_far()) if trial.may_need else 0.0
+    return max(0.0, needed + _MARGIN_SECONDS - waited) if waited < needed <= MOST_PATIENCE_SECONDS else 0.0
 
 
 async def _sweep(rig: Rig, namespace: str) -> None:

@@ -104,3 +104,32 @@ def test_a_life_that_has_written_nothing_may_wait_to_be_elected_for_a_while() ->
 
 def test_what_a_rate_limiter_makes_of_failures() -> None:
     assert [retry_wait(n) for n in (0, 1, 2, 14, 18, 19, 500)] == [0.0, 0.005, 0.01, 40.96, 655.36, 1000.0, 1000.0]
+
+
+def failing(script: StreamScript, times: int) -> StreamScript:
+    for _ in range(times):
+        script.refused("update", "w", "Conflict", resource=WIDGETS)
+    return script
+
+
+def test_a_rate_limiter_counts_what_failed_for_whatever_reason() -> None:
+    mixed = failing(StreamScript(SEVER), 6).rejected().rejected()
+
+    assert [round(allowed(failing(StreamScript(SEVER), n)), 3) for n in (0, 1, 14)] == [0.0, 0.005, 40.96]
+    assert round(allowed(mixed), 2) == 0.64
+    assert allowed(failing(StreamScript(SEVER), 14).restarted()) == 0.0
+    assert allowed(StreamScript(SEVER).gets("gone").gets("gone")) == 0.0
+
+
+def test_what_it_is_shown_is_a_reason_to_try_sooner_and_to_fail_again() -> None:
+    shown = failing(failing(StreamScript(SEVER), 10).released(), 3).passes(2.0).applied("w")
+    once_more = failing(failing(StreamScript(SEVER), 13).released().passes(20.0), 1)
+
+    assert 20.48 + 2 < allowed(shown) < 20.48 + 3
+    assert 40.96 + 20 < allowed(once_more) < 40.96 + 21
+
+
+def test_who_has_been_shown_everything_and_fails_twice_is_not_waiting() -> None:
+    script = failing(failing(StreamScript(SEVER), 3).released().passes(1.0), 20)
+
+    assert round(allowed(script), 2) == 0.02

@@ -1,14 +1,19 @@
 """The clients' side of mitmproxy: who is connected, who may connect."""
 
 import asyncio
+import contextlib
+import fcntl
 import socket
 import struct
+import sys
+import termios
 
 from mitmproxy import ctx, http
 from mitmproxy.addons.proxyserver import Proxyserver
 from mitmproxy.proxy.server import ConnectionHandler
 
 _LINGER_RESET = struct.pack("ii", 1, 0)
+_UNREAD_SECONDS, _GLANCE_SECONDS = 30.0, 0.005
 
 
 class Connections:
@@ -17,18 +22,21 @@ class Connections:
     def __init__(self, proxyserver: Proxyserver) -> None:
         self._proxyserver = proxyserver
         self._lock = asyncio.Lock()
+        self._resets: set[asyncio.Task[None]] = set()
 
-    def reset(self, flow: http.HTTPFlow) -> None:
-        """End this client's TCP connection with a reset instead of an orderly close."""
+    async def reset(self, flow: http.HTTPFlow) -> None:
+        """End this client's TCP connection with a reset instead of an orderly close, behind what was sent before."""
         handler = self._proxyserver.connections.get(flow.client_conn.id)
         if handler is not None:
-            _reset(handler)
+            await _reset(handler)
 
     def reset_all(self) -> int:
-        """The same for everybody; how many there were."""
+        """The same for everybody, without waiting for it; how many there are."""
         handlers = list(self._proxyserver.connections.values())
         for handler in handlers:
-            _reset(handler)
+            task = asyncio.get_running_loop().create_task(_reset(handler))
+            self._resets.add(task)
+            task.add_done_callback(self._resets.discard)
         return len(handlers)
 
     async def listen(self, *, on: bool) -> None:
@@ -42,10 +50,31 @@ class Connections:
                     await instance.start()
 
 
-def _reset(handler: ConnectionHandler) -> None:
+async def _reset(handler: ConnectionHandler) -> None:
     io = handler.transports.get(handler.client)
-    if io is not None and isinstance(io.writer, asyncio.StreamWriter):
-        client = io.writer.get_extra_info("socket")
-        if client.fileno() >= 0:  # else it is closed already, and not yet forgotten
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_RESET)
-        io.writer.transport.abort()
+    if io is None or not isinstance(io.writer, asyncio.StreamWriter):
+        return
+    await _arrived(io.writer)
+    client = io.writer.get_extra_info("socket")
+    if client.fileno() >= 0:  # else it is closed already, and not yet forgotten
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_RESET)
+    io.writer.transport.abort()
+
+
+async def _arrived(writer: asyncio.StreamWriter) -> None:
+    """Return when the client's machine has all that was written: a reset throws away what is still on the way.
+
+    The history calls that delivered. Who does not read for `_UNREAD_SECONDS` is not waited for.
+    """
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_UNREAD_SECONDS):
+            while not writer.transport.is_closing() and _on_the_way(writer):
+                await asyncio.sleep(_GLANCE_SECONDS)
+
+
+def _on_the_way(writer: asyncio.StreamWriter) -> int:
+    """Bytes that the client's machine has not acknowledged, as far as this one can tell."""
+    sent = bytearray(4)
+    with contextlib.suppress(OSError, ValueError):  # Linux tells, others do not; nobody does of a closed socket
+        fcntl.ioctl(writer.get_extra_info("socket").fileno(), termios.TIOCOUTQ, sent)
+    return writer.transport.get_write_buffer_size() + int.from_bytes(sent, sys.byteorder)

@@ -69,7 +69,7 @@ class RequestFaults:
         while isinstance(decision, Stall) and decision.then == "forward" and fault is not None:
             await self._stall(flow, call, fault, forward=True)
             if not flow.client_conn.connected:
-                self._cut(flow, call, fault, executed=False)
+                await self._cut(flow, call, fault, executed=False)
                 return
             decision, fault = self._ask_faults(call)
         await self._carry_out(decision, flow, call, fault)
@@ -92,7 +92,7 @@ class RequestFaults:
             case ErrorEvent():
                 self._refuse_watch(decision, flow, call, fault)
             case Cut():
-                self._cut(flow, call, fault, executed=False)
+                await self._cut(flow, call, fault, executed=False)
             case _:
                 await self._in_time(decision, flow, call, fault)
 
@@ -103,7 +103,7 @@ class RequestFaults:
                 await self._wait(seconds, flow, call, fault)
             case Stall() | Freeze():
                 await self._stall(flow, call, fault)
-                self._cut(flow, call, fault, executed=False)
+                await self._cut(flow, call, fault, executed=False)
             case FromPast(step):
                 await self._answer_from_past(self._board.schedule.revision_at(step), flow, call, fault)
             case Competition():
@@ -123,14 +123,14 @@ class RequestFaults:
                 self._says(call, fault, executed=True, told=(decision.code, decision.reason))
                 flow.response = _status(decision)
             case Cut():
-                self._cut(flow, call, fault, executed=True)
+                await self._cut(flow, call, fault, executed=True)
             case Wait(seconds):
                 await self._wait(seconds, flow, call, fault)
                 if not flow.client_conn.connected:
                     self._says(call, fault, executed=True, told=(0, ""))
             case Freeze():
                 await self._stall(flow, call, fault)
-                self._cut(flow, call, fault, executed=True)
+                await self._cut(flow, call, fault, executed=True)
 
     def _ask_faults(self, call: Call) -> Called:
         if not self._board.is_current(call.plan):
@@ -154,9 +154,9 @@ class RequestFaults:
         flow.response = http.Response.make(200, error_event(error.code, error.reason, error.message), _JSON)
         self._refused(call)
 
-    def _cut(self, flow: http.HTTPFlow, call: Call, fault: int, *, executed: bool) -> None:
+    async def _cut(self, flow: http.HTTPFlow, call: Call, fault: int, *, executed: bool) -> None:
         self._says(call, fault, executed=executed, told=(0, ""))
-        self._connections.reset(flow)
+        await self._connections.reset(flow)
         if flow.killable:
             flow.kill()
         self._refused(call)

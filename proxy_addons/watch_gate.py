@@ -54,11 +54,11 @@ class WatchGate:
     def response(self, flow: http.HTTPFlow) -> None:
         self._relay.forget(flow.id)
 
-    def error(self, flow: http.HTTPFlow) -> None:
+    async def error(self, flow: http.HTTPFlow) -> None:
         """Comes when the relay has broken off: all that it has sent before is on its way to the client by now."""
         self._relay.forget(flow.id)
         if _RESET in flow.metadata:
-            self._connections.reset(flow)
+            await self._connections.reset(flow)
 
     def client_disconnected(self, client: connection.Client) -> None:
         self._board.waits.stir()

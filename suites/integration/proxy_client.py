@@ -4,6 +4,7 @@ Decides nothing about Kubernetes: what is asked for and what the answer should b
 """
 
 import asyncio
+import contextlib
 import gzip
 import json
 import ssl
@@ -38,6 +39,7 @@ class Connection:
         if alpn:
             self._tls.set_alpn_protocols(alpn)
         self.fields: dict[str, str] = {}
+        self._size: int | None = None
 
     async def open(self) -> None:
         self.reader, self.writer = await asyncio.open_connection(
@@ -70,11 +72,17 @@ class Connection:
         return int(lines[0].split()[1])
 
     async def chunk(self) -> bytes:
-        """Empty at the last chunk."""
-        size = int(await self.reader.readuntil(b"\r\n"), 16)
-        data = await self.reader.readexactly(size)
-        await self.reader.readexactly(2)
-        return data
+        """Empty at the last chunk. One that broke off in the middle can be asked for again."""
+        if self._size is None:
+            self._size = int(await self.reader.readuntil(b"\r\n"), 16)
+        data = await self.reader.readexactly(self._size + 2)
+        self._size = None
+        return data[:-2]
+
+    def unread(self) -> None:
+        """Let what came before a reset be read: asyncio raises at once, and keeps it."""
+        self.reader._exception = None  # type: ignore[attr-defined]
+        self.reader.feed_eof()
 
     async def body(self) -> bytes:
         """The rest of the answer, as it came."""
@@ -111,14 +119,20 @@ class Watching:
 
     async def _collect(self) -> None:
         try:
-            while data := await self.connection.chunk():
-                *lines, self.rest = (self.rest + data).split(b"\n")
-                self.lines += lines
+            await self._take()
             self.ending = "clean"
         except ConnectionResetError:
+            self.connection.unread()
+            with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+                await self._take()
             self.ending = "reset"
         except (OSError, asyncio.IncompleteReadError):
             self.ending = "cut"
+
+    async def _take(self) -> None:
+        while data := await self.connection.chunk():
+            *lines, self.rest = (self.rest + data).split(b"\n")
+            self.lines += lines
 
     @property
     def frames(self) -> list[JSON]:

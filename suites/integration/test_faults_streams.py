@@ -1,8 +1,9 @@
 """Legal faults about open streams, on the wire: what comes late, what is cut where, what is added, and whom it concerns."""
 
+import asyncio
 import itertools
 import json
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import pytest
 
@@ -10,7 +11,7 @@ from staleproof.core.entry import Closed, Delivered, FaultRefused, Withheld
 from staleproof.core.fault import AddBookmarks, HoldStream, SeverStream, Skew, SlowStart
 
 from .fault_play import healed, health, is_reset, play
-from .proxy_client import until
+from .proxy_client import Watching, until
 from .proxy_stage import Stage, Theatre
 from .proxy_stage import theatre as theatre
 
@@ -163,6 +164,29 @@ def test_what_was_delivered_before_the_end_has_arrived(
         await play(stage, SeverStream(resource="configmaps", how=how, nth=25))
         watch = await stage.watch("0")
         assert await watch.ended() == ending
+        assert await healed(stage) == ["0 fired"]
+        assert [name for _, name in watch.events] == [entry.name for entry in stage.of(Delivered)]
+        assert len(watch.events) == 24
+
+    theatre.play(body)
+
+
+def test_a_reset_waits_for_a_slow_reader(theatre: Theatre) -> None:
+    """More than the sockets on the way take: it is sent behind what the history calls delivered, however long that takes."""
+
+    async def body(stage: Stage) -> None:
+        for number in range(30):
+            await stage.create(f"large-{number}", size=500_000)
+        await play(stage, SeverStream(resource="configmaps", how="reset", nth=25))
+        client = await stage.connection()
+        await client.ask("GET", f"{stage.path}?watch=1&resourceVersion=0")
+        transport = cast(asyncio.ReadTransport, client.writer.transport)
+        transport.pause_reading()
+        await until(lambda: stage.of(Closed) != [])
+        await asyncio.sleep(1.0)
+        transport.resume_reading()
+        watch = Watching(client, stage.group)
+        assert await watch.ended() == "reset"
         assert await healed(stage) == ["0 fired"]
         assert [name for _, name in watch.events] == [entry.name for entry in stage.of(Delivered)]
         assert len(watch.events) == 24

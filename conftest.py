@@ -1,13 +1,18 @@
 """For this repository's own tests: with xdist, a file's tests stay together, because they share what they start.
 
-The mutants do not: each is free to run on any worker.
+The mutants do not: each is free to run on any worker. And they are mixed among the integration tests: mutants mostly wait and those
+mostly compute, so the machine is neither idle nor overloaded.
 """
+
+import os
+from collections.abc import Sequence
+from itertools import groupby
 
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-_FREE = "suites/mutants/"
+_FREE, _MIXED_WITH = "suites/mutants/", "suites/integration/"
 
 
 class _Together(LoadFileScheduling):
@@ -18,3 +23,21 @@ class _Together(LoadFileScheduling):
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
     return _Together(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        free = [[item] for item in items if item.nodeid.startswith(_FREE)]
+        files = [list(tests) for _, tests in groupby((item for item in items if item.nodeid.startswith(_MIXED_WITH)), key=_file)]
+        others = [item for item in items if not item.nodeid.startswith((_FREE, _MIXED_WITH))]
+        items[:] = [item for unit in _riffled(free, files) for item in unit] + others
+
+
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
+
+
+def _riffled(*decks: Sequence[list[pytest.Item]]) -> list[list[pytest.Item]]:
+    """Each deck in its order, all spread evenly over the whole."""
+    placed = [(place / len(deck), number, unit) for number, deck in enumerate(decks) for place, unit in enumerate(deck)]
+    return [unit for *_, unit in sorted(placed, key=lambda entry: entry[:2])]

@@ -1,6 +1,6 @@
 """What a person reads at the end of a run: one table, one sentence. What is not scored (hostile, provisional) stands apart."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from rich import box
@@ -11,7 +11,7 @@ from rich.text import Text
 from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.checks.verdict import Outcome
 from staleproof.core.spent import Spent
-from staleproof.report.model import Report, RequirementVerdict, TrialReport, outcome, overall, refused, verdicts_on
+from staleproof.report.model import FaultReport, Report, RequirementVerdict, TrialReport, outcome, overall, refused, verdicts_on
 
 _STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.INCONCLUSIVE: "yellow", Outcome.NOT_EXERCISED: "dim"}
 _WORDS = {
@@ -55,14 +55,20 @@ def _fired(trials: Sequence[TrialReport]) -> str:
 
 
 def _silent(report: Report) -> Iterator[Text]:
-    """The faults that did nothing: the commonest reasons."""
-    faults = [fault for trial in report.trials for fault in trial.faults if fault.outcome != "fired"]
-    reasons = Counter((fault.fault, fault.resource, fault.outcome, fault.why) for fault in faults)
-    for (name, resource, outcome_, why), times in reasons.most_common(_MOST_REASONS):
-        told = f"{name} of {resource} {'did not fire' if outcome_ == 'not fired' else 'was refused'}"
-        yield Text(f"{told}{f' ({times} times)' if times > 1 else ''}{f': {why}' if why else ''}", style="dim")
-    if len(reasons) > _MOST_REASONS:
-        yield Text(f"and {len(reasons) - _MOST_REASONS} more reasons why faults did nothing; report.json has them", style="dim")
+    """The faults that did nothing, each once, with the commonest reason."""
+    silent: dict[tuple[str, str], list[FaultReport]] = defaultdict(list)
+    for fault in (fault for trial in report.trials for fault in trial.faults if fault.outcome != "fired"):
+        silent[fault.fault, fault.outcome].append(fault)
+    commonest = sorted(silent.items(), key=lambda item: -len(item[1]))
+    for (name, outcome_), faults in commonest[:_MOST_REASONS]:
+        resources = ", ".join(dict.fromkeys(fault.resource for fault in faults))
+        (why, times), *others = Counter(fault.why for fault in faults).most_common()
+        told = f"{name} of {resources} {'did not fire' if outcome_ == 'not fired' else 'was refused'}"
+        often = f" ({len(faults)} times{f', {times} of them for this reason' if others else ''})" if len(faults) > 1 else ""
+        yield Text(f"{told}{often}{f': {why}' if why else ''}", style="dim")
+    if len(commonest) > _MOST_REASONS:
+        names = ", ".join(dict.fromkeys(name for (name, _), _ in commonest[_MOST_REASONS:]))
+        yield Text(f"{names} did nothing either; report.json has the reasons", style="dim")
 
 
 def _provisional(report: Report) -> Iterator[Text]:

@@ -62,10 +62,11 @@ def _silent(report: Report) -> Iterator[Text]:
     commonest = sorted(silent.items(), key=lambda item: -len(item[1]))
     for (name, outcome_), faults in commonest[:_MOST_REASONS]:
         resources = ", ".join(dict.fromkeys(fault.resource for fault in faults))
-        (why, times), *others = Counter(fault.why for fault in faults).most_common()
+        (why, _), *others = Counter(fault.why for fault in faults).most_common()
         told = f"{name} of {resources} {'did not fire' if outcome_ == 'not fired' else 'was refused'}"
-        often = f" ({len(faults)} times{f', {times} of them for this reason' if others else ''})" if len(faults) > 1 else ""
-        yield Text(f"{told}{often}{f': {why}' if why else ''}", style="dim")
+        often = f" ({len(faults)} times)" if len(faults) > 1 else ""
+        because = f"{', most often' if others else ''}: {why}" if why else ""
+        yield Text(f"{told}{often}{because}", style="dim")
     if len(commonest) > _MOST_REASONS:
         names = ", ".join(dict.fromkeys(name for (name, _), _ in commonest[_MOST_REASONS:]))
         yield Text(f"{names} did nothing either; report.json has the reasons", style="dim")

@@ -3,7 +3,7 @@
 Put to the test: bookmarks of the controller's watches were dropped, or it got some more. Three things are findings:
 
 1. it waited for a bookmark: with nothing but bookmarks kept from it, it was at rest for longer than it ever pauses without faults,
-   and the state was not the references'; then bookmarks came, nothing else, and it went on;
+   and the state was not the references'; then bookmarks came, nothing else that was new to it, and with one of them it went on;
 2. it took bookmarks for objects: while it was at rest, each bookmark that came was soon followed by a write before anything else
    happened, at least twice; nothing was written at rest without one; and no reference shows the like;
 3. an end that is not the references', when nothing was done to it but to its bookmarks.
@@ -81,17 +81,19 @@ def _waited(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _went_on(found: Sequence[Moment], closed: int) -> tuple[Moment, Moment, Moment] | None:
-    """The last thing before this position that told it anything, the bookmark after it, and the write that came right behind."""
+    """The last thing before this position that told it anything, and then the first write and the bookmark right before that.
+
+    Echoes may come in between, if some came before this position, too, and did not make it write.
+    """
     before = [moment for moment in found if moment.index < closed and moment.kind in ("cause", "write")]
-    bookmark, write = None, None
-    for moment in (moment for moment in found if moment.index > closed):
-        if moment.kind != "bookmark":
-            write = moment
-            break
-        bookmark = moment
-    if not before or bookmark is None or write is None or write.kind != "write":
+    after = [moment for moment in found if moment.index > closed]
+    write = next((place for place, moment in enumerate(after) if moment.kind not in ("bookmark", "echo")), None)
+    if not before or not write or after[write].kind != "write" or after[write - 1].kind != "bookmark":
         return None
-    return before[-1], bookmark, write
+    had_echoes = any(moment.kind == "echo" and before[-1].index < moment.index < closed for moment in found)
+    if not had_echoes and any(moment.kind == "echo" for moment in after[:write]):
+        return None
+    return before[-1], after[write - 1], after[write]
 
 
 def _taken(evidence: Evidence) -> Iterator[Finding]:

@@ -7,6 +7,8 @@ import itertools
 from collections.abc import Iterator
 from typing import Literal
 
+from msgspec import structs
+
 from staleproof.core.fault import (
     AddBookmarks,
     AnyFault,
@@ -32,6 +34,9 @@ EXPIRED = ("survives-expiry", "converges-after-catch-up")
 BOOKMARKS = ("needs-no-bookmarks", "converges-after-catch-up")
 _MINUTE_SECONDS = 60.0
 """An API server sends a bookmark about once a minute, and some seconds before a watch reaches its limit."""
+
+_REST_SECONDS, _REST_FACTOR = 3.0, 4.0
+"""Of what is idle: who needs bookmarks is seen to wait for one."""
 
 
 def sever(observed: Observed, profile: Profile) -> Iterator[Plan]:
@@ -107,9 +112,10 @@ def more_bookmarks(observed: Observed, profile: Profile) -> Iterator[Plan]:
 
 def no_bookmarks(observed: Observed, profile: Profile) -> Iterator[Plan]:
     """No bookmark at all: where they come within seconds anyway, or when there are minutes to wait for them."""
-    drop = DropBookmarks(resource="*")
+    drop, plan = DropBookmarks(resource="*"), _plan(observed, "no bookmarks", BOOKMARKS)
     if observed.bookmarked:
-        yield _plan(observed, "no bookmarks", BOOKMARKS, drop)
+        rest = Rest(seconds=max(_REST_SECONDS, _REST_FACTOR * observed.settle().idle_seconds))
+        yield structs.replace(plan, steps=(*plan.steps, rest), faults=(drop,))
     elif observed.asks_bookmarks and profile.longest > _MINUTE_SECONDS:
         steps = (*life(observed).steps, Rest(seconds=profile.longest), Touch(target=observed.target))
         yield Plan(

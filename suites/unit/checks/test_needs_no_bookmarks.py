@@ -60,6 +60,17 @@ def test_so_is_one_that_was_only_shown_the_same_again_meanwhile() -> None:
     assert verdict.outcome is Outcome.FAIL
 
 
+def test_so_is_one_that_was_shown_the_same_before_and_after() -> None:
+    """Brief watches: each shows again what no bookmark has confirmed, and that never made it go on."""
+    script = StreamScript(DROP).opens().step(1, "apply").applied("w", spec=2).creates("w-0").no_bookmark("pods").passes(3.0)
+    script.ended("pods", "clean", fault=None).watches().shows("w-0").passes(0.5).closes().released()
+    script.ended("pods", "clean", fault=None).watches().shows("w-0").passes(2.0)
+
+    verdict = judge(script.bookmark("pods").creates("w-1").updates("w", status={"ready": 2}))
+
+    assert verdict.outcome is Outcome.FAIL
+
+
 def test_so_is_one_that_never_goes_on() -> None:
     verdict = judge(waiting().passes(10.0).settled(ok=False))
 
@@ -109,6 +120,20 @@ def test_one_that_was_shown_something_else_before_it_went_on_is_innocent() -> No
     script = waiting().bookmark("pods").applied("w", spec=2).creates("w-1").updates("w", status={"ready": 2})
 
     assert judge(script).outcome is Outcome.PASS
+
+
+def test_what_was_shown_again_may_have_woken_it_if_nothing_was_before() -> None:
+    script = waiting().ended("pods", "clean", fault=None).watches().shows("w-0").bookmark("pods")
+
+    assert judge(script.creates("w-1").updates("w", status={"ready": 2})).outcome is Outcome.PASS
+
+
+def test_so_it_may_if_it_was_shown_again_behind_the_bookmark() -> None:
+    script = StreamScript(DROP).opens().step(1, "apply").applied("w", spec=2).creates("w-0").no_bookmark("pods").passes(3.0)
+    script.ended("pods", "clean", fault=None).watches().shows("w-0").passes(0.5).closes().released().bookmark("pods")
+    script.ended("pods", "clean", fault=None).watches().shows("w-0")
+
+    assert judge(script.creates("w-1").updates("w", status={"ready": 2})).outcome is Outcome.PASS
 
 
 def test_a_write_after_a_bookmark_may_be_a_coincidence() -> None:

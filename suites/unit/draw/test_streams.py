@@ -64,6 +64,8 @@ def test_bookmarks_are_dropped_where_there_are_any() -> None:
     assert [plan.faults for plan in no_bookmarks(replace(widgets(), bookmarked=(PODS,)), STANDARD)] == [
         (DropBookmarks(resource="*"),)
     ]
+    (quick,) = no_bookmarks(replace(widgets(), bookmarked=(PODS,)), STANDARD)
+    assert quick.steps == (*life(widgets()).steps, Rest(seconds=3.0))
     (slow,) = no_bookmarks(widgets(), PROFILES["slow"])
     assert Rest(seconds=310.0) in slow.steps
     assert list(no_bookmarks(replace(widgets(), asks_bookmarks=False), PROFILES["slow"])) == []

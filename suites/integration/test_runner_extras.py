@@ -23,6 +23,7 @@ from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Asked, Committed, Delivered, Entry, Exited, Metrics, Released, Settled, Started, Stopped
 from staleproof.core.fault import AnyFault, HideOwnWrite, Kill, OwnWrite, Restart, Window
 from staleproof.core.history import History, decode, is_work
+from staleproof.core.pace import lasted
 from staleproof.core.plan import TOUCHED, Apply, Heartbeat, Manifest, Patch, Plan, Rest, Step, Subject, Target, Touch, encode
 from staleproof.drive.control_plane import KUBERNETES_VERSION, ControlPlaneOptions, Silent
 from staleproof.drive.control_plane.build import ensure_built
@@ -158,6 +159,14 @@ def test_who_may_need_longer_is_given_it(*, may_need: list[float], ok: bool, at_
     assert ok or settled.why.endswith(" s: not yet")
 
 
+def test_a_run_may_be_told_to_take_its_time(stage: Stage) -> None:
+    stage.use(fixture())
+    plan = Plan(scenario="extras", steps=(Apply(object=WIDGET), Touch(target=target(WIDGET))))
+    took = lasted(stage.play(plan, lasts=(2.0, 0.0, 1.5)))
+    assert took[0] >= 2.0 > took[1]
+    assert took[2] >= 1.5
+
+
 # --- a heartbeat -----------------------------------------------------------------------------------------------------------------
 
 
@@ -189,7 +198,8 @@ def test_a_leader_that_was_killed_works_again_without_waiting_for_its_own_lease(
         history = stage.run(Apply(object=REPLICA_SET), faults=(fault,))
     assert [entry.ok for entry in of(history, Settled)] == [True]
     (stopped,) = of(history, Stopped)
-    again = min(entry.at for entry in of(history, Asked) if entry.at > stopped.at and is_work(entry))
+    second = of(history, Started)[-1].at  # what the first had sent may still arrive when it is dead
+    again = min(entry.at for entry in of(history, Asked) if entry.at > second and is_work(entry))
     leases = [entry.object["spec"] for entry in of(seen, Committed) if entry.name == "kube-controller-manager"]
     holders = [holder for holder, _ in itertools.groupby(lease.get("holderIdentity", "") for lease in leases)]
     named = [holder for holder in holders if holder]

@@ -6,9 +6,9 @@ would compare half-done work with whole, so the windows in which "nothing happen
 
 from dataclasses import dataclass, field
 
-from staleproof.core.entry import Answered, Asked, Committed, Delivered, Settled, StepBegan
+from staleproof.core.entry import Answered, Asked, Committed, Delivered, Released, Settled, StepBegan, StepEnded
 from staleproof.core.history import History, is_work
-from staleproof.core.plan import Settle
+from staleproof.core.plan import Resync, Settle
 from staleproof.core.request import BOOKKEEPING
 
 _FACTOR_IDLE, _FACTOR_QUIET, _FACTOR_LIMIT = 1.5, 2.0, 10.0
@@ -64,6 +64,27 @@ class _Pauses:
 
 def _counts(entry: Committed, history: History) -> bool:
     return entry.namespace == history.header.namespace and entry.resource not in BOOKKEEPING
+
+
+def lasted(history: History) -> tuple[float, ...]:
+    """Seconds that each step of the trial's workload took, and last those from the release to the end.
+
+    A resync is no step of a workload; its time counts to the step before.
+    """
+    began: dict[int, float] = {}
+    took: list[float] = []
+    released = history.entries[-1].at
+    for entry in history.entries:
+        match entry:
+            case StepBegan():
+                began[entry.step] = entry.at
+            case StepEnded() if isinstance(history.header.plan.steps[entry.step - 1], Resync):
+                took[-1:] = [seconds + entry.at - began[entry.step] for seconds in took[-1:]]
+            case StepEnded():
+                took.append(entry.at - began[entry.step])
+            case Released():
+                released = entry.at
+    return (*took, history.entries[-1].at - released)
 
 
 def paced(pause: float, *, resync: bool) -> Settle:

@@ -3,6 +3,7 @@
 It does what the plan says and waits for conditions; what the trial means is decided elsewhere, from the history.
 """
 
+import asyncio
 import contextlib
 import datetime
 import time
@@ -49,6 +50,7 @@ class Trial:
         deadline_seconds: how long after the release convergence may take; empty means what the plan says.
         may_need: seconds after the release that a correct controller may need, told from what was recorded so far; who has not
             converged at the deadline is given them, up to `MOST_PATIENCE_SECONDS`.
+        lasts: seconds that each step, and then the settling phase, take at least; empty: no longer than the controller needs.
     """
 
     plan: Plan
@@ -57,6 +59,7 @@ class Trial:
     converged: Converged | None = None
     deadline_seconds: float | None = None
     may_need: Callable[[History], float] | None = None
+    lasts: Sequence[float] = ()
 
 
 async def run_trial(trial: Trial, rig: Rig) -> History:
@@ -106,7 +109,7 @@ async def _run(trial: Trial, rig: Rig, record: Record, kinds: Sequence[ResourceT
     doing = _Doing(rig, workload, Lives(rig, trial.plan.faults), Readings(rig.endpoint, rig.feed))
     await doing.readings.take()
     with doing.following():
-        await _steps(trial.plan, doing)
+        await _steps(trial, doing)
         await _settle(trial, doing, kinds, record)
     await rig.proxy.fence()
     await rig.truth.caught_up(namespace, record.resources())
@@ -137,13 +140,14 @@ class _Doing:
                 task.cancel()
 
 
-async def _steps(plan: Plan, doing: _Doing) -> None:
-    settle, rig = plan.settle, doing.rig
+async def _steps(trial: Trial, doing: _Doing) -> None:
+    plan, settle, rig = trial.plan, trial.plan.settle, doing.rig
     shown_later = {fault.as_of_step for fault in plan.faults if isinstance(fault, PastSnapshot | StaleRead)}
     for number, step in enumerate(plan.steps, 1):
         await rig.proxy.begin_step(number, revision=await rig.api.revision() if number in shown_later else None)
         await doing.lives.settled()
-        rig.feed.take(StepBegan(at=time.monotonic(), step=number, does=describe(step)))
+        began = time.monotonic()
+        rig.feed.take(StepBegan(at=began, step=number, does=describe(step)))
         try:
             await doing.workload.do(step, number)
         except Vanished as err:
@@ -152,6 +156,9 @@ async def _steps(plan: Plan, doing: _Doing) -> None:
             rig.feed.take(Broke(at=time.monotonic(), where="workload", why=f"{err}; what was there before went away late"))
         rig.feed.activity.touch(time.monotonic())
         idle = await _until_idle(settle, doing)
+        if trial.lasts and (left := began + trial.lasts[number - 1] - time.monotonic()) > 0:
+            await asyncio.sleep(left)
+            idle = await _until_idle(settle, doing)
         await doing.readings.take()
         rig.feed.take(StepEnded(at=time.monotonic(), step=number, idle=idle))
 
@@ -177,7 +184,7 @@ async def _settle(trial: Trial, doing: _Doing, kinds: Sequence[ResourceType], re
     await doing.readings.take()
     await _sweep(rig, doing.workload.namespace)
     await rig.feed.until(lambda now: not rig.feed.activity.is_starting or now + 0.05, limit_seconds=rig.start_seconds)
-    missing = "still busy"
+    missing, lasts = "still busy", trial.lasts[-1] if trial.lasts else 0.0
 
     def settled(now: float) -> bool | float:
         nonlocal missing
@@ -185,13 +192,13 @@ async def _settle(trial: Trial, doing: _Doing, kinds: Sequence[ResourceType], re
         idle = rig.feed.activity.idle_since(now)
         if since is None or idle is None:
             return now + 0.05
-        due = max(since + settle.quiet_seconds, idle + settle.idle_seconds)
+        due = max(since + settle.quiet_seconds, idle + settle.idle_seconds, released + lasts)
         if now < due:
             return due
         missing = trial.converged(rig.truth.live(doing.workload.namespace)) if trial.converged else ""
         return not missing
 
-    deadline = trial.deadline_seconds or settle.deadline_seconds
+    deadline = lasts + (trial.deadline_seconds or settle.deadline_seconds)
     ok = await rig.feed.until(settled, limit_seconds=deadline)
     while not ok and (more := _more_seconds(trial, record, time.monotonic() - released)):
         ok = await rig.feed.until(settled, limit_seconds=more)

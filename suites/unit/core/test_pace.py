@@ -2,10 +2,10 @@
 
 import pytest
 
-from staleproof.core.entry import Answered, Asked, Committed, Delivered, Entry, Settled, StepBegan
+from staleproof.core.entry import Answered, Asked, Committed, Delivered, Ended, Entry, Released, Settled, StepBegan, StepEnded
 from staleproof.core.history import Header, History
-from staleproof.core.pace import longest_pause, paced
-from staleproof.core.plan import Plan, Rest, Settle
+from staleproof.core.pace import lasted, longest_pause, paced
+from staleproof.core.plan import Plan, Rest, Resync, Settle
 
 HEADER = Header(plan=Plan(scenario="x", steps=(Rest(seconds=1.0),)), namespace="ns")
 STEP = StepBegan(at=1.0, step=1, does="apply")
@@ -61,3 +61,20 @@ def test_a_slow_one_is_given_more_than_its_pause() -> None:
     assert settle.quiet_seconds > settle.idle_seconds
     assert settle.limit_seconds >= 12.0
     assert settle.deadline_seconds >= 12.0
+
+
+def test_how_long_a_trial_took_step_by_step() -> None:
+    plan = Plan(scenario="x", steps=(Rest(seconds=1.0), Resync(resource="pods"), Rest(seconds=1.0)))
+    entries = (
+        StepBegan(at=1.0, step=1, does="apply"),
+        StepEnded(at=2.0, step=1, idle=True),
+        StepBegan(at=2.0, step=2, does="resync"),
+        StepEnded(at=5.0, step=2, idle=True),
+        StepBegan(at=5.5, step=3, does="rest"),
+        StepEnded(at=7.0, step=3, idle=False),
+        Released(at=7.5),
+        Settled(at=9.0, ok=True),
+        Ended(at=11.5),
+    )
+
+    assert lasted(History(Header(plan=plan, namespace="ns"), entries)) == (4.0, 1.5, 4.0)

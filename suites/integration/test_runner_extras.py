@@ -163,7 +163,7 @@ def test_a_run_may_be_told_to_take_its_time(stage: Stage) -> None:
     stage.use(fixture())
     plan = Plan(scenario="extras", steps=(Apply(object=WIDGET), Touch(target=target(WIDGET))))
     took = lasted(stage.play(plan, lasts=(2.0, 0.0, 1.5)))
-    assert took[0] >= 2.0 > took[1]
+    assert took[0] >= 2.0
     assert took[2] >= 1.5
 
 

@@ -178,9 +178,13 @@ class Session:
         return self._do(work)
 
     def _at_the_pace_of(self, history: History, plan: Plan) -> History:
-        """A fault-free run of the same workload that takes as long: what it does later by itself, it does there, too."""
-        found = self._watch(plan.reference, lasted(history))
-        return found if _usable((found, found)) else self._watch(plan.reference, lasted(history))
+        """A fault-free run of the same workload that takes as long: what it does later by itself, it does there, too.
+
+        In a life of its own, because the controller may still suffer from what was done to it in the trial.
+        """
+        healthy = msgspec.structs.replace(plan.reference, fresh=True)
+        found = self._watch(healthy, lasted(history))
+        return found if _usable((found, found)) else self._watch(healthy, lasted(history))
 
     def _run(self, plan: Plan, references: Sequence[History], folder: Path) -> History:
         evidence = Evidence(references[0], tuple(references))

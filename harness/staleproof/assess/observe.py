@@ -187,6 +187,7 @@ def _with_beginning(session: Session, seen: Observed) -> Observed:
         settle=seen.settle(resync=True),
     )
     history = session.watch(plan)
+    session.renew()  # one that does not survive this must not be taken for what it is without faults
     fired = {entry.fault for entry in history.entries if isinstance(entry, FaultFired)}
     return replace(
         seen,

@@ -115,6 +115,10 @@ class Session:
         self._do(lambda r: r.use(subject, metrics=metrics))
         self.options = replace(self.options, subject=subject, metrics=metrics)
 
+    def renew(self) -> None:
+        """A new life for the controller, which nothing has been done to."""
+        self._do(lambda r: r.controller_ready(fresh=True))
+
     def references(self, plan: Plan) -> tuple[History, ...]:
         """Fault-free histories of this workload; run once for each workload and kept."""
         return self.repeat(plan.reference)

@@ -215,7 +215,7 @@ def test_several_faults_about_one_request_the_first_decides(theatre: Theatre) ->
 
 def test_many_calls_wait_at_the_same_time_and_do_not_hinder_others(theatre: Theatre) -> None:
     async def body(stage: Stage) -> None:
-        await play(stage, SlowAnswer(resource="configmaps", verb="create", by_seconds=0.5, times=20))
+        await play(stage, SlowAnswer(resource="configmaps", verb="create", by_seconds=5.0, times=20))
 
         async def create(number: int) -> int:
             return (await (await stage.connection()).call("POST", stage.path, named(f"slow-{number}")))[0]

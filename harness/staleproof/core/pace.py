@@ -11,6 +11,7 @@ from staleproof.core.history import History, is_work
 from staleproof.core.plan import Resync, Settle
 from staleproof.core.request import BOOKKEEPING
 
+_REST_SECONDS = 2.0
 _FACTOR_IDLE, _FACTOR_QUIET, _FACTOR_LIMIT = 1.5, 2.0, 10.0
 
 
@@ -33,7 +34,7 @@ def longest_pause(history: History) -> float:
             case Answered() if entry.request in pauses.writes:
                 pauses.caused(entry.at)
             case StepBegan():
-                pauses.caused(entry.at)
+                pauses.began(entry.at)
             case Delivered(uid=uid) if uid:
                 pauses.caused(entry.at)
     return pauses.longest
@@ -51,6 +52,12 @@ class _Pauses:
     def caused(self, at: float) -> None:
         self.first = at if self.first is None else self.first
         self.last = max(self.last, at)
+
+    def began(self, at: float) -> None:
+        """Who has been at rest for so long does what comes now because of the step, not of what was before."""
+        if at - self.last > _REST_SECONDS:
+            self.first = None
+        self.caused(at)
 
     def wrote(self, entry: Asked) -> None:
         self.longest = max(self.longest, entry.at - (self.last if self.first is None else self.first))

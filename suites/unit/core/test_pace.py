@@ -9,6 +9,7 @@ from staleproof.core.plan import Plan, Rest, Resync, Settle
 
 HEADER = Header(plan=Plan(scenario="x", steps=(Rest(seconds=1.0),)), namespace="ns")
 STEP = StepBegan(at=1.0, step=1, does="apply")
+STEP_LATER = StepBegan(at=9.0, step=2, does="patch")
 
 
 def write(at: float, resource: str = "pods") -> Asked:
@@ -44,6 +45,8 @@ def committed(at: float, resource: str = "pods", namespace: str = "ns") -> Commi
         ([STEP, write(1.5), committed(9.0, "events")], 0.5),
         ([STEP, write(1.5), committed(9.0, namespace="other"), committed(9.5, "nodes", namespace="")], 0.5),
         ([STEP, write(1.5), Settled(at=2.0, ok=True), write(9.0)], 0.5),
+        ([STEP, write(1.5), shown(1.75), STEP_LATER, write(9.5)], 0.5),  # it had been at rest until the step
+        ([STEP, write(1.5), shown(8.0), STEP_LATER, write(9.5)], 1.5),  # it had not
     ],
 )
 def test_the_longest_pause(entries: list[Entry], expected: float) -> None:

@@ -19,13 +19,13 @@ from mitmproxy.options import Options
 from mitmproxy.proxy import server
 from mitmproxy.proxy.mode_specs import ProxyMode
 
-from .board import Board
-from .calls import Calls, Identities
 from .connections import Connections
 from .control import application
 from .journal import Journal
+from .proxy_state import Board
 from .relay import Relay
 from .request_faults import RequestFaults
+from .request_recorder import Calls, Identities
 from .runner import OnDisconnect, Runner
 from .upstream import Upstream
 from .watch_gate import WatchGate

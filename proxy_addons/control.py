@@ -27,10 +27,10 @@ from staleproof.core.control import (
     StreamState,
     read,
 )
-from staleproof.core.openapi import openapi
+from staleproof.core.engine.routes import openapi
 from staleproof.core.plan import PlanError
 
-from .board import Board
+from .proxy_state import Board
 from .runner import Runner
 
 B = TypeVar("B", bound=msgspec.Struct)

@@ -16,14 +16,14 @@ import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from staleproof.core.engine.gate import MOST_HELD_BYTES
+from staleproof.core.engine.schedule import Schedule
+from staleproof.core.engine.snapshot import initial_events, watch_from
 from staleproof.core.entry import Refused
 from staleproof.core.fault.decision import Refusal
-from staleproof.core.gate import MOST_HELD_BYTES
-from staleproof.core.past import initial_events, watch_from
 from staleproof.core.request import ApiRequest
-from staleproof.core.schedule import Schedule
 
-from .board import Board
+from .proxy_state import Board
 from .stream import Stream
 from .upstream import Upstream
 from .wire import HEAD_END, LAST_CHUNK, Dechunker, Head, chunk, parse_head, status_of

@@ -9,8 +9,12 @@ import aiohttp
 import msgspec
 from mitmproxy import http
 
-from staleproof.core.answer import read_answer
+from staleproof.core.engine.answer import read_answer
+from staleproof.core.engine.competing_write import rival_of
+from staleproof.core.engine.schedule import Called, Schedule
+from staleproof.core.engine.snapshot import single
 from staleproof.core.entry import Competed, Refused, Resumed, Stalled
+from staleproof.core.fault.availability import GONE
 from staleproof.core.fault.decision import (
     Competition,
     Cut,
@@ -22,16 +26,12 @@ from staleproof.core.fault.decision import (
     Stall,
     Wait,
 )
-from staleproof.core.fault.opening import GONE
 from staleproof.core.frame import error_event
-from staleproof.core.past import single
 from staleproof.core.request import ApiRequest
-from staleproof.core.rival import rival_of
-from staleproof.core.schedule import Called, Schedule
 
-from .board import Board
 from .connections import Connections
-from .guard import readable
+from .fail_closed import readable
+from .proxy_state import Board
 from .relay import Relay
 from .upstream import Said, Upstream, on_behalf
 

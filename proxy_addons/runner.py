@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-from .board import Board
+from .proxy_state import Board
 
 OnDisconnect = Literal["heal", "exit", "nothing"]
 """heal: every fault closes for good, and what is held leaves. exit: the proxy ends."""

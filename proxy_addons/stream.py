@@ -8,16 +8,16 @@ import dataclasses
 import zlib
 from typing import Protocol
 
+from staleproof.core.engine.gate import Burst, Closing, Ending, Gate, Received, Waiting
+from staleproof.core.engine.schedule import Expiry
 from staleproof.core.entry import Closed, Delivered, Dropped, Opened, Withheld
 from staleproof.core.fault import Seat
 from staleproof.core.fault.decision import Drop, Follow, Pass, Refusal, Repeat, Sever
 from staleproof.core.frame import Frame, FrameReader, expired
-from staleproof.core.gate import Burst, Closing, Ending, Gate, Received, Waiting
 from staleproof.core.monitor import Breach, Monitor
 from staleproof.core.request import ApiRequest
-from staleproof.core.schedule import Expiry
 
-from .board import Board
+from .proxy_state import Board
 
 
 class Wire(Protocol):

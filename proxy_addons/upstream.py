@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import aiohttp
 
-from staleproof.core.past import target_at
+from staleproof.core.engine.snapshot import target_at
 from staleproof.core.request import ApiRequest
 
 _PASSED_ON = ("authorization", "accept", "user-agent", "impersonate-user", "impersonate-group")

@@ -7,11 +7,11 @@ from mitmproxy import connection, http
 
 from staleproof.core.request import flag, is_long_running, json_only, parse
 
-from .board import Board
-from .calls import Identities
 from .connections import Connections
-from .guard import kills_flow_on_error
+from .fail_closed import kills_flow_on_error
+from .proxy_state import Board
 from .relay import FLOW_HEADER, Relay, Watch
+from .request_recorder import Identities
 
 _RESET = "staleproof-reset"
 

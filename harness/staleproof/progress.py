@@ -1,7 +1,7 @@
 """How long work looks to the one who waits: a bar on a terminal, plain lines in a CI log.
 
 It decides the looks alone. What is counted is decided where the work is done; both classes here fit the Protocol
-`staleproof.drive.control_plane.Progress`, which stands there so that `drive` need not know about displays.
+`staleproof.drive.cluster.control_plane.Progress`, which stands there so that `drive` need not know about displays.
 """
 
 from collections.abc import Callable

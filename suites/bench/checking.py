@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any, Literal
 
 from staleproof.checks.catalog import REQUIREMENTS
-from staleproof.checks.evidence import Evidence
+from staleproof.checks.trial import Evidence
 from staleproof.core.entry import (
     Answered,
     Asked,

@@ -10,8 +10,8 @@ from statistics import median
 
 from staleproof.core.entry import Withheld
 from staleproof.core.fault import HoldStream
-from staleproof.drive.api import Api
-from staleproof.drive.proxy import Proxy
+from staleproof.drive.cluster.api import Api
+from staleproof.drive.proxy.launch import Proxy
 from staleproof.errors import SetupError
 
 from .client import frames, open_watch

@@ -17,9 +17,9 @@ from rich.console import Console
 
 from staleproof.assess.blame import known
 from staleproof.core.entry import FaultFired
-from staleproof.drive.api import Api, connect
-from staleproof.drive.control_plane import CONTROLLER, RUNNER, ControlPlaneOptions, control_plane
-from staleproof.drive.proxy import Proxy, proxy
+from staleproof.drive.cluster.api import Api, connect
+from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlaneOptions, control_plane
+from staleproof.drive.proxy.launch import Proxy, proxy
 from staleproof.errors import SetupError, UsageError
 from staleproof.progress import progress_on
 

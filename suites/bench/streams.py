@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from statistics import median
 
-from staleproof.drive.api import Api
+from staleproof.drive.cluster.api import Api
 
 from .client import Address, Conversation
 from .crowd import Crowd

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import mean, median, quantiles
 
-from staleproof.drive.api import Api
-from staleproof.drive.control_plane import ControlPlane
+from staleproof.drive.cluster.api import Api
+from staleproof.drive.cluster.control_plane import ControlPlane
 from staleproof.errors import SetupError, UsageError
 
 from .client import Address, Conversation, frames, gets, open_watch

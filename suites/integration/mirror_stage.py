@@ -15,11 +15,11 @@ from staleproof.core.fault import AnyFault
 from staleproof.core.fault.legality import Contract
 from staleproof.core.history import History
 from staleproof.core.plan import Apply, Delete, Patch, Plan, Settle, Subject, Target, contradictions
-from staleproof.drive.control_plane import Silent
-from staleproof.drive.control_plane.cache import cache_root
-from staleproof.drive.control_plane.toolchain import find_go
-from staleproof.drive.go_program import GoProgram, ensure_go_program
-from staleproof.drive.run import Trial, run_trial
+from staleproof.drive.cluster.control_plane import Silent
+from staleproof.drive.cluster.control_plane.cache import cache_root
+from staleproof.drive.cluster.control_plane.toolchain import find_go
+from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
+from staleproof.drive.trial.run import Trial, run_trial
 from staleproof.errors import SetupError
 
 CLIENTS = Path(__file__).parents[2] / "fixtures" / "clients"

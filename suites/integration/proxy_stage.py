@@ -17,9 +17,9 @@ import pytest
 
 from staleproof.core.entry import Entry
 from staleproof.core.fault import AnyFault
-from staleproof.drive.api import Api, connect
-from staleproof.drive.control_plane import CONTROLLER, RUNNER, ControlPlane, ControlPlaneOptions, Silent, control_plane
-from staleproof.drive.proxy import Proxy, proxy
+from staleproof.drive.cluster.api import Api, connect
+from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlane, ControlPlaneOptions, Silent, control_plane
+from staleproof.drive.proxy.launch import Proxy, proxy
 
 from .proxy_client import LIMIT_SECONDS, Connection, Watching, trusting
 

@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from staleproof.drive.control_plane import ControlPlane
-from staleproof.drive.control_plane.credentials import make_credentials
-from staleproof.drive.control_plane.plane import USERS
+from staleproof.drive.cluster.control_plane import ControlPlane
+from staleproof.drive.cluster.control_plane.credentials import make_credentials
+from staleproof.drive.cluster.control_plane.plane import USERS
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
 LAST_CHUNK = b"0\r\n\r\n"

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from staleproof.core.entry import Broke, Entry
-from staleproof.drive.control_plane import CONTROLLER, ControlPlane
-from staleproof.drive.proxy import Proxy, proxy
+from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
+from staleproof.drive.proxy.launch import Proxy, proxy
 
 from .proxy_client import Connection, Watching, until
 from .proxy_stage import Lasting, Tape

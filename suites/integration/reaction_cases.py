@@ -36,7 +36,7 @@ from staleproof.core.fault import (
     StaleRead,
     Window,
 )
-from staleproof.core.fault.reading import FAULTS
+from staleproof.core.fault.suggest import FAULTS
 from staleproof.core.plan import Settle
 
 from .mirror_stage import a_plan, run

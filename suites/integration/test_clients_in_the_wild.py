@@ -21,9 +21,9 @@ from kubernetes import config as kubernetes_config
 from kubernetes import watch as kubernetes_watch
 
 from staleproof.core.entry import Answered, Asked, Broke, Delivered, Entry, Listed, Opened
-from staleproof.drive.control_plane import CONTROLLER, KUBERNETES_VERSION, Silent
-from staleproof.drive.control_plane.build import ensure_built
-from staleproof.drive.process import Command, Process
+from staleproof.drive.cluster.control_plane import CONTROLLER, KUBERNETES_VERSION, Silent
+from staleproof.drive.cluster.control_plane.build import ensure_built
+from staleproof.drive.process.process import Command, Process
 
 from .conftest import KCM_ARGUMENTS, MANIFESTS
 from .proxy_client import JSON, until

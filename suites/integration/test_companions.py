@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 
 from staleproof.assess import Session, SessionOptions
-from staleproof.checks.end_state import final_objects
+from staleproof.checks.facts.baseline import final_objects
 from staleproof.core.entry import Committed, Settled
 from staleproof.core.history import History
 from staleproof.core.pace import longest_pause, paced
 from staleproof.core.plan import Apply, Delete, Manifest, Plan, Settle, Subject, Target
-from staleproof.drive.control_plane import KUBERNETES_VERSION, ControlPlaneOptions, Silent
-from staleproof.drive.control_plane.build import ensure_built
-from staleproof.drive.control_plane.cache import cache_root
-from staleproof.drive.control_plane.toolchain import find_go
-from staleproof.drive.manifests import read, read_crds
-from staleproof.drive.rig import Rig
+from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlaneOptions, Silent
+from staleproof.drive.cluster.control_plane.build import ensure_built
+from staleproof.drive.cluster.control_plane.cache import cache_root
+from staleproof.drive.cluster.control_plane.toolchain import find_go
+from staleproof.drive.cluster.manifests import read, read_crds
+from staleproof.drive.trial.environment import Rig
 from staleproof.errors import SetupError, UsageError
 
 from .conftest import KCM_ARGUMENTS, MANIFESTS

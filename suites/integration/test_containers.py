@@ -21,8 +21,7 @@ from testcontainers.core.config import testcontainers_config
 from testcontainers.core.docker_client import DockerClient
 
 from staleproof.core.plan import Subject
-from staleproof.drive.container import Container, ContainerCommand
-from staleproof.drive.control_plane import (
+from staleproof.drive.cluster.control_plane import (
     CONTROLLER,
     KUBERNETES_VERSION,
     RUNNER,
@@ -32,11 +31,12 @@ from staleproof.drive.control_plane import (
     container,
     control_plane,
 )
-from staleproof.drive.control_plane.build import ensure_built
-from staleproof.drive.controller_image import controller_container
-from staleproof.drive.images import Wanted, control_plane_image, make_control_plane_image, reach_engine
-from staleproof.drive.leftovers import RUN_LABEL
-from staleproof.drive.owner import is_leftover
+from staleproof.drive.cluster.control_plane.build import ensure_built
+from staleproof.drive.process.container import Container, ContainerCommand
+from staleproof.drive.process.images import Wanted, control_plane_image, make_control_plane_image, reach_engine
+from staleproof.drive.process.leftovers import RUN_LABEL
+from staleproof.drive.process.owner import is_leftover
+from staleproof.drive.subject.image import controller_container
 from staleproof.errors import SetupError, UsageError
 
 LIMIT_SECONDS = 60.0

@@ -15,9 +15,9 @@ import aiohttp
 import jsonschema
 import pytest
 
-from staleproof.core.fault.reading import FAULTS
-from staleproof.core.openapi import openapi
-from staleproof.drive.stand_alone import Address, StandAlone, Upstream, Wanted, stand_alone
+from staleproof.core.engine.routes import openapi
+from staleproof.core.fault.suggest import FAULTS
+from staleproof.drive.proxy.serve import Address, StandAlone, Upstream, Wanted, stand_alone
 
 from .proxy_client import LIMIT_SECONDS
 from .proxy_stage import Lasting

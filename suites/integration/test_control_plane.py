@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from staleproof.drive.control_plane import (
+from staleproof.drive.cluster.control_plane import (
     CONTROLLER,
     KUBERNETES_VERSION,
     RUNNER,
@@ -36,9 +36,9 @@ from staleproof.drive.control_plane import (
     Silent,
     control_plane,
 )
-from staleproof.drive.control_plane.build import ensure_built
-from staleproof.drive.control_plane.cache import binaries_in, what_is_wrong
-from staleproof.drive.control_plane.local import Binaries, free_port, run_local
+from staleproof.drive.cluster.control_plane.build import ensure_built
+from staleproof.drive.cluster.control_plane.cache import binaries_in, what_is_wrong
+from staleproof.drive.cluster.control_plane.local import Binaries, free_port, run_local
 from staleproof.errors import SetupError, UsageError
 
 LIMIT_SECONDS = 60.0
@@ -200,7 +200,7 @@ def test_a_death_while_starting_is_told_with_its_last_words(
 START_AND_WAIT = """
 import asyncio, sys
 from pathlib import Path
-from staleproof.drive.control_plane import ControlPlaneOptions, Silent, control_plane
+from staleproof.drive.cluster.control_plane import ControlPlaneOptions, Silent, control_plane
 
 async def body():
     async with control_plane(ControlPlaneOptions(provider="cache"), Path(sys.argv[1]), Silent()) as plane:
@@ -302,8 +302,8 @@ def test_an_existing_cluster_is_used_by_token_and_by_certificate(
 needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="Go is not on PATH")
 BUILD = """
 import asyncio
-from staleproof.drive.control_plane import KUBERNETES_VERSION
-from staleproof.drive.control_plane.build import ensure_built
+from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION
+from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.progress import ProgressLines
 
 print(asyncio.run(ensure_built(KUBERNETES_VERSION, ProgressLines(lambda line: print(line, flush=True)))))

@@ -112,7 +112,7 @@ def test_the_self_check_names_what_is_broken(theatre: Theatre, tmp_path: Path) -
     """The same, in a proxy to which nobody has said that it is wanted."""
 
     async def body(stage: Stage) -> None:
-        planted = "from staleproof.core.schedule import Schedule\nSchedule.may_break = lambda *_: False"
+        planted = "from staleproof.core.engine.schedule import Schedule\nSchedule.may_break = lambda *_: False"
         async with planted_proxy(stage, tmp_path, planted) as other:
             broken = ["Reliable", "Unique", "Ordered"]
             for (fault, _, shown), named in zip(HOSTILE, broken, strict=True):

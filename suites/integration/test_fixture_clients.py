@@ -15,9 +15,9 @@ from staleproof.core.fault import AnyFault, Expire, HoldStream, SeverStream, Win
 from staleproof.core.history import History
 from staleproof.core.plan import Apply, Delete, Patch, Plan, Subject, Target
 from staleproof.core.request import WRITES
-from staleproof.drive.controller import Controller
-from staleproof.drive.manifests import resource_type
-from staleproof.drive.rig import Rig
+from staleproof.drive.cluster.manifests import resource_type
+from staleproof.drive.subject.controller import Controller
+from staleproof.drive.trial.environment import Rig
 
 from .mirror_stage import EVERY, ROLE, SETTLE, a_plan, how_it_settled, not_mirrored, run, source
 from .mirror_stage import go_mirror as go_mirror

@@ -18,10 +18,10 @@ from staleproof.core.entry import Asked, Committed, Continued, Entry, FaultFired
 from staleproof.core.fault import AnyFault, Kill, Pause, Refuse, Restart, Window
 from staleproof.core.history import History
 from staleproof.core.plan import Apply, Patch, Plan, Subject, Target, Touch
-from staleproof.drive.control_plane import ControlPlaneOptions, Silent
-from staleproof.drive.rig import Rig, rig
-from staleproof.drive.run import Trial, run_trial
-from staleproof.drive.truth import Key
+from staleproof.drive.cluster.control_plane import ControlPlaneOptions, Silent
+from staleproof.drive.cluster.truth import Key
+from staleproof.drive.trial.environment import Rig, rig
+from staleproof.drive.trial.run import Trial, run_trial
 
 MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 SAMPLE: dict[str, Any] = yaml.safe_load((MANIFESTS / "widget-sample.yaml").read_text())

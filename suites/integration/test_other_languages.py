@@ -14,11 +14,11 @@ from staleproof.assess import Session, SessionOptions
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import AnyFault, Coalesce, HideOwnWrite, Kill, LoseAnswer, Window
 from staleproof.core.plan import Apply, Delete, Patch, Plan, Recreate, Settle, Subject, Target, Touch, contradictions
-from staleproof.drive.control_plane import Silent
-from staleproof.drive.control_plane.cache import cache_root
-from staleproof.drive.control_plane.toolchain import find_go
-from staleproof.drive.go_program import GoProgram, ensure_go_program
-from staleproof.drive.manifests import read, read_crds
+from staleproof.drive.cluster.control_plane import Silent
+from staleproof.drive.cluster.control_plane.cache import cache_root
+from staleproof.drive.cluster.control_plane.toolchain import find_go
+from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
+from staleproof.drive.cluster.manifests import read, read_crds
 from staleproof.errors import SetupError
 
 from .widget_stage import MANIFESTS, ROOT, Cluster, Walk

@@ -29,12 +29,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from staleproof.drive.api import Api, connect
-from staleproof.drive.control_plane import CONTROLLER, KUBERNETES_VERSION, RUNNER, ControlPlane, ControlPlaneOptions, Silent
-from staleproof.drive.control_plane import control_plane as started
-from staleproof.drive.control_plane.build import ensure_built
-from staleproof.drive.control_plane.cache import cache_root
-from staleproof.drive.control_plane.toolchain import find_go
+from staleproof.drive.cluster.api import Api, connect
+from staleproof.drive.cluster.control_plane import CONTROLLER, KUBERNETES_VERSION, RUNNER, ControlPlane, ControlPlaneOptions, Silent
+from staleproof.drive.cluster.control_plane import control_plane as started
+from staleproof.drive.cluster.control_plane.build import ensure_built
+from staleproof.drive.cluster.control_plane.cache import cache_root
+from staleproof.drive.cluster.control_plane.toolchain import find_go
 from staleproof.errors import SetupError
 
 from .proxy_client import LIMIT_SECONDS, Connection, Watching, trusting

@@ -14,9 +14,9 @@ from staleproof.checks.verdict import Outcome
 from staleproof.core.entry import Broke
 from staleproof.core.history import decode
 from staleproof.core.plan import Apply, Plan, Rest, Settle, Subject
-from staleproof.drive.control_plane import ControlPlaneOptions, Silent
-from staleproof.drive.rig import Rig, rig
-from staleproof.drive.run import Trial, run_trial
+from staleproof.drive.cluster.control_plane import ControlPlaneOptions, Silent
+from staleproof.drive.trial.environment import Rig, rig
+from staleproof.drive.trial.run import Trial, run_trial
 from staleproof.errors import HarnessBug
 
 MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"

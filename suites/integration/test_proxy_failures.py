@@ -14,10 +14,10 @@ import msgspec
 import pytest
 
 from staleproof.core.entry import Answered, Broke, Closed, Entry
-from staleproof.drive.control_plane import CONTROLLER, ControlPlane
-from staleproof.drive.control_plane.plane import write_private
-from staleproof.drive.process import Command, Process
-from staleproof.drive.proxy import proxy
+from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
+from staleproof.drive.cluster.control_plane.plane import write_private
+from staleproof.drive.process.process import Command, Process
+from staleproof.drive.proxy.launch import proxy
 
 from .proxy_client import LIMIT_SECONDS, Connection, until
 from .proxy_stage import Stage, Theatre
@@ -26,7 +26,7 @@ from .proxy_stage import theatre as theatre
 BROKEN = 3
 PLANTED = """
 import staleproof.proxy_addons.__main__ as product
-from staleproof.proxy_addons.board import Board
+from staleproof.proxy_addons.proxy_state import Board
 
 def broken(self, *_):
     raise LookupError("planted")

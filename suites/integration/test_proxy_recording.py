@@ -1,7 +1,7 @@
 """Requests that are not watches: what they asked for and what they were answered is recorded, and who it was that asked."""
 
 from staleproof.core.entry import Answered, Asked, Listed
-from staleproof.drive.control_plane import CONTROLLER, RUNNER
+from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER
 
 from .proxy_client import until
 from .proxy_protobuf import MEDIA_TYPE, delete_options

@@ -11,7 +11,7 @@ from pathlib import Path
 import aiohttp
 
 from staleproof.core.entry import Asked, Broke
-from staleproof.drive.control_plane import CONTROLLER
+from staleproof.drive.cluster.control_plane import CONTROLLER
 
 from .proxy_client import LIMIT_SECONDS, trusting, until
 from .proxy_stage import Stage, Theatre

@@ -12,7 +12,7 @@ from staleproof.core.fault import SlowAnswer, Window
 from staleproof.core.history import History, decode
 from staleproof.core.pace import lasted
 from staleproof.core.plan import Apply, Patch, Plan, Subject, Target
-from staleproof.drive.manifests import read, read_crds
+from staleproof.drive.cluster.manifests import read, read_crds
 
 from .conftest import MANIFESTS
 

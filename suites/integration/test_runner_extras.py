@@ -17,19 +17,19 @@ from typing import Any
 import pytest
 import yaml
 
-from staleproof.checks import reports_skips
-from staleproof.checks.evidence import Evidence
+from staleproof.checks.rules import reports_skips
+from staleproof.checks.trial import Evidence
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Asked, Committed, Delivered, Entry, Exited, Metrics, Released, Settled, Started, Stopped
 from staleproof.core.fault import AnyFault, HideOwnWrite, Kill, OwnWrite, Restart, Window
 from staleproof.core.history import History, decode, is_work
 from staleproof.core.pace import lasted
 from staleproof.core.plan import TOUCHED, Apply, Heartbeat, Manifest, Patch, Plan, Rest, Step, Subject, Target, Touch, encode
-from staleproof.drive.control_plane import KUBERNETES_VERSION, ControlPlaneOptions, Silent
-from staleproof.drive.control_plane.build import ensure_built
-from staleproof.drive.rig import Rig, rig
-from staleproof.drive.run import Trial, run_trial
-from staleproof.drive.truth import Key
+from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlaneOptions, Silent
+from staleproof.drive.cluster.control_plane.build import ensure_built
+from staleproof.drive.cluster.truth import Key
+from staleproof.drive.trial.environment import Rig, rig
+from staleproof.drive.trial.run import Trial, run_trial
 from staleproof.errors import SetupError, UsageError
 
 from .conftest import MANIFESTS, WIDGETS, Run, fixture_controller

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from staleproof.drive.private import sweep
+from staleproof.drive.process.private import sweep
 
 from .conftest import MANIFESTS, QUICK, WIDGETS, Done, Run, fixture_controller
 

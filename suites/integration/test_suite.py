@@ -3,7 +3,7 @@
 import jsonschema
 import pytest
 
-from staleproof.drive.control_plane import KUBERNETES_VERSION
+from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION
 from staleproof.report.conformance import SCHEMA
 
 from .conftest import KCM_ARGUMENTS, MANIFESTS, QUICK, WIDGETS, Done, Run, fixture_controller

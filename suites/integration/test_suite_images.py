@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from testcontainers.core.docker_client import DockerClient
 
-from staleproof.drive.control_plane import KUBERNETES_VERSION, Silent
-from staleproof.drive.control_plane.build import ensure_built
-from staleproof.drive.control_plane.cache import cache_root
-from staleproof.drive.control_plane.toolchain import find_go
-from staleproof.drive.go_program import GoProgram, ensure_go_program
-from staleproof.drive.images import Recipe, control_plane_image, make_control_plane_image, make_image, reach_engine
+from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
+from staleproof.drive.cluster.control_plane.build import ensure_built
+from staleproof.drive.cluster.control_plane.cache import cache_root
+from staleproof.drive.cluster.control_plane.toolchain import find_go
+from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
+from staleproof.drive.process.images import Recipe, control_plane_image, make_control_plane_image, make_image, reach_engine
 from staleproof.errors import SetupError
 
 from .conftest import KCM_ARGUMENTS, MANIFESTS, QUICK, WIDGETS, Run

@@ -19,10 +19,10 @@ import pytest
 from staleproof.core.entry import Broke, Committed, Entry
 from staleproof.core.history import Header, encode_line
 from staleproof.core.plan import Plan, Rest
-from staleproof.drive.api import JSON, Api, ApiError, ResourceType, connect
-from staleproof.drive.control_plane import RUNNER, ControlPlane, ControlPlaneOptions, Silent, control_plane
-from staleproof.drive.record import Record
-from staleproof.drive.truth import Truth, watching
+from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType, connect
+from staleproof.drive.cluster.control_plane import RUNNER, ControlPlane, ControlPlaneOptions, Silent, control_plane
+from staleproof.drive.cluster.truth import Truth, watching
+from staleproof.drive.trial.recorder import Record
 from staleproof.errors import SetupError
 
 LIMIT_SECONDS = 60.0

@@ -14,8 +14,8 @@ import pytest
 import yaml
 from kubernetes import client, config
 
-from staleproof.drive.control_plane import CONTROLLER, RUNNER, ControlPlaneOptions, Silent, control_plane
-from staleproof.drive.process import Command, Process
+from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlaneOptions, Silent, control_plane
+from staleproof.drive.process.process import Command, Process
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "fixtures" / "manifests"

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from staleproof.assess import Session, SessionOptions
-from staleproof.drive.manifests import read_crds
+from staleproof.drive.cluster.manifests import read_crds
 
 from .known import MANIFESTS, METRICS, Known
 

@@ -11,9 +11,9 @@ from staleproof.fixtures.controllers.correct import CORRECT  # noqa: TID251  # w
 from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # as above
 
 from staleproof.core.plan import Subject
-from staleproof.drive.control_plane import KUBERNETES_VERSION, Silent
-from staleproof.drive.control_plane.build import ensure_built
-from staleproof.drive.go_program import GoProgram, ensure_go_program
+from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
+from staleproof.drive.cluster.control_plane.build import ensure_built
+from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
 
 MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 _PACKAGE = "staleproof.fixtures.controllers"

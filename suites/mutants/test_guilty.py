@@ -18,7 +18,7 @@ from staleproof.checks.verdict import Outcome
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Plan
 from staleproof.draw.scenarios import canonical_plans
-from staleproof.drive.manifests import read
+from staleproof.drive.cluster.manifests import read
 
 from .known import GUILTY, MANIFESTS, Known
 

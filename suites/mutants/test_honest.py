@@ -15,7 +15,7 @@ from staleproof.assess.result import Result
 from staleproof.checks.verdict import Outcome
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import canonical_plans
-from staleproof.drive.manifests import read
+from staleproof.drive.cluster.manifests import read
 
 from .known import HONEST, MANIFESTS, Known
 

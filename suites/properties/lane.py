@@ -17,11 +17,11 @@ from staleproof.core.fault import PastSnapshot
 from staleproof.core.history import Header, History
 from staleproof.core.plan import Apply, Delete, Patch, Rest, Step, describe
 from staleproof.core.watch_properties import breaches
-from staleproof.drive.api import Api, ApiError, connect
-from staleproof.drive.control_plane import CONTROLLER, ControlPlane
-from staleproof.drive.proxy import Proxy, proxy
-from staleproof.drive.record import Record
-from staleproof.drive.truth import Truth
+from staleproof.drive.cluster.api import Api, ApiError, connect
+from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
+from staleproof.drive.cluster.truth import Truth
+from staleproof.drive.proxy.launch import Proxy, proxy
+from staleproof.drive.trial.recorder import Record
 from staleproof.errors import SetupError
 
 from .case import Case

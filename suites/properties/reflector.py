@@ -11,7 +11,7 @@ from typing import Literal
 import aiohttp
 import msgspec
 
-from staleproof.drive.api import Api, ApiError
+from staleproof.drive.cluster.api import Api, ApiError
 from staleproof.errors import SetupError
 
 Kind = Literal["WatchList", "LIST 0 + WATCH", "LIST + WATCH"]

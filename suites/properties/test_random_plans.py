@@ -17,12 +17,12 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from staleproof.checks.planned_faults import PlannedFault, planned_faults
+from staleproof.checks.facts.fault_outcomes import PlannedFault, planned_faults
 from staleproof.core.entry import Committed, Delivered, Entry, Opened, Withheld
 from staleproof.core.plan import contradictions, decode, encode
-from staleproof.drive.api import connect
-from staleproof.drive.control_plane import RUNNER, ControlPlaneOptions, Silent, control_plane
-from staleproof.drive.truth import watching
+from staleproof.drive.cluster.api import connect
+from staleproof.drive.cluster.control_plane import RUNNER, ControlPlaneOptions, Silent, control_plane
+from staleproof.drive.cluster.truth import watching
 
 from .case import Case, drawn, spoilt
 from .lane import Lane, Played, lane, trusting

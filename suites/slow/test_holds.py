@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from staleproof.assess import Result, Session, SessionOptions
-from staleproof.checks.evidence import Evidence
+from staleproof.checks.trial import Evidence
 from staleproof.checks.verdict import Outcome
 from staleproof.core.entry import Metrics
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Window
 from staleproof.core.plan import Apply, Manifest, Plan, Rest, Settle, Subject, Target, Touch
-from staleproof.drive.control_plane import KUBERNETES_VERSION, Silent
-from staleproof.drive.control_plane.build import ensure_built
-from staleproof.drive.manifests import read
+from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
+from staleproof.drive.cluster.control_plane.build import ensure_built
+from staleproof.drive.cluster.manifests import read
 
 pytestmark = pytest.mark.slow
 

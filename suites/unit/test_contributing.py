@@ -8,15 +8,15 @@ from typing import ClassVar
 import msgspec
 import pytest
 
+from staleproof.core.engine.gate import Gate, Waiting
+from staleproof.core.engine.schedule import Schedule
 from staleproof.core.fault import AnyFault, Fault, Misfit, Place, Seat
 from staleproof.core.fault.decision import PASS, Delay, FrameDecision
 from staleproof.core.fault.legality import ROWS
 from staleproof.core.fault.model import positive
-from staleproof.core.fault.reading import FAULTS
+from staleproof.core.fault.suggest import FAULTS
 from staleproof.core.frame import Frame
-from staleproof.core.gate import Gate, Waiting
 from staleproof.core.request import parse
-from staleproof.core.schedule import Schedule
 
 TEXT = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
 LONGEST = 15

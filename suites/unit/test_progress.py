@@ -3,7 +3,7 @@ import os
 
 from rich.console import Console
 
-from staleproof.drive.control_plane import Progress
+from staleproof.drive.cluster.control_plane import Progress
 from staleproof.progress import ProgressBar, ProgressLines, progress_on
 
 

@@ -13,13 +13,13 @@ import msgspec
 
 from staleproof.assess.result import Result
 from staleproof.assess.session import new_run_folder
-from staleproof.checks.explain import explain
-from staleproof.checks.planned_faults import PlannedFault
+from staleproof.checks.facts.fault_outcomes import PlannedFault
+from staleproof.checks.story.explain import explain
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan import Plan, PlanError, masked
 from staleproof.core.plan import decode as decode_plan
 from staleproof.core.plan import encode as encode_plan
-from staleproof.core.spent import spent
+from staleproof.core.time_breakdown import spent
 from staleproof.errors import SetupError, UsageError
 from staleproof.report import conformance
 from staleproof.report.model import FaultReport, Report, RequirementVerdict, TrialReport, encode

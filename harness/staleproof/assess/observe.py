@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, get_args
 
 from staleproof.assess.session import Session
-from staleproof.checks.population import Population, names_of, population
+from staleproof.checks.facts.object_history import Population, names_of, population
 from staleproof.core.entry import Closed, Committed, Delivered, Entry, FaultFired, Metrics, Opened, StepBegan
 from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.history import History, is_work, requests
@@ -18,8 +18,8 @@ from staleproof.core.pace import longest_pause
 from staleproof.core.plan import Apply, Manifest, Patch, Plan, Settle, Step, Touch
 from staleproof.core.request import BOOKKEEPING
 from staleproof.draw import workloads
-from staleproof.drive.manifests import name_of, resource_type
-from staleproof.drive.rig import Rig
+from staleproof.drive.cluster.manifests import name_of, resource_type
+from staleproof.drive.trial.environment import Rig
 from staleproof.errors import UsageError
 
 _AT_ONCE_SECONDS = 0.5

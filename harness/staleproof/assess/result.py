@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from staleproof.checks.catalog import is_scored
-from staleproof.checks.explain import Story, explain
-from staleproof.checks.planned_faults import PlannedFault, hostility, planned_faults
+from staleproof.checks.facts.fault_outcomes import PlannedFault, hostility, planned_faults
+from staleproof.checks.story.explain import Story, explain
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.history import History
 from staleproof.core.plan import Plan

@@ -22,19 +22,19 @@ import msgspec
 
 from staleproof.assess.result import Result, Run
 from staleproof.checks.catalog import is_scored
-from staleproof.checks.convergence import time_needed
-from staleproof.checks.evidence import Evidence
+from staleproof.checks.facts.liveness import time_needed
 from staleproof.checks.judge import judge
+from staleproof.checks.trial import Evidence
 from staleproof.checks.verdict import Outcome, Verdict, inconclusive
 from staleproof.core.entry import Released, Settled
 from staleproof.core.history import History, encode
 from staleproof.core.pace import lasted
 from staleproof.core.plan import Manifest, Plan, Subject
-from staleproof.drive.companions import companions
-from staleproof.drive.control_plane import ControlPlane, ControlPlaneOptions, Progress, Silent
-from staleproof.drive.controller import OPENS_WATCH_SECONDS
-from staleproof.drive.rig import Rig, rig
-from staleproof.drive.run import Converged, Trial, run_trial
+from staleproof.drive.cluster.companions import companions
+from staleproof.drive.cluster.control_plane import ControlPlane, ControlPlaneOptions, Progress, Silent
+from staleproof.drive.subject.controller import OPENS_WATCH_SECONDS
+from staleproof.drive.trial.environment import Rig, rig
+from staleproof.drive.trial.run import Converged, Trial, run_trial
 from staleproof.errors import SetupError
 
 T = TypeVar("T")

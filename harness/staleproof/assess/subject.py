@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from staleproof.core.plan import Subject
-from staleproof.drive.controller import words
+from staleproof.drive.subject.controller import words
 from staleproof.errors import UsageError
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from staleproof.checks import (
+from staleproof.checks.rules import (
     backs_off,
     cleans_up,
     converges_after_catch_up,
@@ -33,7 +33,7 @@ from staleproof.checks import (
     tolerates_skew,
     waits_for_initial_sync,
 )
-from staleproof.checks.evidence import Evidence
+from staleproof.checks.trial import Evidence
 from staleproof.checks.verdict import Outcome, Verdict
 
 Level = Literal["core", "extended", "provisional"]

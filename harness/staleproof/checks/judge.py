@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from staleproof.checks.catalog import REQUIREMENTS, Requirement
-from staleproof.checks.evidence import Evidence
-from staleproof.checks.planned_faults import hostility
+from staleproof.checks.facts.fault_outcomes import hostility
+from staleproof.checks.trial import Evidence
 from staleproof.checks.verdict import Outcome, Verdict, inconclusive
 from staleproof.core.history import History
 

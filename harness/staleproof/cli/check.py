@@ -6,8 +6,8 @@ import click
 from rich.console import Console
 
 from staleproof.checks.catalog import worst
-from staleproof.checks.explain import explain
 from staleproof.checks.judge import judge
+from staleproof.checks.story.explain import explain
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.cli.show import show_verdicts
 from staleproof.core.history import HistoryError, decode

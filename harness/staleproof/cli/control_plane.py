@@ -14,9 +14,9 @@ from typing import get_args
 import click
 from rich.console import Console
 
-from staleproof.drive.control_plane import KUBERNETES_VERSION, ControlPlane, ControlPlaneOptions, control_plane
-from staleproof.drive.control_plane.build import ensure_built
-from staleproof.drive.control_plane.plane import ProviderName
+from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlane, ControlPlaneOptions, control_plane
+from staleproof.drive.cluster.control_plane.build import ensure_built
+from staleproof.drive.cluster.control_plane.plane import ProviderName
 from staleproof.progress import progress_on
 
 RUNS = Path(".staleproof") / "control-plane"

@@ -24,9 +24,9 @@ from staleproof.core.control import InstallPlan
 from staleproof.core.control import read as read_body
 from staleproof.core.plan import PlanError
 from staleproof.core.plan import decode as decode_plan
-from staleproof.drive.control_plane.plane import write_private
-from staleproof.drive.private import private_folder
-from staleproof.drive.stand_alone import (
+from staleproof.drive.cluster.control_plane.plane import write_private
+from staleproof.drive.process.private import private_folder
+from staleproof.drive.proxy.serve import (
     Address,
     OnDisconnect,
     StandAlone,

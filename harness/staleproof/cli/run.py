@@ -18,11 +18,11 @@ from staleproof.cli.show import show_verdicts
 from staleproof.core.plan import Manifest, Plan, Subject
 from staleproof.draw.profile import PROFILES, STANDARD
 from staleproof.draw.scenarios import canonical_plans
-from staleproof.drive.companions import companions_of
-from staleproof.drive.control_plane import ControlPlaneOptions
-from staleproof.drive.control_plane.plane import ProviderName
-from staleproof.drive.manifests import name_of, read, read_crds
-from staleproof.drive.metrics import endpoint
+from staleproof.drive.cluster.companions import companions_of
+from staleproof.drive.cluster.control_plane import ControlPlaneOptions
+from staleproof.drive.cluster.control_plane.plane import ProviderName
+from staleproof.drive.cluster.manifests import name_of, read, read_crds
+from staleproof.drive.subject.metrics import endpoint
 from staleproof.errors import UsageError
 from staleproof.progress import progress_on
 

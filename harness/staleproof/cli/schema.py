@@ -7,9 +7,9 @@ from typing import Any
 import click
 import msgspec
 
+from staleproof.core.engine.routes import openapi
 from staleproof.core.entry import Entry
 from staleproof.core.history import Header
-from staleproof.core.openapi import openapi
 from staleproof.core.plan import Plan
 from staleproof.report.conformance import SCHEMA
 from staleproof.report.model import Report

@@ -1,4 +1,4 @@
-"""What the proxy's control API accepts and answers. `staleproof.core.openapi` makes a document of it.
+"""What the proxy's control API accepts and answers. `staleproof.core.engine.routes` makes a document of it.
 
 Bodies are read strictly: an unknown fault or field is refused with the nearest known name, a fault that makes no sense with the
 reason, a hostile one unless the caller says that it is wanted. What the calls do is up to the proxy.
@@ -12,7 +12,7 @@ import msgspec
 from staleproof.core.fault import AnyFault, Fault
 from staleproof.core.fault.decision import End
 from staleproof.core.fault.legality import Contract
-from staleproof.core.fault.reading import unknown_names
+from staleproof.core.fault.suggest import unknown_names
 from staleproof.core.plan import PlanError, fault_problems
 
 B = TypeVar("B", bound=msgspec.Struct)

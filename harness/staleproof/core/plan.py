@@ -11,7 +11,7 @@ import msgspec
 
 from staleproof.core.fault import AnyFault, Misfit
 from staleproof.core.fault.legality import Contract
-from staleproof.core.fault.reading import unknown_names
+from staleproof.core.fault.suggest import unknown_names
 from staleproof.core.masking import SECRET, Placeholders, elided, masked_env
 
 API_VERSION = "staleproof.dev/v1alpha1"

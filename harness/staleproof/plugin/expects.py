@@ -40,7 +40,7 @@ def path(text: str) -> str:
 
 
 def metrics_url(text: str) -> str:
-    from staleproof.drive.metrics import EXPECTED, is_url  # imported only when the option is given
+    from staleproof.drive.subject.metrics import EXPECTED, is_url  # imported only when the option is given
 
     return "" if is_url(text) else EXPECTED
 

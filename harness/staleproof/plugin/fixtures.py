@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from staleproof.core.observed import Observed
     from staleproof.core.plan import Manifest, Plan, Subject
     from staleproof.draw.scenarios import Family
-    from staleproof.drive.control_plane import ControlPlane, ControlPlaneOptions
+    from staleproof.drive.cluster.control_plane import ControlPlane, ControlPlaneOptions
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def controller_spec(pytestconfig: pytest.Config) -> Subject:
 @pytest.fixture(scope="session")
 def control_plane_config(pytestconfig: pytest.Config) -> ControlPlaneOptions:
     """Where the control plane comes from. Override to choose in code."""
-    from staleproof.drive.control_plane import ControlPlaneOptions
+    from staleproof.drive.cluster.control_plane import ControlPlaneOptions
 
     kubeconfig = text(pytestconfig, "--staleproof-kubeconfig")
     return ControlPlaneOptions(
@@ -72,7 +72,7 @@ def control_plane_config(pytestconfig: pytest.Config) -> ControlPlaneOptions:
 @pytest.fixture(scope="session")
 def controller_crds(pytestconfig: pytest.Config) -> list[Manifest]:
     """CustomResourceDefinitions that are applied first. Override to give them in code."""
-    from staleproof.drive.manifests import read_crds
+    from staleproof.drive.cluster.manifests import read_crds
 
     with told_plainly():
         return read_crds(Path(path) for path in values(pytestconfig, "--staleproof-crds"))
@@ -81,7 +81,7 @@ def controller_crds(pytestconfig: pytest.Config) -> list[Manifest]:
 @pytest.fixture(scope="session")
 def controller_samples(pytestconfig: pytest.Config) -> list[Manifest]:
     """Primaries. Override to give them in code."""
-    from staleproof.drive.manifests import read
+    from staleproof.drive.cluster.manifests import read
     from staleproof.errors import UsageError
 
     with told_plainly():
@@ -104,8 +104,8 @@ def staleproof_session(
     from rich.console import Console
 
     from staleproof.assess import Session, SessionOptions
-    from staleproof.drive.companions import companions_of
-    from staleproof.drive.control_plane import Silent
+    from staleproof.drive.cluster.companions import companions_of
+    from staleproof.drive.cluster.control_plane import Silent
     from staleproof.plugin.options import seconds
     from staleproof.plugin.outcome import begun
     from staleproof.progress import progress_on

@@ -5,7 +5,7 @@ import re
 
 from staleproof.checks.catalog import REQUIREMENTS, Requirement
 from staleproof.core.fault.legality import ROWS
-from staleproof.core.fault.reading import FAULTS
+from staleproof.core.fault.suggest import FAULTS
 
 
 def catalogue() -> str:

@@ -7,7 +7,7 @@ import msgspec
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.verdict import Outcome
-from staleproof.core.spent import Spent
+from staleproof.core.time_breakdown import Spent
 
 Word = Literal["passed", "inconclusive", "failed"]
 FaultWord = Literal["fired", "refused", "not fired"]

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.checks.verdict import Outcome
-from staleproof.core.spent import Spent
+from staleproof.core.time_breakdown import Spent
 from staleproof.report.model import FaultReport, Report, RequirementVerdict, TrialReport, outcome, overall, refused, verdicts_on
 
 _STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.INCONCLUSIVE: "yellow", Outcome.NOT_EXERCISED: "dim"}

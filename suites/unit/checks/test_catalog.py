@@ -6,7 +6,7 @@ import pytest
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored, worst
 from staleproof.checks.verdict import Outcome
-from staleproof.core.fault.reading import FAULTS
+from staleproof.core.fault.suggest import FAULTS
 
 
 def test_every_requirement_says_what_a_controller_must_do_and_what_helps() -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.checks.explain import explain
 from staleproof.checks.judge import judge
+from staleproof.checks.story.explain import explain
 from staleproof.checks.verdict import Outcome
 from staleproof.core.history import decode, encode
 

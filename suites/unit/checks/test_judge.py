@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from staleproof.checks.catalog import REQUIREMENTS, Requirement
-from staleproof.checks.evidence import Evidence
 from staleproof.checks.judge import judge
+from staleproof.checks.trial import Evidence
 from staleproof.checks.verdict import Outcome, Verdict, passed
 from staleproof.core.entry import Broke, Exited
 from staleproof.core.history import History, decode, encode

@@ -4,8 +4,8 @@ import pytest
 from click.testing import CliRunner
 
 from staleproof.cli.control_plane import control_plane_group
-from staleproof.drive.control_plane import KUBERNETES_VERSION
-from staleproof.drive.control_plane.cache import bring_in, entry_folder
+from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION
+from staleproof.drive.cluster.control_plane.cache import bring_in, entry_folder
 from staleproof.errors import SetupError
 
 

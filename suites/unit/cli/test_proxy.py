@@ -12,11 +12,11 @@ from click.testing import CliRunner
 from staleproof.cli.proxy import MARK, control_token, own_file, proxy, read_faults
 from staleproof.cli.schema import schema
 from staleproof.core.control import InstallPlan
+from staleproof.core.engine.routes import openapi
 from staleproof.core.fault import DropFrame, HoldStream
-from staleproof.core.openapi import openapi
 from staleproof.core.plan import Plan, Touch, encode
 from staleproof.core.plan import Target as PlanTarget
-from staleproof.drive.control_plane.credentials import make_credentials
+from staleproof.drive.cluster.control_plane.credentials import make_credentials
 from staleproof.errors import SetupError, UsageError
 
 UPSTREAM = "--upstream=https://127.0.0.1:1"

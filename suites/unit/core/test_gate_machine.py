@@ -22,11 +22,11 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
+from staleproof.core.engine.gate import Closing, Gate, Received, Redecided, Waiting
+from staleproof.core.engine.schedule import Schedule
 from staleproof.core.fault import AnyFault, Window
 from staleproof.core.fault.decision import Drop
 from staleproof.core.frame import Frame
-from staleproof.core.gate import Closing, Gate, Received, Redecided, Waiting
-from staleproof.core.schedule import Schedule
 
 from .cluster import NAMES, NAMESPACE, PATH, RESOURCE, Kind, Reflector, Server, bookmark
 from .fault_strategies import SECONDS, hostile_faults, opening_faults, read_faults, stream_faults

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from staleproof.core.engine.gate import Burst
 from staleproof.core.frame import Frame
-from staleproof.core.gate import Burst
 from staleproof.core.monitor import Monitor
 
 

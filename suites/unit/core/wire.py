@@ -8,13 +8,13 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from staleproof.core.engine.gate import Burst, Closing, Ending, Gate, Received, Waiting
+from staleproof.core.engine.schedule import Change, Expiry, FaultCloses, FaultOpens, Schedule
 from staleproof.core.fault import Seat
 from staleproof.core.fault.decision import Cut, Drop, End, ErrorEvent, FrameDecision, FromPast, Pass, Reply, Sever, Stall, Wait
 from staleproof.core.frame import Frame, expired, read_frame
-from staleproof.core.gate import Burst, Closing, Ending, Gate, Received, Waiting
 from staleproof.core.monitor import Breach, Monitor
 from staleproof.core.request import ApiRequest
-from staleproof.core.schedule import Change, Expiry, FaultCloses, FaultOpens, Schedule
 
 from .cluster import Reflector, Server, bookmark, request
 from .watch_rules import Passage

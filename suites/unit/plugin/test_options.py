@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from staleproof.drive.control_plane.plane import ProviderName
+from staleproof.drive.cluster.control_plane.plane import ProviderName
 from staleproof.errors import UsageError
 from staleproof.plugin.options import OPTIONS, Option, Value, header, resolve, seconds, text, validate, values
 

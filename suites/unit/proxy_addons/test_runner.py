@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from staleproof.proxy_addons.journal import Journal  # type: ignore[import-not-found]  # noqa: TID251
 
 # The leaf under test; mypy does not follow the mapping of folders.
-from staleproof.proxy_addons.board import Board  # type: ignore[import-not-found]  # noqa: TID251
-from staleproof.proxy_addons.journal import Journal  # type: ignore[import-not-found]  # noqa: TID251
+from staleproof.proxy_addons.proxy_state import Board  # type: ignore[import-not-found]  # noqa: TID251
 from staleproof.proxy_addons.runner import Runner  # type: ignore[import-not-found]  # noqa: TID251
 
 from staleproof.core.fault import HoldStream

@@ -7,9 +7,10 @@ import asyncio
 import json
 from collections.abc import Callable
 
-# The leaf under test; mypy does not follow the mapping of folders.
-from staleproof.proxy_addons.board import Board  # type: ignore[import-not-found]  # noqa: TID251
 from staleproof.proxy_addons.journal import Journal  # type: ignore[import-not-found]  # noqa: TID251
+
+# The leaf under test; mypy does not follow the mapping of folders.
+from staleproof.proxy_addons.proxy_state import Board  # type: ignore[import-not-found]  # noqa: TID251
 from staleproof.proxy_addons.stream import Stream  # type: ignore[import-not-found]  # noqa: TID251
 
 from staleproof.core.entry import Broke, Delivered, Entry

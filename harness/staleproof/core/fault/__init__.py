@@ -4,10 +4,10 @@
 could; findings made under it never count. `legality` has the table, `decision` what a fault may answer, `model` what a fault is.
 """
 
+from staleproof.core.fault.availability import Coalesce, Expire, Hang, PastSnapshot, Refuse, RefuseWatchList
 from staleproof.core.fault.calls import Compete, LoseAnswer, Reject, SlowAnswer
 from staleproof.core.fault.hostile import DropFrame, NoEndBookmark, Reorder, RepeatFrame, StaleRead
 from staleproof.core.fault.model import CallFault, Fault, Misfit, OwnWrite, Place, Seat, Window
-from staleproof.core.fault.opening import Coalesce, Expire, Hang, PastSnapshot, Refuse, RefuseWatchList
 from staleproof.core.fault.process import Kill, Pause, Restart
 from staleproof.core.fault.streams import (
     AddBookmarks,

@@ -1,6 +1,6 @@
 """What every fault is: a small value that is asked at certain moments and answers with one decision.
 
-A fault never touches a queue or a socket, and never looks at a clock: *when* it is open is decided by `staleproof.core.schedule`
+A fault never touches a queue or a socket, and never looks at a clock: *when* it is open is decided by `core.engine.schedule`
 from its `window`, *whether* it is asked by its selectors. What it answers is carried out elsewhere.
 """
 

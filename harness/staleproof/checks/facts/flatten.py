@@ -1,0 +1,72 @@
+"""An object as path → value, so that two runs can be compared field by field.
+
+What names one run (uids, namespace, generated names, times, revisions) is left out or replaced by a placeholder; so is what tells
+of the way and not of the state: messages of conditions, and their reasons (those of the last transition, API conventions say),
+counters of attempts. Where order tells of the way only, it does not count:
+conditions are found by their type, other lists in the status and finalizers are sorted.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from staleproof.core.engine import competing_write as rival
+from staleproof.core.plan import TOUCHED
+
+Flat = Mapping[str, object]
+
+_SKIPPED = frozenset(
+    f"metadata.{key}"
+    for key in (
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+        "generation",
+        "managedFields",
+        "selfLink",
+        "namespace",
+        f"annotations.{rival.ANNOTATION}",  # a competing write of ours leaves it; nobody has to take it away
+        f"annotations.{TOUCHED}",  # its value is the number of a step; some controllers copy it to the children that they make
+    )
+)
+_PLACED = frozenset({"spec.nodeName", "status.hostIP", "status.hostIPs"})
+"""Where a pod is: the scheduler's choice, one of several that are equally good."""
+_COUNTERS = ("collisionCount", "restartCount", "retryCount", "retries", "attempts", "failureCount")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")
+
+
+def flatten(value: Any, replaced: Mapping[str, str], path: str = "") -> Iterator[tuple[str, object]]:  # noqa: ANN401  # JSON
+    """(path, value) of every scalar; `replaced` has placeholders for strings that name one run."""
+    if _is_skipped(path):
+        return
+    if path == "metadata.deletionTimestamp":
+        yield path, "<terminating>"
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from flatten(inner, replaced, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        yield f"{path}#", len(value)
+        for key, inner in _keyed(value, path):
+            yield from flatten(inner, replaced, f"{path}[{key}]")
+    elif isinstance(value, str):
+        yield path, "<time>" if _TIME.fullmatch(value) else replaced.get(value, value)
+    else:
+        yield path, value
+
+
+def _is_skipped(path: str) -> bool:
+    leaf = path.rpartition(".")[2]
+    if path in _SKIPPED or path in _PLACED or leaf in ("uid", "resourceVersion"):
+        return True
+    in_condition = path.startswith("status.conditions[")
+    return path.startswith("status.") and (leaf in _COUNTERS or (leaf in ("message", "reason") and in_condition))
+
+
+def _keyed(items: list[Any], path: str) -> Iterator[tuple[str, Any]]:
+    """What a list's items are called in a path. Not by name: names are often generated, as those of token volumes are."""
+    types = [item.get("type") if isinstance(item, dict) else None for item in items]
+    if path == "status.conditions" and all(isinstance(found, str) for found in types) and len(set(types)) == len(types):
+        yield from ((str(found), item) for found, item in zip(types, items, strict=True))
+        return
+    ordered = sorted(items, key=repr) if path == "metadata.finalizers" or path.startswith("status.") else items
+    yield from ((str(number), item) for number, item in enumerate(ordered))

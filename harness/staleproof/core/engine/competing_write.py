@@ -1,0 +1,57 @@
+"""The write of another user that makes a controller's next write conflict: really, so that the 409 is true (legality row 32)."""
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import msgspec
+
+from staleproof.core.engine import protobuf
+from staleproof.core.request import ApiRequest
+
+ANNOTATION = "staleproof.dev/competed"
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """One HTTP request."""
+
+    method: str
+    target: str
+    content_type: str
+    body: bytes
+
+
+def rival_of(request: ApiRequest, target: str, content_type: str, body: bytes, number: int) -> Rival | str:
+    """The competing write, or in words why there is none. `number` makes each one different."""
+    path = urlsplit(target).path
+    if request.verb == "create":
+        if request.subresource:
+            return f"nobody competes for {request.resource}/{request.subresource}"
+        if not name_in(body):
+            return "its name is generated (or not readable), so no other object can have it"
+        return Rival("POST", path, content_type, body)
+    if request.subresource:
+        path = path.removesuffix(f"/{request.subresource}")
+    patch = msgspec.json.encode({"metadata": {"annotations": {ANNOTATION: str(number)}}})
+    return Rival("PATCH", path, "application/merge-patch+json", patch)
+
+
+class _Metadata(msgspec.Struct):
+    name: str = ""
+
+
+class _Named(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+_decode = msgspec.json.Decoder(_Named).decode
+
+
+def name_in(body: bytes) -> str:
+    """metadata.name of an object in JSON or in the Kubernetes protobuf envelope; empty when it has none or cannot be read."""
+    if protobuf.is_protobuf(body):
+        return protobuf.name_in(body)
+    try:
+        return _decode(body).metadata.name
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""

@@ -1,0 +1,216 @@
+"""The `build` provider: fixtures/controlplane compiled into the cache.
+
+It decides the command line, what is counted as progress, and that two processes that need the binary at once build it
+once. What an entry of the cache is stands in `cache`, where Go comes from in `toolchain`.
+"""
+
+import asyncio
+import errno
+import importlib.resources
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import AsyncFileLock, Timeout
+
+import staleproof
+from staleproof.drive.process.process import Command, Process
+from staleproof.errors import SetupError, UsageError
+
+from . import cache
+from .plane import KUBERNETES_VERSION
+from .progress import Progress
+from .toolchain import find_go
+
+SOURCE_PACKAGE = "staleproof.fixtures.controlplane"
+SOURCES = ("go.mod", "go.sum", "main.go")
+VERSION_PACKAGE = "k8s.io/component-base/version"
+POLL_SECONDS = 0.2
+# cgo off: one static binary. GOWORK off: a go.work above the cache folder is none of ours.
+ENVIRONMENT = {"CGO_ENABLED": "0", "GOWORK": "off"}
+STALE = "stale "
+IN_GO_CACHE = "not installed but available in build cache"  # go list's words for what `go build -v` does not name
+FULL_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Workshop:
+    """What the steps of one build share."""
+
+    go: Path
+    scratch: Path
+    log: Path
+    version: str
+    progress: Progress
+
+    def command(self, verb: str, *arguments: str) -> Command:
+        flags = ("-trimpath", "-buildvcs=false", "-ldflags", link_flags(self.version))
+        return Command(
+            name=f"go {verb}",
+            argv=(str(self.go), verb, *flags, *arguments),
+            log=self.log,
+            env=ENVIRONMENT,
+            cwd=self.scratch / "source",
+        )
+
+
+async def ensure_built(version: str, progress: Progress) -> Path:
+    """The folder of the cache that holds the programs, built when it is missing or damaged."""
+    root = cache.cache_root(os.environ)
+    entry = cache.entry_folder(root, version)
+    if await asyncio.to_thread(cache.what_is_wrong, entry) is None:
+        return entry
+    if version != KUBERNETES_VERSION:
+        raise UsageError(
+            f"the build provider makes Kubernetes {KUBERNETES_VERSION}, not {version}; "
+            "leave the version out, or use assets or an existing cluster."
+        )
+    async with _locked(root, entry, progress):
+        # Asked again: whoever held the lock may have built it.
+        if await asyncio.to_thread(cache.what_is_wrong, entry) is not None:
+            await _build(root, entry, version, progress)
+    return entry
+
+
+def link_flags(version: str) -> str:
+    """`/version` says what is stamped here."""
+    major, minor, _ = version.removeprefix("v").split(".", 2)
+    stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
+    return " ".join(["-s", "-w", *(f"-X {VERSION_PACKAGE}.{name}={value}" for name, value in stamps.items())])
+
+
+def says_disk_full(lines: list[str]) -> bool:
+    return any(os.strerror(errno.ENOSPC).lower() in line.lower() for line in lines)
+
+
+def explain(account: str, root: Path, *, disk_full: bool) -> str:
+    """What a failed build comes down to, and what to do about it."""
+    if disk_full:
+        return (
+            "the disk is full while building the control plane (a first build needs about 5 GB). Make room, or move what "
+            f"it writes: GOCACHE and GOMODCACHE (Go's caches), GOTMPDIR (its work), {cache.CACHE_VARIABLE} (now {root}).\n"
+            f"{account}"
+        )
+    return (
+        "building the control plane failed. Go's own words follow; a first build needs the network or a GOPROXY that has "
+        f"the modules.\n{account}"
+    )
+
+
+@asynccontextmanager
+async def _locked(root: Path, entry: Path, progress: Progress) -> AsyncIterator[None]:
+    with cache.cache_errors(root):
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        lock = AsyncFileLock(entry.with_name(f"{entry.name}.lock"), run_in_executor=False)
+        try:
+            await lock.acquire(timeout=0)
+        except Timeout:
+            progress.begin("control plane: waiting for another process that builds it", None)
+            try:
+                await lock.acquire(poll_interval=POLL_SECONDS)
+            finally:
+                progress.end()
+    try:
+        yield
+    finally:
+        await lock.release()
+
+
+async def _build(root: Path, entry: Path, version: str, progress: Progress) -> None:
+    with cache.workspace(root, entry) as scratch:
+        go = await find_go(root, scratch, progress)
+        with cache.cache_errors(root):
+            copy_sources(scratch / "source")
+            (scratch / "made").mkdir()
+        workshop = _Workshop(go, scratch, entry.with_name(f"{entry.name}.build.log"), version, progress)
+        stale = await _stale_packages(workshop, root)
+        await _compile(workshop, stale, root)
+        with cache.cache_errors(root):
+            await asyncio.to_thread(cache.bring_in, scratch / "made", entry)
+
+
+def copy_sources(target: Path) -> None:
+    """The module as it is shipped; Go must not write beside it."""
+    target.mkdir()
+    try:
+        shipped = importlib.resources.files(SOURCE_PACKAGE)
+    except ModuleNotFoundError:
+        # The harness folder alone is on the path, as in a checkout that is not installed.
+        shipped = Path(staleproof.__file__).parents[2] / "fixtures" / "controlplane"
+    for name in SOURCES:
+        (target / name).write_bytes((shipped / name).read_bytes())
+
+
+async def _stale_packages(workshop: _Workshop, root: Path) -> int:
+    """How many packages `go build -v` will name: those that Go's own cache does not have. Fetches modules on the way."""
+    workshop.progress.begin("control plane: resolving Go modules", None)
+    condition = f'and .Stale (ne .StaleReason "{IN_GO_CACHE}")'
+    template = f"{{{{if {condition}}}}}{STALE}{{{{.ImportPath}}}}{{{{end}}}}"
+    found: list[str] = []
+
+    def seen(lines: list[str]) -> None:
+        found.extend(line for line in lines if line.startswith(STALE))
+        workshop.progress.advance(len(lines))
+
+    try:
+        await _run(workshop.command("list", "-deps", "-f", template, "."), root, seen)
+    finally:
+        workshop.progress.end()
+    return len(found)
+
+
+async def _compile(workshop: _Workshop, stale: int, root: Path) -> None:
+    progress, done = workshop.progress, 0
+
+    def begin() -> None:
+        # Go names a package when it begins, and says nothing while it links, which takes longer than any package.
+        if done < stale:
+            progress.begin("control plane: compiling packages", stale)
+        else:
+            progress.begin("control plane: linking", None)
+
+    def seen(lines: list[str]) -> None:
+        nonlocal done
+        before, done = done, min(stale, done + len(lines))
+        progress.advance(done)
+        if before < stale <= done:
+            progress.end()
+            begin()
+
+    binary = workshop.scratch / "made" / cache.BINARY
+    begin()
+    try:
+        await _run(workshop.command("build", "-v", "-o", str(binary), "."), root, seen)
+    finally:
+        progress.end()
+
+
+async def _run(command: Command, root: Path, seen: Callable[[list[str]], None]) -> None:
+    """Run to the end and hand on the lines it writes as they come; SetupError when it fails."""
+    with cache.cache_errors(root):
+        command.log.write_bytes(b"")
+    process = await Process.start(command)
+    try:
+        with command.log.open(encoding="utf-8", errors="replace") as log:
+            half, running = "", True
+            while running:
+                running = process.running  # asked before reading: the last round sees the last lines
+                *lines, half = (half + log.read()).split("\n")
+                if lines:
+                    seen(lines)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(process.wait(), POLL_SECONDS)
+    finally:
+        await process.stop()
+    if process.exit_code != 0:
+        full = says_disk_full(process.last_lines(200)) or _no_room(root)
+        raise SetupError(explain(process.account(), root, disk_full=full))
+
+
+def _no_room(root: Path) -> bool:
+    """On a full disk Go may be unable to write even its complaint."""
+    return any(shutil.disk_usage(folder).free < FULL_BYTES for folder in (root, Path(tempfile.gettempdir())))

@@ -1,0 +1,224 @@
+"""etcd and kube-apiserver as processes of this machine, on loopback, for one run.
+
+It decides their flags, what "ready" means, when a start is tried again (a port taken meanwhile) and the order of the
+stop. It does not decide where the programs come from.
+"""
+
+import secrets
+import socket
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import aiohttp
+
+from staleproof.drive.process.private import large_root, private_folder
+from staleproof.drive.process.process import Command, Process
+from staleproof.errors import HarnessBug, SetupError
+
+from .credentials import Credentials, make_credentials
+from .plane import RUNNER, USERS, ControlPlane
+from .progress import Progress
+
+TRIES = 5
+READY_LIMIT_SECONDS = 60.0
+REQUEST_LIMIT = aiohttp.ClientTimeout(total=5)
+ETCD_GRACE_SECONDS = 5.0
+# A kube-apiserver that gets TERM while its etcd is gone stays for ever: KILL must follow.
+APISERVER_GRACE_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binaries:
+    """Where a provider found the two programs, and why it was that provider."""
+
+    etcd: Path
+    kube_apiserver: Path
+    provider: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A program that listens on a port of our choice."""
+
+    command: Callable[[int], Command]
+    ready: Callable[[int], Awaitable[bool]]
+    grace_seconds: float
+
+
+def free_port() -> int:
+    """Free now; somebody may take it before we do, which is why `_start` tries again."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@asynccontextmanager
+async def run_local(
+    binaries: Binaries, folder: Path, progress: Progress, *, ports: Callable[[], int] = free_port
+) -> AsyncIterator[ControlPlane]:
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    async with AsyncExitStack() as stack:
+        # Keys, tokens and data go when the run ends; the logs in `folder` stay.
+        private = stack.enter_context(private_folder("control-plane"))
+        data = stack.enter_context(private_folder("etcd", root=large_root()))
+        credentials = make_credentials(private, USERS)
+        session = await stack.enter_async_context(connected(credentials))
+        progress.begin("control plane: starting etcd and kube-apiserver", 2)
+        try:
+            # The stack is left in reverse: kube-apiserver first, and its etcd is there until it has gone.
+            etcd_port = await _start(stack, etcd_server(binaries.etcd, data / "etcd", folder, session), ports)
+            progress.advance(1)
+            apiserver = apiserver_server(binaries.kube_apiserver, credentials, etcd_port, folder, session)
+            port = await _start(stack, apiserver, ports)
+            progress.advance(2)
+        finally:
+            progress.end()
+        server = f"https://127.0.0.1:{port}"
+        yield ControlPlane(
+            server=server,
+            ca_file=credentials.ca_file,
+            version=await version_of(session, server, credentials),
+            provider=binaries.provider,
+            why=binaries.why,
+            tokens=credentials.tokens,
+            client_certificate=None,
+            log_folder=folder,
+        )
+
+
+def port_taken(lines: list[str]) -> bool:
+    """What the log of a program says that could not listen."""
+    return any("address already in use" in line for line in lines)
+
+
+class Started(Protocol):
+    """A program that runs, or a container."""
+
+    @property
+    def running(self) -> bool: ...
+    def last_lines(self) -> list[str]: ...
+    async def ready(self, probe: Callable[[], Awaitable[bool]], *, limit_seconds: float) -> None: ...
+    async def stop(self, *, grace_seconds: float) -> int: ...
+
+
+async def on_a_free_port(
+    stack: AsyncExitStack, server: Server, start: Callable[[int], Awaitable[Started]], *, ports: Callable[[], int] = free_port
+) -> int:
+    """Start it, wait until it is ready, and return its port. One that somebody took meanwhile is tried again with another."""
+    for attempt in range(1, TRIES + 1):
+        port = ports()
+        started = await start(port)
+        stack.push_async_callback(started.stop, grace_seconds=server.grace_seconds)
+        try:
+            await started.ready(partial(server.ready, port), limit_seconds=READY_LIMIT_SECONDS)
+        except SetupError:
+            if started.running or not port_taken(started.last_lines()) or attempt == TRIES:
+                raise
+        else:
+            return port
+    raise HarnessBug("the last attempt to start a server neither returned nor raised")
+
+
+async def _start(stack: AsyncExitStack, server: Server, ports: Callable[[], int]) -> int:
+    return await on_a_free_port(stack, server, lambda port: Process.start(server.command(port)), ports=ports)
+
+
+def etcd_server(program: Path, data: Path, logs: Path, session: aiohttp.ClientSession) -> Server:
+    name = f"staleproof-{secrets.token_hex(8)}"
+
+    def command(port: int) -> Command:
+        address = f"http://127.0.0.1:{port}"
+        argv = (
+            str(program),
+            f"--name={name}",
+            f"--data-dir={data}",
+            f"--listen-client-urls={address}",
+            f"--advertise-client-urls={address}",
+            "--listen-peer-urls=http://127.0.0.1:0",  # a cluster of one: nobody ever asks
+            "--unsafe-no-fsync",
+            "--log-level=error",
+            "--watch-progress-notify-interval=5s",
+        )
+        return Command(name="etcd", argv=argv, log=logs / "etcd.log")
+
+    async def ready(port: int) -> bool:
+        """Our own etcd, by its name: another one that took the port first would answer as well."""
+        try:
+            async with session.post(f"http://127.0.0.1:{port}/v3/cluster/member/list", json={}) as answer:
+                members = (await answer.json()).get("members", [])
+                return answer.status == 200 and [member.get("name") for member in members] == [name]
+        except (aiohttp.ClientError, OSError, ValueError):
+            return False
+
+    return Server(command=command, ready=ready, grace_seconds=ETCD_GRACE_SECONDS)
+
+
+def apiserver_server(program: Path, credentials: Credentials, etcd_port: int, logs: Path, session: aiohttp.ClientSession) -> Server:
+    def command(port: int) -> Command:
+        argv = (
+            str(program),
+            f"--etcd-servers=http://127.0.0.1:{etcd_port}",
+            f"--secure-port={port}",
+            "--bind-address=127.0.0.1",
+            # Without these it looks for an address to publish, and exits on a machine without a default route.
+            "--advertise-address=127.0.0.1",
+            "--endpoint-reconciler-type=none",
+            f"--cert-dir={credentials.ca_file.parent}",
+            f"--tls-cert-file={credentials.certificate_file}",
+            f"--tls-private-key-file={credentials.key_file}",
+            f"--token-auth-file={credentials.tokens_file}",
+            "--authorization-mode=AlwaysAllow",
+            "--anonymous-auth=false",  # or AlwaysAllow would let in everybody on this machine who sends no token
+            "--service-cluster-ip-range=10.0.0.0/24",
+            "--allow-privileged=true",
+            # Without the service account controller no namespace has a default account, and every pod is refused.
+            "--disable-admission-plugins=ServiceAccount",
+            f"--service-account-issuer=https://127.0.0.1:{port}/",
+            f"--service-account-key-file={credentials.service_account_key_file}",
+            f"--service-account-signing-key-file={credentials.service_account_key_file}",
+            "--enable-priority-and-fairness=false",
+            "--profiling=false",
+        )
+        return Command(name="kube-apiserver", argv=argv, log=logs / "apiserver.log")
+
+    async def ready(port: int) -> bool:
+        """Verified with the CA of this run, so that no other kube-apiserver can answer for ours."""
+        try:
+            async with session.get(f"https://127.0.0.1:{port}/readyz", headers=_bearer(credentials)) as answer:
+                return answer.status == 200
+        except (aiohttp.ClientError, OSError):
+            return False
+
+    return Server(command=command, ready=ready, grace_seconds=APISERVER_GRACE_SECONDS)
+
+
+@asynccontextmanager
+async def connected(credentials: Credentials) -> AsyncIterator[aiohttp.ClientSession]:
+    verify = ssl.create_default_context(cafile=str(credentials.ca_file))
+    verify.verify_flags |= ssl.VERIFY_X509_STRICT
+    async with aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(ssl=verify, force_close=True),
+        timeout=REQUEST_LIMIT,
+    ) as session:
+        yield session
+
+
+def _bearer(credentials: Credentials) -> dict[str, str]:
+    return {"Authorization": f"Bearer {credentials.tokens[RUNNER]}"}
+
+
+async def version_of(session: aiohttp.ClientSession, server: str, credentials: Credentials) -> str:
+    try:
+        async with session.get(f"{server}/version", headers=_bearer(credentials)) as answer:
+            answer.raise_for_status()
+            return str((await answer.json())["gitVersion"])
+    except (aiohttp.ClientError, OSError, ValueError, KeyError) as err:
+        raise SetupError(f"kube-apiserver is ready, but {server}/version gave no gitVersion ({err!r}); see apiserver.log.") from err

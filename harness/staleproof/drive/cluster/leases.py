@@ -1,0 +1,88 @@
+"""Leases that a controller's dead lives still hold: who comes after them would wait until they run out, 15 seconds as a rule.
+
+An administrator may release them, and so does the runner before it starts the next life. It decides by the controller's own
+requests which Leases are the controller's: those that nobody else has written since. Leader election by annotations of ConfigMaps
+or Endpoints is not known here, nor is a Lease whose create was never answered.
+"""
+
+from typing import Any
+
+from staleproof.core.entry import Answered, Asked, Entry
+from staleproof.drive.cluster.api import JSON, Api, ApiError
+from staleproof.errors import SetupError
+
+LEASES = "leases.coordination.k8s.io"
+RELEASED: JSON = {"holderIdentity": "", "leaseDurationSeconds": 1}
+"""As client-go leaves a Lease that it gives up: without a holder anybody may take it at once."""
+_HOLDS = frozenset({"create", "update", "patch"})
+_WRITTEN_MEANWHILE = frozenset({404, 409})
+
+
+class Leases:
+    """Which Leases the controller was the last to write: a fold over entries."""
+
+    def __init__(self) -> None:
+        self._written: dict[str, int] = {}  # by uid
+        self._asked: dict[int, tuple[str, str]] = {}
+        self._unsure: set[tuple[str, str]] = set()
+
+    def see(self, entry: Entry) -> None:
+        match entry:
+            case Asked(resource="leases.coordination.k8s.io", verb=verb, dry_run=False) if verb in _HOLDS:
+                self._asked[entry.request] = (entry.namespace, entry.name)
+            case Answered() if entry.request in self._asked:
+                self._answered(entry, self._asked.pop(entry.request))
+
+    def held(self, leases: list[JSON]) -> list[JSON]:
+        """Those of the leases that have a holder, and that the controller has written last, or may have."""
+        return [lease for lease in leases if lease.get("spec", {}).get("holderIdentity") and self._is_own(lease["metadata"])]
+
+    def forget(self) -> None:
+        """What it held has been released."""
+        self._written.clear()
+        self._asked.clear()
+        self._unsure.clear()
+
+    @property
+    def known(self) -> bool:
+        """Whether the controller has written any."""
+        return bool(self._written or self._asked or self._unsure)
+
+    def _answered(self, answer: Answered, place: tuple[str, str]) -> None:
+        if answer.revision is not None and answer.outcome != "fail":
+            self._written[answer.uid] = answer.revision
+            self._unsure.discard(place)
+        elif answer.outcome == "unknown":
+            self._unsure.add(place)
+
+    def _is_own(self, metadata: dict[str, Any]) -> bool:
+        may_be = {*self._unsure, *self._asked.values()}
+        last = str(self._written.get(metadata["uid"])) == metadata["resourceVersion"]
+        return last or (metadata["namespace"], metadata["name"]) in may_be
+
+
+async def release(leases: Leases, api: Api) -> None:
+    """Release what the controller's dead life holds; one that somebody else writes meanwhile is theirs.
+
+    Raises:
+        SetupError: the API server does not let us.
+    """
+    kind = await api.type_named(LEASES) if leases.known else None
+    if kind is None:
+        return
+    try:
+        found = (await api.call("GET", kind.path())).get("items", [])
+        for lease in leases.held(found):
+            metadata = lease["metadata"]
+            patch = {"metadata": {"resourceVersion": metadata["resourceVersion"]}, "spec": RELEASED}
+            try:
+                await api.merge(kind, metadata["namespace"], metadata["name"], patch)
+            except ApiError as err:
+                if err.code not in _WRITTEN_MEANWHILE:
+                    raise
+    except ApiError as err:
+        raise SetupError(
+            f"cannot release the leases of the controller that was ended: {err}; allow it (get, list and patch {LEASES}), or leave "
+            "them held with --staleproof-release-leases=no"
+        ) from err
+    leases.forget()

@@ -1,0 +1,150 @@
+"""Manifests from files and folders: CustomResourceDefinitions and samples, read, checked and applied.
+
+Every refusal names the file and says what to do; what the API server says is passed on in its own words.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from staleproof.core.plan import Manifest
+from staleproof.drive.cluster.api import Api, ApiError, ResourceType
+from staleproof.drive.cluster.truth import Truth
+from staleproof.drive.trial.event_bus import Condition, Feed
+from staleproof.errors import SetupError, UsageError
+
+_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
+_CRD = "CustomResourceDefinition"
+_KUSTOMIZE_GROUP = "kustomize.config.k8s.io"  # Flux has a kind Kustomization too, which is a primary like any other
+_ESTABLISHED_SECONDS = 30.0
+
+
+def read(paths: Iterable[Path], option: str) -> list[Manifest]:
+    """Every document of these files; a folder stands for the manifests in it and below it, in order of path.
+
+    What is there for kustomize alone is passed over: Kustomizations, its configuration, and in folders patches of
+    CustomResourceDefinitions.
+
+    Raises:
+        UsageError: a path does not exist, cannot be read, holds no manifest, is not YAML or not a Kubernetes object.
+    """
+    return [manifest for path in paths for manifest in _manifests(path, option)]
+
+
+def read_crds(paths: Iterable[Path], option: str = "--staleproof-crds") -> list[Manifest]:
+    """CustomResourceDefinitions; UsageError when a document is something else."""
+    manifests = read(paths, option)
+    for manifest in manifests:
+        if manifest["kind"] != _CRD:
+            raise UsageError(
+                f"{option}: expected CustomResourceDefinitions, found {name_of(manifest)}; "
+                "a primary belongs into the option for samples (--staleproof-samples, or --samples)"
+            )
+    return manifests
+
+
+def _manifests(path: Path, option: str) -> list[Manifest]:
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if _counts(file.relative_to(path)) and file.is_file())
+        if not files:
+            raise UsageError(f"{option}: the folder {path} holds no .yaml, .yml or .json file")
+        found = [manifest for file in files for manifest in _documents(file, option) if not _is_patch(manifest)]
+        if not found:
+            raise UsageError(
+                f"{option}: the folder {path} holds no manifest, only what kustomize needs; expected Kubernetes objects"
+            )
+        return found
+    if not path.exists():
+        raise UsageError(f"{option}: {path} does not exist; give a manifest file or a folder of them")
+    found = list(_documents(path, option))
+    if not found:
+        raise UsageError(f"{option}: {path} holds only what kustomize needs; expected Kubernetes objects")
+    return found
+
+
+def _counts(file: Path) -> bool:
+    """Hidden files and folders are not meant for us."""
+    return file.suffix in _SUFFIXES and not any(part.startswith(".") for part in file.parts)
+
+
+def _is_patch(manifest: Manifest) -> bool:
+    """Whether it only changes a CustomResourceDefinition that is elsewhere (kubebuilder's config/crd/patches)."""
+    spec = manifest.get("spec") or {}
+    return manifest["kind"] == _CRD and isinstance(spec, dict) and not spec.keys() & {"group", "names", "versions"}
+
+
+def _documents(file: Path, option: str) -> Iterator[Manifest]:
+    """Its objects, without what is kustomize's."""
+    try:
+        documents = [document for document in yaml.safe_load_all(file.read_text()) if document is not None]
+    except (yaml.YAMLError, UnicodeDecodeError) as err:
+        raise UsageError(f"{option}: {file} is not YAML: {err}") from err
+    except OSError as err:
+        raise UsageError(f"{option}: cannot read {file}: {err.strerror or err}; give a manifest file or a folder of them") from err
+    if not documents and not _is_kustomize(None, file):
+        raise UsageError(f"{option}: {file} is empty; expected a Kubernetes object")
+    for document in documents:
+        if not _is_kustomize(document, file):
+            yield _object(document, file, option)
+
+
+def _is_kustomize(document: Any, file: Path) -> bool:  # noqa: ANN401  # whatever YAML holds
+    """What says that it is kustomize's; kustomization.yaml and kustomizeconfig.yaml need not say anything."""
+    said = document if isinstance(document, dict) else {}
+    if "kind" not in said:
+        return file.name.startswith("kustom") and (document is None or bool(said))
+    group = str(said.get("apiVersion") or _KUSTOMIZE_GROUP).partition("/")[0]
+    return group == _KUSTOMIZE_GROUP and (said["kind"] == "Kustomization" or "apiVersion" in said)
+
+
+def _object(document: Any, file: Path, option: str) -> Manifest:  # noqa: ANN401  # whatever YAML holds
+    if isinstance(document, dict):
+        missing = [key for key in ("apiVersion", "kind") if not isinstance(document.get(key), str)]
+        metadata = document.get("metadata")
+        if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
+            missing.append("metadata.name")
+        if not missing:
+            return document
+        raise UsageError(f"{option}: {file} is not a Kubernetes object: {', '.join(missing)} missing")
+    raise UsageError(f"{option}: {file} holds a {type(document).__name__}, expected a Kubernetes object")
+
+
+async def apply(manifests: Iterable[Manifest], api: Api, truth: Truth, feed: Feed) -> None:
+    """Apply cluster-scoped manifests in order and wait until each new type is served and watched.
+
+    Raises:
+        UsageError: the API server rejects one; its message is passed on.
+    """
+    for manifest in manifests:
+        kind = await resource_type(manifest, api)
+        try:
+            await api.apply(kind, manifest["metadata"].get("namespace", ""), manifest)
+        except ApiError as err:
+            raise UsageError(f"the API server rejected {name_of(manifest)}: {err.message}") from err
+        if manifest["kind"] == _CRD:
+            resource = f"{manifest['spec']['names']['plural']}.{manifest['spec']['group']}"
+            if not await feed.until(_is_watched(resource, truth), limit_seconds=_ESTABLISHED_SECONDS):
+                raise SetupError(
+                    f"{name_of(manifest)} was not established within {_ESTABLISHED_SECONDS:g} s; look at its conditions"
+                )
+
+
+def _is_watched(resource: str, truth: Truth) -> Condition:
+    return lambda now: resource in truth.resources or now + 0.05
+
+
+async def resource_type(manifest: Manifest, api: Api) -> ResourceType:
+    """The type of a manifest; UsageError when the API server does not know its kind."""
+    kind = await api.type_of(manifest["apiVersion"], manifest["kind"])
+    if kind is None:
+        raise UsageError(
+            f"the API server does not know {manifest['apiVersion']} {manifest['kind']} (of {name_of(manifest)}); "
+            "give its CustomResourceDefinition with the option for them (--staleproof-crds, or --crds)"
+        )
+    return kind
+
+
+def name_of(manifest: Manifest) -> str:
+    return f"{manifest['kind']}/{manifest['metadata']['name']}"

@@ -1,0 +1,221 @@
+"""Truth: what kube-apiserver committed, from the harness's own direct watches on every listable resource.
+
+Decides nothing; records every change in the order of its resource. New CustomResourceDefinitions are picked up as they are
+established. Secret data is replaced by digests and managedFields are left out, before anything is written down.
+"""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from staleproof.core.entry import Broke, Committed, Entry
+from staleproof.core.resource_version import revision
+from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType
+from staleproof.errors import SetupError
+
+Key = tuple[str, str, str]
+"""resource, namespace, name"""
+
+_CRDS = "customresourcedefinitions.apiextensions.k8s.io"
+_SAME_STORAGE = frozenset({"events.events.k8s.io"})  # the core group's events, a second time
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # holds the payload once more
+
+
+_NOT_YET = frozenset({404, 429, 503, 504})  # 404: a new CustomResourceDefinition is in discovery a moment before it is served
+_LIST_ATTEMPTS = 100
+_WATCH_SECONDS = 7 * 24 * 3600
+"""An API server ends a watch after 30 to 60 minutes unless it is asked for another time (`timeoutSeconds`, API reference). What
+a quiet one, of events, could resume from is compacted by then: they have no bookmarks."""
+
+
+class Truth:
+    """Live state and the stream of commits. Made by `watching`."""
+
+    def __init__(self, api: Api, on_entry: Callable[[Entry], None], group: asyncio.TaskGroup) -> None:
+        self._api, self._on_entry, self._group = api, on_entry, group
+        self.objects: dict[Key, JSON] = {}
+        self.tasks: set[asyncio.Task[None]] = set()
+        self._watched: dict[str, ResourceType] = {}
+        self._deleted: dict[Key, int] = {}
+        self._news = asyncio.Condition()
+
+    async def discover(self) -> None:
+        """Start watching every listable resource that is not watched yet; returns once each has been listed."""
+        new = [
+            kind
+            for kind in await self._api.discover()
+            if {"list", "watch"} <= kind.verbs and kind.name not in self._watched and kind.name not in _SAME_STORAGE
+        ]
+        self._watched |= {kind.name: kind for kind in new}
+        revisions = await asyncio.gather(*(self._list(kind, first=True) for kind in new))
+        for kind, start in zip(new, revisions, strict=True):
+            self._spawn(self._follow(kind, start))
+
+    async def _discover_new(self, resource: str) -> None:
+        """A CustomResourceDefinition is established a moment before discovery knows of it."""
+        for _ in range(_LIST_ATTEMPTS):
+            await self.discover()
+            if resource in self._watched:
+                return
+            await asyncio.sleep(0.1)
+
+    @property
+    def resources(self) -> list[str]:
+        return sorted(self._watched)
+
+    def live(self, namespace: str) -> dict[Key, JSON]:
+        """The objects of a namespace as of the last commit seen."""
+        return {key: obj for key, obj in self.objects.items() if key[1] == namespace}
+
+    async def caught_up(self, namespace: str, resources: set[str], *, limit_seconds: float = 30.0) -> None:
+        """Wait until these resources' watches have shown what a consistent list of the namespace shows now."""
+        for resource in sorted(resources & self._watched.keys()):
+            kind = self._watched[resource]
+            answer = await self._api.call("GET", kind.path(namespace))
+            expected = {_key(kind, item): item["metadata"]["resourceVersion"] for item in answer.get("items", [])}
+            at = revision(answer["metadata"].get("resourceVersion", "")) or 0
+            try:
+                async with asyncio.timeout(limit_seconds), self._news:
+                    await self._news.wait_for(lambda e=expected, r=resource, a=at: self._shows(e, r, namespace, a))  # type: ignore[misc]
+            except TimeoutError:
+                raise SetupError(
+                    f"the direct watch on {resource} did not catch up with a list within {limit_seconds:g} s"
+                ) from None
+
+    def _shows(self, expected: dict[Key, str], resource: str, namespace: str, at: int) -> bool:
+        """Equal, leaving aside what changed after the list was made."""
+        shown = {
+            key: obj["metadata"]["resourceVersion"]
+            for key, obj in self.objects.items()
+            if key[0] == resource and (not namespace or key[1] == namespace)
+        }
+        newer = {key for key, text in shown.items() if (revision(text) or 0) > at}
+        gone = {key for key in expected.keys() - shown.keys() if self._deleted.get(key, 0) <= at}
+        same = all(shown[key] == text for key, text in expected.items() if key in shown and key not in newer)
+        return same and not (shown.keys() - expected.keys() - newer) and not gone
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._group.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def _list(self, kind: ResourceType, *, first: bool = False) -> str:
+        """Take over the present state; differences are commits, except the first time."""
+        for attempt in range(_LIST_ATTEMPTS):
+            try:
+                answer = await self._api.call("GET", kind.path())
+                break
+            except ApiError as err:
+                if err.code not in _NOT_YET or attempt + 1 == _LIST_ATTEMPTS:
+                    raise SetupError(f"cannot list {kind.name}: {err}") from err
+                await asyncio.sleep(0.1)
+        found = {_key(kind, item): item for item in answer.get("items", [])}
+        for key in [key for key in self.objects if key[0] == kind.name and key not in found]:
+            self._take(kind, "DELETED", self.objects[key])
+        for key, item in found.items():
+            known = self.objects.get(key)
+            if first:
+                self.objects[key] = _readable(kind, item)
+            elif known is None or known["metadata"]["resourceVersion"] != item["metadata"]["resourceVersion"]:
+                self._take(kind, "MODIFIED" if known else "ADDED", item)
+        return str(answer["metadata"]["resourceVersion"])
+
+    async def _follow(self, kind: ResourceType, start: str) -> None:
+        """Watch for ever. A gap in the direct watch would make the history lie, so one is told."""
+        while True:
+            try:
+                start = await self._watch(kind, start)
+            except (aiohttp.ClientError, OSError, ApiError) as err:
+                if isinstance(err, ApiError) and err.code == 404:
+                    return  # its CustomResourceDefinition is gone
+                self._on_entry(Broke(at=time.monotonic(), where="truth", why=f"the direct watch on {kind.name} broke: {err}"))
+                await asyncio.sleep(0.1)
+                start = await self._list(kind)
+
+    async def _watch(self, kind: ResourceType, start: str) -> str:
+        """One watch, to its end; the resourceVersion to go on from."""
+        lasts = str(_WATCH_SECONDS)
+        async with self._api.watch(kind.path(), resourceVersion=start, allowWatchBookmarks="true", timeoutSeconds=lasts) as body:
+            rest = b""
+            async for chunk in body.iter_any():
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    event = msgspec.json.decode(line)
+                    if event["type"] == "ERROR":
+                        raise ApiError(
+                            event["object"].get("code", 0),
+                            event["object"].get("reason", ""),
+                            event["object"].get("message", ""),
+                        )
+                    start = event["object"]["metadata"]["resourceVersion"]
+                    if event["type"] != "BOOKMARK":
+                        self._take(kind, event["type"], event["object"])
+                async with self._news:
+                    self._news.notify_all()
+        return start
+
+    def _take(self, kind: ResourceType, what: str, item: JSON) -> None:
+        obj, key = _readable(kind, item), _key(kind, item)
+        if what == "DELETED":
+            self.objects.pop(key, None)
+            self._deleted[key] = revision(item["metadata"]["resourceVersion"]) or 0
+        else:
+            self.objects[key] = obj
+        meta = obj["metadata"]
+        self._on_entry(
+            Committed(
+                at=time.monotonic(),
+                resource=kind.name,
+                type=what,  # type: ignore[arg-type]  # ADDED, MODIFIED or DELETED
+                namespace=key[1],
+                name=key[2],
+                uid=meta.get("uid", ""),
+                revision=revision(meta["resourceVersion"]) or 0,
+                object=obj,
+            )
+        )
+        if kind.name == _CRDS and what != "DELETED" and _is_established(obj):
+            self._spawn(self._discover_new(f"{obj['spec']['names']['plural']}.{obj['spec']['group']}"))
+
+
+@asynccontextmanager
+async def watching(api: Api, on_entry: Callable[[Entry], None]) -> AsyncIterator[Truth]:
+    """Truth that is complete from the first moment on, until the block is left."""
+    async with asyncio.TaskGroup() as group:
+        truth = Truth(api, on_entry, group)
+        try:
+            await truth.discover()
+            yield truth
+        finally:
+            for task in list(truth.tasks):
+                task.cancel()
+
+
+def _key(kind: ResourceType, item: JSON) -> Key:
+    meta = item["metadata"]
+    return kind.name, meta.get("namespace", ""), meta["name"]
+
+
+def _readable(kind: ResourceType, item: JSON) -> JSON:
+    """The object as it is written down."""
+    meta = {key: value for key, value in item["metadata"].items() if key != "managedFields"}
+    obj = {"apiVersion": kind.api_version, "kind": kind.kind, **item, "metadata": meta}
+    if kind.name == "secrets":
+        obj["data"] = {key: _digest(value) for key, value in (item.get("data") or {}).items()}
+        meta["annotations"] = {k: v for k, v in (meta.get("annotations") or {}).items() if k != _LAST_APPLIED}
+    return obj
+
+
+def _digest(value: str) -> str:
+    return f"sha256:{hashlib.sha256(value.encode()).hexdigest()[:16]}"
+
+
+def _is_established(crd: JSON) -> bool:
+    conditions = (crd.get("status") or {}).get("conditions") or []
+    return any(condition["type"] == "Established" and condition["status"] == "True" for condition in conditions)

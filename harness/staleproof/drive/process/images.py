@@ -1,0 +1,209 @@
+"""Images: found on this machine or pulled, and those that staleproof makes of programs it has already built.
+
+It decides which engine may be used (one whose host network is this machine's), when an image counts as missing, and
+what is in an image of our own: static programs and nothing else. It starts no container. Every function blocks.
+"""
+
+import hashlib
+import json
+import os
+import tarfile
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from docker.errors import APIError, DockerException, ImageNotFound  # type: ignore[import-untyped]
+from testcontainers.core.config import testcontainers_config
+from testcontainers.core.docker_client import DockerClient, get_docker_host
+
+from staleproof.drive.cluster.control_plane import cache
+from staleproof.drive.cluster.control_plane.existing import is_loopback
+from staleproof.errors import SetupError, UsageError
+
+REQUEST_SECONDS = 60.0
+PROGRAM_FOLDER = "usr/local/bin"  # on the PATH that an engine gives to an image without one
+MADE_OF_LABEL = "staleproof.made-of"
+NOBODY = "65532:65532"  # what distroless calls nonroot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """An image to run, and what to tell somebody who does not have it. `pull` is off for what no registry has."""
+
+    image: str
+    advice: str
+    pull: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """An image of one static program. An empty `names` means its file name, an empty `entrypoint` none at all."""
+
+    image: str
+    program: Path
+    names: Sequence[str] = ()
+    entrypoint: Sequence[str] = ()
+
+
+def control_plane_image(version: str) -> str:
+    return f"staleproof-control-plane:{version}"
+
+
+def reach_engine(*, instead: str, limit_seconds: float = REQUEST_SECONDS) -> DockerClient:
+    """Connect to the engine the user's environment names. SetupError when none answers, with what to use `instead`."""
+    host = get_docker_host() or "its usual socket"
+    if not _is_local(host):
+        raise SetupError(
+            f"Docker at {host} is another machine: a container there cannot reach what listens on loopback here. "
+            f"Use an engine on this machine (unset DOCKER_HOST or choose another Docker context), or {instead}."
+        )
+    try:
+        return DockerClient(timeout=limit_seconds)
+    except (DockerException, OSError, ValueError) as err:  # ValueError: DOCKER_HOST is no URL
+        root = _root_of(err)
+        if isinstance(root, PermissionError):
+            todo = "You may not use it: join the group that owns its socket (often `docker`), or"
+        else:
+            todo = "Start it, or"
+        raise SetupError(f"Docker is not reachable at {host} ({in_short(root)}). {todo} {instead}.") from err
+
+
+def _is_local(host: str) -> bool:
+    with suppress(ValueError):  # not a URL at all: the client says so better
+        return "://" not in host or host.startswith(("unix://", "npipe://")) or is_loopback(host)
+    return True
+
+
+def find_image(client: DockerClient, wanted: Wanted) -> Any:  # noqa: ANN401  (docker has no annotations)
+    """The image, pulled when it is not here and a registry may have it."""
+    with engine_errors(f"looking for the image {wanted.image!r}"):
+        try:
+            return client.client.images.get(wanted.image)
+        except ImageNotFound:
+            pass
+        except APIError as err:
+            if err.status_code == 400:
+                raise UsageError(f"{wanted.image!r} is not the name of an image ({err.explanation}); correct it.") from err
+            raise
+    if not wanted.pull:
+        raise SetupError(f"there is no image {wanted.image!r} on this machine. {wanted.advice}")
+    try:
+        return client.client.images.pull(wanted.image)
+    except (DockerException, OSError) as err:
+        raise SetupError(
+            f"there is no image {wanted.image!r} on this machine, and it cannot be pulled: {in_short(err)}. {wanted.advice}"
+        ) from err
+
+
+def image_here(client: DockerClient, name: str) -> bool:
+    """Whether the engine has it; not when the engine does not say."""
+    try:
+        client.client.images.get(name)
+    except (DockerException, OSError):
+        return False
+    return True
+
+
+def find_reaper(client: DockerClient) -> None:
+    """Ryuk's image, when the environment wants Ryuk; otherwise testcontainers would look for it with an error of its own."""
+    if not testcontainers_config.ryuk_disabled:
+        advice = (
+            "testcontainers uses it to remove containers when this process is killed. Pull it, name another with "
+            "RYUK_CONTAINER_IMAGE, or do without: TESTCONTAINERS_RYUK_DISABLED=true."
+        )
+        image = testcontainers_config.hub_image_name_prefix + testcontainers_config.ryuk_image
+        find_image(client, Wanted(image=image, advice=advice))
+
+
+def digest_of(image: Any) -> str:  # noqa: ANN401
+    """What a registry knows it by; for an image that was never in one, its id."""
+    digests = image.attrs.get("RepoDigests") or []
+    return str(digests[0] if digests else image.id)
+
+
+def make_image(client: DockerClient, recipe: Recipe) -> str:
+    """Make the image, or replace one that was made otherwise; its digest.
+
+    A root file system is imported, nothing is built: no Dockerfile, no builder and no base image are needed.
+    """
+    made_of = _made_of(recipe)
+    with engine_errors(f"making the image {recipe.image}"):
+        older = client.client.images.list(name=recipe.image)
+        if any(image.labels.get(MADE_OF_LABEL) == made_of for image in older):
+            return digest_of(older[0])
+        _import(client, recipe, made_of)
+        for image in older:
+            with suppress(APIError):  # a container still runs it
+                client.client.images.remove(image.id)
+        return digest_of(client.client.images.get(recipe.image))
+
+
+def make_control_plane_image(client: DockerClient, version: str) -> str:
+    """From the programs in the cache; SetupError, with what to do, when they are not there."""
+    root = cache.cache_root(os.environ)
+    cache.find_cached(root, version, why="an image is made of it")
+    program = cache.entry_folder(root, version) / cache.BINARY
+    return make_image(client, Recipe(image=control_plane_image(version), program=program, names=cache.PROGRAMS))
+
+
+@contextmanager
+def engine_errors(doing: str) -> Iterator[None]:
+    """Rename what the engine, or the way to it, says."""
+    try:
+        yield
+    except (DockerException, OSError) as err:
+        raise SetupError(f"Docker failed while {doing}: {in_short(err)}. Try again; if it stays, see the engine's log.") from err
+
+
+def in_short(err: BaseException) -> str:
+    """The engine's own words, without the URL of its API."""
+    return str(getattr(err, "explanation", None) or getattr(err, "strerror", None) or err).strip().rstrip(".")
+
+
+def _root_of(err: BaseException) -> BaseException:
+    """Below the client's layers, which repeat one another, the operating system says it in three words."""
+    while (deeper := err.__cause__ or err.__context__) is not None:
+        err = deeper
+    return err
+
+
+def _made_of(recipe: Recipe) -> str:
+    """Whatever makes one image of ours differ from another."""
+    digest = hashlib.sha256(json.dumps([list(recipe.names), list(recipe.entrypoint)]).encode())
+    with recipe.program.open("rb") as program:
+        digest.update(hashlib.file_digest(program, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _import(client: DockerClient, recipe: Recipe, made_of: str) -> None:
+    repository, _, tag = recipe.image.rpartition(":")
+    changes = [f"ENV PATH=/{PROGRAM_FOLDER}", f"USER {NOBODY}", "WORKDIR /", f"LABEL {MADE_OF_LABEL}={made_of}"]
+    if recipe.entrypoint:
+        changes.append(f"ENTRYPOINT {json.dumps(list(recipe.entrypoint))}")
+    with tempfile.TemporaryDirectory(prefix="staleproof-image-") as folder:
+        root = Path(folder) / "root.tar"
+        _write_root(root, recipe)
+        answer = client.client.api.import_image_from_file(str(root), repository=repository, tag=tag, changes=changes)
+    if '"error"' in answer:  # a line of an answer whose status was 200
+        raise DockerException(answer.strip())
+
+
+def _write_root(path: Path, recipe: Recipe) -> None:
+    """One file, and a link for each further name: a multi-call program goes by the name it is called under."""
+
+    def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+        entry.uid = entry.gid = 0
+        entry.uname = entry.gname = ""
+        entry.mode = 0o755
+        return entry
+
+    names = [name for name in recipe.names if name != recipe.program.name]
+    with tarfile.open(path, "w", dereference=True) as tar:
+        tar.add(recipe.program, f"{PROGRAM_FOLDER}/{recipe.program.name}", filter=plain)
+        for name in names:
+            link = tarfile.TarInfo(f"{PROGRAM_FOLDER}/{name}")
+            link.type, link.linkname, link.mode = tarfile.SYMTYPE, recipe.program.name, 0o777
+            tar.addfile(link)

@@ -1,0 +1,113 @@
+"""The controller's lives in one trial: kills, restarts and pauses that the plan's faults ask for.
+
+The proxy keeps time and says when such a fault opens, closes, or has caught the write to be killed at; what follows is done here,
+one thing after the other. What is done is decided by the fault; a life that ends by itself is not our business.
+"""
+
+import asyncio
+import signal
+import time
+from collections.abc import Sequence
+
+from staleproof.core.entry import Continued, Entry, FaultClosed, FaultFired, FaultMissed, FaultOpened, Started, Stopped
+from staleproof.core.fault import AnyFault, Kill, Pause, Restart
+from staleproof.drive.trial.environment import Rig
+
+
+class Lives:
+    """Follows the entries of one trial. `follow` runs as a task; `settled` waits until everything that was asked for is done."""
+
+    def __init__(self, rig: Rig, faults: Sequence[AnyFault]) -> None:
+        self._rig, self._faults = rig, faults
+        self._asked: asyncio.Queue[FaultOpened | FaultClosed | FaultFired] = asyncio.Queue()
+        self._keep_down: set[int] = set()
+        self._fired: set[int] = set()
+        self._due = 0
+
+    def see(self, entry: Entry) -> None:
+        """Entries of the trial, as they happen."""
+        if isinstance(entry, FaultOpened | FaultClosed | FaultFired):
+            fault = self._faults[entry.fault]
+            if fault.refuses_connections and not isinstance(entry, FaultFired):
+                self._rig.feed.activity.reachable(entry.at, yes=isinstance(entry, FaultClosed))
+            elif isinstance(fault, Kill | Restart | Pause) and not (isinstance(entry, FaultFired) and entry.fault in self._fired):
+                self._due += 1
+                self._asked.put_nowait(entry)
+
+    async def follow(self) -> None:
+        """Do what is asked for, for ever."""
+        while True:
+            entry = await self._asked.get()
+            try:
+                await self._do(entry, self._faults[entry.fault])
+            finally:
+                self._due -= 1
+                self._asked.task_done()
+
+    async def settled(self) -> bool:
+        """Return once nothing that was asked for is left to do, and whether there was anything."""
+        had = self._due > 0
+        await self._asked.join()
+        return had
+
+    def missed(self) -> list[FaultMissed]:
+        """Which of the runner's faults never did anything, once the plan is over."""
+        now = time.monotonic()
+        late = [i for i, fault in enumerate(self._faults) if fault.executed_by == "runner" and i not in self._fired]
+        return [FaultMissed(at=now, fault=i, why="its window never opened, or the controller did not run then") for i in late]
+
+    async def _do(self, entry: FaultOpened | FaultClosed | FaultFired, fault: AnyFault) -> None:
+        match entry, fault:
+            case FaultFired(), Kill(stays_down=stays_down):
+                await self._end(entry.fault, fault, gently=False, stays_down=stays_down)
+            case FaultOpened(), Restart(gently=gently, stays_down=stays_down):
+                await self._end(entry.fault, fault, gently=gently, stays_down=stays_down)
+            case FaultClosed(), Kill() | Restart():
+                await self._begin(entry.fault)
+            case FaultOpened(), Pause():
+                await self._pause(entry.fault)
+            case FaultClosed(), Pause():
+                await self._continue()
+
+    async def _end(self, index: int, fault: AnyFault, *, gently: bool, stays_down: bool) -> None:
+        rig = self._rig
+        if rig.controller is None or not rig.controller.running:
+            return
+        life = rig.controller.life
+        await rig.stop_controller(gently=gently)
+        self._tell(Stopped(at=time.monotonic(), life=life, fault=index))
+        if isinstance(fault, Restart):
+            self._fire(index, f"the controller was {'stopped' if gently else 'killed'}")
+        self._keep_down.add(index)
+        if not stays_down:
+            await self._begin(index)
+
+    async def _begin(self, index: int) -> None:
+        """Start the controller again, unless another fault keeps it down."""
+        if index not in self._keep_down:
+            return
+        self._keep_down.discard(index)
+        if not self._keep_down:
+            self._tell(await self._rig.restart_controller())
+
+    async def _pause(self, index: int) -> None:
+        controller = self._rig.controller
+        if controller is None or not controller.running:
+            return
+        await controller.signal(signal.SIGSTOP)
+        self._tell(Stopped(at=time.monotonic(), life=controller.life, paused=True, fault=index))
+        self._fire(index, "the controller's process was stopped")
+
+    async def _continue(self) -> None:
+        controller = self._rig.controller
+        if controller is not None and controller.running:
+            await controller.signal(signal.SIGCONT)
+            self._tell(Continued(at=time.monotonic(), life=controller.life))
+
+    def _fire(self, index: int, on: str) -> None:
+        if index not in self._fired:
+            self._fired.add(index)
+            self._tell(FaultFired(at=time.monotonic(), fault=index, on=on))
+
+    def _tell(self, entry: Started | Stopped | Continued | FaultFired) -> None:
+        self._rig.feed.take(entry)

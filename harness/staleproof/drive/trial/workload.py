@@ -1,0 +1,178 @@
+"""What the user does to the cluster, step by step, directly at the API server."""
+
+import copy
+import time
+from dataclasses import dataclass
+
+from staleproof.core.plan import (
+    TOUCHED,
+    Apply,
+    Delete,
+    Heartbeat,
+    Patch,
+    Plan,
+    Recreate,
+    Rest,
+    Resync,
+    Step,
+    Target,
+    Touch,
+    describe,
+)
+from staleproof.core.resource_version import revision
+from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType
+from staleproof.drive.cluster.manifests import name_of, resource_type
+from staleproof.drive.cluster.truth import Key, Truth
+from staleproof.drive.proxy.launch import Proxy
+from staleproof.drive.trial.event_bus import Feed
+from staleproof.errors import SetupError, UsageError
+
+_OWN = frozenset(
+    {
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+        "generation",
+        "managedFields",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "selfLink",
+    }
+)
+"""What the API server gives an object."""
+
+_GONE_SECONDS = 10.0
+_NOT_FOUND = 404
+
+
+class Vanished(UsageError):
+    """What a step is about is not there: in a trial with faults that may be their doing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Does steps in one namespace."""
+
+    api: Api
+    truth: Truth
+    proxy: Proxy
+    feed: Feed
+    namespace: str
+
+    async def do(self, step: Step, number: int) -> None:
+        """One step; returns once the API server has answered.
+
+        Raises:
+            Vanished: what the step is about is not there.
+            UsageError: the API server does not accept what the plan says; its message is passed on.
+        """
+        try:
+            await self._do(step, number)
+        except ApiError as err:
+            kind = Vanished if err.code == _NOT_FOUND else UsageError
+            raise kind(f"step {number} ({describe(step)}): the API server answered {err}") from err
+
+    async def _do(self, step: Step, number: int) -> None:
+        match step:
+            case Apply(object=manifest):
+                kind = await resource_type(manifest, self.api)
+                placed = copy.deepcopy(manifest)
+                placed["metadata"].pop("namespace", None)
+                await self._gone(kind.name, placed["metadata"]["name"])
+                self._wrote(kind, await self.api.apply(kind, self.namespace, placed))
+            case Patch(target=target, patch=patch):
+                kind = await self._type(target)
+                self._wrote(kind, await self.api.merge(kind, self.namespace, target.name, patch))
+            case Touch(target=target):
+                await self._touch(await self._type(target), target.name, number)
+            case Delete(target=target):
+                await self.api.delete(await self._type(target), self.namespace, target.name)
+            case Resync(resource=resource):
+                await self.resync(resource)
+            case Recreate() | Heartbeat():
+                await self._do_to_child(step, number)
+            case Rest(seconds=seconds):
+                await self.feed.until(lambda now: False, limit_seconds=seconds)
+
+    async def _gone(self, resource: str, name: str) -> None:
+        """Wait for one that is being deleted: what is applied is another incarnation. One that stays is changed, after a while."""
+        key = (resource, self.namespace, name)
+
+        def gone(now: float) -> bool:
+            return "deletionTimestamp" not in self.truth.live(self.namespace).get(key, {}).get("metadata", {})
+
+        await self.feed.until(gone, limit_seconds=_GONE_SECONDS)
+
+    async def resync(self, resource: str, *, limit_seconds: float = 60.0) -> bool:
+        """End the controller's watches of the resource with 410 and wait until it watches again."""
+        before = self._streams(resource)
+        if await self.proxy.expire(resource) == 0:
+            return False
+        return await self.feed.until(
+            lambda now: bool(self._streams(resource) - before) and not self._streams(resource) & before, limit_seconds=limit_seconds
+        )
+
+    def _streams(self, resource: str) -> set[int]:
+        return {number for number, stream in self.feed.activity.streams.items() if stream.resource == resource}
+
+    async def _type(self, target: Target) -> ResourceType:
+        return await resource_type(
+            {"apiVersion": target.api_version, "kind": target.kind, "metadata": {"name": target.name}}, self.api
+        )
+
+    async def _touch(self, kind: ResourceType, name: str, number: int) -> None:
+        """Change an annotation: another value in each step."""
+        patch = {"metadata": {"annotations": {TOUCHED: str(number)}}}
+        self._wrote(kind, await self.api.merge(kind, self.namespace, name, patch))
+
+    async def _do_to_child(self, step: Recreate | Heartbeat, number: int) -> None:
+        children = self._children(step.resource)
+        try:
+            child = children[step.nth - 1 if step.nth > 0 else step.nth]
+        except IndexError:
+            raise UsageError(f"{describe(step)}: there are {len(children)} such children") from None
+        kind = await resource_type(child, self.api)
+        if isinstance(step, Recreate):
+            await self._recreate(kind, child)
+        else:
+            await self._touch(kind, child["metadata"]["name"], number)
+
+    async def _recreate(self, kind: ResourceType, child: JSON) -> None:
+        """Delete a child and create the same once more, as `kubectl replace --force` does."""
+        key = (kind.name, self.namespace, child["metadata"]["name"])
+        await self.api.delete(kind, self.namespace, child["metadata"]["name"], now=True)
+        if not await self.feed.until(lambda now: self._uid(key) != child["metadata"]["uid"], limit_seconds=_GONE_SECONDS):
+            raise SetupError(f"{name_of(child)} was deleted and is still there after {_GONE_SECONDS:g} s; has it a finalizer?")
+        try:
+            self._wrote(kind, await self.api.call("POST", kind.path(self.namespace), _again(child)))
+        except ApiError as err:
+            if err.code != 409:  # the controller was quicker: there is a new incarnation all the same
+                raise
+
+    def _uid(self, key: Key) -> str:
+        """Of whoever has the name now; empty when nobody has."""
+        return str(self.truth.objects.get(key, {}).get("metadata", {}).get("uid", ""))
+
+    def _wrote(self, kind: ResourceType, answer: JSON) -> None:
+        """The step is not over before this commit has come to the controller's watches, or is withheld from them."""
+        at = revision(answer.get("metadata", {}).get("resourceVersion", ""))
+        if at is not None:
+            self.feed.activity.expect(kind.name, at, time.monotonic())
+
+    def _children(self, resource: str) -> list[JSON]:
+        """Live objects with a controller owner, by name."""
+        live = self.truth.live(self.namespace)
+        found = [obj for key, obj in sorted(live.items()) if key[0] == resource and "deletionTimestamp" not in obj["metadata"]]
+        return [obj for obj in found if any(owner.get("controller") for owner in obj["metadata"].get("ownerReferences", []))]
+
+
+def _again(obj: JSON) -> JSON:
+    """The same object, to be created anew."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _OWN}
+    return {key: value for key, value in obj.items() if key != "status"} | {"metadata": metadata}
+
+
+def primaries_of(plan: Plan) -> list[tuple[str, str, str]]:
+    """apiVersion, kind and name of what the workload applies."""
+    applied = [step.object for step in plan.steps if isinstance(step, Apply)]
+    return list(dict.fromkeys((m["apiVersion"], m["kind"], m["metadata"]["name"]) for m in applied))

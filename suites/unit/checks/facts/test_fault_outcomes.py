@@ -1,0 +1,87 @@
+"""What became of each planned fault, and whether the plan is about what no API server does."""
+
+import pytest
+
+from staleproof.checks.facts.fault_outcomes import PlannedFault, hostility, planned_faults
+from staleproof.core.entry import Entry, FaultFired, FaultMissed, FaultRefused
+from staleproof.core.fault import AnyFault, DropFrame, HoldStream, PastSnapshot, Reject, Reorder
+from staleproof.core.fault.legality import Contract
+from staleproof.core.history import Header, History
+from staleproof.core.plan import Apply, Plan
+
+HOLD, PAST = HoldStream(resource="pods"), PastSnapshot()
+FIRED = FaultFired(at=2.0, fault=0, on="ADDED pods ns/a")
+MISSED = FaultMissed(at=3.0, fault=0, why="no event of pods came while it was open")
+REFUSED = FaultRefused(at=1.0, fault=0, on="list pods", row="25", why="the read does not ask for resourceVersion 0")
+UNABLE = FaultRefused(at=1.0, fault=0, on="list pods", why="the API server no longer knows revision 7")
+
+
+def plan(*faults: AnyFault, contract: Contract = "legal") -> Plan:
+    return Plan(scenario="test", steps=(Apply(object={}),), faults=faults, contract=contract)
+
+
+def became(fault: AnyFault, *entries: Entry) -> PlannedFault:
+    (found,) = planned_faults(History(Header(plan=plan(fault), namespace="ns"), entries))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "text"),
+    [
+        (became(HOLD, FIRED), PlannedFault("Hold", "pods", "fired", 2.0, FIRED.on), "Hold of pods: fired on ADDED pods ns/a"),
+        (
+            became(HOLD, MISSED),
+            PlannedFault("Hold", "pods", "not fired", why=MISSED.why),
+            "Hold of pods: no event of pods came while it was open",
+        ),
+        (became(HOLD), PlannedFault("Hold", "pods", "not fired"), "Hold of pods"),
+        (
+            became(PAST, REFUSED),
+            PlannedFault("PastSnapshot", "*", "refused", 1.0, "list pods", "25", REFUSED.why),
+            "PastSnapshot of *: refused on list pods, legality row 25 (an old answer to a consistent read): "
+            "the read does not ask for resourceVersion 0",
+        ),
+        (
+            became(PAST, UNABLE),
+            PlannedFault("PastSnapshot", "*", "refused", 1.0, "list pods", "", UNABLE.why),
+            "PastSnapshot of *: refused on list pods, the API server no longer knows revision 7",
+        ),
+    ],
+    ids=["fired", "not fired", "not told", "refused", "could not be done"],
+)
+def test_what_became_of_it_and_how_it_is_told(found: PlannedFault, expected: PlannedFault, text: str) -> None:
+    assert found == expected
+    assert str(found) == text
+
+
+@pytest.mark.parametrize("entries", [(FIRED, REFUSED), (REFUSED, FIRED), (REFUSED, FIRED, MISSED)])
+def test_what_fired_has_fired_whatever_was_refused_besides(entries: tuple[Entry, ...]) -> None:
+    assert became(HOLD, *entries).outcome == "fired"
+
+
+def test_what_was_refused_is_not_told_as_missed() -> None:
+    assert became(PAST, MISSED, REFUSED).outcome == became(PAST, REFUSED, MISSED).outcome == "refused"
+
+
+def test_it_is_the_first_time_that_is_told() -> None:
+    assert became(HOLD, FIRED, FaultFired(at=9.0, fault=0, on="later")).at == FIRED.at
+
+
+def test_faults_are_told_in_the_plans_order() -> None:
+    history = History(Header(plan=plan(HOLD, PAST, HOLD), namespace="ns"), (FaultFired(at=1.0, fault=2, on="x"), REFUSED))
+    assert [fault.outcome for fault in planned_faults(history)] == ["refused", "not fired", "fired"]
+
+
+@pytest.mark.parametrize(
+    ("of", "expected"),
+    [
+        (plan(), ""),
+        (plan(HOLD, PAST), ""),
+        (plan(HOLD, DropFrame(resource="pods"), DropFrame(resource="nodes"), contract="hostile"), "hostile faults (DropFrame)"),
+        (plan(Reorder(resource="pods"), DropFrame(resource="pods"), contract="hostile"), "hostile faults (Reorder, DropFrame)"),
+        (plan(Reject(resource="pods", code=409), contract="hostile"), "hostile faults (Reject)"),
+        (plan(HOLD, contract="hostile"), "a hostile plan"),
+    ],
+)
+def test_what_no_api_server_does_is_named(of: Plan, expected: str) -> None:
+    assert hostility(of) == expected

@@ -1,0 +1,135 @@
+"""Findings in plain words."""
+
+from dataclasses import replace
+
+import msgspec
+
+from staleproof.checks.judge import judge
+from staleproof.checks.story.explain import Story, explain
+from staleproof.checks.verdict import Finding
+from staleproof.core.entry import (
+    Asked,
+)
+from staleproof.core.fault import DropFrame, HideOwnWrite
+from staleproof.core.history import History
+
+from ..script import WIDGETS, Script, against, reference, trial
+
+
+def work(script: Script) -> History:
+    return script.step(1, "apply Widget/w").applied("w", spec=3).creates("w-a", "w-b", "w-c").ends()
+
+
+def story(history: History, slug: str) -> Story:
+    judged = against(history, work(reference(1)), work(reference(2)))
+    findings = next(verdict.findings for verdict in judge(judged) if verdict.requirement == slug)
+    return explain(findings[0], judged)
+
+
+def test_the_story_of_a_duplicate() -> None:
+    script = Script(HideOwnWrite(resource="pods")).step(1, "apply Widget/w").applied("w", spec=3)
+    script.hold(why="own create number 1 of pods").creates("w-a", "w-b", "w-c").step(2, "touch Widget/w").applied("w")
+
+    assert story(script.creates("w-d").let_go().ends(), "no-duplicate-create").text() == (
+        "no-duplicate-create  pod/ns/w-d is the 4th live pod of widget/w; fault-free runs never had more than 3\n"
+        "     0.700 s  from here (own create number 1 of pods) its pods stream was held; "
+        "it had been shown pods up to resourceVersion 100\n"
+        "     1.200 s  the controller created w-a, w-b, w-c (resourceVersion 102\N{EN DASH}104)\n"
+        "     2.300 s  widget/w was shown (resourceVersion 105), in step 2: touch Widget/w\n"
+        "     2.400 s  it created pod/w-d, though it had not been shown its own creates 102\N{EN DASH}104\n"
+        "  remedy: remember own writes until the cache has them (expectations, ConsistencyStore, read-your-writes client) "
+        "or use deterministic names"
+    )
+
+
+def test_the_story_of_too_many_deletes() -> None:
+    def scaled(script: Script) -> Script:
+        script.step(1, "apply Widget/w").applied("w", spec=4).creates("w-a", "w-b", "w-c", "w-d").step(2, "patch Widget/w")
+        return script
+
+    def done(script: Script) -> History:
+        return scaled(script).applied("w", spec=2).deletes("w-d", "w-c").ends()
+
+    script = scaled(trial()).hold(why="own delete number 1 of pods").applied("w", spec=2).deletes("w-d", "w-c").applied("w")
+    judged = against(script.deletes("w-b", "w-a").let_go().ends(), done(reference(1)), done(reference(2)))
+    finding = judge(judged)[1].findings[0]
+
+    assert [line for _, line in explain(finding, judged).lines] == [
+        "from here (own delete number 1 of pods) its pods stream was held; it had been shown pods up to resourceVersion 105",
+        "the controller deleted w-d, w-c",
+        "widget/w was shown (resourceVersion 109), in step 2: patch Widget/w",
+        "it deleted pod/w-b without a precondition, though it had not been shown its own deletes of w-d, w-c",
+    ]
+
+
+def test_the_story_of_a_deleted_stranger() -> None:
+    script = trial().step(1, "apply Widget/w").applied("w").creates("w-0", generated="").step(2, "recreate pods number -1")
+    script.hold(why="step 2").removed("w-0").made("w-0").step(3, "scale Widget/w").lists(WIDGETS).deletes("w-0").let_go()
+
+    told = story(script.ends(), "no-delete-of-unseen")
+
+    assert told.headline == "the controller deleted pod/ns/w-0 (uid ns-uid-3), an incarnation that it had never been shown"
+    assert [line for _, line in told.lines] == [
+        "from here (step 2) its pods stream was held; it had been shown pods up to resourceVersion 102",
+        "pod/w-0 (uid ns-uid-3) was created, not by the controller",
+        "a list of widgets.example.com was shown (resourceVersion 104), in step 3: scale Widget/w",
+        "it deleted pod/w-0 without a precondition, though it had not been shown that incarnation (resourceVersion 104)",
+    ]
+
+
+def test_the_story_of_a_state_that_was_not_reached() -> None:
+    script = trial().step(1, "apply Widget/w").hold().applied("w", spec=3).creates("w-a").let_go().released().passes(60)
+
+    told = story(script.settled(ok=False, why="after 10 s: 1 pod of widget/w, fault-free runs ended with 3").ends(), _CONVERGES)
+
+    assert told.headline == "60.1 s after it could catch up: 1 pod of widget/w, fault-free runs ended with 3"
+    assert [line for _, line in told.lines] == [
+        "its pods stream was held, first noticed with ADDED pods ns/w-a",
+        "every fault had ended: from here it could catch up",
+        "it had not converged after 10 s: 1 pod of widget/w, fault-free runs ended with 3",
+    ]
+
+
+def test_the_story_of_a_controller_that_does_not_settle() -> None:
+    script = trial().step(1, "apply Widget/w").applied("w").creates("w-a").released().settled().resynced().updates("w").updates("w")
+
+    told = story(script.ends(), "settles")
+
+    assert told.headline == "2 writes after it had settled and nothing had changed, the first: update widgets.example.com/w"
+    assert [line for _, line in told.lines] == [
+        "it had converged and was quiet",
+        "it updated the status of widget/w and wrote 1 more, though nothing had changed",
+    ]
+
+
+def test_long_lists_and_steps_are_cut_and_unknown_witnesses_are_left_out() -> None:
+    script = (
+        trial().step(1, "patch Widget/w " + "x" * 100).hold().applied("w").creates("w-a", "w-b", "w-c", "w-d", "w-e").applied("w")
+    )
+    history = script.let_go().ends()
+    created = [i for i, entry in enumerate(history.entries) if isinstance(entry, Asked) and entry.verb == "create"]
+    answers = [index + 3 + (index == created[0]) for index in created]
+    shown = next(i for i, entry in enumerate(history.entries) if i > answers[-1] and getattr(entry, "name", "") == "w") + 1
+
+    told = explain(Finding("settles", "b", (0, *answers, shown, len(history.entries) - 1)), history)
+
+    assert [line for _, line in told.lines] == [
+        "the controller created w-a, w-b, w-c and 2 more (resourceVersion 102\N{EN DASH}106)",
+        f"widget/w was shown (resourceVersion 107), in step 1: patch Widget/w {'x' * 54}…",
+    ]
+
+
+def test_a_story_under_hostile_faults_says_so_first() -> None:
+    history = trial().ends()
+    plan = msgspec.structs.replace(history.header.plan, faults=(DropFrame(resource="pods"),), contract="hostile")
+    hostile = replace(history, header=msgspec.structs.replace(history.header, plan=plan))
+
+    told = explain(Finding("settles", "2 writes", ()), hostile)
+
+    heading = "Not about conformance: no API server does this. It was found under hostile faults (DropFrame):"
+    assert told.heading == heading
+    assert told.text().splitlines()[:2] == [heading, "settles  2 writes"]
+    assert explain(Finding("settles", "2 writes", ()), history).heading == ""
+
+
+_CONVERGES = "converges-after-catch-up"

@@ -1,0 +1,36 @@
+"""Which entries tell the story."""
+
+from staleproof.checks.story.witnesses import context
+from staleproof.checks.trial import Evidence
+from staleproof.core.history import History
+
+from ..script import WIDGETS, trial
+
+
+def kinds(history: History, *, before: int, asked: int) -> list[str]:
+    return [type(history.entries[i]).__name__ for i in context(Evidence(history, ()), [before], asked, asked + 1)]
+
+
+def position(history: History, kind: str, nth: int = 0) -> int:
+    return [i for i, entry in enumerate(history.entries) if type(entry).__name__ == kind][nth]
+
+
+def test_what_was_unseen_the_open_fault_the_last_look_the_write_and_its_commit() -> None:
+    history = trial().applied("w").hold().creates("w-a").applied("w").creates("w-b").let_go().ends()
+    answered, asked = position(history, "Answered"), position(history, "Asked", 1)
+
+    assert kinds(history, before=answered, asked=asked) == ["FaultOpened", "Answered", "Delivered", "Asked", "Committed"]
+
+
+def test_a_list_is_a_look_and_a_closed_fault_tells_nothing() -> None:
+    history = trial().applied("w").hold().creates("w-a").let_go().lists(WIDGETS).creates("w-b").ends()
+    answered, asked = position(history, "Answered"), position(history, "Asked", 2)
+
+    assert kinds(history, before=answered, asked=asked) == ["Answered", "Listed", "Asked", "Committed"]
+
+
+def test_there_may_have_been_no_look() -> None:
+    history = trial().made("w-0", owner="").creates("w-a", owner="").creates("w-b", owner="").ends()
+    answered, asked = position(history, "Answered"), position(history, "Asked", 1)
+
+    assert kinds(history, before=answered, asked=asked) == ["Answered", "Asked", "Committed"]

@@ -1,0 +1,142 @@
+"""What is read in the body of an answer, and in the body of a delete."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from staleproof.core.engine.answer import Answer, outcome_of, read_answer, read_preconditions
+from staleproof.core.entry import Item
+
+META = {"name": "x", "namespace": "a", "uid": "u", "resourceVersion": "5"}
+OBJECT = Answer(namespace="a", name="x", uid="u", revision=5)
+TWO = (Item("a", "x", "u", 5), Item("", "y", "", None))
+PARTIALS = [{"metadata": META}, {"metadata": {"name": "y"}}]
+
+DOCUMENTS: list[tuple[str, Any, Answer]] = [
+    ("object", {"kind": "Pod", "metadata": META, "spec": {}}, OBJECT),
+    ("empty object", {}, Answer()),
+    ("list", {"kind": "PodList", "metadata": {"resourceVersion": "9"}, "items": PARTIALS}, Answer(revision=9, items=TWO)),
+    ("empty list", {"kind": "PodList", "metadata": {"resourceVersion": "9"}, "items": []}, Answer(revision=9)),
+    ("null list", {"kind": "PodList", "metadata": {"resourceVersion": "9"}, "items": None}, Answer(revision=9)),
+    (
+        "page",
+        {"kind": "PodList", "metadata": {"resourceVersion": "9", "continue": "t"}, "items": PARTIALS},
+        Answer(revision=9, items=TWO, more=True),
+    ),
+    (
+        "last page",
+        {"kind": "PodList", "metadata": {"resourceVersion": "9", "continue": ""}, "items": PARTIALS},
+        Answer(revision=9, items=TWO),
+    ),
+    (
+        "metadata only",
+        {"kind": "PartialObjectMetadataList", "metadata": {"resourceVersion": "9"}, "items": PARTIALS},
+        Answer(revision=9, items=TWO),
+    ),
+    (
+        "Table",
+        {"kind": "Table", "metadata": {"resourceVersion": "9"}, "rows": [{"cells": ["x"], "object": o} for o in PARTIALS]},
+        Answer(revision=9, items=TWO),
+    ),
+    ("Table without objects", {"kind": "Table", "metadata": {"resourceVersion": "9"}, "rows": None}, Answer(revision=9)),
+    (
+        "failure",
+        {
+            "kind": "Status",
+            "metadata": {},
+            "status": "Failure",
+            "reason": "Conflict",
+            "code": 409,
+            "details": {"name": "x", "kind": "pods"},
+        },
+        Answer(name="x", reason="Conflict"),
+    ),
+    (
+        "deleted",
+        {"kind": "Status", "metadata": {}, "status": "Success", "details": {"name": "x", "kind": "pods", "uid": "u"}},
+        Answer(name="x", uid="u"),
+    ),
+    ("bare Status", {"kind": "Status", "status": "Failure"}, Answer()),
+    ("an Event's reason is not a Status's", {"kind": "Event", "metadata": META, "reason": "Started"}, OBJECT),
+    ("an object's own items", {"kind": "Menu", "metadata": META, "items": {"soup": 3}}, OBJECT),
+    ("an object's own details", {"kind": "Menu", "metadata": META, "details": "hot"}, OBJECT),
+    ("an object's own reason", {"kind": "Menu", "metadata": META, "reason": ["hunger"]}, OBJECT),
+]
+
+
+@pytest.mark.parametrize(("document", "expected"), [case[1:] for case in DOCUMENTS], ids=[case[0] for case in DOCUMENTS])
+def test_documents(document: dict[str, Any], expected: Answer) -> None:
+    assert read_answer(json.dumps(document).encode()) == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"ok",
+        b"404 page not found\n",
+        b"null",
+        b"[1, 2]",
+        b'{"kind": "Pod", "metadata": {"name": 5}}',
+        b'{"kind": "Table", "rows": 5}',
+        b'{"kind": "Pod", "metadata": {"name": "x"',
+        b"k8s\x00\n\x0f\n\x02v1\x12\tPod",
+        b'{"kind": "Pod", "metadata": {"name": "\xff"}}',
+        b'{"spec": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    ],
+    ids=["empty", "ok", "text", "null", "array", "wrong type", "wrong rows", "cut", "protobuf", "not UTF-8", "too deep"],
+)
+def test_what_we_cannot_read_has_nothing_in_it_for_us(body: bytes) -> None:
+    assert read_answer(body) == Answer()
+
+
+@given(st.binary())
+def test_any_body_has_an_answer(body: bytes) -> None:
+    read_answer(body)
+    read_preconditions(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b"", ("", "")),
+        (b"{}", ("", "")),
+        (b'{"kind": "DeleteOptions", "propagationPolicy": "Background"}', ("", "")),
+        (b'{"preconditions": null}', ("", "")),
+        (b'{"preconditions": {}}', ("", "")),
+        (b'{"preconditions": {"uid": null, "resourceVersion": null}}', ("", "")),
+        (b'{"preconditions": {"uid": "u"}}', ("u", "")),
+        (b'{"preconditions": {"resourceVersion": "5"}}', ("", "5")),
+        (b'{"preconditions": {"uid": "u", "resourceVersion": "5"}, "dryRun": ["All"]}', ("u", "5")),
+        (b'{"preconditions": {"uid": 5}}', ("", "")),
+        (b"k8s\x00\n\x13\n\x02v1\x12\rDeleteOptions", ("", "")),
+        (b"[" * 100_000, ("", "")),
+    ],
+)
+def test_preconditions(body: bytes, expected: tuple[str, str]) -> None:
+    assert read_preconditions(body) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "retry_after", "outcome"),
+    [
+        (200, False, "ok"),
+        (201, False, "ok"),
+        (304, False, "fail"),
+        (404, False, "fail"),
+        (409, False, "fail"),
+        (429, True, "fail"),
+        (429, False, "fail"),
+        (500, True, "fail"),
+        (503, True, "fail"),
+        (500, False, "unknown"),
+        (502, False, "unknown"),
+        (503, False, "unknown"),
+        (504, False, "unknown"),
+    ],
+)
+def test_only_a_5xx_without_retry_after_leaves_it_open(code: int, *, retry_after: bool, outcome: str) -> None:
+    assert outcome_of(code, retry_after=retry_after) == outcome

@@ -1,0 +1,92 @@
+"""The write that comes first: for which requests there is one, and what it is."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from staleproof.core.engine.competing_write import ANNOTATION, Rival, name_in, rival_of
+from staleproof.core.request import ApiRequest, parse
+
+from ..protobuf_writer import envelope, field
+
+PODS = "/api/v1/namespaces/trial/pods"
+JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
+POD = json.dumps({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "x", "labels": {"name": "y"}}}).encode()
+GENERATED = json.dumps({"metadata": {"generateName": "x-"}}).encode()
+
+
+def request(method: str, target: str) -> ApiRequest:
+    parsed = parse(method, target)
+    assert parsed is not None
+    return parsed
+
+
+def rival(method: str, target: str, body: bytes = b"", content_type: str = JSON) -> Rival | str:
+    return rival_of(request(method, target), target, content_type, body, 3)
+
+
+def pod(name: str, *, generate: str = "") -> bytes:
+    metadata = field(1, name.encode()) if name else b""
+    return envelope(field(1, metadata + field(2, generate.encode()) + field(3, b"trial")) + field(2, b"spec" * 100))
+
+
+# --- which write
+
+
+@pytest.mark.parametrize(("body", "content_type"), [(POD, JSON), (pod("x"), PROTOBUF)], ids=["JSON", "protobuf"])
+def test_a_create_finds_the_object_there(body: bytes, content_type: str) -> None:
+    assert rival("POST", f"{PODS}?fieldManager=c&pretty=true", body, content_type) == Rival("POST", PODS, content_type, body)
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"), [(GENERATED, JSON), (pod("", generate="x-"), PROTOBUF), (b"", JSON), (b"{", JSON)]
+)
+def test_a_create_of_a_generated_name_meets_nobody(body: bytes, content_type: str) -> None:
+    assert rival("POST", PODS, body, content_type) == "its name is generated (or not readable), so no other object can have it"
+
+
+def test_a_create_of_a_subresource_meets_nobody() -> None:
+    assert rival("POST", f"{PODS}/x/eviction", POD) == "nobody competes for pods/eviction"
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize("target", [f"{PODS}/x", f"{PODS}/x?dryRun=", f"{PODS}/x/status", f"{PODS}/x/scale?fieldManager=c"])
+def test_any_other_write_finds_an_annotation_changed(method: str, target: str) -> None:
+    found = rival(method, target, POD)
+    assert isinstance(found, Rival)
+    assert (found.method, found.target, found.content_type) == ("PATCH", f"{PODS}/x", "application/merge-patch+json")
+    assert json.loads(found.body) == {"metadata": {"annotations": {ANNOTATION: "3"}}}
+
+
+def test_each_competition_changes_something() -> None:
+    asked = request("PUT", f"{PODS}/x")
+    assert rival_of(asked, f"{PODS}/x", JSON, POD, 3) != rival_of(asked, f"{PODS}/x", JSON, POD, 4)
+
+
+# --- the name
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        (POD, "x"),
+        (GENERATED, ""),
+        (b'{"metadata":{"name":5}}', ""),
+        (b'{"metadata":null}', ""),
+        (b'{"metadata":{"name":"\xff"}}', ""),
+        (b"apiVersion: v1\nkind: Pod\n", ""),
+        (b"", ""),
+        (pod("x"), "x"),
+        (pod("", generate="x-"), ""),
+        (b"k8s\x00", ""),
+    ],
+)
+def test_the_name_in_a_body(body: bytes, name: str) -> None:
+    assert name_in(body) == name
+
+
+@given(st.binary())
+def test_any_bytes_have_an_answer(data: bytes) -> None:
+    assert isinstance(name_in(data), str)

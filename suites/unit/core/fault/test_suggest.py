@@ -1,0 +1,112 @@
+"""What was probably meant: a message for each wrong name."""
+
+from typing import get_args
+
+import pytest
+
+from staleproof.core.control import AddFault
+from staleproof.core.fault import AnyFault
+from staleproof.core.fault.suggest import FAULTS, unknown_names
+from staleproof.core.plan import Plan
+
+HOLD = {"fault": "Hold", "resource": "pods"}
+HIDE = {"fault": "HideOwnWrite", "resource": "pods"}
+PLAN = {"apiVersion": "staleproof.dev/v1alpha1", "kind": "Plan", "scenario": "x", "steps": [{"do": "rest", "seconds": 1}]}
+
+
+def test_every_fault_is_known_by_its_name() -> None:
+    assert set(FAULTS.values()) == set(get_args(AnyFault))
+    assert {kind.__struct_config__.tag for kind in FAULTS.values()} == set(FAULTS)
+
+
+@pytest.mark.parametrize(
+    ("fault", "problem"),
+    [
+        ({"fault": "Hodl"}, "fault 1: there is no fault 'Hodl'; did you mean 'Hold'?"),
+        ({"fault": "hold"}, "fault 1: there is no fault 'hold'; did you mean 'Hold'?"),
+        ({"fault": "DelayStream"}, "fault 1: there is no fault 'DelayStream'; did you mean 'Delay'?"),
+        ({"fault": "RejectAnswer"}, "fault 1: there is no fault 'RejectAnswer'; did you mean 'Reject'?"),
+        ({"fault": 5}, f"fault 1: there is no fault 5; there are {', '.join(sorted(FAULTS))}"),
+        ({"resource": "pods"}, f'fault 1: "fault" is missing; it names one of {", ".join(sorted(FAULTS))}'),
+        ("Hold", "fault 1: expected an object, found str"),
+        (None, "fault 1: expected an object, found NoneType"),
+        (HOLD | {"relaese": "events"}, "fault 1 (Hold): there is no field 'relaese'; did you mean 'release'?"),
+        (
+            HOLD | {"by_seconds": 2},
+            "fault 1 (Hold): there is no field 'by_seconds'; there are name, namespace, release, resource, stream, window",
+        ),
+        (HOLD | {"Namespace": "x"}, "fault 1 (Hold): there is no field 'Namespace'; did you mean 'namespace'?"),
+        (
+            {"fault": "Delay", "resource": "pods", "by_seconds": 2},
+            "fault 1 (Delay): there is no field 'by_seconds'; did you mean 'bySeconds'?",
+        ),
+        (
+            {"fault": "Reject", "resource": "pods", "retryafter": 2},
+            "fault 1 (Reject): there is no field 'retryafter'; did you mean 'retryAfter'?",
+        ),
+        # what is forgotten
+        ({"fault": "Delay", "resource": "pods"}, "fault 1 (Delay): bySeconds is missing"),
+        ({"fault": "Hold"}, "fault 1 (Hold): resource is missing"),
+        (HIDE | {"write": {"nth": 2}}, "fault 1 (HideOwnWrite): write.verb is missing"),
+        # what is inside
+        (HOLD | {"window": {"fromStp": 2}}, "fault 1 (Hold): there is no field 'window.fromStp'; did you mean 'window.fromStep'?"),
+        (
+            HOLD | {"window": {"x": 2}},
+            "fault 1 (Hold): there is no field 'window.x'; there are window.fromStep, window.seconds, window.untilStep",
+        ),
+        (
+            HIDE | {"write": {"verb": "create", "nht": 2}},
+            "fault 1 (HideOwnWrite): there is no field 'write.nht'; did you mean 'write.nth'?",
+        ),
+        # values
+        (HOLD | {"release": "evnts"}, "fault 1 (Hold): release is 'evnts'; did you mean 'events'?"),
+        (HOLD | {"release": "xyz"}, "fault 1 (Hold): release is 'xyz'; there are events, relist, resume, trickle"),
+        ({"fault": "Reject", "resource": "pods", "verb": "wacth"}, "fault 1 (Reject): verb is 'wacth'; did you mean 'watch'?"),
+        (HIDE | {"write": {"verb": "crate"}}, "fault 1 (HideOwnWrite): write.verb is 'crate'; did you mean 'create'?"),
+    ],
+)
+def test_what_was_meant(fault: object, problem: str) -> None:
+    assert unknown_names({"faults": [fault]}) == [problem]
+
+
+def test_every_problem_is_told_with_its_number() -> None:
+    found = unknown_names({"faults": [HOLD, HOLD | {"b": 1, "a": 1}, {"fault": "Hodl"}]})
+    assert [problem.partition(":")[0] for problem in found] == ["fault 2 (Hold)", "fault 2 (Hold)", "fault 3"]
+    assert ["'a'" in found[0], "'b'" in found[1]] == [True, True]
+
+
+def test_a_body_may_have_one_fault() -> None:
+    assert unknown_names({"fault": HOLD | {"fault": "Hodl"}}, AddFault) == ["fault: there is no fault 'Hodl'; did you mean 'Hold'?"]
+    assert unknown_names({"fault": {"fault": "Hold"}}, AddFault) == ["fault (Hold): resource is missing"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"fauls": []}, "there is no field 'fauls'; did you mean 'faults'?"),
+        ({"contract": "hostil"}, "contract is 'hostil'; did you mean 'hostile'?"),
+        ({"contract": "xyz"}, "contract is 'xyz'; there are hostile, legal"),
+        ({"settle": {"idleSecond": 1}}, "there is no field 'settle.idleSecond'; did you mean 'settle.idleSeconds'?"),
+        ({"controller": {"cmd": []}}, "there is no field 'controller.cmd'; did you mean 'controller.command'?"),
+        ({"steps": [{"do": "rst", "seconds": 1}]}, "step 1: there is no step 'rst'; did you mean 'rest'?"),
+        ({"steps": [{"do": "rest"}]}, "step 1 (rest): seconds is missing"),
+        ({"steps": [{"do": "delete", "target": {"kind": "Pod", "name": "x"}}]}, "step 1 (delete): target.apiVersion is missing"),
+        ({"faults": [HOLD | {"release": "evnts"}]}, "fault 1 (Hold): release is 'evnts'; did you mean 'events'?"),
+    ],
+)
+def test_a_whole_plan(fields: dict[str, object], problem: str) -> None:
+    assert unknown_names(PLAN | fields, Plan) == [problem]
+
+
+def test_what_a_plan_forgets() -> None:
+    assert unknown_names({"stesp": []}, Plan) == ["there is no field 'stesp'; did you mean 'steps'?", "scenario is missing"]
+
+
+@pytest.mark.parametrize("fields", [{}, {"controller": None}, {"controller": {"env": {"A": "b"}}}, {"aims": [1]}, {"settle": 5}])
+def test_nothing_to_say_of_a_plan(fields: dict[str, object]) -> None:
+    assert unknown_names(PLAN | fields, Plan) == []
+
+
+@pytest.mark.parametrize("raw", [{}, {"faults": []}, {"faults": [HOLD]}, {"faults": {}}, {"fault": 5}, [], None, "x"])
+def test_nothing_to_say(raw: object) -> None:
+    assert unknown_names(raw) == []

@@ -1,0 +1,46 @@
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
+from staleproof.drive.cluster.control_plane.build import copy_sources, ensure_built, explain, link_flags, says_disk_full
+from staleproof.errors import SetupError, UsageError
+
+
+def test_the_version_is_the_one_the_module_asks_for(tmp_path: Path) -> None:
+    copy_sources(tmp_path / "source")
+    found = re.search(r"^\s*k8s\.io/kubernetes (v\S+)$", (tmp_path / "source" / "go.mod").read_text(), re.MULTILINE)
+    assert found is not None
+    assert found[1] == KUBERNETES_VERSION
+
+
+def test_the_version_is_stamped() -> None:
+    flags = link_flags("v1.36.3")
+    assert "-X k8s.io/component-base/version.gitVersion=v1.36.3" in flags
+    assert "version.gitMajor=1 " in flags
+    assert flags.endswith("version.gitMinor=36")
+
+
+def test_another_version_is_refused_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path))
+    with pytest.raises(UsageError, match=r"not v1\.2\.3"):
+        asyncio.run(ensure_built("v1.2.3", Silent()))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cache_folder_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    with pytest.raises(SetupError, match=r"cache folder .*file/cache cannot be written.*STALEPROOF_CACHE_DIR="):
+        asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
+
+
+def test_a_full_disk_is_told_from_other_failures(tmp_path: Path) -> None:
+    assert says_disk_full(["# k8s.io/api", "write /tmp/x: no space left on device"])
+    assert not says_disk_full(["dial tcp: lookup proxy.example.com: no such host"])
+    full = explain("account", tmp_path, disk_full=True)
+    assert "GOCACHE" in full
+    assert f"STALEPROOF_CACHE_DIR (now {tmp_path})" in full
+    assert "GOPROXY" in explain("account", tmp_path, disk_full=False)

@@ -1,0 +1,31 @@
+import stat
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.x509.verification import PolicyBuilder, Store
+
+from staleproof.drive.cluster.control_plane.credentials import make_credentials
+
+
+def test_tokens_are_random_and_listed(tmp_path: Path) -> None:
+    made = make_credentials(tmp_path, ["a", "b"])
+    again = make_credentials(tmp_path / "..", ["a"])
+    assert len({*made.tokens.values(), *again.tokens.values()}) == 3
+    rows = made.tokens_file.read_text().splitlines()
+    assert rows[0] == f'{made.tokens["a"]},a,a,"system:masters"'
+    assert len(rows) == 2
+    assert made.tokens["a"] not in repr(made)
+
+
+def test_secrets_are_the_owners_alone(tmp_path: Path) -> None:
+    made = make_credentials(tmp_path, ["a"])
+    for path in (made.tokens_file, made.key_file, made.service_account_key_file):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_chain_verifies_for_loopback_under_the_rules_of_the_web(tmp_path: Path) -> None:
+    made = make_credentials(tmp_path, ["a"])
+    authority = x509.load_pem_x509_certificate(made.ca_file.read_bytes())
+    serving = x509.load_pem_x509_certificate(made.certificate_file.read_bytes())
+    verifier = PolicyBuilder().store(Store([authority])).build_server_verifier(x509.DNSName("localhost"))
+    assert verifier.verify(serving, []) == [serving, authority]

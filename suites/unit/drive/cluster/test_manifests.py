@@ -1,0 +1,199 @@
+"""Manifests from files and folders: every document, in order, and every refusal names the file and what to do."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from staleproof.drive.cluster.manifests import name_of, read, read_crds
+from staleproof.errors import UsageError
+
+CRD = "CustomResourceDefinition"
+
+
+def document(name: str, kind: str = "Widget") -> str:
+    return f"apiVersion: example.com/v1\nkind: {kind}\nmetadata:\n  name: {name}\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def names(*paths: str) -> list[str]:
+    return [manifest["metadata"]["name"] for manifest in read((Path(path) for path in paths), "--samples")]
+
+
+def test_a_folder_is_read_in_order_of_path(here: Path) -> None:
+    for file in ("b.yaml", "a.yml", "c.json", "10.yaml", "9.yaml"):
+        content = document(file) if not file.endswith("json") else json.dumps(DOCUMENT | {"metadata": {"name": file}})
+        (here / file).write_text(content)
+    (here / "README.md").write_text("# not a manifest")
+    (here / "d.yaml.bak").write_text("not a manifest: [")
+    (here / "inner").mkdir()
+    (here / "inner" / "e.yaml").write_text(document("e"))
+    (here / ".git").mkdir()
+    (here / ".git" / "f.yaml").write_text("not a manifest: [")
+    assert names(".") == ["10.yaml", "9.yaml", "a.yml", "b.yaml", "c.json", "e"]
+
+
+DOCUMENT = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"replicas": 3}}
+
+
+def test_paths_are_read_in_the_order_given(here: Path) -> None:
+    (here / "folder").mkdir()
+    (here / "folder" / "b.yaml").write_text(document("b"))
+    (here / "z.yaml").write_text(document("z"))
+    (here / "a.yaml").write_text(document("a"))
+    assert names("z.yaml", "folder", "a.yaml") == ["z", "b", "a"]
+
+
+def test_a_file_that_is_named_may_be_called_anything(here: Path) -> None:
+    (here / "manifest").write_text(document("w"))
+    assert names("manifest") == ["w"]
+
+
+def test_every_document_of_a_file_is_read_and_empty_ones_are_none(here: Path) -> None:
+    (here / "all.yaml").write_text(f"---\n# a comment\n---\n{document('a')}---\n{document('b')}---\n")
+    assert names("all.yaml") == ["a", "b"]
+
+
+def test_json_is_read_whatever_it_holds(here: Path) -> None:
+    (here / "w.json").write_text(json.dumps(DOCUMENT, indent=2))
+    assert read([Path("w.json")], "--samples") == [DOCUMENT]
+
+
+def test_no_path_is_no_manifest() -> None:
+    assert read([], "--samples") == []
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("a: [", "is not YAML: "),
+        ("a: {{ .Values.name }}\n", "is not YAML: "),
+        ("a: &x\nb: *y\n", "is not YAML: "),
+        ("a: !!python/object:os.system {}\n", "is not YAML: "),
+        ("", "is empty; expected a Kubernetes object"),
+        ("---\n# nothing\n---\n", "is empty; expected a Kubernetes object"),
+        ("- a\n- b\n", "holds a list, expected a Kubernetes object"),
+        ("just words", "holds a str, expected a Kubernetes object"),
+        ("42", "holds a int, expected a Kubernetes object"),
+        ("a: 1\n", "is not a Kubernetes object: apiVersion, kind, metadata.name missing"),
+        (document("w").replace("kind: Widget\n", ""), "is not a Kubernetes object: kind missing"),
+        (document("w").replace("example.com/v1", "1"), "is not a Kubernetes object: apiVersion missing"),
+        ("apiVersion: v1\nkind: Pod\nmetadata: w\n", "is not a Kubernetes object: metadata.name missing"),
+        ("apiVersion: v1\nkind: Pod\nmetadata:\n  generateName: w-\n", "is not a Kubernetes object: metadata.name missing"),
+        ("apiVersion: v1\nkind: Pod\nmetadata:\n  name: 5\n", "is not a Kubernetes object: metadata.name missing"),
+        (f"{document('w')}---\n- a\n", "holds a list, expected a Kubernetes object"),
+    ],
+)
+def test_what_is_no_manifest_is_refused_by_option_and_file(content: str, told: str, here: Path) -> None:
+    (here / "mine.yaml").write_text(content)
+    with pytest.raises(UsageError) as caught:
+        names("mine.yaml")
+    assert str(caught.value).startswith("--samples: mine.yaml ")
+    assert told in str(caught.value)
+
+
+def test_bytes_that_are_no_text_are_refused(here: Path) -> None:
+    (here / "mine.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match=r"--samples: mine\.yaml is not YAML"):
+        names("mine.yaml")
+
+
+def test_what_does_not_exist_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"--samples: nosuch\.yaml does not exist; give a manifest file or a folder of them"):
+        names("nosuch.yaml")
+
+
+def test_a_folder_without_manifests_is_refused(here: Path) -> None:
+    (here / "folder").mkdir()
+    (here / "folder" / "notes.txt").write_text("x")
+    with pytest.raises(UsageError, match=r"--samples: the folder folder holds no \.yaml, \.yml or \.json file"):
+        names("folder")
+
+
+def test_custom_resource_definitions_are_nothing_else(here: Path) -> None:
+    (here / "crd.yaml").write_text(document("widgets.example.com", CRD))
+    (here / "w.yaml").write_text(document("w"))
+    assert [name_of(manifest) for manifest in read_crds([Path("crd.yaml")])] == [f"{CRD}/widgets.example.com"]
+    with pytest.raises(UsageError) as caught:
+        read_crds([Path("crd.yaml"), Path("w.yaml")])
+    assert str(caught.value) == (
+        "--staleproof-crds: expected CustomResourceDefinitions, found Widget/w; "
+        "a primary belongs into the option for samples (--staleproof-samples, or --samples)"
+    )
+
+
+# --- what kubebuilder makes ----------------------------------------------------------------------------------------------------
+
+WHOLE = "spec:\n  group: example.com\n  names: {plural: widgets, kind: Widget}\n"
+PATCH = "spec:\n  conversion: {strategy: Webhook}\n"
+SCAFFOLDED = {
+    "config/crd/kustomization.yaml": "resources:\n- bases/example.com_widgets.yaml\n",
+    "config/crd/kustomizeconfig.yaml": "nameReference:\n- kind: Service\n  version: v1\n",
+    "config/crd/bases/example.com_widgets.yaml": document("widgets.example.com", CRD) + WHOLE,
+    "config/crd/bases/example.com_gadgets.yaml": document("gadgets.example.com", CRD) + WHOLE,
+    "config/crd/patches/webhook_in_widgets.yaml": document("widgets.example.com", CRD) + PATCH,
+    "config/crd/patches/cainjection_in_widgets.yaml": document("widgets.example.com", CRD),
+    "config/samples/kustomization.yaml": "## Append samples\nresources:\n- v1_widget.yaml\n",
+    "config/samples/all.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: []\n",
+    "config/samples/v1_widget.yaml": document("w"),
+}
+
+
+@pytest.fixture
+def scaffolded(here: Path) -> Path:
+    for path, content in SCAFFOLDED.items():
+        (here / path).parent.mkdir(parents=True, exist_ok=True)
+        (here / path).write_text(content)
+    return here
+
+
+@pytest.mark.usefixtures("scaffolded")
+def test_what_is_for_kustomize_is_passed_over() -> None:
+    found = [manifest["metadata"]["name"] for manifest in read_crds([Path("config/crd")])]
+    assert found == ["gadgets.example.com", "widgets.example.com"]
+    assert names("config/samples") == ["w"]
+
+
+@pytest.mark.usefixtures("scaffolded")
+@pytest.mark.parametrize("path", ["config/samples/kustomization.yaml", "config/samples/all.yaml"])
+def test_a_kustomization_by_itself_is_refused(path: str) -> None:
+    with pytest.raises(UsageError, match="holds only what kustomize needs; expected Kubernetes objects"):
+        names(path)
+
+
+def test_a_folder_with_nothing_but_a_kustomization_is_refused(here: Path) -> None:
+    (here / "folder").mkdir()
+    (here / "folder" / "kustomization.yml").write_text("# nothing yet\n")
+    with pytest.raises(UsageError, match="the folder folder holds no manifest, only what kustomize needs"):
+        names("folder")
+
+
+def test_other_kustomizations_and_other_files_are_read(here: Path) -> None:
+    """Flux has a kind of that name; and a manifest without a kind is a mistake unless the file is kustomize's."""
+    (here / "flux.yaml").write_text("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: f}\n")
+    (here / "kustom-widget.yaml").write_text(document("w"))
+    assert names(".") == ["f", "w"]
+    (here / "other.yaml").write_text("resources: []\n")
+    with pytest.raises(UsageError, match=r"other\.yaml is not a Kubernetes object"):
+        names(".")
+
+
+def test_a_definition_that_is_named_is_no_patch(here: Path) -> None:
+    (here / "crd.yaml").write_text(document("widgets.example.com", CRD))
+    assert len(read_crds([Path("crd.yaml")])) == 1
+
+
+def test_what_cannot_be_read_is_refused() -> None:
+    with pytest.raises(UsageError, match="--samples: cannot read /proc/self/mem: Input/output error"):
+        names("/proc/self/mem")
+
+
+def test_the_option_of_the_one_who_asks_is_named(here: Path) -> None:
+    (here / "w.yaml").write_text(document("w"))
+    with pytest.raises(UsageError, match=r"^--crds: expected CustomResourceDefinitions, found Widget/w"):
+        read_crds([Path("w.yaml")], "--crds")

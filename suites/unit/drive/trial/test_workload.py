@@ -1,0 +1,80 @@
+"""What the user does: which objects are primaries, and what of an object is made again."""
+
+import copy
+from typing import Any
+
+from staleproof.core.plan import Apply, Delete, Plan, Recreate, Step, Target, Touch
+from staleproof.drive.trial.workload import _again, primaries_of
+
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {
+        "name": "w-0",
+        "namespace": "mine",
+        "generateName": "w-",
+        "labels": {"app": "w"},
+        "annotations": {"a": "b"},
+        "finalizers": ["example.com/f"],
+        "ownerReferences": [{"apiVersion": "example.com/v1", "kind": "Widget", "name": "w", "uid": "u1", "controller": True}],
+        "uid": "u2",
+        "resourceVersion": "7",
+        "generation": 1,
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "managedFields": [{"manager": "m"}],
+        "selfLink": "/x",
+    },
+    "spec": {"containers": [{"name": "c", "image": "x"}]},
+    "status": {"phase": "Pending"},
+}
+
+
+def test_a_child_made_again_is_the_same_but_for_what_the_api_server_gave_it() -> None:
+    before = copy.deepcopy(POD)
+    again = _again(POD)
+    metadata: dict[str, Any] = again["metadata"]
+    assert set(metadata) == {"name", "namespace", "generateName", "labels", "annotations", "finalizers", "ownerReferences"}
+    assert metadata["ownerReferences"][0]["uid"] == "u1"
+    assert {key: again[key] for key in again if key != "metadata"} == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "spec": {"containers": [{"name": "c", "image": "x"}]},
+    }
+    assert before == POD, "what truth holds is not touched"
+
+
+def test_a_child_made_again_is_not_being_deleted() -> None:
+    leaving: dict[str, Any] = {
+        "metadata": {"name": "x", "deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0}
+    }
+    assert _again(leaving) == {"metadata": {"name": "x"}}
+
+
+def widget(name: str, **fields: object) -> Apply:
+    return Apply(object={"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, **fields})
+
+
+def primaries(*steps: Step) -> list[tuple[str, str, str]]:
+    return primaries_of(Plan(scenario="mine", steps=steps))
+
+
+def test_primaries_are_what_is_applied_once_each_in_order() -> None:
+    target = Target("example.com/v1", "Gadget", "g")
+    found = primaries(
+        widget("b"),
+        Touch(target=target),
+        widget("a"),
+        widget("b", spec={"replicas": 5}),
+        Delete(target=target),
+        Recreate(resource="pods"),
+    )
+    assert found == [("example.com/v1", "Widget", "b"), ("example.com/v1", "Widget", "a")]
+
+
+def test_kinds_with_one_name_are_two_primaries() -> None:
+    config = Apply(object={"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
+    assert primaries(widget("a"), config) == [("example.com/v1", "Widget", "a"), ("v1", "ConfigMap", "a")]
+
+
+def test_a_workload_that_applies_nothing_has_none() -> None:
+    assert primaries(Recreate(resource="pods")) == []

@@ -7,7 +7,7 @@ could; findings made under it never count. `legality` has the table, `decision` 
 from staleproof.core.fault.availability import Coalesce, Expire, Hang, PastSnapshot, Refuse, RefuseWatchList
 from staleproof.core.fault.calls import Compete, LoseAnswer, Reject, SlowAnswer
 from staleproof.core.fault.hostile import DropFrame, NoEndBookmark, Reorder, RepeatFrame, StaleRead
-from staleproof.core.fault.model import CallFault, Fault, Misfit, OwnWrite, Place, Seat, Window
+from staleproof.core.fault.model import CallFault, Effect, Fault, Misfit, OwnWrite, Place, Seat, Window
 from staleproof.core.fault.process import Kill, Pause, Restart
 from staleproof.core.fault.streams import (
     AddBookmarks,
@@ -59,6 +59,7 @@ __all__ = [
     "DelayStream",
     "DropBookmarks",
     "DropFrame",
+    "Effect",
     "Expire",
     "Fault",
     "Hang",

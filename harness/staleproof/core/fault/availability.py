@@ -17,7 +17,7 @@ from staleproof.core.fault.decision import (
     Stall,
 )
 from staleproof.core.fault.legality import expiry_is_hostile, is_start_only, past_is_hostile
-from staleproof.core.fault.model import ANY, Fault, Misfit, Place, positive
+from staleproof.core.fault.model import ANY, Effect, Fault, Misfit, Place, positive
 from staleproof.core.frame import Frame
 from staleproof.core.request import ApiRequest
 
@@ -28,6 +28,8 @@ class Refuse(Fault, frozen=True, kw_only=True, tag="Refuse"):
     """Refuse every connection, as a server that is down does; who is connected is reset when it opens."""
 
     row: ClassVar[str] = "7"
+    does: ClassVar[tuple[Effect, ...]] = ("cuts", "skips", "disconnects")
+    says: ClassVar[str] = "nobody could connect to the API server"
     resource: str = ANY
 
     @property
@@ -44,6 +46,9 @@ class Hang(Fault, frozen=True, kw_only=True, tag="Hang"):
     """No bytes and no close, on streams and for requests, which are not executed; reset when it closes."""
 
     row: ClassVar[str] = "8"
+    does: ClassVar[tuple[Effect, ...]] = ("cuts", "disconnects")
+    says: ClassVar[str] = "its {} streams and requests hung"
+    says_of_all: ClassVar[str] = "all its streams and requests hung"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return HOLD
@@ -65,6 +70,9 @@ class Expire(Fault, frozen=True, kw_only=True, tag="Expire"):
     """
 
     row: ClassVar[str] = "11"
+    does: ClassVar[tuple[Effect, ...]] = ("expires", "skips")
+    says: ClassVar[str] = "its {} stream got 410 Expired"
+    says_of_all: ClassVar[str] = "all its streams got 410 Expired"
     at: Literal["stream", "watch", "list"] = "stream"
     nth: int | None = None
 
@@ -101,6 +109,9 @@ class Coalesce(Fault, frozen=True, kw_only=True, tag="Coalesce"):
     """End the streams, keep the client waiting while things change, then answer 410: what lay between it never sees."""
 
     row: ClassVar[str] = "9"
+    does: ClassVar[tuple[Effect, ...]] = ("hides", "expires", "skips")
+    says: ClassVar[str] = "its {} stream ended, and it could neither watch nor list"
+    says_of_all: ClassVar[str] = "all its streams ended, and it could neither watch nor list"
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
         return Stall("forward") if request.verb in ("watch", "list") else PASS
@@ -117,6 +128,8 @@ class RefuseWatchList(Fault, frozen=True, kw_only=True, tag="RefuseWatchList"):
     """
 
     row: ClassVar[str] = "26"
+    does: ClassVar[tuple[Effect, ...]] = ("refuses-watch-lists",)
+    says: ClassVar[str] = "every WatchList was refused"
     resource: str = ANY
     how: Literal["http", "event"] = "http"
 
@@ -158,6 +171,8 @@ class PastSnapshot(Fault, frozen=True, kw_only=True, tag="PastSnapshot"):
     """
 
     row: ClassVar[str] = "24"
+    does: ClassVar[tuple[Effect, ...]] = ("rewinds",)
+    says: ClassVar[str] = "reads of {} with resourceVersion 0 were answered from the past"
     resource: str = ANY
     as_of_step: int = 1
     hold: bool = True

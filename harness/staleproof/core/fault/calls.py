@@ -13,7 +13,7 @@ from staleproof.core.fault.decision import (
     RequestDecision,
     Wait,
 )
-from staleproof.core.fault.model import CallFault, Misfit, Verb, one_of, positive, unanswered
+from staleproof.core.fault.model import CallFault, Effect, Misfit, Verb, one_of, positive, unanswered
 from staleproof.core.request import ApiRequest
 
 RESET = 0
@@ -34,8 +34,13 @@ class Reject(CallFault, frozen=True, kw_only=True, tag="Reject"):
     """Do not execute the request: 429 (always with Retry-After), 500, 503 or 504, or (code 0) a reset connection."""
 
     row: ClassVar[str] = "28, 29"
+    does: ClassVar[tuple[Effect, ...]] = ("rejects",)
     code: int = 500
     retry_after: int | None = None
+
+    @property
+    def phrase(self) -> str:
+        return f"requests about {self.about} were {'cut off' if self.code == RESET else f'answered {self.code}'} and not executed"
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
         if not self.hits(nth):
@@ -61,6 +66,8 @@ class Compete(CallFault, frozen=True, kw_only=True, tag="Compete"):
     """
 
     row: ClassVar[str] = "32b"
+    does: ClassVar[tuple[Effect, ...]] = ("competes",)
+    says: ClassVar[str] = "somebody else wrote to {} just before it did"
     verb: Verb = "update"
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
@@ -80,9 +87,15 @@ class LoseAnswer(CallFault, frozen=True, kw_only=True, tag="LoseAnswer"):
     """Execute the request and lose the answer: a reset connection (code 0), or a 500 or 504 without Retry-After."""
 
     row: ClassVar[str] = "30"
+    does: ClassVar[tuple[Effect, ...]] = ("loses",)
     verb: Verb = "write"
     code: int = RESET
     retry_after: int | None = None
+
+    @property
+    def phrase(self) -> str:
+        told = "" if self.code == RESET else f" and told as {self.code}"
+        return f"answers about {self.about} were lost{told}, the requests executed"
 
     def on_answer(self, request: ApiRequest, nth: int) -> AnswerDecision:
         return _status(self.code, self.retry_after) if self.hits(nth) else PASS
@@ -104,6 +117,8 @@ class SlowAnswer(CallFault, frozen=True, kw_only=True, tag="SlowAnswer"):
     """Keep the answer back for so many seconds (the watch event overtakes it), or with `before` the request itself."""
 
     row: ClassVar[str] = "5"
+    does: ClassVar[tuple[Effect, ...]] = ("slows",)
+    says: ClassVar[str] = "answers about {} were late"
     by_seconds: float
     moment: Literal["before", "after"] = "after"
 

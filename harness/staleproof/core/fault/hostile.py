@@ -8,13 +8,14 @@ from typing import ClassVar
 
 from staleproof.core.fault.decision import DROP, PASS, Delay, FrameDecision, FromPast, Repeat, RequestDecision
 from staleproof.core.fault.legality import Contract, past_is_hostile
-from staleproof.core.fault.model import Fault, Misfit, Place, positive
+from staleproof.core.fault.model import Effect, Fault, Misfit, Place, positive
 from staleproof.core.frame import Frame
 from staleproof.core.request import ApiRequest
 
 
 class _Hostile(Fault, frozen=True, kw_only=True):
     contract: ClassVar[Contract] = "hostile"
+    does: ClassVar[tuple[Effect, ...]] = ("forges",)
 
 
 class _OneFrame(_Hostile, frozen=True, kw_only=True):
@@ -35,6 +36,7 @@ class DropFrame(_OneFrame, frozen=True, kw_only=True, tag="DropFrame"):
 
     row: ClassVar[str] = "13"
     breaks: ClassVar[str] = "Reliable"
+    says: ClassVar[str] = "events of {} were left out"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return DROP if self.hits(frame, place) else PASS
@@ -45,6 +47,7 @@ class RepeatFrame(_OneFrame, frozen=True, kw_only=True, tag="RepeatFrame"):
 
     row: ClassVar[str] = "19"
     breaks: ClassVar[str] = "Unique"
+    says: ClassVar[str] = "events of {} came twice"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return Repeat() if self.hits(frame, place) else PASS
@@ -55,6 +58,7 @@ class Reorder(_OneFrame, frozen=True, kw_only=True, tag="Reorder"):
 
     row: ClassVar[str] = "20"
     breaks: ClassVar[str] = "Ordered"
+    says: ClassVar[str] = "events of {} were overtaken by later ones"
     by_seconds: float = 0.5
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
@@ -70,6 +74,7 @@ class NoEndBookmark(_Hostile, frozen=True, kw_only=True, tag="NoEndBookmark"):
 
     row: ClassVar[str] = "15"
     breaks: ClassVar[str] = "Atomic"
+    says: ClassVar[str] = "the end of the initial {} events was left out"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return DROP if frame.initial_end else PASS
@@ -79,6 +84,7 @@ class StaleRead(_Hostile, frozen=True, kw_only=True, tag="StaleRead"):
     """Answer consistent reads (LIST or GET without resourceVersion) with the state at the beginning of an earlier step."""
 
     row: ClassVar[str] = "25"
+    says: ClassVar[str] = "consistent reads of {} were answered from the past"
     as_of_step: int = 1
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:

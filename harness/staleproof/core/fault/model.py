@@ -18,6 +18,61 @@ from staleproof.core.request import BOOKKEEPING, READS, WRITES, ApiRequest
 ANY = "*"
 """As a resource: every one but leases and events, which nobody's work depends on and everybody's election does."""
 
+Effect = Literal[
+    "hides",
+    "lags",
+    "cuts",
+    "expires",
+    "skips",
+    "rewinds",
+    "slows-start",
+    "drops-bookmarks",
+    "adds-bookmarks",
+    "refuses-watch-lists",
+    "disconnects",
+    "rejects",
+    "competes",
+    "loses",
+    "slows",
+    "kills",
+    "restarts",
+    "terminates",
+    "pauses",
+    "forges",
+]
+"""What a fault does to a controller. Checkers ask for effects and never for classes, so they need no change for a new fault.
+
+What it is shown:
+
+- `hides`: nothing new of a resource is shown while the fault is open, and nothing tells the controller that something is amiss.
+- `lags`: live events come late and in order, and none is left out.
+- `cuts`: watches end, or their connections break, and the client may resume where it was.
+- `expires`: 410 takes from the client the revision where it was, so it must list again.
+- `skips`: between the end of a watch and the next one states may come and go unseen. (`Hang` and the closing `SlowStart` end
+  watches, too, and are left out: what a controller makes of them may have other reasons.)
+- `rewinds`: a state is shown that is older than what the controller had seen.
+- `slows-start`: initial lists, or the events in their place, come late.
+- `drops-bookmarks`, `adds-bookmarks`: bookmarks do not come, or more of them come.
+- `refuses-watch-lists`: the client must do without the WatchList feature.
+
+What becomes of its requests:
+
+- `disconnects`: nothing reaches the API server: connections are refused, or hang and are reset in the end.
+- `rejects`: a request is not executed, and the controller is told so, if only by a reset connection.
+- `competes`: another user writes to an object just before the controller does.
+- `loses`: a request is executed and its answer never comes.
+- `slows`: an answer comes late.
+
+What is done to its process:
+
+- `restarts`: the process ends and a new life begins, which has seen nothing.
+- `kills`: the process ends over one of its own writes, so nobody is left to hear the answer.
+- `terminates`: before it ends the process is asked to stop (SIGTERM), and may finish what it is doing.
+- `pauses`: the process stands still while the cluster goes on.
+
+And `forges`: no correct API server could do this (hostile); it has no other effect, so no checker counts it.
+"""
+
 Verb = Literal["*", "read", "write", "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]
 
 
@@ -108,6 +163,9 @@ class Fault(
     contract: ClassVar[Contract] = "legal"
     row: ClassVar[str] = "-"
     breaks: ClassVar[str] = ""  # the watch property that a hostile fault breaks
+    does: ClassVar[tuple[Effect, ...]] = ()  # whatever its fields
+    says: ClassVar[str] = ""  # what it does to the controller, as the end of a sentence; {} is the resource
+    says_of_all: ClassVar[str] = ""  # the same when the resource is `*`; empty: `says` with "everything" for the resource
     executed_by: ClassVar[Literal["proxy", "runner"]] = "proxy"
     needs_runner: ClassVar[bool] = False  # something must be done to the controller's process, which the proxy does not have
 
@@ -121,6 +179,29 @@ class Fault(
     def tag(self) -> str:
         """Its name in plans."""
         return str(type(self).__struct_config__.tag)
+
+    # --- what it does to a controller
+
+    @property
+    def effects(self) -> frozenset[Effect]:
+        return frozenset(self.does)
+
+    @property
+    def phrase(self) -> str:
+        """What it does to the controller, as the end of a sentence; without words of its own, what its docstring says."""
+        if self.resource == ANY and self.says_of_all:
+            return self.says_of_all
+        return self.says.format(self.about) if self.says else f"{self._first_sentence} ({self.tag} of {self.about})"
+
+    @property
+    def about(self) -> str:
+        """What it concerns, in words."""
+        return "everything" if self.resource == ANY else self.resource
+
+    @property
+    def _first_sentence(self) -> str:
+        said = " ".join((type(self).__doc__ or self.tag).split()).split(". ")[0].rstrip(".")
+        return said[:1].lower() + said[1:]
 
     # --- what it is asked
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 from staleproof.core.fault.decision import PASS, AnswerDecision, Freeze, RequestDecision
-from staleproof.core.fault.model import ANY, CallFault, Fault, Misfit, Verb, unanswered
+from staleproof.core.fault.model import ANY, CallFault, Effect, Fault, Misfit, Verb, unanswered
 from staleproof.core.request import ApiRequest
 
 
@@ -18,6 +18,8 @@ class Kill(CallFault, frozen=True, kw_only=True, tag="Kill"):
     """
 
     row: ClassVar[str] = "29, 30"
+    does: ClassVar[tuple[Effect, ...]] = ("kills", "restarts")
+    says: ClassVar[str] = "it was to be killed at a write to {}"
     needs_runner: ClassVar[bool] = True
     verb: Verb = "create"
     moment: Literal["before", "after"] = "after"
@@ -53,11 +55,19 @@ class Restart(_Process, frozen=True, kw_only=True, tag="Restart"):
     it closes."""
 
     row: ClassVar[str] = "7"
+    does: ClassVar[tuple[Effect, ...]] = ("restarts",)
+    says: ClassVar[str] = "it was restarted"
     gently: bool = False
     stays_down: bool = False
+
+    @property
+    def effects(self) -> frozenset[Effect]:
+        return super().effects | {"terminates"} if self.gently else super().effects
 
 
 class Pause(_Process, frozen=True, kw_only=True, tag="Pause"):
     """Stop the controller's process (SIGSTOP) while it is open, as a starved node or a debugger does."""
 
     row: ClassVar[str] = "8"
+    does: ClassVar[tuple[Effect, ...]] = ("pauses",)
+    says: ClassVar[str] = "its process was stopped"

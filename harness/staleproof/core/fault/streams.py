@@ -17,12 +17,18 @@ from staleproof.core.fault.decision import (
     Sever,
     Wait,
 )
-from staleproof.core.fault.model import ANY, Fault, Misfit, OwnWrite, Place, positive
+from staleproof.core.fault.model import ANY, Effect, Fault, Misfit, OwnWrite, Place, positive
 from staleproof.core.frame import Frame
 from staleproof.core.request import BOOKKEEPING, ApiRequest
 
 Release = Literal["events", "trickle", "relist", "resume"]
 _RELEASE_ENDS: dict[Release, End | None] = {"events": None, "trickle": None, "relist": "expired", "resume": "clean"}
+_RELEASE_DOES: dict[Release, tuple[Effect, ...]] = {
+    "events": ("lags",),
+    "trickle": ("lags",),
+    "relist": ("expires", "skips"),
+    "resume": ("cuts", "skips"),
+}
 
 
 class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
@@ -34,7 +40,14 @@ class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
     """
 
     row: ClassVar[str] = "1"
+    does: ClassVar[tuple[Effect, ...]] = ("hides",)
+    says: ClassVar[str] = "its {} stream was held"
+    says_of_all: ClassVar[str] = "all its streams were held"
     release: Release = "events"
+
+    @property
+    def effects(self) -> frozenset[Effect]:
+        return super().effects.union(_RELEASE_DOES[self.release])
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return HOLD
@@ -67,6 +80,9 @@ class DelayStream(Fault, frozen=True, kw_only=True, tag="Delay"):
     """Deliver every frame of the resource's streams so many seconds late, in order."""
 
     row: ClassVar[str] = "1"
+    does: ClassVar[tuple[Effect, ...]] = ("lags",)
+    says: ClassVar[str] = "its {} stream was late"
+    says_of_all: ClassVar[str] = "all its streams were late"
     by_seconds: float
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
@@ -84,6 +100,8 @@ class Skew(Fault, frozen=True, kw_only=True, tag="Skew"):
     """
 
     row: ClassVar[str] = "3"
+    does: ClassVar[tuple[Effect, ...]] = ("lags",)
+    says: ClassVar[str] = "its streams were late, each by its own time"
     resource: str = ANY
     by_seconds: dict[str, float]
 
@@ -112,6 +130,9 @@ class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
     """
 
     row: ClassVar[str] = "6, 7"
+    does: ClassVar[tuple[Effect, ...]] = ("cuts", "skips")
+    says: ClassVar[str] = "its {} stream was cut"
+    says_of_all: ClassVar[str] = "all its streams were cut"
     how: Literal["clean", "truncated", "reset"] = "clean"
     nth: int | None = None
 
@@ -131,6 +152,9 @@ class DropBookmarks(Fault, frozen=True, kw_only=True, tag="DropBookmarks"):
     """Never send a bookmark, except the one that ends the initial events, which is not at the server's discretion."""
 
     row: ClassVar[str] = "14"
+    does: ClassVar[tuple[Effect, ...]] = ("drops-bookmarks",)
+    says: ClassVar[str] = "it got no {} bookmarks"
+    says_of_all: ClassVar[str] = "it got no bookmarks"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return DROP if frame.type == "BOOKMARK" and not frame.initial_end else PASS
@@ -140,6 +164,9 @@ class AddBookmarks(Fault, frozen=True, kw_only=True, tag="AddBookmarks"):
     """Send a bookmark of the same revision behind every live event, to clients that ask for bookmarks."""
 
     row: ClassVar[str] = "18"
+    does: ClassVar[tuple[Effect, ...]] = ("adds-bookmarks",)
+    says: ClassVar[str] = "it got a {} bookmark behind every event"
+    says_of_all: ClassVar[str] = "it got a bookmark behind every event"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         if not frame.is_event or place.burst:
@@ -156,8 +183,14 @@ class SlowStart(Fault, frozen=True, kw_only=True, tag="SlowStart"):
     """
 
     row: ClassVar[str] = "15b"
+    does: ClassVar[tuple[Effect, ...]] = ("slows-start",)
+    says: ClassVar[str] = "the initial state of {} came late"
     by_seconds: float = 1.0
     then: Literal["ends", "closes"] = "ends"
+
+    @property
+    def effects(self) -> frozenset[Effect]:
+        return super().effects | {"cuts"} if self.then == "closes" else super().effects
 
     def on_answer(self, request: ApiRequest, nth: int) -> AnswerDecision:
         if self.then == "closes" and nth == 1:

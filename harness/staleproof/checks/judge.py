@@ -1,19 +1,26 @@
-"""Every checker judges every history.
+"""Every rule judges every history.
 
-A trial under hostile faults is judged, too, but tells about robustness, not about conformance: whatever its checkers say, it
+A trial under hostile faults is judged, too, but tells about robustness, not about conformance: whatever its rules say, it
 neither passes nor fails a requirement. Findings are kept, with their stories, and told apart. So a run of nothing but hostile plans
 never exits with 1, the code for findings; it exits with 0, or with 10 when a trial was disturbed or its faults never fired.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
-from staleproof.checks.catalog import REQUIREMENTS, Requirement
+from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.facts.fault_outcomes import hostility
-from staleproof.checks.trial import Evidence
-from staleproof.checks.verdict import Outcome, Verdict, inconclusive
+from staleproof.checks.facts.liveness import converged, differences, other_workload, too_soon
+from staleproof.checks.facts.usability import reference_trouble, trouble, unfired
+from staleproof.checks.requirement import Requirement
+from staleproof.checks.trial import Trial, fact
+from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Outcome, Suspicion, Verdict
+from staleproof.core.fault import AnyFault
 from staleproof.core.history import History
 
+MOST_FINDINGS = 10
+"""So many findings of one requirement are told of one trial: more say nothing new."""
 _ROBUSTNESS = "no API server does this, so it tells about robustness, not conformance"
 
 
@@ -26,25 +33,26 @@ def judge(
     """One verdict for each requirement of the catalogue.
 
     References are taken from the history unless given. What cannot be known is inconclusive: a broken harness, unstable or missing
-    references, a planned fault that never fired in a trial that aims at the requirement, a checker that crashes.
+    references, a planned fault that never fired in a trial that aims at the requirement, a rule that crashes.
     """
-    evidence = Evidence(history, tuple(history.references if references is None else references))
-    return tuple(_verdict(requirement, evidence) for requirement in requirements)
+    trial = Trial(history, history.references if references is None else references)
+    return tuple(_verdict(requirement, trial) for requirement in requirements)
 
 
-def _verdict(requirement: Requirement, evidence: Evidence) -> Verdict:
+def _verdict(requirement: Requirement, trial: Trial) -> Verdict:
     slug = requirement.slug
-    trouble = evidence.trouble or (evidence.reference_trouble if requirement.needs_references else "")
-    if trouble:
-        return inconclusive(slug, trouble)
+    reason = trouble(trial) or (reference_trouble(trial) if requirement.needs_references else "")
+    if reason:
+        return Verdict(slug, Outcome.INCONCLUSIVE, why=reason)
     try:
-        verdict = requirement.check(evidence)
-    except Exception as err:  # a crashed checker knows nothing; the trial is kept and can be judged again
-        return inconclusive(slug, f"the checker crashed, which is a bug of staleproof: {type(err).__name__}: {err}")
-    aimed_at = slug in evidence.history.header.plan.aims
-    if aimed_at and verdict.outcome is not Outcome.FAIL and evidence.unfired:
-        return inconclusive(slug, evidence.unfired)
-    hostile = hostility(evidence.history.header.plan)
+        verdict = verdict_of(requirement, trial)
+    except Exception as err:  # a crashed rule knows nothing; the trial is kept and can be judged again
+        why = f"the checker crashed, which is a bug of staleproof: {type(err).__name__}: {err}"
+        return Verdict(slug, Outcome.INCONCLUSIVE, why=why)
+    aimed_at = slug in trial.plan.aims
+    if aimed_at and verdict.outcome is not Outcome.FAIL and unfired(trial):
+        return Verdict(slug, Outcome.INCONCLUSIVE, why=unfired(trial))
+    hostile = hostility(trial.plan)
     return _apart(verdict, hostile) if hostile else verdict
 
 
@@ -55,3 +63,67 @@ def _apart(verdict: Verdict, hostile: str) -> Verdict:
     if verdict.outcome is Outcome.PASS:
         return replace(verdict, outcome=Outcome.NOT_EXERCISED, why=f"nothing was found under {hostile}: {_ROBUSTNESS}")
     return verdict
+
+
+def verdict_of(requirement: Requirement, trial: Trial) -> Verdict:
+    """What one rule says, whatever the trial is worth: the first findings, or else its first doubt, or else a pass."""
+    slug = requirement.slug
+    if requirement.needs_end and (trial.settled is None or trial.released is None):
+        return Verdict(slug, Outcome.INCONCLUSIVE, why="the trial has no settling phase")
+    said = [each for each in islice(requirement.check(trial), MOST_FINDINGS)]
+    ends = [_end(each, trial) if isinstance(each, Suspicion) else each for each in said]
+    findings = [replace(each, requirement=slug) for each in ends if isinstance(each, Finding)]
+    if findings:
+        return Verdict(slug, Outcome.FAIL, tuple(findings))
+    match next((each for each in ends if each is not None), None):
+        case NotExercised(why):
+            return Verdict(slug, Outcome.NOT_EXERCISED, why=why)
+        case Inconclusive(why):
+            return Verdict(slug, Outcome.INCONCLUSIVE, why=why)
+    return Verdict(slug, Outcome.PASS)
+
+
+def _end(suspicion: Suspicion, trial: Trial) -> Finding | NotExercised | Inconclusive | None:
+    """What the end of the trial makes of a suspicion; None when it is a pass."""
+    found = _ending(suspicion, trial)
+    return Inconclusive(suspicion.otherwise) if suspicion.otherwise and not isinstance(found, Finding) else found
+
+
+def _ending(suspicion: Suspicion, trial: Trial) -> Finding | NotExercised | Inconclusive | None:
+    if suspicion.unless_broken and broken(trial):
+        return NotExercised(f"it wrote on an old view meanwhile, which {broken(trial)[0]} tells")
+    if trial.released is None or trial.settled is None:
+        return Inconclusive("the trial has no settling phase")
+    if trial.idle:
+        return NotExercised(trial.idle)
+    if converged(trial):
+        return NotExercised(suspicion.untested) if suspicion.untested else None
+    found = differences(trial, trial.settled)
+    certain = next((difference.text for difference in found if not difference.unstable), "")
+    if not certain:
+        return Inconclusive(f"the references do not agree: {found[0].text}")
+    doubt = other_workload(trial) or too_soon(trial) or ("" if suspicion.proof else _otherwise(suspicion, trial))
+    if doubt:
+        return Inconclusive(f"it did not converge ({certain}), but {doubt}")
+    witnesses = tuple(sorted({*suspicion.acts, trial.released, trial.settled}))
+    return Finding(f"{suspicion.proof or suspicion.charge}: {certain}", witnesses)
+
+
+def _otherwise(suspicion: Suspicion, trial: Trial) -> str:
+    """What else may be to blame."""
+    if suspicion.doubt or broken(trial):
+        return suspicion.doubt or f"{broken(trial)[0]} may explain that"
+    others = dict.fromkeys(fault.tag for fault in trial.fired.values() if not _is_ours(fault, suspicion))
+    return f"{', '.join(others)} fired, too, and may explain that" if others else ""
+
+
+def _is_ours(fault: AnyFault, suspicion: Suspicion) -> bool:
+    concerned = not suspicion.resource or fault.concerns(suspicion.resource)
+    return concerned and not suspicion.ours.isdisjoint(fault.effects)
+
+
+@fact
+def broken(trial: Trial) -> list[str]:
+    """The requirements about acting on an old view that this trial has findings of: safety first, then what hangs on it."""
+    rules = [requirement for requirement in REQUIREMENTS if requirement.explains_end]
+    return [rule.slug for rule in rules if verdict_of(rule, trial).outcome is Outcome.FAIL]

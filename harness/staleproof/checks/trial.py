@@ -1,53 +1,251 @@
-"""What every checker looks at: the trial, its references, and what was learnt from both, worked out once."""
+"""One history, indexed once: what every rule and every fact looks at.
 
-from collections.abc import Collection, Iterator
+A `Trial` pairs requests with their answers, says which resource a stream is of, where lives of the process and phases begin, when
+faults were open, and whose each commit is. References are trials, too: a trial has them beside it, and each of them knows the trial
+that it is compared with. What takes more than indexing is a *fact* (`fact`): a function of a trial that is worked out once for it.
+
+Whose a commit is has one answer (`Commit.by`). A commit is the controller's only if the answer to a write of the controller names
+it and the write was asked before: by uid and revision; for the first and for the deletion of an object by the uid alone, because a
+delete is often answered without a revision. A write that changes nothing is answered with an earlier revision, which may be
+somebody else's: the first write that was answered with a revision made it. That includes writes whose answer was lost: what the
+controller never heard (`Commit.heard` is None then) is its own work all the same.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
-from staleproof.checks.facts.baseline import Baseline, learn
-from staleproof.checks.facts.fault_outcomes import planned_faults
-from staleproof.checks.facts.object_history import Population, names_of, population
-from staleproof.checks.facts.roles import Names, Role, learn_names
-from staleproof.core.entry import Broke, Committed, Exited, FaultClosed, FaultOpened, Settled
-from staleproof.core.history import History, is_work, requests
-from staleproof.core.watch_properties import unexplained
+from staleproof.core.entry import (
+    Answered,
+    Closed,
+    Committed,
+    Entry,
+    FaultClosed,
+    FaultFired,
+    FaultOpened,
+    Opened,
+    Released,
+    Settled,
+    Started,
+    StepBegan,
+    StepEnded,
+)
+from staleproof.core.fault import AnyFault
+from staleproof.core.history import History, Request, is_work, requests
+from staleproof.core.plan import Manifest
+from staleproof.core.request import BOOKKEEPING
 
-MOST_FINDINGS = 10
-"""A checker stops at so many findings of one trial: more say nothing new."""
+LEADER = "control-plane.alpha.kubernetes.io/leader"
+"""The annotation of a ConfigMap or Endpoints that is only there to elect a leader."""
+_MADE = 201
+E = TypeVar("E", bound=Entry)
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """A trial to be judged, and the fault-free references to compare it with."""
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From where to where something lasted, as positions; `closed` is None for what never ended."""
 
-    history: History
-    references: tuple[History, ...]
+    opened: int
+    closed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A watch of the controller: where it was opened and where it ended."""
+
+    entry: Opened
+    opened: int
+    closed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of the workload. `ended` is None for one that was interrupted; `idle`: the controller was idle at its end."""
+
+    number: int
+    began: int
+    ended: int | None = None
+    idle: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A change that kube-apiserver committed. `before` is the object until then; `by` the controller's request that made it."""
+
+    index: int
+    entry: Committed
+    before: Manifest | None = None
+    by: Request | None = None
+
+    @property
+    def heard(self) -> Request | None:
+        """The controller's request that made it, if the controller was told that it was done."""
+        return self.by if self.by is not None and self.by.succeeded else None
+
+    @property
+    def generation(self) -> int:
+        return int(self.entry.object["metadata"].get("generation", 0))
+
+    @property
+    def deletes(self) -> bool:
+        """Whether the object is gone after it, or about to go."""
+        return self.entry.type == "DELETED" or "deletionTimestamp" in self.entry.object["metadata"]
+
+
+class Trial:
+    """An indexed history. `references` are the fault-free runs that it is compared with.
+
+    Positions are those of entries in the history; "before a position" leaves the entry there out.
+    """
+
+    def __init__(self, history: History, references: Sequence[History] = (), *, beside: "Trial | None" = None) -> None:
+        self.history = history
+        self.entries: Sequence[Entry] = history.entries
+        self.plan = history.header.plan
+        self.namespace = history.header.namespace
+        self.beside = beside or self
+        self.references = tuple(Trial(reference, beside=self) for reference in references)
+        self._facts: dict[Callable[[Trial], Any], Any] = {}
+
+    # --- entries
 
     @cached_property
-    def trouble(self) -> str:
-        """Why this trial proves nothing about anything, if so."""
-        unfinished = "" if self.history.complete else "the trial was not recorded to its end"
-        return _interrupted(self.history) or unfinished or _unlike_a_watch(self.history)
+    def _by_kind(self) -> Mapping[type, Sequence[int]]:
+        found: dict[type, list[int]] = defaultdict(list)
+        for index, entry in enumerate(self.entries):
+            found[type(entry)].append(index)
+        return found
+
+    def positions(self, *kinds: type[Entry]) -> Sequence[int]:
+        """Of all entries of these kinds, in order."""
+        if len(kinds) == 1:
+            return self._by_kind.get(kinds[0], ())
+        return sorted(index for kind in kinds for index in self._by_kind.get(kind, ()))
+
+    def every(self, kind: type[E], *, since: int = 0, until: int | None = None) -> Iterator[tuple[int, E]]:
+        """(position, entry) of each entry of a kind between two positions, the first included."""
+        places = self._by_kind.get(kind, ())
+        stop = len(places) if until is None else bisect_left(places, until)
+        for index in places[bisect_left(places, since) : stop]:
+            entry = self.entries[index]
+            assert isinstance(entry, kind)
+            yield index, entry
+
+    def first(self, kind: type[Entry]) -> int | None:
+        """The position of the first entry of a kind; None if there is none."""
+        return next(iter(self.positions(kind)), None)
+
+    def at(self, index: int) -> float:
+        """Seconds since the trial began."""
+        return self.entries[index].at
+
+    # --- requests
 
     @cached_property
-    def unfired(self) -> str:
-        """The planned faults that did nothing, in words, with the reason of each."""
-        silent = [str(fault) for fault in planned_faults(self.history) if fault.outcome != "fired"]
-        return f"planned faults never fired: {'; '.join(silent)}" if silent else ""
+    def requests(self) -> Sequence[Request]:
+        """Every request of the controller with its answer, in the order asked."""
+        return requests(self.entries)
 
     @cached_property
-    def reference_trouble(self) -> str:
-        """Why the references cannot be compared with, if so."""
-        if len(self.references) < 2:
-            return f"it needs at least 2 fault-free references of the same workload, found {len(self.references)}"
-        troubles = (_unusable(reference, self.history) for reference in self.references)
-        return next((f"reference {n} {trouble}" for n, trouble in enumerate(troubles, 1) if trouble), "")
+    def request_of(self) -> Mapping[int, Request]:
+        """By the request's number."""
+        return {request.asked.request: request for request in self.requests}
+
+    @cached_property
+    def work(self) -> Sequence[Request]:
+        """Writes that count, refused ones included (`is_work`)."""
+        return [request for request in self.requests if is_work(request.asked)]
 
     @cached_property
     def idle(self) -> str:
-        """Set when the controller never wrote anything: then it cannot have done anything right or wrong."""
-        wrote = any(is_work(request.asked) for request in requests(self.history.entries))
-        return "" if wrote else "the controller never wrote anything"
+        """Why the controller can have done nothing right or wrong, in words: it never wrote. Empty when it did."""
+        return "" if self.work else "the controller never wrote anything"
+
+    # --- streams
+
+    @cached_property
+    def streams(self) -> Mapping[int, Stream]:
+        """By the stream's number."""
+        closed = {entry.stream: index for index, entry in self.every(Closed)}
+        return {entry.stream: Stream(entry, index, closed.get(entry.stream)) for index, entry in self.every(Opened)}
+
+    def resource_of(self, stream: int) -> str:
+        """What a stream is a watch of; empty for a stream that is not known."""
+        return self.streams[stream].entry.resource if stream in self.streams else ""
+
+    # --- lives, steps, phases
+
+    @cached_property
+    def starts(self) -> Sequence[int]:
+        """Where each life of the controller's process began."""
+        return self.positions(Started)
+
+    def life(self, index: int) -> int:
+        """The number of the life, from 0, that a position belongs to."""
+        return max(0, bisect_right(self.starts, index) - 1)
+
+    def life_began(self, index: int) -> int:
+        """Where the life that a position belongs to began; 0 for one that began before the trial."""
+        return self.starts[self.life(index)] if self.starts else 0
+
+    @cached_property
+    def steps(self) -> Sequence[Step]:
+        """Those that began, in order."""
+        ended = {entry.step: (index, entry.idle) for index, entry in self.every(StepEnded)}
+        began = {entry.step: index for index, entry in self.every(StepBegan)}
+        return [Step(number, index, *ended.get(number, (None, False))) for number, index in began.items()]
+
+    @cached_property
+    def released(self) -> int | None:
+        """Where every fault had closed and all that was held had left; None if the trial did not come so far."""
+        return self.first(Released)
+
+    @cached_property
+    def settled(self) -> int | None:
+        """Where the settling phase ended, converged or not; None if the trial did not come so far."""
+        return self.first(Settled)
+
+    @property
+    def ending(self) -> tuple[int, int]:
+        """Where the trial was released and where it had settled.
+
+        Raises:
+            ValueError: the trial did not come so far; a rule that `needs_end` is not asked then.
+        """
+        if self.released is None or self.settled is None:
+            raise ValueError("the trial has no settling phase")
+        return self.released, self.settled
+
+    # --- faults
+
+    @cached_property
+    def fired(self) -> Mapping[int, AnyFault]:
+        """The faults of the plan that did something, by their number."""
+        return {entry.fault: self.plan.faults[entry.fault] for _, entry in self.every(FaultFired)}
+
+    @cached_property
+    def spans(self) -> Mapping[int, Span]:
+        """When each fault that opened was open, by its number."""
+        closed = {entry.fault: index for index, entry in self.every(FaultClosed)}
+        return {entry.fault: Span(index, closed.get(entry.fault)) for index, entry in self.every(FaultOpened)}
+
+    def closing(self, fault: int) -> int:
+        """Where a fault that opened closed; at the release, or the end of a trial that has none, if the history does not say."""
+        end = len(self.entries) - 1 if self.released is None else self.released
+        closed = self.spans[fault].closed
+        return end if closed is None else closed
+
+    def faults_open_at(self, index: int) -> Iterator[int]:
+        """Where the faults opened that were open at a position."""
+        for span in self.spans.values():
+            if span.opened < index < (len(self.entries) if span.closed is None else span.closed):
+                yield span.opened
+
+    # --- commits
 
     @cached_property
     def primaries(self) -> frozenset[str]:
@@ -55,94 +253,93 @@ class Evidence:
         return frozenset(primary.rpartition("/")[0] for primary in self.history.header.primaries)
 
     @cached_property
-    def names(self) -> Names:
-        """What the references' names have in common."""
-        return learn_names([names_of(reference) for reference in self.references])
+    def commits(self) -> Sequence[Commit]:
+        """All in the trial's namespace but bookkeeping: resource by resource, each in the order of its revisions."""
+        found: dict[str, list[tuple[int, Committed]]] = defaultdict(list)
+        for index, entry in self.every(Committed):
+            if entry.namespace == self.namespace and not is_bookkeeping(entry.resource, entry.object):
+                found[entry.resource].append((index, entry))
+        makers, last = _Makers(self.requests), dict[str, Manifest]()
+        commits = []
+        for index, entry in (pair for pairs in found.values() for pair in sorted(pairs, key=lambda pair: pair[1].revision)):
+            before = last.get(entry.uid)
+            commits.append(Commit(index, entry, before, makers.of(index, entry, is_first=before is None)))
+            last[entry.uid] = entry.object
+        return commits
 
     @cached_property
-    def population(self) -> Population:
-        return population(self.history, self.names)
-
-    @cached_property
-    def reference_populations(self) -> tuple[Population, ...]:
-        return tuple(population(reference, self.names) for reference in self.references)
-
-    @cached_property
-    def baseline(self) -> Baseline:
-        return learn(self.references, self.names)
-
-    @cached_property
-    def _extremes(self) -> dict[Role, tuple[int, int]]:
-        roles = {role for made in self.reference_populations for role in made.counts}
-        return {
-            role: (
-                max(made.peak(role) for made in self.reference_populations),
-                min(made.trough(role) for made in self.reference_populations),
-            )
-            for role in roles
-        }
-
-    @property
-    def roles(self) -> Collection[Role]:
-        """All that any reference had."""
-        return self._extremes.keys()
-
-    def most(self, role: Role) -> int:
-        """The most live objects of this role that any reference had."""
-        return self._extremes.get(role, (0, 0))[0]
-
-    def fewest(self, role: Role) -> int:
-        """The fewest live objects of this role that any reference had after its peak."""
-        return self._extremes.get(role, (0, 0))[1]
-
-    @cached_property
-    def _spans(self) -> tuple[tuple[int, int], ...]:
-        """Where each fault opened and closed."""
-        entries = self.history.entries
-        closed = {entry.fault: i for i, entry in enumerate(entries) if isinstance(entry, FaultClosed)}
-        opened = [(i, entry.fault) for i, entry in enumerate(entries) if isinstance(entry, FaultOpened)]
-        return tuple((i, closed.get(fault, len(entries))) for i, fault in opened)
-
-    def faults_open_at(self, index: int) -> Iterator[int]:
-        """The openings of the faults that acted at this position."""
-        return (opened for opened, closed in self._spans if opened < index < closed)
-
-    def commit_of(self, uid: str) -> Committed:
-        """The first commit of an incarnation."""
-        entry = self.history.entries[self.population.children[uid].created]
-        assert isinstance(entry, Committed)
-        return entry
+    def commit_at(self) -> Mapping[int, Commit]:
+        """By position."""
+        return {commit.index: commit for commit in self.commits}
 
 
-def _interrupted(history: History) -> str:
-    for entry in history.entries:
-        if isinstance(entry, Broke):
-            return f"the harness broke ({entry.where}): {entry.why}"
-        if isinstance(entry, Exited):
-            return f"the controller exited with code {entry.code} during the trial"
-    return ""
+class _Makers:
+    """Which request made which commit."""
+
+    def __init__(self, asked: Sequence[Request]) -> None:
+        self._written: dict[tuple[str, int | None], Request] = {}
+        self._created: dict[str, Request] = {}
+        self._removed: dict[str, Request] = {}
+        for request in asked:
+            if is_executed(request):
+                for uid, revision in _written(request):
+                    self._written.setdefault((uid, revision), request)
+                    if is_create(request):
+                        self._created[uid] = request
+                    elif request.asked.verb in ("delete", "deletecollection"):
+                        self._removed.setdefault(uid, request)
+
+    def of(self, index: int, entry: Committed, *, is_first: bool) -> Request | None:
+        candidates = [self._written.get((entry.uid, entry.revision))]
+        if is_first:
+            candidates.append(self._created.get(entry.uid))
+        if entry.type == "DELETED" or "deletionTimestamp" in entry.object["metadata"]:
+            candidates.append(self._removed.get(entry.uid))
+        return next((request for request in candidates if request is not None and request.index < index), None)
 
 
-def _unlike_a_watch(history: History) -> str:
-    """Whether the controller was shown what no API server shows, and nobody asked for it."""
-    found = unexplained(history)
-    if not found:
-        return ""
-    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-    return f"the self-check failed, which is a bug of staleproof, not of the controller: {found[0]}{more}"
+def _written(request: Request) -> Iterator[tuple[str, int | None]]:
+    """(uid, revision) of each object that the answer to a write names."""
+    answer = request.answer
+    if isinstance(answer, Answered):
+        told = [(answer.uid, answer.revision)] if answer.uid else [(item.uid, item.revision) for item in answer.items]
+        yield from (pair for pair in told if pair[0])
 
 
-def _unusable(reference: History, trial: History) -> str:
-    """What is wrong with a reference, as the end of a sentence."""
-    interrupted = _interrupted(reference)
-    if interrupted:
-        return f"proves nothing: {interrupted}"
-    if reference.header.plan.faults or reference.header.plan.reference.steps != trial.header.plan.reference.steps:
-        return "is not a fault-free run of the same workload"
-    settled = [entry for entry in reference.entries if isinstance(entry, Settled)]
-    if not reference.complete or not settled:
-        return "was not recorded to its end"
-    flaw = _unlike_a_watch(reference)
-    if flaw:
-        return f"proves nothing: {flaw}"
-    return "" if settled[-1].ok else f"did not settle although there was no fault ({settled[-1].why or 'no reason given'})"
+def is_executed(request: Request) -> bool:
+    """A write that counts and is known to have been executed, whatever the controller was told."""
+    answer = request.answer
+    done = isinstance(answer, Answered) and (answer.outcome == "ok" or answer.executed is True)
+    return done and is_work(request.asked)
+
+
+def is_create(request: Request) -> bool:
+    """Whether a write that was executed made the object: a create, or a server-side apply that found nothing there."""
+    answer = request.answer
+    if request.asked.verb != "patch":
+        return request.asked.verb == "create" and not request.asked.subresource
+    return isinstance(answer, Answered) and answer.code == _MADE
+
+
+def is_bookkeeping(resource: str, manifest: Manifest) -> bool:
+    """Whether an object is there only for the controller's own running."""
+    return resource in BOOKKEEPING or LEADER in (manifest["metadata"].get("annotations") or ())
+
+
+def uid_of(request: Request) -> str:
+    """The object that was written; empty when no answer tells."""
+    return request.answer.uid if isinstance(request.answer, Answered) else ""
+
+
+def fact(find: Callable[[Trial], T]) -> Callable[[Trial], T]:
+    """A function of a trial that is worked out once for each trial, whoever asks."""
+
+    @wraps(find)
+    def found(trial: Trial) -> T:
+        known = trial._facts
+        if find not in known:
+            known[find] = find(trial)
+        result: T = known[find]
+        return result
+
+    return found

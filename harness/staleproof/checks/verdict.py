@@ -1,8 +1,14 @@
-"""What a checker says: pass, inconclusive or fail, with the entries of the history that prove it."""
+"""What a rule says, and what becomes of it: passed, inconclusive or failed, with the entries of the history that prove it.
+
+A rule yields findings, or says why there can be none: it was not exercised, or something keeps us from knowing. Rules about how a
+trial ends yield a suspicion instead: what was done to the controller, which is a finding only if the controller did not end well
+and nothing else explains that. `judge` makes a verdict of it.
+"""
 
 import enum
-from collections.abc import Iterable
 from dataclasses import dataclass
+
+from staleproof.core.fault import Effect
 
 
 class Outcome(enum.IntEnum):
@@ -24,12 +30,58 @@ class Finding:
     """One violation. `witnesses` are positions in the history, in order; `because` is one sentence.
 
     `though` ends the sentence about the write that is the violation: what the controller had not been shown. Empty: nothing to add.
+    `requirement` is filled in by the judge.
     """
 
-    requirement: str
     because: str
     witnesses: tuple[int, ...]
     though: str = ""
+    requirement: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NotExercised:
+    """Nothing happened in this trial that could have shown a violation; another trial may have."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inconclusive:
+    """Something went wrong that keeps us from knowing."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """What was done to the controller, and what would be wrong if it does not end as fault-free runs do.
+
+    Attributes:
+        acts: positions of the entries that tell what was done to it.
+        ours: effects of the faults that do this; another fault that fired may be to blame as well.
+        charge: begins the sentence of a finding; the difference follows.
+        resource: only faults that concern this resource are ours; empty for any.
+        proof: what shows directly that this is to blame, in the words of a charge; empty when only the end can show it.
+        doubt: another explanation, in words; empty when there is none.
+        untested: why a good end shows nothing, in words; empty when it is a pass.
+        unless_broken: a rule about acting on an old view that was broken tells of the same, and this one has nothing to say.
+        otherwise: what is inconclusive in case the end does not prove it, in words; empty: the end says.
+    """
+
+    acts: tuple[int, ...]
+    ours: frozenset[Effect]
+    charge: str
+    resource: str = ""
+    proof: str = ""
+    doubt: str = ""
+    untested: str = ""
+    unless_broken: bool = False
+    otherwise: str = ""
+
+
+Said = Finding | NotExercised | Inconclusive | Suspicion
+"""What a rule may yield."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +92,3 @@ class Verdict:
     outcome: Outcome
     findings: tuple[Finding, ...] = ()
     why: str = ""
-
-
-def passed(requirement: str) -> Verdict:
-    return Verdict(requirement, Outcome.PASS)
-
-
-def failed(requirement: str, findings: Iterable[Finding]) -> Verdict:
-    return Verdict(requirement, Outcome.FAIL, tuple(findings))
-
-
-def inconclusive(requirement: str, why: str) -> Verdict:
-    """Something went wrong that keeps us from knowing."""
-    return Verdict(requirement, Outcome.INCONCLUSIVE, why=why)
-
-
-def not_exercised(requirement: str, why: str) -> Verdict:
-    """Nothing happened in this trial that could have shown a violation; another trial may have."""
-    return Verdict(requirement, Outcome.NOT_EXERCISED, why=why)

@@ -7,7 +7,7 @@ import pytest
 
 from staleproof.checks.catalog import REQUIREMENTS, Requirement
 from staleproof.checks.judge import judge
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict, passed
 from staleproof.core.entry import Broke, Exited
 from staleproof.core.history import History, decode, encode
@@ -157,7 +157,7 @@ def test_a_disturbed_hostile_trial_is_inconclusive_as_any_other() -> None:
 
 
 def test_a_checker_that_crashes_knows_nothing() -> None:
-    def crash(evidence: Evidence) -> Verdict:
+    def crash(evidence: Trial) -> Verdict:
         raise KeyError("pods")
 
     broken = Requirement(slug="broken", must="", level="core", source="", faults=(), remedy="", check=crash, needs_references=False)

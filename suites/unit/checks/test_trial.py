@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from staleproof.checks.facts.roles import Role
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import Broke, Delivered, FaultMissed, FaultRefused
 from staleproof.core.fault import DropFrame, PastSnapshot, RepeatFrame
 from staleproof.core.history import History
@@ -22,7 +22,7 @@ def waves(script: Script, up: int, down: int) -> History:
 
 
 def test_the_references_give_ranges() -> None:
-    evidence = Evidence(trial().ends(), (waves(reference(1), 4, 2), waves(reference(2), 3, 1)))
+    evidence = Trial(trial().ends(), (waves(reference(1), 4, 2), waves(reference(2), 3, 1)))
 
     assert (evidence.most(PODS), evidence.fewest(PODS)) == (4, 1)
     assert (evidence.most(Role("", "jobs", "x")), evidence.fewest(Role("", "jobs", "x"))) == (0, 0)
@@ -30,7 +30,7 @@ def test_the_references_give_ranges() -> None:
 
 
 def test_names_that_every_reference_used_are_stable() -> None:
-    evidence = Evidence(trial().ends(), (waves(reference(1), 1, 1), waves(reference(2), 1, 1)))
+    evidence = Trial(trial().ends(), (waves(reference(1), 1, 1), waves(reference(2), 1, 1)))
 
     assert {named.name for named in evidence.names.stable} == {"w"}
 
@@ -44,13 +44,13 @@ def test_names_that_every_reference_used_are_stable() -> None:
     ],
 )
 def test_what_makes_a_trial_worthless(history: History, trouble: str) -> None:
-    assert Evidence(history, ()).trouble == trouble
+    assert Trial(history, ()).trouble == trouble
 
 
 def test_faults_that_did_nothing_are_named() -> None:
     script = Script(HOLD, HOLD).hold().applied("w").creates("w-a").let_go()
 
-    assert Evidence(script.ends(), ()).unfired == "planned faults never fired: Hold of pods"
+    assert Trial(script.ends(), ()).unfired == "planned faults never fired: Hold of pods"
 
 
 def test_faults_that_did_nothing_are_named_with_the_reason() -> None:
@@ -58,7 +58,7 @@ def test_faults_that_did_nothing_are_named_with_the_reason() -> None:
     script.adds(FaultRefused, fault=1, on="list pods", row="25", why="the read does not ask for resourceVersion 0")
     script.adds(FaultMissed, fault=2, why="no event of pods came while it was open")
 
-    assert Evidence(script.ends(), ()).unfired == (
+    assert Trial(script.ends(), ()).unfired == (
         "planned faults never fired: PastSnapshot of *: refused on list pods, legality row 25 (an old answer to a consistent "
         "read): the read does not ask for resourceVersion 0; Hold of pods: no event of pods came while it was open"
     )
@@ -76,23 +76,23 @@ def test_a_stream_that_was_no_watch_makes_a_trial_worthless() -> None:
         "the self-check failed, which is a bug of staleproof, not of the controller: "
         "Reliable: stream 1 of pods: 102 was committed and never left, 103 did"
     )
-    assert Evidence(lost_event().ends(), ()).trouble == trouble
+    assert Trial(lost_event().ends(), ()).trouble == trouble
     more = lost_event().lists(without=("w-b",)).ends()
-    assert Evidence(more, ()).trouble == f"{trouble}, and 1 more"
+    assert Trial(more, ()).trouble == f"{trouble}, and 1 more"
 
 
 def test_unless_a_hostile_fault_was_there_for_that() -> None:
     script = lost_event()
     script.plan = msgspec.structs.replace(script.plan, faults=(DropFrame(resource="pods"),), contract="hostile")
-    assert Evidence(script.ends(), ()).trouble == ""
+    assert Trial(script.ends(), ()).trouble == ""
     script.plan = msgspec.structs.replace(script.plan, faults=(RepeatFrame(resource="pods"),))
-    assert "Reliable" in Evidence(script.ends(), ()).trouble
+    assert "Reliable" in Trial(script.ends(), ()).trouble
 
 
 def test_what_holds_for_the_trial_holds_for_its_references() -> None:
     good, bad = waves(reference(1), 3, 2), waves(reference(2), 3, 2)
     entries = tuple(e for e in bad.entries if not (isinstance(e, Delivered) and e.name.startswith("w-0")))
-    found = Evidence(trial().ends(), (good, replace(bad, entries=entries))).reference_trouble
+    found = Trial(trial().ends(), (good, replace(bad, entries=entries))).reference_trouble
     assert found.startswith("reference 2 proves nothing: the self-check failed, which is a bug of staleproof")
 
 
@@ -102,12 +102,12 @@ def test_which_faults_acted_at_a_moment() -> None:
     opened, closed = (
         next(i for i, e in enumerate(history.entries) if type(e).__name__ == n) for n in ("FaultOpened", "FaultClosed")
     )
-    evidence = Evidence(history, ())
+    evidence = Trial(history, ())
 
     assert [list(evidence.faults_open_at(i)) for i in (opened - 1, opened + 1, closed + 1)] == [[], [opened], []]
 
 
 def test_a_controller_that_never_wrote_is_idle() -> None:
-    assert Evidence(trial().applied("w").ends(), ()).idle == "the controller never wrote anything"
-    assert Evidence(trial().applied("w").updates("w").ends(), ()).idle == ""
-    assert Evidence(trial().ends(), ()).primaries == {WIDGETS}
+    assert Trial(trial().applied("w").ends(), ()).idle == "the controller never wrote anything"
+    assert Trial(trial().applied("w").updates("w").ends(), ()).idle == ""
+    assert Trial(trial().ends(), ()).primaries == {WIDGETS}

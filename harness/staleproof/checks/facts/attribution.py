@@ -8,13 +8,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from staleproof.checks.facts.object_history import Child, Population
-from staleproof.core.entry import Answered, Delivered, Entry, Listed
-from staleproof.core.history import History, Request, is_work, requests
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.trial import Trial, fact, uid_of
+from staleproof.core.entry import Delivered, Listed
+from staleproof.core.history import Request
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class FirstEffect:
     """Of the first incarnation of a primary that somebody else created.
 
     `shown`: where the controller was first shown it; `first`: where it then first asked for a write for it. None: it never came.
@@ -26,48 +27,36 @@ class Effect:
     first: int | None
 
 
-def effects(history: History, population: Population) -> Mapping[str, Effect]:
+@fact
+def first_effects(trial: Trial) -> Mapping[str, FirstEffect]:
     """By resource and name, as `widgets.staleproof.dev/sample`."""
+    made = object_history(trial)
     writes: dict[str, list[int]] = defaultdict(list)
-    for request in requests(history.entries):
-        if is_work(request.asked):
-            for uid in _about(request, population):
-                writes[root_of(uid, population)].append(request.index)
-    found: dict[str, Effect] = {}
-    for child in sorted(population.children.values(), key=lambda child: child.create_revision):
-        name = f"{child.named.resource}/{child.named.name}"
-        if name in history.header.primaries and name not in found and child.creator is None:
-            shown = next((index for index, entry in enumerate(history.entries) if _shows(entry, child.uid)), None)
-            first = next((index for index in writes[child.uid] if shown is not None and index > shown), None)
-            found[name] = Effect(child.uid, child.created, shown, first)
+    for request in trial.work:
+        for uid in _about(request, trial):
+            writes[made.root_of(uid)].append(request.index)
+    found = {}
+    for primary in trial.history.header.primaries:
+        resource, _, name = primary.rpartition("/")
+        given = (each for each in made.named(resource, name) if each.creator is None)
+        each = min(given, key=lambda each: each.create_revision, default=None)
+        if each is not None:
+            found[primary] = _effect(trial, each, writes[each.uid])
     return found
 
 
-def root_of(uid: str, population: Population) -> str:
-    """The owner at the top; the object itself when it has none that is known."""
-    seen: set[str] = set()
-    while uid not in seen and (child := population.children.get(uid)) is not None and child.owner_uid in population.children:
-        seen.add(uid)
-        uid = child.owner_uid
-    return uid
+def _effect(trial: Trial, each: Incarnation, writes: list[int]) -> FirstEffect:
+    delivered = (index for index, entry in trial.every(Delivered) if entry.uid == each.uid)
+    listed = (index for index, entry in trial.every(Listed) if any(item.uid == each.uid for item in entry.items))
+    shown = min([*list(delivered)[:1], *list(listed)[:1]], default=None)
+    first = next((index for index in writes if shown is not None and index > shown), None)
+    return FirstEffect(each.uid, each.created, shown, first)
 
 
-def _about(request: Request, population: Population) -> Iterator[str]:
+def _about(request: Request, trial: Trial) -> Iterator[str]:
     """The uids of what was written, or was to be."""
-    if isinstance(request.answer, Answered) and request.answer.uid:
-        yield request.answer.uid
+    uid = uid_of(request)
+    if uid:
+        yield uid
     elif request.asked.name:
-        yield from (child.uid for child in population.children.values() if _is_named(request, child))
-
-
-def _is_named(request: Request, child: Child) -> bool:
-    return (child.named.resource, child.named.name) == (request.asked.resource, request.asked.name)
-
-
-def _shows(entry: Entry, uid: str) -> bool:
-    match entry:
-        case Delivered():
-            return entry.uid == uid
-        case Listed():
-            return any(item.uid == uid for item in entry.items)
-    return False
+        yield from (each.uid for each in object_history(trial).named(request.asked.resource, request.asked.name))

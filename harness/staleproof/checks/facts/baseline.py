@@ -14,11 +14,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from staleproof.checks.facts.flatten import Flat, flatten
-from staleproof.checks.facts.object_history import is_bookkeeping
+from staleproof.checks.facts.object_history import names
 from staleproof.checks.facts.roles import Named, Names, Role, controller_of, gone, is_of_gone, owner_labels
 from staleproof.checks.story.phrases import owner_name, plural
+from staleproof.checks.trial import Trial, fact, is_bookkeeping
 from staleproof.core.entry import Committed
-from staleproof.core.history import History
 from staleproof.core.plan import Manifest
 
 _NOBODYS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})
@@ -83,9 +83,11 @@ class Baseline:
             return
 
 
-def learn(references: Sequence[History], names: Names) -> Baseline:
-    """What the ends of these fault-free histories have in common."""
-    ends = [group(final_objects(reference), reference.header.namespace, names) for reference in references]
+@fact
+def baseline(trial: Trial) -> Baseline:
+    """What the ends of the references have in common."""
+    known = names(trial)
+    ends = [group(final_objects(reference), reference.namespace, known) for reference in trial.references]
     counts, values, masks = {}, {}, {}
     for role in sorted({role for end in ends for role in end}):
         flats = [end.get(role, ()) for end in ends]
@@ -94,15 +96,14 @@ def learn(references: Sequence[History], names: Names) -> Baseline:
         counts[role] = [len(found) for found in flats]
         values[role] = {path: {repr(v): v for found in lists for v in found} for path, lists in by_end.items()}
         masks[role] = frozenset(path for path, lists in by_end.items() if len({frozenset(map(repr, v)) for v in lists}) > 1)
-    return Baseline(counts, values, masks, names)
+    return Baseline(counts, values, masks, known)
 
 
-def final_objects(history: History, *, until: int | None = None) -> list[tuple[str, Manifest]]:
-    """(resource, object) of everything in the trial's namespace, by commit order, at a position; by default at the end."""
+def final_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, Manifest]]:
+    """(resource, object) of everything in the trial's namespace, by commit order, before a position; by default at the end."""
     last: dict[str, Committed] = {}
-    for entry in history.entries[:until]:
-        newer = isinstance(entry, Committed) and (entry.uid not in last or entry.revision >= last[entry.uid].revision)
-        if isinstance(entry, Committed) and newer and entry.namespace == history.header.namespace:
+    for _, entry in trial.every(Committed, until=until):
+        if entry.namespace == trial.namespace and (entry.uid not in last or entry.revision >= last[entry.uid].revision):
             last[entry.uid] = entry
     return [(entry.resource, entry.object) for entry in last.values() if entry.type != "DELETED"]
 

@@ -1,4 +1,4 @@
-"""Which collections a life of the controller has begun to list and not got to the end of: a fold over the history.
+"""Which collections a life of the controller had begun to list and not got to the end of, at every moment.
 
 A list begins with a LIST, with a WATCH that asks for the initial state (WatchList), or when either is refused. It is complete with
 its last page, with the bookmark that ends the initial events, or when an ordinary watch is opened: that goes on from a list, or has
@@ -6,40 +6,44 @@ no end that could be seen. A stream that was open before the trial had been list
 counts, a live one with a selector, too: when in doubt it is complete.
 """
 
-from staleproof.core.entry import Asked, Delivered, Entry, Listed, Opened, Refused, Started
+from dataclasses import dataclass, field
+
+from staleproof.checks.facts.timeline import Timeline
+from staleproof.checks.trial import Trial, fact
+from staleproof.core.entry import Asked, Delivered, Listed, Opened, Refused, Started
 
 
+@dataclass(frozen=True, slots=True)
 class InitialLists:
-    """Call `advance` with each entry in order; ask in between."""
+    """Every question names a position and is about what had happened before it, in the life that it belongs to."""
 
-    def __init__(self) -> None:
-        self._begun: dict[str, int] = {}
-        self._complete: set[str] = set()
-        self._streams: dict[int, str] = {}
+    _begun: Timeline[str, bool] = field(default_factory=lambda: Timeline(default=False))
+    _complete: Timeline[str, bool] = field(default_factory=lambda: Timeline(default=False))
 
-    def advance(self, index: int, entry: Entry) -> None:
+    def is_complete(self, resource: str, *, before: int) -> bool:
+        return self._complete.before(before, resource)
+
+    def is_under_way(self, resource: str, *, before: int) -> bool:
+        """Begun by this life, and never complete in it."""
+        return self._begun.before(before, resource) and not self.is_complete(resource, before=before)
+
+
+@fact
+def initial_lists(trial: Trial) -> InitialLists:
+    """Of the controller under test."""
+    lists = InitialLists()
+    for index, entry in enumerate(trial.entries):
         match entry:
             case Started():
-                self._begun.clear()
-                self._complete.clear()
-            case Asked(verb="list") | Refused():
-                self._begun.setdefault(entry.resource, index)
-            case Opened():
-                self._opened(index, entry)
+                lists._begun.forget(index)
+                lists._complete.forget(index)
+            case Asked(verb="list") | Refused() | Opened():
+                lists._begun.note(index, entry.resource, value=True)
+        match entry:
+            case Opened() if not entry.watch_list or entry.since is not None:
+                lists._complete.note(index, entry.resource, value=True)
             case Listed(more=False):
-                self._complete.add(entry.resource)
+                lists._complete.note(index, entry.resource, value=True)
             case Delivered(initial_end=True):
-                self._complete.add(self._streams.get(entry.stream, ""))
-
-    def _opened(self, index: int, entry: Opened) -> None:
-        self._streams[entry.stream] = entry.resource
-        self._begun.setdefault(entry.resource, index)
-        if not entry.watch_list or entry.since is not None:
-            self._complete.add(entry.resource)
-
-    def is_complete(self, resource: str) -> bool:
-        return resource in self._complete
-
-    def is_under_way(self, resource: str) -> bool:
-        """Begun by this life, and never complete in it."""
-        return resource in self._begun and resource not in self._complete
+                lists._complete.note(index, trial.resource_of(entry.stream), value=True)
+    return lists

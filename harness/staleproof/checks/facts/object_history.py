@@ -1,50 +1,125 @@
-"""Children over time: who created and deleted them, and how many of a role were alive after each commit.
+"""Objects over time: every incarnation with its commits, who created and deleted it, and how many of a role were alive at a time.
 
-"Live" means not deleted, and deleted means deletionTimestamp set. Commits are ordered by their revision. A child is the
-controller's creation or deletion only if an answer says so by its uid, be it one that the controller never heard because a fault
-lost it (then `creator.succeeded` is false); a delete of what somebody else had deleted before is not the controller's.
+"Live" means not deleted, and deleted means deletionTimestamp set. Commits are ordered by their revision. Whose they are is the
+trial's to say (`Trial.commits`); a delete of what somebody else had deleted before is not the controller's.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from staleproof.checks.facts.roles import Named, Names, Role, controller_of, gone, owner_labels
-from staleproof.core.entry import Answered, Committed
-from staleproof.core.history import History, Request, is_work, requests
-from staleproof.core.plan import Manifest
-from staleproof.core.request import BOOKKEEPING
+from staleproof.checks.facts.roles import Named, Names, Role, controller_of, gone, learn_names, owner_labels
+from staleproof.checks.trial import Commit, Trial, fact, is_create
+from staleproof.core.history import Request
 
-_MADE = 201
-LEADER = "control-plane.alpha.kubernetes.io/leader"
-"""The annotation of a ConfigMap or Endpoints that is only there to elect a leader."""
+BEYOND = 2**63 - 1
+"""More than any generation: for what was shown at a revision that we have no commit of."""
 
 
-@dataclass(slots=True)
-class Child:
-    """One incarnation of an object. Indexes are positions in the history; None: it did not happen, or not by the controller."""
+@dataclass(frozen=True)
+class Incarnation:
+    """One object by its uid, with its commits in the order of their revisions.
+
+    Attributes:
+        named: what it is called, and who owns it; `role`: what it stands for in any run of the workload.
+        label: what roles call it as an owner: `Widget/w`, with `#2` for a second incarnation.
+        owner_uid: the uid of its controller owner; empty for none.
+        end: the commit by which it was deleted; None if it never was.
+    """
 
     named: Named
     role: Role
-    uid: str
+    label: str
     owner_uid: str
-    created: int
-    create_revision: int
-    creator: Request | None = None
-    deleted: int | None = None
-    delete_revision: int | None = None
-    deleter: Request | None = None
+    commits: Sequence[Commit]
+    end: Commit | None
+
+    @property
+    def first(self) -> Commit:
+        return self.commits[0]
+
+    @property
+    def last(self) -> Commit:
+        return self.commits[-1]
+
+    @property
+    def uid(self) -> str:
+        return self.first.entry.uid
+
+    @property
+    def resource(self) -> str:
+        return self.named.resource
+
+    @property
+    def name(self) -> str:
+        return self.named.name
+
+    @property
+    def created(self) -> int:
+        """The position of its first commit."""
+        return self.first.index
+
+    @property
+    def create_revision(self) -> int:
+        return self.first.entry.revision
+
+    @property
+    def creator(self) -> Request | None:
+        """The controller's request that created it; None if somebody else did."""
+        by = self.first.by
+        return by if by is not None and is_create(by) else None
+
+    @property
+    def deleted(self) -> int | None:
+        """The position of the commit by which it was deleted; None if it never was."""
+        return self.end.index if self.end is not None else None
+
+    @property
+    def deleter(self) -> Request | None:
+        """The controller's request that deleted it; None if somebody else did, or nobody."""
+        by = self.end.by if self.end is not None else None
+        return by if by is not None and by.asked.verb in ("delete", "deletecollection") else None
+
+    @property
+    def delete_revision(self) -> int:
+        """0 for what was never deleted."""
+        return self.end.entry.revision if self.end is not None else 0
+
+    def is_gone(self, *, before: int) -> bool:
+        """Whether it had been deleted before a position."""
+        return self.deleted is not None and self.deleted < before
+
+    def is_live(self, *, before: int) -> bool:
+        """Whether it had been created, and not deleted, before a position."""
+        return self.created < before and not self.is_gone(before=before)
+
+    def generation_at(self, revision: int) -> int:
+        """The newest generation that whoever was shown this revision can have seen."""
+        return next((commit.generation for commit in self.commits if commit.entry.revision >= revision), BEYOND)
+
+    def reaching(self, generation: int) -> Commit | None:
+        """The commit that brought this generation."""
+        return next((commit for commit in self.commits if commit.generation >= generation), None)
 
 
-@dataclass(slots=True)
-class Population:
-    """The objects of one history by uid. `counts` has, per role, index of a commit → live objects after it, in commit order."""
+class ObjectHistory:
+    """The objects of a trial. `counts` has, per role, position of a commit → live objects after it, in commit order."""
 
-    children: dict[str, Child] = field(default_factory=dict)
-    counts: dict[Role, dict[int, int]] = field(default_factory=dict)
-    _peaks: dict[Role, dict[int, int]] = field(default_factory=dict)
+    def __init__(self, objects: Mapping[str, Incarnation]) -> None:
+        self.objects = objects
+        self.counts: dict[Role, dict[int, int]] = {}
+        self._peaks: dict[Role, dict[int, int]] = {}
+        self._named: dict[tuple[str, str], list[Incarnation]] = defaultdict(list)
+        for each in objects.values():
+            self._named[each.resource, each.name].append(each)
+        self._count()
+
+    def named(self, resource: str, name: str) -> Sequence[Incarnation]:
+        """All incarnations of a name, in the order of their creation."""
+        return self._named.get((resource, name), ())
 
     def peak(self, role: Role) -> int:
+        """The most that were ever alive."""
         return max(self.counts.get(role, {}).values(), default=0)
 
     def trough(self, role: Role) -> int:
@@ -56,115 +131,68 @@ class Population:
         """How many were alive after the commit at this position."""
         return self.counts[role][index]
 
+    def live_at(self, role: Role, index: int) -> int:
+        """How many were alive after the entry at this position, a commit of theirs or not."""
+        counts = [count for at, count in self.counts.get(role, {}).items() if at <= index]
+        return counts[-1] if counts else 0
+
     def peak_until(self, role: Role, index: int) -> int:
         """The most that had been alive at any time up to the commit at this position."""
         return self._peaks[role][index]
 
+    def root_of(self, uid: str) -> str:
+        """The uid of the owner at the top; the object's own when it has none that is known."""
+        seen: set[str] = set()
+        while uid not in seen and (each := self.objects.get(uid)) is not None and each.owner_uid in self.objects:
+            seen.add(uid)
+            uid = each.owner_uid
+        return uid
 
-def population(history: History, names: Names | None = None) -> Population:
-    """Fold the commits of a history. `names` are what the references' names have in common; empty: nothing is known of them."""
-    made = _objects(history, names or Names())
-    _attribute(made, history)
-    _count(made)
-    return made
-
-
-def names_of(history: History) -> set[Named]:
-    """Every object's name in a history."""
-    return {child.named for child in _objects(history, Names()).children.values()}
-
-
-def is_executed(request: Request) -> bool:
-    """A write of the controller to an object that is known to have been executed, whatever the controller was told."""
-    answer = request.answer
-    if not isinstance(answer, Answered) or not is_work(request.asked) or request.asked.subresource:
-        return False
-    return answer.outcome == "ok" or answer.executed is True
-
-
-def is_create(request: Request) -> bool:
-    """Whether a write that was executed made the object: a create, or a server-side apply that found nothing there."""
-    answer = request.answer
-    if request.asked.verb != "patch":
-        return request.asked.verb == "create"
-    return isinstance(answer, Answered) and answer.code == _MADE
+    def _count(self) -> None:
+        changes: dict[Role, list[tuple[int, int, int]]] = defaultdict(list)
+        for each in self.objects.values():
+            changes[each.role].append((each.create_revision, each.created, 1))
+            if each.end is not None:
+                changes[each.role].append((each.end.entry.revision, each.end.index, -1))
+        for role, moves in changes.items():
+            count, peak = 0, 0
+            counts, peaks = self.counts.setdefault(role, {}), self._peaks.setdefault(role, {})
+            for _, index, change in sorted(moves, key=lambda move: (move[0], -move[2])):
+                count += change
+                peak = max(peak, count)
+                counts[index], peaks[index] = count, peak
 
 
-def is_bookkeeping(resource: str, manifest: Manifest) -> bool:
-    """Whether an object is there only for the controller's own running."""
-    return resource in BOOKKEEPING or LEADER in (manifest["metadata"].get("annotations") or ())
+@fact
+def names(trial: Trial) -> Names:
+    """What the names of objects have in common in the references: those of the trial that this one is, or is a reference of."""
+    return learn_names([_called(reference) for reference in trial.beside.references])
 
 
-def _objects(history: History, names: Names) -> Population:
-    commits = _commits(history)
-    labels = owner_labels(commit.object for _, commit in commits)
-    made = Population()
-    for index, commit in commits:
-        _commit(made, index, commit, labels, names)
-    return made
+@fact
+def object_history(trial: Trial) -> ObjectHistory:
+    """Of everything in the trial's namespace but bookkeeping, by uid, in the order of the trial's commits."""
+    by_uid: dict[str, list[Commit]] = defaultdict(list)
+    for commit in trial.commits:
+        by_uid[commit.entry.uid].append(commit)
+    labels = owner_labels(commit.entry.object for commit in trial.commits)
+    known = names(trial)
+    objects = {}
+    for uid, commits in by_uid.items():
+        named, owner_uid = _named(commits[0], labels)
+        role = known.role(named, commits[0].entry.object)
+        end = next((commit for commit in commits if commit.deletes), None)
+        objects[uid] = Incarnation(named, role, labels.get(uid, ""), owner_uid, commits, end)
+    return ObjectHistory(objects)
 
 
-def _commits(history: History) -> list[tuple[int, Committed]]:
-    """Commits that count, by revision within a resource."""
-    found: dict[str, list[tuple[int, Committed]]] = defaultdict(list)
-    for index, entry in enumerate(history.entries):
-        if not isinstance(entry, Committed) or entry.namespace != history.header.namespace:
-            continue
-        if not is_bookkeeping(entry.resource, entry.object):
-            found[entry.resource].append((index, entry))
-    return [pair for pairs in found.values() for pair in sorted(pairs, key=lambda pair: pair[1].revision)]
+def _called(trial: Trial) -> list[Named]:
+    labels = owner_labels(commit.entry.object for commit in trial.commits)
+    return [_named(commit, labels)[0] for commit in trial.commits if commit.before is None]
 
 
-def _commit(made: Population, index: int, commit: Committed, labels: dict[str, str], names: Names) -> None:
-    child = made.children.get(commit.uid)
-    deleted = commit.type == "DELETED" or "deletionTimestamp" in commit.object["metadata"]
-    if child is None:
-        owner = controller_of(commit.object)
-        label = (labels.get(owner["uid"]) or gone(owner)) if owner else ""
-        named = Named(label, commit.resource, commit.name)
-        role = names.role(named, commit.object)
-        child = Child(named, role, commit.uid, owner["uid"] if owner else "", index, commit.revision)
-        made.children[commit.uid] = child
-    if deleted and child.deleted is None:
-        child.deleted, child.delete_revision = index, commit.revision
-
-
-def _attribute(made: Population, history: History) -> None:
-    """Who created and deleted what, by the uids in the answers."""
-    for request in requests(history.entries):
-        if not is_executed(request):
-            continue
-        for uid in _uids(request):
-            child = made.children.get(uid)
-            if child is None:
-                continue
-            if is_create(request) and child.created > request.index:
-                child.creator = request
-            elif request.asked.verb in ("delete", "deletecollection") and child.deleter is None and _is_cause(request, child):
-                child.deleter = request
-
-
-def _is_cause(request: Request, child: Child) -> bool:
-    return child.deleted is not None and child.deleted > request.index
-
-
-def _uids(request: Request) -> Sequence[str]:
-    answer = request.answer
-    if not isinstance(answer, Answered):
-        return ()
-    return [answer.uid] if answer.uid else [item.uid for item in answer.items]
-
-
-def _count(made: Population) -> None:
-    changes: dict[Role, list[tuple[int, int, int]]] = defaultdict(list)
-    for child in made.children.values():
-        changes[child.role].append((child.create_revision, child.created, 1))
-        if child.deleted is not None and child.delete_revision is not None:
-            changes[child.role].append((child.delete_revision, child.deleted, -1))
-    for role, moves in changes.items():
-        count, peak = 0, 0
-        counts, peaks = made.counts.setdefault(role, {}), made._peaks.setdefault(role, {})
-        for _, index, change in sorted(moves, key=lambda move: (move[0], -move[2])):
-            count += change
-            peak = max(peak, count)
-            counts[index], peaks[index] = count, peak
+def _named(commit: Commit, labels: Mapping[str, str]) -> tuple[Named, str]:
+    """What an object is called by its first commit, and the uid of its owner."""
+    owner = controller_of(commit.entry.object)
+    label = (labels.get(owner["uid"]) or gone(owner)) if owner else ""
+    return Named(label, commit.entry.resource, commit.entry.name), owner["uid"] if owner else ""

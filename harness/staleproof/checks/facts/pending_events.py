@@ -1,7 +1,7 @@
-"""What had been committed and not shown to the controller, at every moment; and which states it was never shown: a fold.
+"""What had been committed and not shown to the controller, at every moment; and which states it was never shown.
 
 Only of what it follows: resources that this life of it watches without a selector, and objects that it has been shown. A new life
-begins with nothing to catch up with, because it lists everything. In doubt a change was shown (`Frontier`).
+begins with nothing to catch up with, because it lists everything. In doubt a change was shown (`frontier`).
 
 Two things can become of a change. It is shown: itself, or by a later state of the object, or by a list. If not itself, that state
 was *skipped*: the controller can never know of it. An end that a list shows (terminating is part of it) is not skipped, unless
@@ -10,165 +10,153 @@ then it will not see it, unless it lists again.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from staleproof.checks.facts.frontier import Frontier
-from staleproof.checks.facts.object_history import is_bookkeeping
-from staleproof.checks.story.phrases import short_name
-from staleproof.core.entry import Answered, Asked, Closed, Committed, Delivered, Entry, Listed, Opened, Started
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A commit, and its position in the history."""
-
-    index: int
-    commit: Committed
-
-    @property
-    def words(self) -> str:
-        """As a part of a sentence: `pod/w-a was deleted`."""
-        return f"{short_name(self.commit)} was {_PARTICIPLES[self.commit.type]}"
-
-
-_PARTICIPLES = {"ADDED": "created", "MODIFIED": "changed", "DELETED": "deleted"}
-_Pending = dict[str, dict[str, list[Change]]]
-"""name to uid to changes."""
+from staleproof.checks.facts.frontier import Frontier, frontier
+from staleproof.checks.trial import Trial, fact, is_bookkeeping
+from staleproof.core.entry import Answered, Committed, Delivered, Entry, Listed, Opened, Started
 
 
 @dataclass(slots=True)
-class Unshown:
-    """Call `advance` with each entry in order; ask in between. `namespace` is the trial's."""
+class PendingEvent:
+    """A commit, from its position until it was taken off: shown, or no longer owed; None if it never was.
 
-    namespace: str
-    skipped: list[Change] = field(default_factory=list)
-    _frontier: Frontier = field(default_factory=Frontier)
-    _watched: set[str] = field(default_factory=set)
-    _open: dict[int, str] = field(default_factory=dict)
-    _gets: dict[int, Asked] = field(default_factory=dict)
-    _versions: set[tuple[str, int]] = field(default_factory=set)
-    _pending: dict[str, _Pending] = field(default_factory=lambda: defaultdict(lambda: defaultdict(dict)))
+    `skipped`: the controller was shown what came later, and never this state.
+    """
 
-    def advance(self, index: int, entry: Entry) -> None:
-        self._frontier.advance(entry)
+    index: int
+    commit: Committed
+    until: int | None = None
+    skipped: bool = False
+
+
+class PendingEvents:
+    """Every question names a position and is about what had happened before it."""
+
+    def __init__(self, trial: Trial) -> None:
+        self._trial = trial
+        self._frontier = frontier(trial)
+        self._all: list[PendingEvent] = []
+
+    def before(self, index: int, resource: str = "") -> list[PendingEvent]:
+        """Committed and not shown, in the order recorded; of one resource, or of all."""
+        open_then = (e for e in self._all if e.index < index and (e.until is None or e.until >= index))
+        return [event for event in open_then if not resource or event.commit.resource == resource]
+
+    def skipped(self, *, before: int) -> list[PendingEvent]:
+        """States that the controller can never know of, in the order in which it skipped them."""
+        return sorted((e for e in self._all if e.skipped and e.until is not None and e.until < before), key=lambda e: e.until or 0)
+
+    def watched(self, *, before: int) -> set[str]:
+        """Resources of which a stream is open."""
+        born = max((start for start in self._trial.starts if start < before), default=-1)
+        streams = (s for s in self._trial.streams.values() if born < s.opened < before)
+        return {stream.entry.resource for stream in streams if stream.closed is None or stream.closed >= before}
+
+    def missed(self, *, before: int) -> list[PendingEvent]:
+        """Those that only a list can show, in the order in which they were recorded."""
+        watched = self.watched(before=before)
+        return [
+            event
+            for event in self.before(before)
+            if event.commit.resource not in watched
+            or self._frontier.newest(event.commit.resource, before=before) >= event.commit.revision
+        ]
+
+
+@fact
+def pending_events(trial: Trial) -> PendingEvents:
+    """Of the controller under test."""
+    found = PendingEvents(trial)
+    fold = _Fold(trial, found._frontier, found._all)
+    for index, entry in enumerate(trial.entries):
         step = _STEPS.get(type(entry))
         if step is not None:
-            step(self, index, entry)
+            step(fold, index, entry)
+    return found
 
-    def changes(self) -> Iterator[Change]:
-        """Committed and not shown."""
-        for pending in self._pending.values():
-            yield from (change for uids in pending.values() for changes in uids.values() for change in changes)
 
-    def is_behind(self, resource: str) -> bool:
-        """Whether anything of it is not shown."""
-        return bool(self._pending.get(resource))
+class _Fold:
+    def __init__(self, trial: Trial, seen: Frontier, found: list[PendingEvent]) -> None:
+        self._trial, self._frontier, self._found = trial, seen, found
+        self._followed: set[str] = set()
+        self._versions: set[tuple[str, int]] = set()
+        self._pending: dict[str, dict[str, list[PendingEvent]]] = defaultdict(lambda: defaultdict(list))
 
-    @property
-    def watched(self) -> set[str]:
-        """Resources that have an open stream."""
-        return set(self._open.values())
+    def started(self, index: int, entry: Started) -> None:
+        self._followed.clear()
+        self._versions.clear()
+        for names in self._pending.values():
+            for events in names.values():
+                self._take_off(index, events)
+        self._pending.clear()
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether nothing at all is left to be shown."""
-        return not any(self._pending.values())
+    def opened(self, index: int, entry: Opened) -> None:
+        if not entry.selector and entry.namespace in ("", self._trial.namespace):
+            self._followed.add(entry.resource)
 
-    def missed(self) -> list[Change]:
-        """Those that only a list can show, in the order in which they were recorded."""
-        watched, newest = self.watched, self._frontier.newest
-        lost = [
-            change
-            for change in self.changes()
-            if change.commit.resource not in watched or newest.get(change.commit.resource, 0) >= change.commit.revision
-        ]
-        return sorted(lost, key=lambda change: change.index)
+    def committed(self, index: int, entry: Committed) -> None:
+        followed = entry.resource in self._followed or self._frontier.shown(entry.uid, before=index + 1) is not None
+        if entry.namespace == self._trial.namespace and followed and not is_bookkeeping(entry.resource, entry.object):
+            event = PendingEvent(index, entry)
+            self._found.append(event)
+            self._pending[entry.resource][entry.name].append(event)
+            self._sort_out(index, entry.resource, [entry.name])
 
-    def _started(self, index: int, entry: Started) -> None:
-        for memory in (self._watched, self._open, self._versions, self._pending):
-            memory.clear()
-
-    def _opened(self, index: int, entry: Opened) -> None:
-        self._open[entry.stream] = entry.resource
-        if not entry.selector and entry.namespace in ("", self.namespace):
-            self._watched.add(entry.resource)
-
-    def _closed(self, index: int, entry: Closed) -> None:
-        self._open.pop(entry.stream, None)
-
-    def _committed(self, index: int, entry: Committed) -> None:
-        followed = entry.resource in self._watched or entry.uid in self._frontier.shown
-        if entry.namespace == self.namespace and followed and not is_bookkeeping(entry.resource, entry.object):
-            self._pending[entry.resource][entry.name].setdefault(entry.uid, []).append(Change(index, entry))
-            self._sort_out(entry.resource, [entry.name])
-
-    def _delivered(self, index: int, entry: Delivered) -> None:
-        resource = self._open.get(entry.stream, "")
+    def delivered(self, index: int, entry: Delivered) -> None:
+        resource = self._trial.resource_of(entry.stream)
         if entry.initial_end:
-            self._sort_out(resource, list(self._pending[resource]))
+            self._sort_out(index, resource, list(self._pending[resource]))
         elif entry.uid:
             self._versions.add((entry.uid, entry.revision or 0))
-            self._sort_out(resource, [entry.name])
+            self._sort_out(index, resource, [entry.name])
 
-    def _listed(self, index: int, entry: Listed) -> None:
+    def listed(self, index: int, entry: Listed) -> None:
         self._versions.update((item.uid, item.revision or 0) for item in entry.items)
-        self._sort_out(entry.resource, list(self._pending[entry.resource]))
+        self._sort_out(index, entry.resource, list(self._pending[entry.resource]))
 
-    def _asked(self, index: int, entry: Asked) -> None:
-        if entry.verb == "get":
-            self._gets[entry.request] = entry
-
-    def _answered(self, index: int, entry: Answered) -> None:
-        asked = self._gets.pop(entry.request, None)
-        if asked is not None:
+    def answered(self, index: int, entry: Answered) -> None:
+        request = self._trial.request_of.get(entry.request)
+        if request is not None and request.asked.verb == "get" and request.index < index:
             self._versions.add((entry.uid, entry.revision or 0))
-            self._sort_out(asked.resource, [asked.name])
+            self._sort_out(index, request.asked.resource, [request.asked.name])
 
-    def _sort_out(self, resource: str, names: Iterable[str]) -> None:
+    def _sort_out(self, index: int, resource: str, names: Iterable[str]) -> None:
         """Take off what has been shown by now, and note what of it was skipped."""
         pending = self._pending[resource]
         for name in names:
-            for uid, changes in list(pending.get(name, {}).items()):
-                rest = [change for change in changes if not self._is_shown(change)]
-                kept = {change.index for change in rest}
-                self.skipped += [change for change in changes if change.index not in kept and self._is_skipped(change)]
-                pending[name][uid] = rest
-                if not rest:
-                    del pending[name][uid]
-            if not pending.get(name, True):
+            shown = [event for event in pending.get(name, ()) if self._is_shown(event.commit, index + 1)]
+            for event in shown:
+                event.skipped = self._is_skipped(event.commit, index + 1)
+            self._take_off(index, shown)
+            pending[name] = [event for event in pending.get(name, ()) if event.until is None]
+            if not pending[name]:
                 del pending[name]
 
-    def _is_shown(self, change: Change) -> bool:
-        commit, frontier = change.commit, self._frontier
-        shown = frontier.has_seen(commit.uid, commit.revision)
-        return shown or frontier.has_listed(commit.resource, self.namespace, commit.revision)
+    def _take_off(self, index: int, events: Iterable[PendingEvent]) -> None:
+        for event in events:
+            event.until = index
 
-    def _is_skipped(self, change: Change) -> bool:
-        commit = change.commit
+    def _is_shown(self, commit: Committed, before: int) -> bool:
+        shown = self._frontier.has_seen(commit.uid, commit.revision, before=before)
+        return shown or self._frontier.has_listed(commit.resource, self._trial.namespace, commit.revision, before=before)
+
+    def _is_skipped(self, commit: Committed, before: int) -> bool:
         if (commit.uid, commit.revision) in self._versions:
             return False
-        successor = self._frontier.present(commit.resource, self.namespace, commit.name)
+        successor = self._frontier.present(commit.resource, self._trial.namespace, commit.name, before=before)
         ends = commit.type == "DELETED" or "deletionTimestamp" in commit.object["metadata"]
-        return not (ends and commit.uid in self._frontier.shown and successor in ("", commit.uid))
+        was_shown = self._frontier.shown(commit.uid, before=before) is not None
+        return not (ends and was_shown and successor in ("", commit.uid))
 
 
-def unshown_at(entries: Iterable[Entry], namespace: str) -> Unshown:
-    """After these entries."""
-    unshown = Unshown(namespace)
-    for index, entry in enumerate(entries):
-        unshown.advance(index, entry)
-    return unshown
-
-
-_STEPS: dict[type, Callable[[Unshown, int, Any], None]] = {
-    Started: Unshown._started,
-    Opened: Unshown._opened,
-    Closed: Unshown._closed,
-    Committed: Unshown._committed,
-    Delivered: Unshown._delivered,
-    Listed: Unshown._listed,
-    Asked: Unshown._asked,
-    Answered: Unshown._answered,
+_STEPS: dict[type[Entry], Callable[[_Fold, int, Any], None]] = {
+    Started: _Fold.started,
+    Opened: _Fold.opened,
+    Committed: _Fold.committed,
+    Delivered: _Fold.delivered,
+    Listed: _Fold.listed,
+    Answered: _Fold.answered,
 }

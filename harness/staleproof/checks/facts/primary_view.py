@@ -1,4 +1,4 @@
-"""Which state of each primary a life of the controller had been shown, and on which state it had done its work: a fold.
+"""Which state of each primary a life of the controller had been shown, and on which state it had done its work.
 
 What a life knows of a primary is the newest revision that it was shown or that an answer to it carried. What it acted on is the
 newest that it was *shown*: the lesser of the two, so that a doubt never makes a view look older than the work. One that lists a
@@ -9,123 +9,152 @@ deleted): own status updates and touches make a revision newer, and nobody would
 """
 
 from collections import defaultdict
+from collections.abc import Iterator
 
-from staleproof.checks.facts.frontier import Frontier
-from staleproof.checks.facts.object_history import Child, is_executed
-from staleproof.checks.facts.own_work import uid_of
-from staleproof.checks.trial import Evidence
-from staleproof.core.entry import Answered, Asked, Committed, Delivered, Entry, Listed, Started
-from staleproof.core.history import Request, requests
+from staleproof.checks.facts.frontier import frontier
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.timeline import Timeline
+from staleproof.checks.trial import Trial, fact, is_executed, uid_of
+from staleproof.core.entry import Answered, Committed, Delivered, Entry, Listed, Started
+from staleproof.core.history import Request
 from staleproof.core.plan import Manifest
 from staleproof.core.request import WRITES
 
 
-class Views:
-    """Call `advance` with each entry in order; ask in between.
+class PrimaryView:
+    """Every question names a position and is about what had happened before it.
 
-    `acted_on` has, for each object that the controller created or updated, the newest revision of its primary that it had been
-    shown when it asked for that; `answers` where it was told. `wrote` has the same for each commit (uid, revision) of its own.
+    `wrote` has, for each commit (uid, revision) of the controller's own, the newest revision of the primary that it had been shown
+    when it asked for that.
     """
 
-    def __init__(self, evidence: Evidence) -> None:
-        self._primaries = evidence.primaries
-        self._namespace = evidence.history.header.namespace
-        self._children = evidence.population.children
-        self.frontier = Frontier()
-        self.acted_on: dict[str, int] = {}
-        self.answers: dict[str, int] = {}
+    def __init__(self, trial: Trial) -> None:
+        self._trial = trial
+        self._frontier = frontier(trial)
+        self._objects = object_history(trial).objects
         self.wrote: dict[tuple[str, int], int] = {}
-        self._told: dict[str, int] = {}
-        self._back: dict[str, int] = {}
-        self._asked: set[int] = set()
-        self._states: dict[str, list[tuple[int, Manifest]]] = defaultdict(list)
+        self._acted: dict[str, list[tuple[int, int, int | None]]] = defaultdict(list)
+        self._told: Timeline[str, int] = Timeline(0)
+        self._back: Timeline[str, int] = Timeline(0)
+        self._states: dict[str, list[tuple[int, int, Manifest]]] = defaultdict(list)
         self._writes = {
             request.index: request
-            for request in requests(evidence.history.entries)
-            if is_executed(request) and request.asked.verb in ("create", "update", "patch")
+            for request in trial.requests
+            if is_executed(request) and not request.asked.subresource and request.asked.verb in ("create", "update", "patch")
         }
 
-    def advance(self, index: int, entry: Entry) -> None:
-        self.frontier.advance(entry)
+    # --- what was done
+
+    def acted_on(self, uid: str, *, before: int) -> int:
+        """The newest revision of its primary on which the controller had created or updated an object; 0 for none."""
+        return max((shown for index, shown, _ in self._acted.get(uid, ()) if index < before), default=0)
+
+    def answer_to(self, uid: str, *, before: int) -> int | None:
+        """Where the controller was told of the last such write that was answered at all."""
+        answers = [answer for index, _, answer in self._acted.get(uid, ()) if index < before and answer is not None]
+        return answers[-1] if answers else None
+
+    def made_by(self, *, before: int) -> Iterator[Incarnation]:
+        """What the controller had created or updated, in the order of the first such writes."""
+        acted = sorted((writes[0][0], uid) for uid, writes in self._acted.items() if writes[0][0] < before)
+        return (self._objects[uid] for _, uid in acted)
+
+    # --- what it knows
+
+    def known(self, uid: str, *, before: int) -> int:
+        """The newest revision that this life had been shown or told; 0 for none."""
+        back = self._back.before(before, uid)
+        return back or max(self._frontier.shown(uid, before=before) or 0, self._told.before(before, uid))
+
+    def primary_of(self, uid: str) -> Incarnation | None:
+        """The primary at the top of an object's owners, if that is where they lead. A primary has none above it."""
+        seen: set[str] = set()
+        each = self._objects.get(uid)
+        while each is not None and each.owner_uid and each.uid not in seen:
+            seen.add(each.uid)
+            each = self._objects.get(each.owner_uid)
+            if each is not None and each.resource in self._trial.primaries:
+                return each
+        return None
+
+    def is_old(self, primary: Incarnation, *, before: int) -> bool:
+        """Whether this life has a view of the primary at all: it is there, was not there yet, or was another of that name."""
+        if self.known(primary.uid, before=before):
+            return True
+        seen, resource, namespace = self._frontier, primary.resource, self._trial.namespace
+        listed = seen.has_listed(resource, namespace, 0, before=before)
+        return bool(seen.present(resource, namespace, primary.name, before=before)) or (
+            listed and not seen.has_listed(resource, namespace, primary.create_revision, before=before)
+        )
+
+    def is_behind(self, uid: str, primary: Incarnation, *, before: int) -> bool:
+        """Whether this object was made, or changed, on a later state of the primary than this life knows."""
+        known, acted = self.known(primary.uid, before=before), self.acted_on(uid, before=before)
+        if acted <= known or not self.is_old(primary, before=before):
+            return False
+        return self._state(primary.uid, known, before) != self._state(primary.uid, acted, before)
+
+    def has_newer(self, uid: str, *, before: int) -> bool:
+        """Whether a primary that is known by now wants something else than what this life knows."""
+        known, states = self.known(uid, before=before), self._states_before(uid, before)
+        return bool(known and states) and self._state(uid, known, before) != states[-1][1]
+
+    def _state(self, uid: str, revision: int, before: int) -> Manifest | None:
+        """What was wanted of a primary at a revision; None: it was not there yet."""
+        states = [wanted for committed, wanted in self._states_before(uid, before) if committed <= revision]
+        return states[-1] if states else None
+
+    def _states_before(self, uid: str, before: int) -> list[tuple[int, Manifest]]:
+        return [(revision, wanted) for index, revision, wanted in self._states.get(uid, ()) if index < before]
+
+    # --- folding
+
+    def _advance(self, index: int, entry: Entry) -> None:
         match entry:
             case Started():
-                self._told.clear()
-                self._back.clear()
-            case Listed() if entry.resource in self._primaries:
-                self._listed(entry)
-            case Delivered() | Answered() if entry.uid in self._back:
-                self._back[entry.uid] = max(entry.revision or 0, self._back[entry.uid])
-            case Committed() if entry.resource in self._primaries:
-                self._states[entry.uid].append((entry.revision, _wanted(entry.object)))
-            case Asked() if entry.verb in WRITES:
-                self._asked.add(entry.request)
-            case Answered() if entry.request in self._asked and entry.outcome == "ok" and entry.uid:
-                self._told[entry.uid] = max(entry.revision or 0, self._told.get(entry.uid, 0))
+                self._told.forget(index)
+                self._back.forget(index)
+            case Listed() if entry.resource in self._trial.primaries:
+                self._listed(index, entry)
+            case Delivered() | Answered() if self._back.now(entry.uid):
+                self._back.note(index, entry.uid, max(entry.revision or 0, self._back.now(entry.uid)))
+            case Committed() if entry.resource in self._trial.primaries:
+                self._states[entry.uid].append((index, entry.revision, _wanted(entry.object)))
+            case Answered(outcome="ok") if entry.uid and self._is_write(entry, index):
+                self._told.note(index, entry.uid, max(entry.revision or 0, self._told.now(entry.uid)))
         if index in self._writes:
-            self._note(self._writes[index])
+            self._write(index, self._writes[index])
 
-    def _listed(self, entry: Listed) -> None:
+    def _is_write(self, entry: Answered, index: int) -> bool:
+        request = self._trial.request_of.get(entry.request)
+        return request is not None and request.index < index and request.asked.verb in WRITES
+
+    def _listed(self, index: int, entry: Listed) -> None:
         for item in entry.items:
             revision = item.revision or 0
-            if entry.fault is not None and revision < self.known(item.uid):
-                self._back[item.uid] = revision
-            elif item.uid in self._back:
-                self._back[item.uid] = max(revision, self._back[item.uid])
+            if entry.fault is not None and revision < self.known(item.uid, before=index + 1):
+                self._back.note(index, item.uid, revision)
+            elif self._back.now(item.uid):
+                self._back.note(index, item.uid, max(revision, self._back.now(item.uid)))
 
-    def _note(self, request: Request) -> None:
+    def _write(self, index: int, request: Request) -> None:
         answer, uid = request.answer, uid_of(request)
         assert isinstance(answer, Answered)
         primary = self.primary_of(uid)
-        shown = self._shown(primary.uid if primary is not None else uid)
+        about = primary.uid if primary is not None else uid
+        shown = self._back.now(about) or self._frontier.shown(about, before=index + 1) or 0
         self.wrote[uid, answer.revision or 0] = shown
         if primary is not None:
-            self.acted_on[uid] = max(shown, self.acted_on.get(uid, 0))
-            if request.answer_index is not None:
-                self.answers[uid] = request.answer_index
+            self._acted[uid].append((index, shown, request.answer_index))
 
-    def known(self, uid: str) -> int:
-        """The newest revision that this life had been shown or told; 0 for none."""
-        return self._back.get(uid) or max(self.frontier.shown.get(uid, 0), self._told.get(uid, 0))
 
-    def _shown(self, uid: str) -> int:
-        return self._back.get(uid) or self.frontier.shown.get(uid, 0)
-
-    def primary_of(self, uid: str) -> Child | None:
-        """The primary at the top of an object's owners, if that is where they lead. A primary has none above it."""
-        seen: set[str] = set()
-        child = self._children.get(uid)
-        while child is not None and child.owner_uid and child.uid not in seen:
-            seen.add(child.uid)
-            child = self._children.get(child.owner_uid)
-            if child is not None and child.named.resource in self._primaries:
-                return child
-        return None
-
-    def is_old(self, primary: Child) -> bool:
-        """Whether this life has a view of the primary at all: it is there, was not there yet, or was another of that name."""
-        resource, name = primary.named.resource, primary.named.name
-        if self.known(primary.uid):
-            return True
-        frontier = self.frontier
-        listed = frontier.has_listed(resource, self._namespace, 0)
-        return bool(frontier.present(resource, self._namespace, name)) or (
-            listed and not frontier.has_listed(resource, self._namespace, primary.create_revision)
-        )
-
-    def is_behind(self, uid: str, primary: Child) -> bool:
-        """Whether this object was made, or changed, on a later state of the primary than this life knows."""
-        known, acted = self.known(primary.uid), self.acted_on.get(uid, 0)
-        return acted > known and self.is_old(primary) and self.state(primary.uid, known) != self.state(primary.uid, acted)
-
-    def has_newer(self, uid: str) -> bool:
-        """Whether a primary that is known by now wants something else than what this life knows."""
-        known, states = self.known(uid), self._states.get(uid, [])
-        return bool(known and states) and self.state(uid, known) != states[-1][1]
-
-    def state(self, uid: str, revision: int) -> Manifest | None:
-        """What was wanted of a primary at a revision; None: it was not there yet."""
-        states = [wanted for committed, wanted in self._states.get(uid, ()) if committed <= revision]
-        return states[-1] if states else None
+@fact
+def primary_view(trial: Trial) -> PrimaryView:
+    """Of the controller under test."""
+    view = PrimaryView(trial)
+    for index, entry in enumerate(trial.entries):
+        view._advance(index, entry)
+    return view
 
 
 def _wanted(obj: Manifest) -> Manifest:

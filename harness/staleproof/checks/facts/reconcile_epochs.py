@@ -1,50 +1,82 @@
-"""When the controller last decided anew about an owner's children: a fold, with the boundaries that `own_writes` has.
+"""When the controller may have decided anew about an owner's children.
 
-A new decision begins when the owner, or a primary above it, is shown again; when the controller has written the owner, as a
-reconciliation does at its end; when a step begins; when the controller starts; and when a list of the children is shown. Within one
-decision a controller makes what it found missing, and nothing twice.
+Reconcile boundaries cannot be seen on the wire. A new decision can begin when the owner, or a primary above it, is shown; when the
+controller has written the owner, as a reconciliation does at its end; when a step begins; when the controller starts. Within one
+decision a controller makes what it found missing, and nothing twice. Whether to take two decisions for one, or one for two, is the
+error to prefer depends on what it excuses, so each question says which boundaries it counts.
 """
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
-from staleproof.checks.facts.object_history import Child
-from staleproof.checks.trial import Evidence
-from staleproof.core.entry import Answered, Asked, Delivered, Entry, Listed, Opened, Started, StepBegan, StepEnded
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.trial import Trial, fact
+from staleproof.core.entry import Answered, Delivered, Listed, Started, StepBegan, StepEnded
 
 
-class Decisions:
-    """Call `advance` with each entry in order; ask in between."""
+class Epochs:
+    """Positions at which a decision about something may have begun, in order."""
 
-    def __init__(self, evidence: Evidence) -> None:
-        self._children = evidence.population.children
-        self._primaries = evidence.primaries
-        self._streams: dict[int, str] = {}
-        self._asked: dict[int, Asked] = {}
-        self._last: dict[str, int] = {}
-        self._all = -1
+    def __init__(self, trial: Trial) -> None:
+        self._objects = object_history(trial).objects
+        self._primaries = trial.primaries
+        self.began = trial.positions(Started, StepBegan)
+        self._stepped = trial.positions(Started, StepBegan, StepEnded)
+        self.shown: dict[str, list[int]] = defaultdict(list)
+        self.wrote: dict[str, list[int]] = defaultdict(list)
+        self.listed: dict[str, list[int]] = defaultdict(list)
+        self.shown_primary: list[int] = []
 
-    def advance(self, index: int, entry: Entry) -> None:
+    def owner_shown(self, owner_uid: str) -> Sequence[int]:
+        """Where an owner was shown, or, for one that is no primary itself, any primary that may be above it."""
+        owner = self._objects.get(owner_uid)
+        is_primary = owner is not None and owner.resource in self._primaries
+        return sorted([*self.shown.get(owner_uid, ()), *(() if is_primary else self.shown_primary)])
+
+    def decides(self, owner_uid: str) -> Sequence[int]:
+        """Where a decision about an owner's children may have begun."""
+        return sorted([*self.began, *self.owner_shown(owner_uid), *self.wrote.get(owner_uid, ())])
+
+    def is_same(self, child: Incarnation, *, since: int, before: int) -> bool:
+        """Whether what was decided on this child's owner at a position was still being carried out before another.
+
+        Here it is one decision taken for two that excuses: any primary and any list of the children counts.
+        """
+        boundaries = (
+            self._stepped,
+            self.shown_primary,
+            self.shown.get(child.owner_uid, ()),
+            self.wrote.get(child.owner_uid, ()),
+            self.listed.get(child.resource, ()),
+        )
+        return not any(_has_between(positions, since, before) for positions in boundaries)
+
+
+def _has_between(positions: Sequence[int], since: int, before: int) -> bool:
+    place = bisect_left(positions, before) - 1
+    return place >= 0 and positions[place] >= since
+
+
+@fact
+def reconcile_epochs(trial: Trial) -> Epochs:
+    """Of the controller under test."""
+    epochs = Epochs(trial)
+    for index, entry in enumerate(trial.entries):
         match entry:
-            case Started() | StepBegan() | StepEnded():
-                self._all = index
-            case Opened():
-                self._streams[entry.stream] = entry.resource
-            case Delivered() if entry.uid:
-                self._show([entry.uid], self._streams.get(entry.stream, ""), index)
+            case Delivered() if entry.uid and not entry.initial_end:
+                _show(epochs, index, trial.resource_of(entry.stream) in trial.primaries, [entry.uid])
             case Listed():
-                self._show([item.uid for item in entry.items], entry.resource, index)
-                self._last[entry.resource] = index
-            case Asked(verb="update" | "patch"):
-                self._asked[entry.request] = entry
-            case Answered() if entry.request in self._asked and entry.uid:
-                self._last[entry.uid] = index
+                _show(epochs, index, entry.resource in trial.primaries, (item.uid for item in entry.items))
+                epochs.listed[entry.resource].append(index)
+            case Answered() if entry.uid and (request := trial.request_of.get(entry.request)) is not None:
+                if request.asked.verb in ("update", "patch") and request.index < index:
+                    epochs.wrote[entry.uid].append(index)
+    return epochs
 
-    def is_same(self, child: Child, since: int) -> bool:
-        """Whether what was decided on this child's owner at that position is still being carried out."""
-        return max(self._all, self._last.get(child.owner_uid, -1), self._last.get(child.named.resource, -1)) < since
 
-    def _show(self, uids: Iterable[str], resource: str, index: int) -> None:
-        if resource in self._primaries:
-            self._all = index  # also of another one: here it is one decision taken for two that excuses
-        for uid in uids:
-            self._last[uid] = index
+def _show(epochs: Epochs, index: int, is_primary: bool, uids: Iterable[str]) -> None:  # noqa: FBT001
+    if is_primary:
+        epochs.shown_primary.append(index)
+    for uid in uids:
+        epochs.shown[uid].append(index)

@@ -1,4 +1,4 @@
-"""Primaries that were deleted and created again under the same name, and whether the controller learnt of that late: a fold.
+"""Primaries that were deleted and created again under the same name, and whether the controller learnt of that late.
 
 Late means that a lagging view could have misled it: news of the new incarnation, or of the end of the one before it, was withheld
 by a fault; a list showed the one in place of the other, so that the end was never shown; it was restarted meanwhile, so that it
@@ -6,100 +6,101 @@ never saw either happen; or a step began and it still took the one for the other
 """
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from staleproof.checks.facts.frontier import Frontier
-from staleproof.checks.facts.object_history import Child, Population
-from staleproof.core.entry import Answered, Asked, Delivered, Entry, Listed, Settled, Started, StepBegan, StepEnded, Withheld
-from staleproof.core.history import History
+from staleproof.checks.facts.frontier import frontier
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.trial import Trial, fact
+from staleproof.core.entry import Answered, Delivered, Entry, Listed, Settled, Started, StepBegan, StepEnded, Withheld
 from staleproof.core.request import WRITES
 
 
-@dataclass(slots=True)
-class Succession:
-    """One incarnation of a primary that took the name of another. Positions are None for what has not happened.
+@dataclass(frozen=True, slots=True)
+class Recreation:
+    """One incarnation of a primary took the name of another.
 
     Attributes:
-        late: where the controller was first seen to be late with it.
-        shown: where this life was shown the new one.
-        rested: where the controller had been idle since, or had written something about the new one: whatever it was about when it
-            was shown has been done, because a controller does one thing at a time about a name.
+        late: where the controller was first seen to be late with it; None if it never was.
+        shown: (start, position): where each life that was shown the new one was shown it.
+        rested: (start, position): where each such life had been idle since, or had written something about the new one: whatever it
+            was about when it was shown has been done, because a controller does one thing at a time about a name.
     """
 
-    before: Child
-    after: Child
-    late: int | None = None
-    shown: int | None = None
-    rested: int | None = None
+    before: Incarnation
+    after: Incarnation
+    late: int | None
+    shown: Sequence[tuple[int, int]]
+    rested: Sequence[tuple[int, int]]
+
+    def was_late(self, *, before: int) -> bool:
+        return self.late is not None and self.late < before
+
+    def shown_at(self, trial: Trial, *, before: int) -> int | None:
+        """Where the life before a position was shown the new one; None if it was not by then."""
+        return _of_life(self.shown, trial, before)
+
+    def rested_at(self, trial: Trial, *, before: int) -> int | None:
+        """Where the life before a position had come to rest after that; None if it had not by then."""
+        return _of_life(self.rested, trial, before)
 
 
-def successions(history: History, made: Population) -> list[Succession]:
+def _of_life(positions: Sequence[tuple[int, int]], trial: Trial, before: int) -> int | None:
+    born = max((start for start in trial.starts if start < before), default=-1)
+    return next((at for start, at in positions if start == born and at < before), None)
+
+
+@fact
+def recreations(trial: Trial) -> Sequence[Recreation]:
     """By resource and name as the workload has them, in the order of creation."""
-    found = []
-    for primary in history.header.primaries:
+    made, found = object_history(trial), []
+    for primary in trial.history.header.primaries:
         resource, _, name = primary.rpartition("/")
-        lives = [c for c in made.children.values() if (c.named.resource, c.named.name, c.owner_uid) == (resource, name, "")]
-        ordered = sorted(lives, key=lambda child: child.create_revision)
-        found += [Succession(before, after) for before, after in itertools.pairwise(ordered)]
+        ordered = sorted((c for c in made.named(resource, name) if not c.owner_uid), key=lambda child: child.create_revision)
+        found += [_recreation(trial, before, after) for before, after in itertools.pairwise(ordered)]
     return found
 
 
-class Reuse:
-    """Call `advance` with each entry in order; ask `of` in between."""
+def _recreation(trial: Trial, before: Incarnation, after: Incarnation) -> Recreation:
+    late = next((i for i, entry in enumerate(trial.entries) if _is_late(trial, before, after, i, entry)), None)
+    shown: dict[int, int] = {}
+    rested: dict[int, int] = {}
+    born = -1
+    for index, entry in enumerate(trial.entries):
+        if isinstance(entry, Started):
+            born = index
+        elif born not in shown and isinstance(entry, Delivered | Listed):
+            if frontier(trial).shown(after.uid, before=index + 1) is not None:
+                shown[born] = index
+        elif born in shown and born not in rested and (_is_rest(entry) or _is_about(trial, after, index, entry)):
+            rested[born] = index
+    return Recreation(before, after, late, list(shown.items()), list(rested.items()))
 
-    def __init__(self, history: History, made: Population) -> None:
-        self.found = successions(history, made)
-        self.frontier = Frontier()
-        self._namespace = history.header.namespace
-        self._made = made.children
-        self._writes: set[int] = set()
 
-    def advance(self, index: int, entry: Entry) -> None:
-        for one in self.found:
-            if one.late is None and self._is_late(one, index, entry):
-                one.late = index
-            if isinstance(entry, Started):
-                one.shown = one.rested = None
-        self.frontier.advance(entry)
-        for one in self.found:
-            if isinstance(entry, Delivered | Listed) and one.shown is None and one.after.uid in self.frontier.shown:
-                one.shown = index
-            elif one.shown is not None and one.rested is None and (_is_rest(entry) or self._is_about(one, entry)):
-                one.rested = index
-
-    def _is_about(self, one: Succession, entry: Entry) -> bool:
-        """Whether it is told of a write to the new one, or to a child of it."""
-        match entry:
-            case Asked(verb=verb) if verb in WRITES:
-                self._writes.add(entry.request)
-            case Answered(outcome="ok") if entry.request in self._writes and entry.uid:
-                child = self._made.get(entry.uid)
-                return one.after.uid in (entry.uid, child.owner_uid if child is not None else "")
+def _is_about(trial: Trial, after: Incarnation, index: int, entry: Entry) -> bool:
+    """Whether the controller is told of a write to the new one, or to a child of it."""
+    if not isinstance(entry, Answered) or entry.outcome != "ok" or not entry.uid:
         return False
-
-    def _is_late(self, one: Succession, index: int, entry: Entry) -> bool:
-        match entry:
-            case Withheld(fault=int(), uid=one.after.uid):
-                return True
-            case Withheld(fault=int(), uid=one.before.uid, type="DELETED"):
-                return True
-            case Listed(items=items):
-                return self._mistakes(one) and any(item.uid == one.after.uid for item in items)
-            case Started() | StepBegan():
-                return one.after.created < index and one.after.uid not in self.frontier.known
+    request = trial.request_of.get(entry.request)
+    if request is None or request.index > index or request.asked.verb not in WRITES:
         return False
+    child = object_history(trial).objects.get(entry.uid)
+    return after.uid in (entry.uid, child.owner_uid if child is not None else "")
 
-    def _mistakes(self, one: Succession) -> bool:
-        """Whether it takes the one before for the one that is there."""
-        return self.frontier.present(one.before.named.resource, self._namespace, one.before.named.name) == one.before.uid
 
-    def of(self, uid: str) -> Succession | None:
-        """The one in which this is the new incarnation."""
-        return next((one for one in self.found if one.after.uid == uid), None)
-
-    def after(self, uid: str) -> Succession | None:
-        """The one in which this is the old incarnation."""
-        return next((one for one in self.found if one.before.uid == uid), None)
+def _is_late(trial: Trial, before: Incarnation, after: Incarnation, index: int, entry: Entry) -> bool:
+    seen = frontier(trial)
+    match entry:
+        case Withheld(fault=int(), uid=after.uid):
+            return True
+        case Withheld(fault=int(), uid=before.uid, type="DELETED"):
+            return True
+        case Listed(items=items):
+            believed = seen.present(before.resource, trial.namespace, before.name, before=index)
+            return believed == before.uid and any(item.uid == after.uid for item in items)
+        case Started() | StepBegan():
+            return after.created < index and not seen.is_known(after.uid, before=index)
+    return False
 
 
 def _is_rest(entry: Entry) -> bool:

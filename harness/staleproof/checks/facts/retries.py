@@ -1,22 +1,21 @@
-"""What became of requests that a fault rejected: how often the controller tried again, and when: a fold over the history.
+"""What became of requests that a fault rejected: how often the controller tried again, and when.
 
 Attempts are grouped by what they are about: verb, resource, subresource, and the name where the request has one (a create has
 none). Whether an attempt is the same work as another cannot be seen, so only the rate of all of a group is told.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from staleproof.checks.facts.recovery_budget import fired, spans
-from staleproof.checks.trial import Evidence
-from staleproof.core.entry import Answered, Asked, Listed, Opened, Refused
-from staleproof.core.fault import Reject
+from staleproof.checks.trial import Trial, fact
+from staleproof.core.entry import Asked, Opened, Refused
+from staleproof.core.fault import CallFault
 from staleproof.core.request import BOOKKEEPING
 
 
-class Target(NamedTuple):
+class Attempted(NamedTuple):
     """What requests are about. `name` is empty for creates, lists and watches."""
 
     verb: str
@@ -33,52 +32,55 @@ class Target(NamedTuple):
 
 @dataclass(slots=True)
 class Rejections:
-    """The attempts at a target that one fault rejected, by position; `until` is where the fault closed, or had rejected its last.
+    """The attempts of one kind that one fault rejected, by position; `until` is where the fault closed, or had rejected its last.
 
     `later` is the first attempt of this verb and resource that came after the last rejected one and was not rejected.
     """
 
-    target: Target
+    target: Attempted
     fault: int
     rejected: list[int] = field(default_factory=list)
     until: int = 0
     later: int | None = None
 
 
-def rejections(evidence: Evidence, settled: int) -> list[Rejections]:
+@fact
+def rejections(trial: Trial) -> Sequence[Rejections]:
     """All of a trial, up to the end of its settling phase."""
-    found: dict[tuple[Target, int], Rejections] = {}
+    settled = len(trial.entries) if trial.settled is None else trial.settled
+    found: dict[tuple[Attempted, int], Rejections] = {}
     others: dict[tuple[str, str], list[int]] = defaultdict(list)
-    faults = {number: fault for number, fault in fired(evidence).items() if isinstance(fault, Reject)}
-    for index, target, fault in _attempts(evidence, settled):
-        if fault in faults and fault is not None:
-            found.setdefault((target, fault), Rejections(target, fault)).rejected.append(index)
+    faults = {number: fault for number, fault in trial.fired.items() if "rejects" in fault.effects}
+    for index, target, number in _attempts(trial, settled):
+        if number is not None and number in faults:
+            found.setdefault((target, number), Rejections(target, number)).rejected.append(index)
         else:
             others[target.verb, target.resource].append(index)
-    open_for = spans(evidence)
     for (target, number), group in found.items():
         last = group.rejected[-1]
-        limited = faults[number].times is not None or number not in open_for
-        group.until = last if limited else min(open_for[number][1], settled)
+        fault, span = faults[number], trial.spans.get(number)
+        limited = span is None or (isinstance(fault, CallFault) and fault.times is not None)
+        group.until = last if limited else min(trial.closing(number), settled)
         group.later = next((index for index in others[target.verb, target.resource] if index > last), None)
     return list(found.values())
 
 
-def _attempts(evidence: Evidence, until: int) -> Iterator[tuple[int, Target, int | None]]:
-    """(position, target, fault that answered it) of each request about the trial, bookkeeping aside."""
-    entries = evidence.history.entries[:until]
-    answers = {entry.request: entry for entry in entries if isinstance(entry, Answered | Listed)}
-    for index, entry in enumerate(entries):
-        match entry:
-            case Asked() if entry.resource not in BOOKKEEPING and _is_mine(entry, evidence):
-                answer = answers.get(entry.request)
-                target = Target(entry.verb, entry.resource, entry.name, entry.subresource)
-                yield index, target, None if answer is None else answer.fault
-            case Refused() if entry.resource not in BOOKKEEPING:
-                yield index, Target("watch", entry.resource), entry.fault
-            case Opened() if entry.resource not in BOOKKEEPING:
-                yield index, Target("watch", entry.resource), None
+def _attempts(trial: Trial, until: int) -> Iterator[tuple[int, Attempted, int | None]]:
+    """(position, what it is about, fault that answered it) of each request of the trial, bookkeeping aside."""
+    for index in trial.positions(Asked, Refused, Opened):
+        if index >= until:
+            return
+        match trial.entries[index]:
+            case Asked() as entry if entry.resource not in BOOKKEEPING and _is_mine(entry, trial):
+                request = trial.request_of[entry.request]
+                answered = request.answer_index is not None and request.answer_index < until
+                fault = request.answer.fault if request.answer is not None and answered else None
+                yield index, Attempted(entry.verb, entry.resource, entry.name, entry.subresource), fault
+            case Refused() as entry if entry.resource not in BOOKKEEPING:
+                yield index, Attempted("watch", entry.resource), entry.fault
+            case Opened() as entry if entry.resource not in BOOKKEEPING:
+                yield index, Attempted("watch", entry.resource), None
 
 
-def _is_mine(asked: Asked, evidence: Evidence) -> bool:
-    return not asked.dry_run and asked.namespace in ("", evidence.history.header.namespace)
+def _is_mine(asked: Asked, trial: Trial) -> bool:
+    return not asked.dry_run and asked.namespace in ("", trial.namespace)

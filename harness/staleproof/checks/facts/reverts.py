@@ -1,7 +1,7 @@
 """Writes of the controller that returned content to an earlier value: path by path, over the commits of each object.
 
 Content is all but metadata and status: those have requirements of their own. Whether anything is wrong with such a write is decided
-by who uses this; scaling up and down again is the most natural reason. What any reference returned, too, is left out.
+by the rule that uses this; scaling up and down again is the most natural reason. What any reference returned, too, is left out.
 """
 
 from collections import defaultdict
@@ -9,23 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from staleproof.checks.facts.flatten import flatten
-from staleproof.checks.facts.object_history import Child, Population, is_executed
-from staleproof.checks.facts.own_work import uid_of
+from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
-from staleproof.checks.trial import Evidence
-from staleproof.core.entry import Answered, Committed
-from staleproof.core.history import History, Request, requests
+from staleproof.checks.trial import Commit, Trial, fact
+from staleproof.core.history import Request
 
 _NOT_CONTENT = ("metadata", "status", "apiVersion", "kind")
 _MISSING = "<not set>"
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """The content of an object after the commit at this position."""
+class Content:
+    """What an object held after a commit, flattened."""
 
-    index: int
-    revision: int
+    commit: Commit
     flat: Mapping[str, object]
 
     def value(self, path: str) -> object:
@@ -33,71 +30,65 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenBack:
-    """`path` had its present value before `overwritten` gave it another one; `commit` is where it was returned."""
+class Revert:
+    """`path` had its present value before `overwritten` gave it another one; `content` is where it was returned."""
 
-    child: Child
+    child: Incarnation
     request: Request
     path: str
-    overwritten: State
-    commit: State
+    overwritten: Content
+    content: Content
 
     @property
     def value(self) -> object:
-        return self.commit.value(self.path)
+        return self.content.value(self.path)
 
 
-def written_back(evidence: Evidence) -> dict[int, WrittenBack]:
-    """By the position of the request: the first path that it returned."""
-    usual = {pair for h, made in zip(evidence.references, evidence.reference_populations, strict=True) for pair in _usual(h, made)}
-    own = _own_updates(evidence.history)
-    found: dict[int, WrittenBack] = {}
-    for uid, states in _states(evidence.history, {uid for uid, _ in own}).items():
-        child = evidence.population.children.get(uid)
-        for path, overwritten, commit in _returns(states):
-            request = own.get((uid, commit.revision))
-            if child is not None and request is not None and (child.role, path) not in usual:
-                found.setdefault(request.index, WrittenBack(child, request, path, overwritten, commit))
-    return found
+@fact
+def reverts(trial: Trial) -> Mapping[int, Revert]:
+    """By the position of the request, in order: the first path that it returned."""
+    usual = {pair for reference in trial.references for pair in _usual(reference)}
+    found: dict[int, Revert] = {}
+    for child in object_history(trial).objects.values():
+        if not any(_is_own_update(commit) for commit in child.commits):
+            continue
+        for path, overwritten, content in _returns(_contents(child)):
+            request = content.commit.by
+            if request is not None and _is_own_update(content.commit) and (child.role, path) not in usual:
+                found.setdefault(request.index, Revert(child, request, path, overwritten, content))
+    return dict(sorted(found.items()))
 
 
-def _usual(history: History, made: Population) -> Iterator[tuple[Role, str]]:
+def _usual(reference: Trial) -> Iterator[tuple[Role, str]]:
     """What was returned in a reference, by whomever."""
-    for uid, states in _states(history, set(made.children)).items():
-        yield from ((made.children[uid].role, path) for path, _, _ in _returns(states))
+    for child in object_history(reference).objects.values():
+        yield from ((child.role, path) for path, _, _ in _returns(_contents(child)))
 
 
-def _own_updates(history: History) -> dict[tuple[str, int], Request]:
-    """The controller's updates by what they committed. A write that changed nothing is answered with somebody else's commit."""
-    found: dict[tuple[str, int], Request] = {}
-    for request in requests(history.entries):
-        answer = request.answer
-        if is_executed(request) and request.asked.verb in ("update", "patch") and isinstance(answer, Answered) and answer.revision:
-            found[uid_of(request), answer.revision] = request
-    return found
+def _is_own_update(commit: Commit) -> bool:
+    return commit.by is not None and commit.by.asked.verb in ("update", "patch") and not commit.by.asked.subresource
 
 
-def _states(history: History, uids: set[str]) -> dict[str, list[State]]:
-    found: dict[str, list[State]] = defaultdict(list)
-    for index, entry in enumerate(history.entries):
-        if isinstance(entry, Committed) and entry.type != "DELETED" and entry.uid in uids:
-            content = {key: value for key, value in entry.object.items() if key not in _NOT_CONTENT}
-            found[entry.uid].append(State(index, entry.revision, dict(flatten(content, {}))))
-    return {uid: sorted(states, key=lambda state: state.revision) for uid, states in found.items()}
+def _contents(child: Incarnation) -> list[Content]:
+    return [Content(commit, _flat(commit)) for commit in child.commits if commit.entry.type != "DELETED"]
 
 
-def _returns(states: Sequence[State]) -> Iterator[tuple[str, State, State]]:
+def _flat(commit: Commit) -> Mapping[str, object]:
+    return dict(flatten({key: value for key, value in commit.entry.object.items() if key not in _NOT_CONTENT}, {}))
+
+
+def _returns(contents: Sequence[Content]) -> Iterator[tuple[str, Content, Content]]:
     """(path, the commit that had given it another value, the commit that returned it)."""
-    given: dict[str, list[State]] = defaultdict(list)
-    before: State | None = None
-    for state in states:
-        for path in sorted(state.flat.keys() | (before.flat.keys() if before is not None else ())):
-            if before is not None and state.value(path) == before.value(path):
+    given: dict[str, list[Content]] = defaultdict(list)
+    before: Content | None = None
+    for content in contents:
+        for path in sorted(content.flat.keys() | (before.flat.keys() if before is not None else ())):
+            if before is not None and content.value(path) == before.value(path):
                 continue
             values = given[path]
             if before is not None and not values:
                 values.append(before)  # it was not set so far
-            if any(earlier.value(path) == state.value(path) for earlier in values):
-                yield path, values[-1], state
-            values.append(state)
-        before = state
+            if any(earlier.value(path) == content.value(path) for earlier in values):
+                yield path, values[-1], content
+            values.append(content)
+        before = content

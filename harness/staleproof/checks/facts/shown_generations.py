@@ -7,9 +7,9 @@ the process. When in doubt we say the newest that it can have been: a doubt must
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from staleproof.checks.facts.provenance import Incarnation
+from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Answered, Delivered, Entry, Listed, Started
-from staleproof.core.history import History
 
 
 @dataclass(slots=True)
@@ -35,13 +35,11 @@ class Level:
         """When this generation is first shown from the position on."""
         return next((since for since, shown in self.steps if since >= after and shown >= generation), None)
 
-    def _raise(self, index: int, generation: int) -> None:
-        if generation > (self.steps[-1][1] if self.steps else 0):
+    def note(self, index: int, generation: int) -> None:
+        """It was shown at this position; 0: a new life begins there."""
+        highest = self.steps[-1][1] if self.steps else 0
+        if generation > highest or (self.steps and not generation):
             self.steps.append((index, generation))
-
-    def _clear(self, index: int) -> None:
-        if self.steps:
-            self.steps.append((index, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +50,23 @@ class Shown:
     known: Level = field(default_factory=Level)
 
 
-def shown_generations(history: History, objects: Mapping[str, Incarnation]) -> dict[str, Shown]:
+@fact
+def shown_generations(trial: Trial) -> Mapping[str, Shown]:
     """By uid."""
+    objects = object_history(trial).objects
     shown = {uid: Shown() for uid in objects}
-    for index, entry in enumerate(history.entries):
+    for index, entry in enumerate(trial.entries):
         if isinstance(entry, Started):
             for each in shown.values():
-                each.cached._clear(index)
-                each.known._clear(index)
+                each.cached.note(index, 0)
+                each.known.note(index, 0)
             continue
         for uid, revision in _told(entry):
             if uid in shown:
                 generation = objects[uid].generation_at(revision)
-                shown[uid].known._raise(index, generation)
+                shown[uid].known.note(index, generation)
                 if not isinstance(entry, Answered):
-                    shown[uid].cached._raise(index, generation)
+                    shown[uid].cached.note(index, generation)
     return shown
 
 

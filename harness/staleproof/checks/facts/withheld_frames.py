@@ -1,77 +1,70 @@
-"""What has been kept from the controller and not shown since, stream by stream: a fold over the history.
+"""What was being kept from the controller, stream by stream, at every moment.
 
 Frames leave a stream in order, so while one is kept nothing newer can have been shown on that stream. What a stream kept when it
-ended is forgotten: whoever opens the next one is shown it again, or lists.
+ended is forgotten: a client that opens the next one is shown it again, or lists.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from staleproof.core.entry import Closed, Delivered, Dropped, Entry, Opened, Started, Withheld
+from staleproof.checks.facts.timeline import Timeline
+from staleproof.checks.trial import Trial, fact
+from staleproof.core.entry import Closed, Delivered, Dropped, Opened, Started, Withheld
 
-
-@dataclass(slots=True)
-class _Stream:
-    resource: str
-    revisions: list[int] = field(default_factory=list)
-
-    def pass_to(self, revision: int | None) -> None:
-        if revision is not None:
-            self.revisions = [kept for kept in self.revisions if kept > revision]
+_Kept = Mapping[str, int | None]
+"""Resources of which something is kept → the revision from which on no open stream can have shown anything; None: one may have."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class WithheldFrames:
-    """Call `advance` with each entry in order; ask in between."""
+    """Every question names a position and is about what had happened before it."""
 
-    _streams: dict[int, _Stream] = field(default_factory=dict)
+    _kept: Timeline[None, _Kept]
 
-    def advance(self, entry: Entry) -> None:
-        step = _STEPS.get(type(entry))
-        if step is not None:
-            step(self, entry)
-
-    @property
-    def resources(self) -> set[str]:
+    def resources(self, *, before: int) -> set[str]:
         """Of which something is being kept."""
-        return {stream.resource for stream in self._streams.values() if stream.revisions}
+        return set(self._kept.before(before, None))
 
-    def oldest(self, resource: str) -> int | None:
+    def resources_between(self, since: int, until: int) -> set[str]:
+        """Of which something was being kept at some time from behind the entry at `since` to before that at `until`."""
+        during = (kept for index, kept in self._kept.steps(None) if since < index < until)
+        return self.resources(before=min(since + 1, until)).union(*during) if since < until else set()
+
+    def oldest(self, resource: str, *, before: int) -> int | None:
         """The revision from which on no open stream of this resource can have shown anything; None if one may have."""
-        streams = [stream for stream in self._streams.values() if stream.resource == resource]
-        if not streams or not all(stream.revisions for stream in streams):
-            return None
-        return max(min(stream.revisions) for stream in streams)
-
-    def _opened(self, entry: Opened) -> None:
-        self._streams[entry.stream] = _Stream(entry.resource)
-
-    def _closed(self, entry: Closed) -> None:
-        self._streams.pop(entry.stream, None)
-
-    def _withheld(self, entry: Withheld) -> None:
-        if entry.stream in self._streams and entry.revision is not None:
-            self._streams[entry.stream].revisions.append(entry.revision)
-
-    def _passed(self, entry: Delivered) -> None:
-        if entry.stream in self._streams:
-            self._streams[entry.stream].pass_to(entry.revision)
-
-    def _dropped(self, entry: Dropped) -> None:
-        stream = self._streams.get(entry.stream)
-        if stream is not None and entry.revision in stream.revisions:
-            stream.revisions.remove(entry.revision)
-
-    def _started(self, entry: Started) -> None:
-        self._streams.clear()
+        return self._kept.before(before, None).get(resource)
 
 
-_STEPS: dict[type, Callable[[WithheldFrames, Any], None]] = {
-    Opened: WithheldFrames._opened,
-    Closed: WithheldFrames._closed,
-    Withheld: WithheldFrames._withheld,
-    Delivered: WithheldFrames._passed,
-    Dropped: WithheldFrames._dropped,
-    Started: WithheldFrames._started,
-}
+@fact
+def withheld_frames(trial: Trial) -> WithheldFrames:
+    """Of all streams of the controller."""
+    streams: dict[int, list[int]] = {}
+    kept: Timeline[None, _Kept] = Timeline({})
+    for index, entry in enumerate(trial.entries):
+        match entry:
+            case Started():
+                streams.clear()
+            case Opened():
+                streams[entry.stream] = []
+            case Closed():
+                streams.pop(entry.stream, None)
+            case Withheld(revision=int(revision)) if entry.stream in streams:
+                streams[entry.stream].append(revision)
+            case Delivered(revision=int(revision)) if entry.stream in streams:
+                streams[entry.stream] = [other for other in streams[entry.stream] if other > revision]
+            case Dropped(revision=int(revision)) if revision in streams.get(entry.stream, ()):
+                streams[entry.stream].remove(revision)
+            case _:
+                continue
+        kept.note(index, None, _kept(trial, streams))
+    return WithheldFrames(kept)
+
+
+def _kept(trial: Trial, streams: Mapping[int, list[int]]) -> _Kept:
+    found: dict[str, list[list[int]]] = defaultdict(list)
+    for stream, revisions in streams.items():
+        found[trial.resource_of(stream)].append(revisions)
+    return {
+        resource: max(map(min, revisions)) if all(revisions) else None for resource, revisions in found.items() if any(revisions)
+    }

@@ -7,36 +7,46 @@ A difference proves nothing, and is inconclusive, where the references do not ag
 something else than in them, and where the runner's deadline was shorter than what any client may need after what was done to it.
 """
 
-from staleproof.checks.facts.baseline import final_objects
-from staleproof.checks.facts.liveness import other_workload, too_soon
-from staleproof.checks.trial import Evidence
-from staleproof.checks.verdict import Finding, Verdict, failed, inconclusive, not_exercised, passed
-from staleproof.core.entry import FaultFired, Released, Settled
+from collections.abc import Iterator
 
-SLUG = "converges-after-catch-up"
+from staleproof.checks.facts.liveness import converged, differences, other_workload, too_soon
+from staleproof.checks.requirement import LATE, RESTARTS, STREAMS, Requirement
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said
+from staleproof.core.entry import FaultFired
 
 
-def check(evidence: Evidence) -> Verdict:
-    entries, namespace = evidence.history.entries, evidence.history.header.namespace
-    released = next((i for i, entry in enumerate(entries) if isinstance(entry, Released)), None)
-    settled = next((i for i, entry in enumerate(entries) if isinstance(entry, Settled)), None)
-    fired = [i for i, entry in enumerate(entries) if isinstance(entry, FaultFired)]
-    if released is None or settled is None:
-        return inconclusive(SLUG, "the trial has no settling phase")
-    if not fired:
-        return not_exercised(SLUG, "no fault touched the controller, so there was nothing to catch up with")
-    if evidence.idle:
-        return not_exercised(SLUG, evidence.idle)
-    baseline = evidence.baseline
-    differences = list(baseline.differences(final_objects(evidence.history, until=settled), namespace))
-    if not differences or not baseline.difference(final_objects(evidence.history), namespace):
-        return passed(SLUG)
-    certain = [difference for difference in differences if not difference.unstable]
+def check(trial: Trial) -> Iterator[Said]:
+    released, settled = trial.ending
+    fired = trial.first(FaultFired)
+    if fired is None:
+        yield NotExercised("no fault touched the controller, so there was nothing to catch up with")
+        return
+    if trial.idle:
+        yield NotExercised(trial.idle)
+        return
+    if converged(trial):
+        return
+    found = differences(trial, settled)
+    certain = next((difference.text for difference in found if not difference.unstable), "")
+    doubt = other_workload(trial) or too_soon(trial)
     if not certain:
-        return inconclusive(SLUG, f"the references do not agree: {differences[0].text}")
-    doubt = other_workload(evidence) or too_soon(evidence, settled)
-    if doubt:
-        return inconclusive(SLUG, f"it did not converge ({certain[0].text}), but {doubt}")
-    waited = entries[settled].at - entries[released].at
-    because = f"{waited:.1f} s after it could catch up: {certain[0].text}"
-    return failed(SLUG, [Finding(SLUG, because, tuple(sorted((fired[0], released, settled))))])
+        yield Inconclusive(f"the references do not agree: {found[0].text}")
+    elif doubt:
+        yield Inconclusive(f"it did not converge ({certain}), but {doubt}")
+    else:
+        waited = trial.at(settled) - trial.at(released)
+        because = f"{waited:.1f} s after it could catch up: {certain}"
+        yield Finding(because, tuple(sorted((fired, released, settled))))
+
+
+REQUIREMENT = Requirement(
+    slug="converges-after-catch-up",
+    must="The controller MUST reach, within the deadline after it has caught up, the state that it reaches without faults.",
+    level="core",
+    source="API concepts, Efficient detection of changes; KEP-5647, Risks",
+    faults=(*LATE, *STREAMS, "Expire", "Coalesce", "Reject", "Compete", "LoseAnswer", *RESTARTS, "Pause"),
+    remedy="reconcile from the whole observed state, and make sure that catching up (by events or by a list) wakes the controller",
+    check=check,
+    needs_end=True,
+)

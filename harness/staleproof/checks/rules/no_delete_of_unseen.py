@@ -8,102 +8,101 @@ of that name and not its end.
 Not judged: a deletecollection, which names no object; a delete whose precondition names this very incarnation, since whoever sends
 it has learnt of it somehow; an incarnation that the controller made itself by a create whose answer was lost. Of the owner of what
 it names in a precondition it may have learnt nothing all the same: such a delete is judged if no reference made it
-(`undone`), as when a controller sweeps up what it takes for orphans.
+(`excess`), as when a controller sweeps up what it takes for orphans.
 """
 
-from staleproof.checks.facts.frontier import Frontier
-from staleproof.checks.facts.object_history import Child
-from staleproof.checks.facts.own_work import own_work
-from staleproof.checks.facts.undone import undone
+from collections.abc import Iterator
+
+from staleproof.checks.facts.excess import surplus_deletes
+from staleproof.checks.facts.frontier import frontier
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.requirement import Requirement
 from staleproof.checks.story.phrases import full_name, owner_name, short_name
 from staleproof.checks.story.witnesses import context
-from staleproof.checks.trial import MOST_FINDINGS, Evidence
-from staleproof.checks.verdict import Finding, Verdict, failed, not_exercised, passed
-from staleproof.core.entry import Asked, Delivered, Entry, Listed, Started, Withheld
-
-SLUG = "no-delete-of-unseen"
-
-
-def check(evidence: Evidence) -> Verdict:
-    own = {child.deleter.index: child for child in evidence.population.children.values() if child.deleter}
-    look = _Look(evidence)
-    findings: list[Finding] = []
-    for index, entry in enumerate(evidence.history.entries):
-        if index in own and len(findings) < MOST_FINDINGS:
-            findings += look.judge(own[index], index)
-        look.advance(entry)
-    if findings:
-        return failed(SLUG, findings)
-    if not look.tempted:
-        return not_exercised(SLUG, "the controller never deleted by a name that another's object had taken unseen")
-    return passed(SLUG)
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Finding, NotExercised, Said
+from staleproof.core.entry import Asked, Delivered, Listed, Withheld
+from staleproof.core.history import Request
 
 
-def _is_blind(child: Child) -> bool:
+def check(trial: Trial) -> Iterator[Said]:
+    deleted = [(child.deleter, child) for child in object_history(trial).objects.values() if child.deleter is not None]
+    for request, child in sorted(deleted, key=lambda pair: pair[0].index):
+        yield from _judge(trial, request, child)
+    if not any(_takes_hidden(trial, index, asked) for index, asked in trial.every(Asked)):
+        yield NotExercised("the controller never deleted by a name that another's object had taken unseen")
+
+
+def _judge(trial: Trial, request: Request, child: Incarnation) -> Iterator[Finding]:
+    asked, commit, committed, blind = request.index, child.first.entry, child.deleted, _is_blind(request, child)
+    assert committed is not None
+    if blind and _is_unseen(trial, child, asked):
+        because = f"the controller deleted {full_name(commit)} (uid {child.uid[:8]}), an incarnation that it had never been shown"
+        though = f"though it had not been shown that incarnation (resourceVersion {child.create_revision})"
+        yield Finding(because, context(trial, [child.created], asked, committed), though)
+        return
+    is_judged = blind or (bool(trial.references) and asked in surplus_deletes(trial))
+    owner = object_history(trial).objects.get(child.owner_uid) if is_judged else None
+    if owner is not None and _is_unseen(trial, owner, asked) and not owner.is_gone(before=asked + 1):
+        label = owner_name(child.role.owner)
+        because = f"the controller deleted {full_name(commit)}, a child of {label}, an incarnation that it had never been shown"
+        though = (
+            f"though it had not been shown its owner, {short_name(owner.first.entry)} of resourceVersion {owner.create_revision}"
+        )
+        yield Finding(because, context(trial, [owner.created, child.created], asked, committed), though)
+
+
+def _is_blind(request: Request, child: Incarnation) -> bool:
     """Deleted by name, without naming the incarnation."""
-    asked = child.deleter.asked if child.deleter else None
-    return asked is not None and asked.verb == "delete" and asked.precondition_uid != child.uid and not asked.precondition_revision
+    asked = request.asked
+    return asked.verb == "delete" and asked.precondition_uid != child.uid and not asked.precondition_revision
 
 
-class _Look:
-    """What the controller had been shown, and what was kept from it. `tempted`: it asked to delete by a name taken unseen."""
+def _is_unseen(trial: Trial, child: Incarnation, asked: int) -> bool:
+    """Never shown or told, although the controller's view of that resource was old."""
+    seen = frontier(trial)
+    if seen.is_known(child.uid, before=asked) or (child.creator is not None and not child.creator.succeeded):
+        return False
+    believed = seen.present(child.resource, trial.namespace, child.name, before=asked)
+    return bool(believed) or _withheld(trial, child.uid, asked) is not None
 
-    def __init__(self, evidence: Evidence) -> None:
-        self._evidence = evidence
-        self._frontier = Frontier()
-        self._withheld: set[str] = set()
-        self._hidden: set[str] = set()
-        self._undone = undone(evidence, own_work(evidence)) if evidence.references else {}
-        self.tempted = False
-        self._by_name: dict[tuple[str, str], list[Child]] = {}
-        for child in evidence.population.children.values():
-            self._by_name.setdefault((child.named.resource, child.named.name), []).append(child)
 
-    def advance(self, entry: Entry) -> None:
-        self._frontier.advance(entry)
-        match entry:
-            case Started():
-                self._withheld.clear()
-                self._hidden.clear()
-            case Withheld() if entry.uid and entry.uid not in self._frontier.known:
-                self._withheld.add(entry.uid)
-                self._hidden.add(entry.uid)
-            case Delivered():
-                self._hidden.discard(entry.uid)
-            case Listed():
-                self._hidden.difference_update(item.uid for item in entry.items)
-            case Asked(verb="delete") if not entry.subresource and entry.namespace == self._evidence.history.header.namespace:
-                self.tempted = self.tempted or self._takes_hidden(entry)
+def _withheld(trial: Trial, uid: str, before: int) -> int | None:
+    """Where this life was last kept from seeing an incarnation that it did not know; None if it was not."""
+    born = max((start for start in trial.starts if start < before), default=0)
+    kept = [index for index, entry in trial.every(Withheld, since=born, until=before) if entry.uid == uid]
+    return next((index for index in reversed(kept) if not frontier(trial).is_known(uid, before=index)), None)
 
-    def _takes_hidden(self, asked: Asked) -> bool:
-        """Whether the name stands for an incarnation, or for a child of one, that is another's and hidden."""
-        named = self._by_name.get((asked.resource, asked.name), ())
-        return any(uid in self._hidden and self._is_foreign(uid) for child in named for uid in (child.uid, child.owner_uid))
 
-    def _is_foreign(self, uid: str) -> bool:
-        child = self._evidence.population.children.get(uid)
-        return child is not None and child.creator is None
+def _takes_hidden(trial: Trial, index: int, asked: Asked) -> bool:
+    """Whether it asks to delete by a name that stands for an incarnation, or a child of one, that is another's and hidden."""
+    if asked.verb != "delete" or asked.subresource or asked.namespace != trial.namespace:
+        return False
+    objects = object_history(trial).objects
+    named = object_history(trial).named(asked.resource, asked.name)
+    foreign = [objects[uid] for child in named for uid in (child.uid, child.owner_uid) if uid in objects]
+    return any(each.creator is None and _is_hidden(trial, each.uid, index) for each in foreign)
 
-    def judge(self, child: Child, asked: int) -> list[Finding]:
-        commit, committed = self._evidence.commit_of(child.uid), child.deleted or asked
-        if _is_blind(child) and self._is_unseen(child):
-            because = (
-                f"the controller deleted {full_name(commit)} (uid {child.uid[:8]}), an incarnation that it had never been shown"
-            )
-            though = f"though it had not been shown that incarnation (resourceVersion {child.create_revision})"
-            return [Finding(SLUG, because, context(self._evidence, [child.created], asked, committed), though)]
-        owner = self._evidence.population.children.get(child.owner_uid) if _is_blind(child) or asked in self._undone else None
-        if owner is not None and self._is_unseen(owner) and (owner.deleted is None or owner.deleted > asked):
-            label = owner_name(child.role.owner)
-            because = f"the controller deleted {full_name(commit)}, a child of {label}, an incarnation that it had never been shown"
-            though = f"though it had not been shown its owner, {short_name(self._evidence.commit_of(owner.uid))} of "
-            though += f"resourceVersion {owner.create_revision}"
-            return [Finding(SLUG, because, context(self._evidence, [owner.created, child.created], asked, committed), though)]
-        return []
 
-    def _is_unseen(self, child: Child) -> bool:
-        """Never shown or told, although the controller's view of that resource was old."""
-        if child.uid in self._frontier.known or (child.creator is not None and not child.creator.succeeded):
-            return False
-        namespace = self._evidence.history.header.namespace
-        return child.uid in self._withheld or bool(self._frontier.present(child.named.resource, namespace, child.named.name))
+def _is_hidden(trial: Trial, uid: str, before: int) -> bool:
+    """Whether it was kept from the controller and has not been shown since."""
+    since = _withheld(trial, uid, before)
+    if since is None:
+        return False
+    delivered = any(entry.uid == uid for _, entry in trial.every(Delivered, since=since, until=before))
+    listed = (item.uid for _, entry in trial.every(Listed, since=since, until=before) for item in entry.items)
+    return not delivered and uid not in listed
+
+
+REQUIREMENT = Requirement(
+    slug="no-delete-of-unseen",
+    must="The controller MUST not delete an object incarnation it has never been shown, nor a child of an owner incarnation it "
+    "has never been shown.",
+    level="core",
+    source="kubernetes/kubernetes#59848; API concepts, Preconditions of DeleteOptions",
+    faults=("Hold", "Delay", "Skew", "PastSnapshot", "Restart"),
+    remedy="send the uid that the decision was made on as a precondition of the delete",
+    check=check,
+    needs_references=False,
+    explains_end=True,
+)

@@ -11,52 +11,50 @@ A finding needs all of this:
 Known limits: a duplicate below the references' peak over all steps is not seen here, nor is one whose role no reference had.
 """
 
-from collections.abc import Collection
+from collections.abc import Iterator
 
-from staleproof.checks.facts.object_history import Child
-from staleproof.checks.facts.own_writes import OwnWrites
-from staleproof.checks.story.phrases import full_name, kind_of, ordinal, owner_name, span
+from staleproof.checks.facts.excess import most_ever
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.own_writes import own_creates
+from staleproof.checks.requirement import HIDDEN, SEED, Requirement
+from staleproof.checks.story.phrases import full_name, kind_of, of_owner, ordinal, span
 from staleproof.checks.story.witnesses import context
-from staleproof.checks.trial import MOST_FINDINGS, Evidence
-from staleproof.checks.verdict import Finding, Verdict, failed, not_exercised, passed
-
-SLUG = "no-duplicate-create"
-
-
-def check(evidence: Evidence) -> Verdict:
-    surplus = _surplus(evidence)
-    own = OwnWrites(evidence, "create")
-    findings: list[Finding] = []
-    for index, entry in enumerate(evidence.history.entries):
-        if index in surplus and len(findings) < MOST_FINDINGS:
-            findings += _judge(surplus[index], index, own.behind(surplus[index]), evidence)
-        own.advance(index, entry)
-    if findings:
-        return failed(SLUG, findings)
-    if not own.looked:
-        return not_exercised(SLUG, "the controller was never made to look again while an own create was hidden from it")
-    return passed(SLUG)
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Finding, NotExercised, Said
+from staleproof.core.history import Request
 
 
-def _surplus(evidence: Evidence) -> dict[int, Child]:
-    """By the position of the request: the controller's creates that made more live children than any reference had."""
-    made = evidence.population
-    return {
-        child.creator.index: child
-        for child in made.children.values()
-        if child.creator is not None and made.live_after(child.role, child.created) > evidence.most(child.role)
-    }
+def check(trial: Trial) -> Iterator[Said]:
+    created = [(child.creator, child) for child in object_history(trial).objects.values() if child.creator is not None]
+    for request, child in sorted(created, key=lambda pair: pair[0].index):
+        yield from _judge(trial, request, child)
+    if not own_creates(trial).looked:
+        yield NotExercised("the controller was never made to look again while an own create was hidden from it")
 
 
-def _judge(child: Child, asked: int, unseen: Collection[Child], evidence: Evidence) -> list[Finding]:
-    live, most = evidence.population.live_after(child.role, child.created), evidence.most(child.role)
+def _judge(trial: Trial, request: Request, child: Incarnation) -> Iterator[Finding]:
+    live, most = object_history(trial).live_after(child.role, child.created), most_ever(trial).get(child.role, 0)
+    unseen = own_creates(trial).behind(child, before=request.index) if live > most else []
     if not unseen or live - len(unseen) > most:
-        return []
-    commit = evidence.commit_of(child.uid)
-    owner = f" of {owner_name(child.role.owner)}" if child.role.owner else ""
+        return
+    commit = child.first.entry
     because = (
-        f"{full_name(commit)} is the {ordinal(live)} live {kind_of(commit)}{owner}; fault-free runs never had more than {most}"
+        f"{full_name(commit)} is the {ordinal(live)} live {kind_of(commit)}{of_owner(child.role.owner)}; "
+        f"fault-free runs never had more than {most}"
     )
     though = f"though it had not been shown its own creates {span([other.create_revision for other in unseen])}"
-    answered = [other.creator.answer_index for other in unseen if other.creator and other.creator.answer_index is not None]
-    return [Finding(SLUG, because, context(evidence, answered, asked, child.created), though)]
+    answered = [other.creator.answer_index for other in unseen if other.creator]
+    yield Finding(because, context(trial, answered, request.index, child.created), though)
+
+
+REQUIREMENT = Requirement(
+    slug="no-duplicate-create",
+    must="The controller MUST not create another child for work it has already done but not yet seen done.",
+    level="core",
+    source=f"KEP-5647; {SEED}, section Expectations pattern",
+    faults=HIDDEN,
+    remedy="remember own writes until the cache has them (expectations, ConsistencyStore, read-your-writes client) "
+    "or use deterministic names",
+    check=check,
+    explains_end=True,
+)

@@ -13,59 +13,56 @@ A deletecollection names no object, so it is not judged; what it deleted counts 
 Known limit: what the references emptied cannot be too little; where they left nothing this is not exercised.
 """
 
-from collections.abc import Collection
+from collections.abc import Iterator
 
-from staleproof.checks.facts.object_history import Child
-from staleproof.checks.facts.own_writes import OwnWrites, group_of
-from staleproof.checks.story.phrases import full_name, kind_of, listing, owner_name, plural
+from staleproof.checks.facts.excess import fewest_ever
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.own_writes import group_of, own_deletes
+from staleproof.checks.requirement import HIDDEN, SEED, Requirement
+from staleproof.checks.story.phrases import full_name, kind_of, listing, of_owner, plural
 from staleproof.checks.story.witnesses import context
-from staleproof.checks.trial import MOST_FINDINGS, Evidence
-from staleproof.checks.verdict import Finding, Verdict, failed, not_exercised, passed
-
-SLUG = "no-excess-delete"
-
-
-def check(evidence: Evidence) -> Verdict:
-    surplus = _surplus(evidence)
-    own = OwnWrites(evidence, "delete")
-    findings: list[Finding] = []
-    for index, entry in enumerate(evidence.history.entries):
-        if index in surplus and len(findings) < MOST_FINDINGS:
-            findings += _judge(surplus[index], index, own.behind(surplus[index]), evidence)
-        own.advance(index, entry)
-    if findings:
-        return failed(SLUG, findings)
-    left = {group_of(role, "delete") for role in evidence.roles if evidence.fewest(role)}
-    if not own.looked & left:
-        return not_exercised(SLUG, "the controller was never made to look again while an own delete was hidden from it")
-    return passed(SLUG)
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Finding, NotExercised, Said
+from staleproof.core.history import Request
 
 
-def _surplus(evidence: Evidence) -> dict[int, Child]:
-    """By the position of the request: what the controller deleted below the fewest that any reference had after its peak."""
-    made, found = evidence.population, {}
-    for child in made.children.values():
-        if child.deleter is None or child.deleted is None or child.deleter.asked.verb != "delete":
-            continue
-        fewest = evidence.fewest(child.role)
-        if made.live_after(child.role, child.deleted) < fewest <= made.peak_until(child.role, child.deleted):
-            found[child.deleter.index] = child
-    return found
+def check(trial: Trial) -> Iterator[Said]:
+    deleted = [(child.deleter, child) for child in object_history(trial).objects.values() if child.deleter is not None]
+    for request, child in sorted(deleted, key=lambda pair: pair[0].index):
+        if request.asked.verb == "delete":
+            yield from _judge(trial, request, child)
+    left = {group_of(role, "delete") for role, fewest in fewest_ever(trial).items() if fewest}
+    if not own_deletes(trial).looked & left:
+        yield NotExercised("the controller was never made to look again while an own delete was hidden from it")
 
 
-def _judge(child: Child, asked: int, unseen: Collection[Child], evidence: Evidence) -> list[Finding]:
-    deleted = child.deleted
+def _judge(trial: Trial, request: Request, child: Incarnation) -> Iterator[Finding]:
+    made, fewest, deleted = object_history(trial), fewest_ever(trial).get(child.role, 0), child.deleted
     assert deleted is not None
-    live, fewest = evidence.population.live_after(child.role, deleted), evidence.fewest(child.role)
+    live = made.live_after(child.role, deleted)
+    is_below = live < fewest <= made.peak_until(child.role, deleted)
+    unseen = own_deletes(trial).behind(child, before=request.index) if is_below else []
     if not unseen or live + len(unseen) < fewest:
-        return []
-    commit = evidence.commit_of(child.uid)
-    owner = f" of {owner_name(child.role.owner)}" if child.role.owner else ""
-    if child.role.stem == child.named.name:
+        return
+    commit = child.first.entry
+    if child.role.stem == child.name:
         because = f"{full_name(commit)} was deleted; fault-free runs never were without it"
     else:
         left = plural(live, f"live {kind_of(commit)}")
-        because = f"deleting {full_name(commit)} left {left}{owner}; fault-free runs never went below {fewest}"
-    though = f"though it had not been shown its own deletes of {listing([other.named.name for other in unseen])}"
-    answered = [other.deleter.answer_index for other in unseen if other.deleter and other.deleter.answer_index is not None]
-    return [Finding(SLUG, because, context(evidence, answered, asked, deleted), though)]
+        because = f"deleting {full_name(commit)} left {left}{of_owner(child.role.owner)}; fault-free runs never went below {fewest}"
+    though = f"though it had not been shown its own deletes of {listing([other.name for other in unseen])}"
+    answered = [other.deleter.answer_index for other in unseen if other.deleter]
+    yield Finding(because, context(trial, answered, request.index, deleted), though)
+
+
+REQUIREMENT = Requirement(
+    slug="no-excess-delete",
+    must="The controller MUST not delete more because it has not yet seen its own deletes.",
+    level="core",
+    source=f"KEP-5647; {SEED}, section Expectations pattern",
+    faults=HIDDEN,
+    remedy="expect own deletes by uid until the cache shows them, "
+    "or choose victims so that a repeated decision picks the same ones",
+    check=check,
+    explains_end=True,
+)

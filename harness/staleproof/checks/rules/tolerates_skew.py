@@ -6,111 +6,84 @@ done to it but lags. A write that breaks another rule meanwhile is told by that 
 nothing to say, neither good nor bad.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from staleproof.checks.facts.liveness import Suspicion, broken_rules, verdict_on
-from staleproof.checks.facts.pending_events import Unshown
+from staleproof.checks.facts.pending_events import pending_events
+from staleproof.checks.requirement import Requirement
 from staleproof.checks.story.phrases import listing
-from staleproof.checks.trial import Evidence
-from staleproof.checks.verdict import Verdict, not_exercised
-from staleproof.core.entry import Closed, Delivered, Entry, Opened, Settled, Started, Withheld
-from staleproof.core.fault import AnyFault, DelayStream, HoldStream, Skew
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import NotExercised, Said, Suspicion
+from staleproof.core.entry import Closed, Delivered, Started, Withheld
 from staleproof.core.request import BOOKKEEPING
-
-SLUG = "tolerates-skew"
-Frame = tuple[str, int | None]
-"""uid and revision."""
 
 
 @dataclass(slots=True)
-class Lag:
-    """A resource was behind from the withheld event on, until it had been shown all; something of another was shown meanwhile."""
+class _Lag:
+    """A resource was behind from the withheld event on; of those `ahead` something was shown meanwhile, first at `shown`."""
 
     behind: str
     withheld: int
     ahead: list[str] = field(default_factory=list)
     shown: int = -1
-    caught_up: int | None = None
-
-    @property
-    def words(self) -> str:
-        return f"its view of {self.behind} was behind that of {listing(self.ahead)}"
 
 
-def check(evidence: Evidence) -> Verdict:
-    lags = [lag for lag in _lags(evidence) if lag.ahead]
-    if not lags:
-        return not_exercised(SLUG, "nothing of one resource was shown to the controller while another resource was late")
-    broken = broken_rules(evidence)
-    if broken:
-        return not_exercised(SLUG, f"it wrote on an old view meanwhile, which {broken[0].requirement} tells")
-    return verdict_on(SLUG, evidence, Suspicion((lags[0].withheld, lags[0].shown), _is_ours, f"after {lags[0].words}"))
+def check(trial: Trial) -> Iterator[Said]:
+    lag = next((lag for lag in _lags(trial) if lag.ahead), None)
+    if lag is None:
+        yield NotExercised("nothing of one resource was shown to the controller while another resource was late")
+        return
+    # Not by a fault that ends the stream: that is for survives-stream-loss and survives-expiry.
+    charge = f"after its view of {lag.behind} was behind that of {listing(lag.ahead)}"
+    yield Suspicion((lag.withheld, lag.shown), frozenset({"lags"}), charge, unless_broken=True)
 
 
-def _is_ours(fault: AnyFault) -> bool:
-    """Not one that ends the stream: that is for survives-stream-loss and survives-expiry."""
-    match fault:
-        case HoldStream(release=release):
-            return release in ("events", "trickle")
-    return isinstance(fault, DelayStream | Skew)
-
-
-def _lags(evidence: Evidence) -> list[Lag]:
-    fold = _Lags(evidence.history.header.namespace)
-    for index, entry in enumerate(evidence.history.entries):
-        if isinstance(entry, Settled):
-            break
-        fold.advance(index, entry)
-    return fold.lags
-
-
-@dataclass(slots=True)
-class _Lags:
-    """A fold. A resource has caught up when no late event waits any more and nothing committed is unseen."""
-
-    namespace: str
-    lags: list[Lag] = field(default_factory=list)
-    _unshown: Unshown = field(init=False)
-    _streams: dict[int, str] = field(default_factory=dict)
-    _held: dict[int, set[Frame]] = field(default_factory=dict)
-    _late: dict[str, Lag] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._unshown = Unshown(self.namespace)
-
-    def advance(self, index: int, entry: Entry) -> None:
-        self._unshown.advance(index, entry)
+def _lags(trial: Trial) -> list[_Lag]:
+    """In the order in which they began, up to the end of the settling phase."""
+    found: list[_Lag] = []
+    late: dict[str, _Lag] = {}
+    held: dict[int, set[tuple[str, int | None]]] = {}
+    for index, entry in enumerate(trial.entries[: trial.settled]):
         match entry:
             case Started():
-                self._held.clear()
-            case Opened():
-                self._streams[entry.stream] = entry.resource
+                held.clear()
             case Closed():
-                self._held.pop(entry.stream, None)
-            case Withheld() if entry.uid and entry.namespace == self.namespace:
-                self._withheld(index, entry)
-            case Delivered() if entry.uid and entry.namespace == self.namespace:
-                self._delivered(index, entry)
-        self._end(index)
+                held.pop(entry.stream, None)
+            case Withheld() if entry.uid and entry.namespace == trial.namespace:
+                resource = trial.resource_of(entry.stream)
+                if resource not in BOOKKEEPING:
+                    held.setdefault(entry.stream, set()).add((entry.uid, entry.revision))
+                    if resource not in late:
+                        late[resource] = _Lag(resource, index)
+                        found.append(late[resource])
+            case Delivered() if entry.uid and entry.namespace == trial.namespace:
+                held.get(entry.stream, set()).discard((entry.uid, entry.revision))
+                _show(late, trial.resource_of(entry.stream), index)
+        for resource in [resource for resource in late if not _is_late(trial, resource, held, index)]:
+            del late[resource]
+    return found
 
-    def _withheld(self, index: int, entry: Withheld) -> None:
-        resource = self._streams.get(entry.stream, "")
-        if resource in BOOKKEEPING:
-            return
-        self._held.setdefault(entry.stream, set()).add((entry.uid, entry.revision))
-        if resource not in self._late:
-            self._late[resource] = Lag(resource, index)
-            self.lags.append(self._late[resource])
 
-    def _delivered(self, index: int, entry: Delivered) -> None:
-        self._held.get(entry.stream, set()).discard((entry.uid, entry.revision))
-        resource = self._streams.get(entry.stream, "")
-        for lag in self._late.values():
-            if resource not in (lag.behind, *lag.ahead, *BOOKKEEPING):
-                lag.shown = index if not lag.ahead else lag.shown
-                lag.ahead.append(resource)
+def _show(late: dict[str, _Lag], resource: str, index: int) -> None:
+    for lag in late.values():
+        if resource not in (lag.behind, *lag.ahead, *BOOKKEEPING):
+            lag.shown = index if not lag.ahead else lag.shown
+            lag.ahead.append(resource)
 
-    def _end(self, index: int) -> None:
-        waiting = {self._streams.get(stream) for stream, frames in self._held.items() if frames}
-        for resource in [each for each in self._late if each not in waiting and not self._unshown.is_behind(each)]:
-            self._late.pop(resource).caught_up = index
+
+def _is_late(trial: Trial, resource: str, held: dict[int, set[tuple[str, int | None]]], index: int) -> bool:
+    """Whether a late event of it still waits, or anything of it that was committed is unseen."""
+    waits = any(frames and trial.resource_of(stream) == resource for stream, frames in held.items())
+    return waits or bool(pending_events(trial).before(index + 1, resource))
+
+
+REQUIREMENT = Requirement(
+    slug="tolerates-skew",
+    must="The controller MUST survive any lag of one resource behind another.",
+    level="core",
+    source="kubernetes/kubernetes#112684; KEP-2340",
+    faults=("Skew", "Hold", "Delay"),
+    remedy="never conclude from a parent in one cache that a child in another cache must be there (or gone) by now: "
+    "look again when the other cache moves, and read live before a destructive act",
+    check=check,
+)

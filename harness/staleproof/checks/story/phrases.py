@@ -3,50 +3,9 @@
 from collections.abc import Sequence
 
 from staleproof.core.entry import Committed
-from staleproof.core.fault import AnyFault
-from staleproof.core.fault.calls import RESET, LoseAnswer, Reject
 
 _NAMES = 3
-_EFFECTS = {
-    "Hold": "its {} stream was held",
-    "HideOwnWrite": "its {} stream was held",
-    "Delay": "its {} stream was late",
-    "Skew": "its streams were late, each by its own time",
-    "Sever": "its {} stream was cut",
-    "Refuse": "nobody could connect to the API server",
-    "Hang": "its {} streams and requests hung",
-    "Expire": "its {} stream got 410 Expired",
-    "Coalesce": "its {} stream ended, and it could neither watch nor list",
-    "DropBookmarks": "it got no {} bookmarks",
-    "AddBookmarks": "it got a {} bookmark behind every event",
-    "SlowStart": "the initial state of {} came late",
-    "RefuseWatchList": "every WatchList was refused",
-    "PastSnapshot": "reads of {} with resourceVersion 0 were answered from the past",
-    "Compete": "somebody else wrote to {} just before it did",
-    "SlowAnswer": "answers about {} were late",
-    "Kill": "it was to be killed at a write to {}",
-    "Restart": "it was restarted",
-    "Pause": "its process was stopped",
-    "DropFrame": "events of {} were left out",
-    "RepeatFrame": "events of {} came twice",
-    "Reorder": "events of {} were overtaken by later ones",
-    "NoEndBookmark": "the end of the initial {} events was left out",
-    "StaleRead": "consistent reads of {} were answered from the past",
-}
-
-
-_EFFECTS_ON_ALL = {
-    "Hold": "all its streams were held",
-    "HideOwnWrite": "all its streams were held",
-    "Delay": "all its streams were late",
-    "Sever": "all its streams were cut",
-    "Hang": "all its streams and requests hung",
-    "Expire": "all its streams got 410 Expired",
-    "Coalesce": "all its streams ended, and it could neither watch nor list",
-    "DropBookmarks": "it got no bookmarks",
-    "AddBookmarks": "it got a bookmark behind every event",
-}
-"""Where `everything` would not do for the name of a resource."""
+_PARTICIPLES = {"ADDED": "created", "MODIFIED": "changed", "DELETED": "deleted"}
 
 
 def kind_of(commit: Committed) -> str:
@@ -62,25 +21,9 @@ def short_name(commit: Committed) -> str:
     return f"{kind_of(commit)}/{commit.name}"
 
 
-def effect_of(fault: AnyFault) -> str:
-    """What a fault does to the controller, as the end of a sentence."""
-    everything = "everything" if fault.resource == "*" else fault.resource
-    match fault:
-        case Reject(code=code):
-            return f"requests about {everything} were {'cut off' if code == RESET else f'answered {code}'} and not executed"
-        case LoseAnswer(code=code):
-            return f"answers about {everything} were lost{'' if code == RESET else f' and told as {code}'}, the requests executed"
-    if fault.tag not in _EFFECTS:
-        return f"{_first_sentence(fault)} ({fault.tag} of {everything})"
-    if fault.resource == "*" and fault.tag in _EFFECTS_ON_ALL:
-        return _EFFECTS_ON_ALL[fault.tag]
-    return _EFFECTS[fault.tag].format(everything)
-
-
-def _first_sentence(fault: AnyFault) -> str:
-    """Of what its class says that it does: a fault that has no words here yet has that."""
-    said = " ".join((type(fault).__doc__ or fault.tag).split()).split(". ")[0].rstrip(".")
-    return said[:1].lower() + said[1:]
+def happened(commit: Committed) -> str:
+    """As a part of a sentence: `pod/w-a was deleted`."""
+    return f"{short_name(commit)} was {_PARTICIPLES[commit.type]}"
 
 
 def owner_name(label: str) -> str:
@@ -89,6 +32,11 @@ def owner_name(label: str) -> str:
     head, slash, rest = name.rpartition("/")
     spelt = f"{head[: head.rfind(' ') + 1]}{head[head.rfind(' ') + 1 :].lower()}{slash}{rest}"
     return f"the {ordinal(int(nth))} {spelt}" if nth else spelt
+
+
+def of_owner(label: str) -> str:
+    """` of widget/w`, to go behind what is owned; empty for no owner."""
+    return f" of {owner_name(label)}" if label else ""
 
 
 def ordinal(number: int) -> str:

@@ -1,24 +1,21 @@
 """Which entries tell the story of a write that was made on an old view."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
-from staleproof.checks.trial import Evidence
-from staleproof.core.entry import Delivered, Listed, Opened
-
-
-def context(evidence: Evidence, before: Sequence[int], asked: int, committed: int) -> tuple[int, ...]:
-    """What had happened unseen, the faults open then, the last thing shown of a primary, the write, its commit; in order."""
-    opened = evidence.faults_open_at(asked)
-    return tuple(sorted({*before, *opened, *_last_shown_primary(evidence, asked), asked, committed}))
+from staleproof.checks.trial import Trial
+from staleproof.core.entry import Delivered, Listed
 
 
-def _last_shown_primary(evidence: Evidence, asked: int) -> list[int]:
-    entries = evidence.history.entries
-    streams = {entry.stream: entry.resource for entry in entries if isinstance(entry, Opened)}
-    for index in range(asked - 1, -1, -1):
-        match entries[index]:
-            case Delivered() as entry if entry.uid and streams.get(entry.stream) in evidence.primaries:
-                return [index]
-            case Listed() as entry if entry.resource in evidence.primaries:
-                return [index]
-    return []
+def context(trial: Trial, before: Iterable[int | None], asked: int, committed: int) -> tuple[int, ...]:
+    """Positions, in order: what had happened unseen (None is left out), the faults open at the write, the last thing shown of a
+    primary, the write, its commit."""
+    unseen = [index for index in before if index is not None]
+    return tuple(sorted({*unseen, *trial.faults_open_at(asked), *_last_shown_primary(trial, asked), asked, committed}))
+
+
+def _last_shown_primary(trial: Trial, asked: int) -> list[int]:
+    delivered = [
+        i for i, entry in trial.every(Delivered, until=asked) if entry.uid and trial.resource_of(entry.stream) in trial.primaries
+    ]
+    listed = [i for i, entry in trial.every(Listed, until=asked) if entry.resource in trial.primaries]
+    return sorted([*delivered[-1:], *listed[-1:]])[-1:]

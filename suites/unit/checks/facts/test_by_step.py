@@ -1,8 +1,9 @@
 """What the references had by a step of the trial."""
 
 from staleproof.checks.facts.by_step import BySteps
+
 from staleproof.checks.facts.roles import Role
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import StepEnded
 from staleproof.core.history import History
 from staleproof.core.plan import Apply, Resync, Touch
@@ -21,7 +22,7 @@ def waves(script: Script, *, idle: bool = True) -> History:
 
 
 def by_step(script: Script, *, idle: bool = True) -> BySteps:
-    return BySteps(Evidence(script.ends(), (waves(reference(1), idle=idle), waves(reference(2)))))
+    return BySteps(Trial(script.ends(), (waves(reference(1), idle=idle), waves(reference(2)))))
 
 
 def in_step(number: int) -> Script:

@@ -1,7 +1,7 @@
 """When an end that is not right proves something, and when it does not."""
 
 from staleproof.checks.facts.liveness import Suspicion, broken_rules, converged, ending_of, other_workload, verdict_on
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Ended
 from staleproof.core.fault import HoldStream, SeverStream
@@ -12,8 +12,8 @@ from ..stream_script import StreamScript, pair, two_references
 SEVER, HOLD = SeverStream(resource="pods"), HoldStream(resource="pods")
 
 
-def evidence(script: StreamScript) -> Evidence:
-    return Evidence(script.ends(), two_references())
+def evidence(script: StreamScript) -> Trial:
+    return Trial(script.ends(), two_references())
 
 
 def suspect(script: StreamScript, *, proof: str = "", doubt: str = "") -> Verdict:
@@ -76,7 +76,7 @@ def test_so_it_is_when_the_references_do_not_agree() -> None:
     script = wrong(StreamScript(SEVER).opens().ended().watches())
     suspicion = Suspicion((4,), lambda fault: True, "after that")
 
-    verdict = verdict_on("a-slug", Evidence(script.ends(), (first, third)), suspicion)
+    verdict = verdict_on("a-slug", Trial(script.ends(), (first, third)), suspicion)
 
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert verdict.why.startswith("the references do not agree")
@@ -84,9 +84,9 @@ def test_so_it_is_when_the_references_do_not_agree() -> None:
 
 def test_without_an_end_or_a_write_nothing_is_known() -> None:
     unfinished = StreamScript(SEVER).ended().adds(Ended).unfinished()
-    verdict = verdict_on("a-slug", Evidence(unfinished, two_references()), Suspicion((4,), lambda fault: True, "after that"))
+    verdict = verdict_on("a-slug", Trial(unfinished, two_references()), Suspicion((4,), lambda fault: True, "after that"))
 
-    assert ending_of(Evidence(unfinished, ())) is None
+    assert ending_of(Trial(unfinished, ())) is None
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert suspect(StreamScript(SEVER).ended()).outcome is Outcome.NOT_EXERCISED
 
@@ -99,7 +99,7 @@ def test_a_controller_that_pauses_by_itself_is_given_its_time() -> None:
     references = tuple(script.updates("w", status={"ready": 2}).ends() for script in slow)
     history = wrong(StreamScript(SEVER).opens().ended().watches()).ends()
 
-    verdict = verdict_on("a-slug", Evidence(history, references), Suspicion((4,), lambda fault: True, "after that"))
+    verdict = verdict_on("a-slug", Trial(history, references), Suspicion((4,), lambda fault: True, "after that"))
 
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "may need 15." in verdict.why
@@ -113,8 +113,8 @@ def test_so_it_is_when_the_steps_came_to_something_else() -> None:
     history = wrong(StreamScript(SEVER).opens().ended().watches()).ends()
     suspicion = Suspicion((4,), lambda fault: True, "after that", "it was seen")
 
-    verdict = verdict_on("a-slug", Evidence(history, references), suspicion)
+    verdict = verdict_on("a-slug", Trial(history, references), suspicion)
 
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert verdict.why.endswith(f"the workload created {WIDGETS}/w 1 times and 2 times in fault-free runs")
-    assert other_workload(Evidence(history, two_references())) == ""
+    assert other_workload(Trial(history, two_references())) == ""

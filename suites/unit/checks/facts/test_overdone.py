@@ -2,7 +2,8 @@
 
 from staleproof.checks.facts.overdone import Overdone, overdone
 from staleproof.checks.facts.own_work import own_work
-from staleproof.checks.trial import Evidence
+
+from staleproof.checks.trial import Trial
 
 from ..life_script import AnyScript, LifeScript, losing
 from ..script import HOLD, Script, reference
@@ -15,7 +16,7 @@ def scaled(script: AnyScript) -> AnyScript:
 
 
 def found(script: Script) -> list[Overdone]:
-    evidence = Evidence(script.ends(), (scaled(reference(1)).ends(), scaled(reference(2)).ends()))
+    evidence = Trial(script.ends(), (scaled(reference(1)).ends(), scaled(reference(2)).ends()))
     return list(overdone(evidence, own_work(evidence)).values())
 
 

@@ -1,15 +1,16 @@
 """Whose work it is: also what was executed and never heard of, and in which life."""
 
 from staleproof.checks.facts.own_work import Lives, own_work
-from staleproof.checks.trial import Evidence
+
+from staleproof.checks.trial import Trial
 from staleproof.core.fault import Kill
 
 from ..life_script import LifeScript, losing
 from ..script import Script
 
 
-def evidence(script: Script) -> Evidence:
-    return Evidence(script.ends(), ())
+def evidence(script: Script) -> Trial:
+    return Trial(script.ends(), ())
 
 
 def test_what_it_was_told_it_did_is_its_own_and_what_others_did_is_not() -> None:

@@ -4,7 +4,7 @@ from typing import Literal
 
 from staleproof.checks.facts.own_writes import OwnWrites, group_of
 from staleproof.checks.facts.roles import Role
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 
 from ..life_script import LifeScript, losing
 from ..script import HOLD, WIDGETS, Script, trial
@@ -13,7 +13,7 @@ from ..script import HOLD, WIDGETS, Script, trial
 def behind(script: Script, verb: Literal["create", "delete"] = "create") -> set[str]:
     """What the controller would not have seen if it created `w-z` now."""
     history = script.creates("w-z").ends()
-    evidence = Evidence(history, ())
+    evidence = Trial(history, ())
     own = OwnWrites(evidence, verb)
     last = next(child for child in evidence.population.children.values() if child.named.name == "w-z")
     assert last.creator is not None
@@ -85,7 +85,7 @@ def test_children_whose_owner_is_no_primary_are_decided_on_when_a_primary_is_sho
         .applied("w")
         .creates("w-z", owner="rs")
     )
-    evidence = Evidence(script.ends(), ())
+    evidence = Trial(script.ends(), ())
     own = OwnWrites(evidence, "create")
     for index, entry in enumerate(evidence.history.entries):
         own.advance(index, entry)

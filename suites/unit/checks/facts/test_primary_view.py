@@ -1,14 +1,14 @@
 """Which state of a primary a life knew, and on which one its work had been done."""
 
 from staleproof.checks.facts.primary_view import Views
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 
 from ..life_script import PAST, RESTART, LifeScript
 from ..script import WIDGETS, Script
 
 
 def views(script: Script) -> tuple[Views, Evidence]:
-    evidence = Evidence(script.unfinished(), ())
+    evidence = Trial(script.unfinished(), ())
     made = Views(evidence)
     for index, entry in enumerate(evidence.history.entries):
         made.advance(index, entry)

@@ -3,14 +3,14 @@
 import pytest
 
 from staleproof.checks.facts.reconcile_epochs import Decisions
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import StepEnded
 
 from ..script import WIDGETS, Script, trial
 
 
 def same(then: Script, since: int) -> bool:
-    evidence = Evidence(then.unfinished(), ())
+    evidence = Trial(then.unfinished(), ())
     made = Decisions(evidence)
     for index, entry in enumerate(evidence.history.entries):
         made.advance(index, entry)

@@ -11,7 +11,7 @@ from staleproof.checks.facts.recovery_budget import (
     spans,
     tags_of,
 )
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import FaultFired, Refused, Settled, Started
 from staleproof.core.fault import Expire, HoldStream, SeverStream
 
@@ -22,14 +22,14 @@ from ..stream_script import StreamScript
 SEVER, HOLD, EXPIRE = SeverStream(resource="pods"), HoldStream(resource="pods"), Expire(resource="pods")
 
 
-def evidence(script: StreamScript) -> Evidence:
-    return Evidence(script.ends(), ())
+def evidence(script: StreamScript) -> Trial:
+    return Trial(script.ends(), ())
 
 
 def allowed(script: StreamScript) -> float:
     history = script.ends()
     settled = next(i for i, entry in enumerate(history.entries) if isinstance(entry, Settled))
-    return patience(Evidence(history, ()), settled)[0]
+    return patience(Trial(history, ()), settled)[0]
 
 
 def test_only_faults_that_fired_have_done_anything() -> None:
@@ -89,7 +89,7 @@ def test_after_an_outage_twice_its_length() -> None:
 def test_it_counts_from_the_last_end_of_a_stream() -> None:
     history = StreamScript(SEVER).released().passes(3.0).ended().settled().ends()
     settled = next(i for i, entry in enumerate(history.entries) if isinstance(entry, Settled))
-    _, since = patience(Evidence(history, ()), settled)
+    _, since = patience(Trial(history, ()), settled)
 
     assert history.entries[since].at > 3.0
     assert not isinstance(history.entries[since], FaultFired)
@@ -99,7 +99,7 @@ def test_a_life_that_has_written_nothing_may_wait_to_be_elected_for_a_while() ->
     def awaits(script: LifeScript, seconds: float) -> str:
         history = script.released().passes(seconds).ends()
         settled = next(i for i, entry in enumerate(history.entries) if isinstance(entry, Settled))
-        return awaits_election(Evidence(history, ()), settled)
+        return awaits_election(Trial(history, ()), settled)
 
     def again() -> LifeScript:
         return LifeScript(RESTART).applied("w").creates("w-a").dies().lives_again()

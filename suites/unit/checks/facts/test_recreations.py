@@ -1,7 +1,7 @@
 """Primaries that took the name of another, and whether the controller was late to learn of it."""
 
 from staleproof.checks.facts.recreations import Reuse
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.core.fault import HoldStream
 
 from ..life_script import RESTART, LifeScript
@@ -11,7 +11,7 @@ HELD = HoldStream(resource=WIDGETS)
 
 
 def reuse(script: Script) -> Reuse:
-    evidence = Evidence(script.unfinished(), ())
+    evidence = Trial(script.unfinished(), ())
     made = Reuse(evidence.history, evidence.population)
     for index, entry in enumerate(evidence.history.entries):
         made.advance(index, entry)

@@ -1,7 +1,7 @@
 """Attempts that a fault rejected, by what they were about."""
 
 from staleproof.checks.facts.retries import Rejections, Target, rejections
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import Opened, Refused
 from staleproof.core.fault import Reject
 
@@ -12,7 +12,7 @@ REJECT, FEW = Reject(resource="*", times=None), Reject(resource="*", times=2)
 
 
 def found(script: StreamScript) -> list[Rejections]:
-    return rejections(Evidence(script.unfinished(), ()), len(script.entries))
+    return rejections(Trial(script.unfinished(), ()), len(script.entries))
 
 
 def test_attempts_are_grouped_by_what_they_are_about() -> None:

@@ -1,7 +1,7 @@
 """Content that a write of the controller returned to an earlier value."""
 
 from staleproof.checks.facts.reverts import WrittenBack, written_back
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 
 from ..script import Script, reference, trial
 
@@ -15,7 +15,7 @@ def settings(script: Script, *values: int) -> Script:
 
 
 def found(script: Script, *references: Script) -> list[WrittenBack]:
-    return list(written_back(Evidence(script.ends(), tuple(each.ends() for each in references))).values())
+    return list(written_back(Trial(script.ends(), tuple(each.ends() for each in references))).values())
 
 
 def test_a_value_that_comes_back_is_told_with_what_it_replaced() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from staleproof.checks.facts.object_history import population
 from staleproof.checks.facts.status_claims import OBSERVED, Reporting, observed, ready, reportings
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 
 from ..report_script import ReportScript, pair, trial
 from ..script import WIDGETS
@@ -49,7 +49,7 @@ def test_acting_comes_between_being_shown_and_saying_so() -> None:
         return script.wants(1).creates("w-a").says(1).wants(2).says(2).creates("w-b")
 
     history = worked(trial()).ends()
-    trial_, others = reportings(Evidence(history, pair(lambda script: worked(script).ends())))
+    trial_, others = reportings(Trial(history, pair(lambda script: worked(script).ends())))
 
     assert len(others) == 2
     assert [trial_.acted_before(each) for each in trial_.statements(observed)] == [True, False]

@@ -2,7 +2,8 @@
 
 from staleproof.checks.facts.own_work import own_work
 from staleproof.checks.facts.undone import Undone, undone
-from staleproof.checks.trial import Evidence
+
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import StepEnded
 from staleproof.core.history import History
 
@@ -17,7 +18,7 @@ def scaled(script: Script) -> Script:
 
 
 def found(script: Script, *references: History) -> list[Undone]:
-    evidence = Evidence(script.ends(), references or (scaled(reference(1)).ends(), scaled(reference(2)).ends()))
+    evidence = Trial(script.ends(), references or (scaled(reference(1)).ends(), scaled(reference(2)).ends()))
     return list(undone(evidence, own_work(evidence)).values())
 
 
@@ -68,7 +69,7 @@ def test_what_a_reference_had_not_finished_proves_nothing() -> None:
 
 def test_what_was_left_is_told_in_words() -> None:
     script = scaled(LifeScript(HOLD)).deletes("w-b")
-    evidence = Evidence(script.ends(), (scaled(reference(1)).ends(), scaled(reference(2)).ends()))
+    evidence = Trial(script.ends(), (scaled(reference(1)).ends(), scaled(reference(2)).ends()))
     (delete,) = undone(evidence, own_work(evidence)).values()
 
     assert delete.left(evidence) == "1 live pod of widget/w left, fault-free runs kept 2"

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import backs_off, converges_after_catch_up
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Ended, Stopped
 from staleproof.core.fault import HoldStream, Reject
@@ -17,7 +18,7 @@ DOUBLING = [0.1 * 2**n for n in range(6)]
 
 
 def judge(script: StreamScript) -> Verdict:
-    return backs_off.check(Evidence(script.ends(), two_references()))
+    return verdict_of(backs_off.REQUIREMENT, Trial(script.ends(), two_references()))
 
 
 def stuck(script: StreamScript, *, seconds: float) -> StreamScript:
@@ -89,7 +90,7 @@ def test_nor_is_a_long_wait_after_many_failures() -> None:
     script = stuck(rejected([0.0] * 13).closes(), seconds=30.0)
 
     assert judge(script).outcome is Outcome.INCONCLUSIVE
-    evidence = Evidence(script.ends(), two_references())
+    evidence = Trial(script.ends(), two_references())
     assert converges_after_catch_up.check(evidence).outcome is Outcome.INCONCLUSIVE
 
 
@@ -155,4 +156,4 @@ def test_nothing_is_proven_unless_it_had_to_try_for_a_while(script: StreamScript
 def test_without_a_settling_phase_it_is_inconclusive() -> None:
     history = rejected(DOUBLING).adds(Ended).unfinished()
 
-    assert backs_off.check(Evidence(history, two_references())).outcome is Outcome.INCONCLUSIVE
+    assert verdict_of(backs_off.REQUIREMENT, Trial(history, two_references())).outcome is Outcome.INCONCLUSIVE

@@ -2,8 +2,9 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import cleans_up
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import FaultFired
 from staleproof.core.history import History
@@ -33,7 +34,7 @@ def cleaned(script: Script) -> History:
 
 
 def judge(history: History, *references: History) -> Verdict:
-    return cleans_up.check(Evidence(history, references or (cleaned(reference(1)), cleaned(reference(2)))))
+    return verdict_of(cleans_up.REQUIREMENT, Trial(history, references or (cleaned(reference(1)), cleaned(reference(2)))))
 
 
 def held(script: Script) -> Script:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import converges_after_catch_up
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Ended
 from staleproof.core.history import History
@@ -25,7 +26,9 @@ def late(script: Script) -> History:
 
 
 def judge(history: History, *references: History) -> Verdict:
-    return converges_after_catch_up.check(Evidence(history, references or (two(reference(1)).ends(), two(reference(2)).ends())))
+    return verdict_of(
+        converges_after_catch_up.REQUIREMENT, Trial(history, references or (two(reference(1)).ends(), two(reference(2)).ends()))
+    )
 
 
 def test_children_left_over_are_a_finding() -> None:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import honest_observed_generation
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.history import History
 
@@ -21,7 +22,7 @@ def scaled(script: ReportScript) -> History:
 
 
 def judge(history: History, *references: History) -> Verdict:
-    return honest_observed_generation.check(Evidence(history, references or pair(scaled)))
+    return verdict_of(honest_observed_generation.REQUIREMENT, Trial(history, references or pair(scaled)))
 
 
 def held(script: ReportScript) -> ReportScript:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import honest_ready
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.history import History
 
@@ -20,7 +21,7 @@ def scaled(script: ReportScript) -> History:
 
 
 def judge(history: History, *references: History) -> Verdict:
-    return honest_ready.check(Evidence(history, references or pair(scaled)))
+    return verdict_of(honest_ready.REQUIREMENT, Trial(history, references or pair(scaled)))
 
 
 def held(script: ReportScript) -> ReportScript:

@@ -4,8 +4,9 @@ from typing import Self
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import isolates_objects
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Stalled
 from staleproof.core.fault import AnyFault, HideOwnWrite, Reject
@@ -36,7 +37,7 @@ def fault_free(number: int, *, pause: float = 0.0, acts: bool = True) -> History
 
 
 def judge(script: StreamScript, *references: History) -> Verdict:
-    return isolates_objects.check(Evidence(script.ends(), references or (fault_free(1), fault_free(2))))
+    return verdict_of(isolates_objects.REQUIREMENT, Trial(script.ends(), references or (fault_free(1), fault_free(2))))
 
 
 def waiting(*faults: AnyFault) -> Two:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import name_reuse
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault import HoldStream
 from staleproof.core.history import History
@@ -26,7 +27,9 @@ def recreated(script: Script) -> Script:
 
 
 def judge(script: Script, *references: History) -> Verdict:
-    return name_reuse.check(Evidence(script.ends(), references or (recreated(reference(1)).ends(), recreated(reference(2)).ends())))
+    return verdict_of(
+        name_reuse.REQUIREMENT, Trial(script.ends(), references or (recreated(reference(1)).ends(), recreated(reference(2)).ends()))
+    )
 
 
 def unseen() -> LifeScript:

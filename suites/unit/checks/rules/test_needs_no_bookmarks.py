@@ -2,8 +2,9 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import needs_no_bookmarks
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Ended
 from staleproof.core.fault import AddBookmarks, DropBookmarks, HoldStream
@@ -16,7 +17,7 @@ DROP, ADD = DropBookmarks(resource="*"), AddBookmarks(resource="*")
 
 
 def judge(script: StreamScript, *references: History) -> Verdict:
-    return needs_no_bookmarks.check(Evidence(script.ends(), references or two_references()))
+    return verdict_of(needs_no_bookmarks.REQUIREMENT, Trial(script.ends(), references or two_references()))
 
 
 def stuck(script: StreamScript, *, seconds: float = 10.0) -> StreamScript:
@@ -176,4 +177,4 @@ def test_nothing_is_proven_unless_something_was_done_to_a_bookmark(script: Strea
 def test_without_a_settling_phase_it_is_inconclusive() -> None:
     history = pair(StreamScript(DROP).no_bookmark()).adds(Ended).unfinished()
 
-    assert needs_no_bookmarks.check(Evidence(history, two_references())).outcome is Outcome.INCONCLUSIVE
+    assert verdict_of(needs_no_bookmarks.REQUIREMENT, Trial(history, two_references())).outcome is Outcome.INCONCLUSIVE

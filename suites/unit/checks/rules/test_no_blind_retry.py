@@ -3,8 +3,9 @@
 import msgspec
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import no_blind_retry
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Answered, Competed
 from staleproof.core.history import History
@@ -18,7 +19,7 @@ def done(script: ReportScript) -> History:
 
 
 def judge(history: History, *references: History) -> Verdict:
-    return no_blind_retry.check(Evidence(history, references or pair(done)))
+    return verdict_of(no_blind_retry.REQUIREMENT, Trial(history, references or pair(done)))
 
 
 def held(script: ReportScript) -> ReportScript:

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import no_cross_object_writes
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Competed
 from staleproof.core.history import History
@@ -18,7 +19,7 @@ def done(script: Script) -> History:
 
 
 def judge(history: History, *references: History) -> Verdict:
-    return no_cross_object_writes.check(Evidence(history, references or (done(reference(1)), done(reference(2)))))
+    return verdict_of(no_cross_object_writes.REQUIREMENT, Trial(history, references or (done(reference(1)), done(reference(2)))))
 
 
 def held(script: Script, **spec: Any) -> Script:  # noqa: ANN401  # JSON

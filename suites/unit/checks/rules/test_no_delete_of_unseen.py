@@ -2,8 +2,9 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import no_delete_of_unseen
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Withheld
 from staleproof.core.history import History
@@ -13,7 +14,7 @@ from ..script import HOLD, WIDGETS, Script, trial
 
 
 def judge(history: History) -> Verdict:
-    return no_delete_of_unseen.check(Evidence(history, ()))
+    return verdict_of(no_delete_of_unseen.REQUIREMENT, Trial(history, ()))
 
 
 def named(script: Script) -> Script:
@@ -71,18 +72,24 @@ def test_to_know_a_child_is_not_to_know_its_owner() -> None:
     """A sweeper of orphans lists children as they are now, and the primaries of before."""
     fault_free = tuple(swept(LifeScript(), past=False, names=0).ends() for _ in range(2))
 
-    guilty = no_delete_of_unseen.check(Evidence(swept(LifeScript(RESTART, PAST), past=True, names=1).ends(), fault_free))
+    guilty = verdict_of(
+        no_delete_of_unseen.REQUIREMENT, Trial(swept(LifeScript(RESTART, PAST), past=True, names=1).ends(), fault_free)
+    )
     assert [finding.because for finding in guilty.findings] == [
         "the controller deleted pod/ns/w-2, a child of the 2nd widget/w, an incarnation that it had never been shown"
     ]
-    knowing = no_delete_of_unseen.check(Evidence(swept(LifeScript(RESTART, PAST), past=False, names=1).ends(), fault_free))
+    knowing = verdict_of(
+        no_delete_of_unseen.REQUIREMENT, Trial(swept(LifeScript(RESTART, PAST), past=False, names=1).ends(), fault_free)
+    )
     assert knowing.outcome is not Outcome.FAIL
 
 
 def test_who_does_what_fault_free_runs_do_may_not_know_the_owner() -> None:
     fault_free = tuple(swept(LifeScript(), past=False, names=1).ends() for _ in range(2))
 
-    verdict = no_delete_of_unseen.check(Evidence(swept(LifeScript(RESTART, PAST), past=True, names=1).ends(), fault_free))
+    verdict = verdict_of(
+        no_delete_of_unseen.REQUIREMENT, Trial(swept(LifeScript(RESTART, PAST), past=True, names=1).ends(), fault_free)
+    )
     assert verdict.outcome is not Outcome.FAIL
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import no_duplicate_create
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Asked, Committed
 from staleproof.core.history import History
@@ -17,7 +18,9 @@ def three(script: Script) -> Script:
 
 
 def judge(history: History, *references: History) -> Verdict:
-    return no_duplicate_create.check(Evidence(history, references or (three(reference(1)).ends(), three(reference(2)).ends())))
+    return verdict_of(
+        no_duplicate_create.REQUIREMENT, Trial(history, references or (three(reference(1)).ends(), three(reference(2)).ends()))
+    )
 
 
 def held(script: Script) -> Script:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import no_excess_delete
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.history import History
 
@@ -20,7 +21,7 @@ def scaled(script: Script) -> History:
 
 
 def judge(history: History, *references: History) -> Verdict:
-    return no_excess_delete.check(Evidence(history, references or (scaled(reference(1)), scaled(reference(2)))))
+    return verdict_of(no_excess_delete.REQUIREMENT, Trial(history, references or (scaled(reference(1)), scaled(reference(2)))))
 
 
 def held(script: Script) -> Script:

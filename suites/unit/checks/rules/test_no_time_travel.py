@@ -3,8 +3,9 @@
 import msgspec
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import no_time_travel
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Item
 from staleproof.core.history import History
@@ -23,7 +24,9 @@ def scaled(script: Script) -> Script:
 
 
 def judge(script: Script, *references: History) -> Verdict:
-    return no_time_travel.check(Evidence(script.ends(), references or (scaled(reference(1)).ends(), scaled(reference(2)).ends())))
+    return verdict_of(
+        no_time_travel.REQUIREMENT, Trial(script.ends(), references or (scaled(reference(1)).ends(), scaled(reference(2)).ends()))
+    )
 
 
 def returned() -> LifeScript:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import recovers_in_bounded_time
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Ended
 from staleproof.core.fault import AnyFault, HoldStream, LoseAnswer, Refuse, Reject, Skew
@@ -17,7 +18,7 @@ HOLD = HoldStream(resource="pods")
 
 
 def judge(script: StreamScript, *references: History) -> Verdict:
-    return recovers_in_bounded_time.check(Evidence(script.ends(), references or two_references()))
+    return verdict_of(recovers_in_bounded_time.REQUIREMENT, Trial(script.ends(), references or two_references()))
 
 
 def behind(*faults: AnyFault, seconds: float = 12.0) -> StreamScript:
@@ -141,7 +142,7 @@ def test_an_end_that_comes_too_soon_is_inconclusive() -> None:
 def test_so_is_a_trial_without_a_settling_phase() -> None:
     history = behind().adds(Ended).unfinished()
 
-    assert recovers_in_bounded_time.check(Evidence(history, two_references())).outcome is Outcome.INCONCLUSIVE
+    assert verdict_of(recovers_in_bounded_time.REQUIREMENT, Trial(history, two_references())).outcome is Outcome.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("other", [Reject(resource="pods"), LoseAnswer(resource="pods"), Refuse(resource="pods")])

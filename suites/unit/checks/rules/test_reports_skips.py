@@ -2,8 +2,9 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import reports_skips
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Continued, Opened, Stopped
 from staleproof.core.history import History
@@ -15,7 +16,7 @@ _NONE = "the controller counted no skipped sync (*_stale_sync_skips_total) while
 
 
 def judge(history: History) -> Verdict:
-    return reports_skips.check(Evidence(history, ()))
+    return verdict_of(reports_skips.REQUIREMENT, Trial(history, ()))
 
 
 def held(script: ReportScript) -> ReportScript:

@@ -3,8 +3,9 @@
 import pytest
 
 from staleproof.checks.facts.object_history import LEADER
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import settles
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Ended, Opened
 from staleproof.core.fault import Reject
@@ -18,7 +19,7 @@ _NOT_AGAIN = "the controller did not list its primaries again after it had settl
 
 
 def judge(history: History) -> Verdict:
-    return settles.check(Evidence(history, ()))
+    return verdict_of(settles.REQUIREMENT, Trial(history, ()))
 
 
 def done(script: AnyScript) -> AnyScript:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import survives_expiry
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Answered, Ended, Refused
 from staleproof.core.fault import Coalesce, Expire, HoldStream, SeverStream
@@ -15,7 +16,7 @@ EXPIRE = Expire(resource="pods")
 
 
 def judge(script: StreamScript) -> Verdict:
-    return survives_expiry.check(Evidence(script.ends(), two_references()))
+    return verdict_of(survives_expiry.REQUIREMENT, Trial(script.ends(), two_references()))
 
 
 def stuck(script: StreamScript, *, seconds: float = 10.0) -> StreamScript:
@@ -121,4 +122,7 @@ def test_nothing_is_proven_without_410_and_something_to_do(script: StreamScript)
 
 
 def test_without_a_settling_phase_it_is_inconclusive() -> None:
-    assert survives_expiry.check(Evidence(expired().adds(Ended).unfinished(), two_references())).outcome is Outcome.INCONCLUSIVE
+    assert (
+        verdict_of(survives_expiry.REQUIREMENT, Trial(expired().adds(Ended).unfinished(), two_references())).outcome
+        is Outcome.INCONCLUSIVE
+    )

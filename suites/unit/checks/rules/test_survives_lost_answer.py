@@ -3,7 +3,7 @@
 import pytest
 
 from staleproof.checks.rules import survives_lost_answer
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Answered
 from staleproof.core.fault import Kill
@@ -19,7 +19,7 @@ def three(script: AnyScript) -> AnyScript:
 
 def judge(script: Script, *references: History) -> Verdict:
     return survives_lost_answer.check(
-        Evidence(script.ends(), references or (three(reference(1)).idle(2).ends(), three(reference(2)).idle(2).ends()))
+        Trial(script.ends(), references or (three(reference(1)).idle(2).ends(), three(reference(2)).idle(2).ends()))
     )
 
 

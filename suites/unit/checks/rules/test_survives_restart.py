@@ -3,7 +3,7 @@
 import pytest
 
 from staleproof.checks.rules import survives_restart
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Continued, Stopped
 from staleproof.core.fault import Kill, Pause
@@ -20,7 +20,7 @@ def three(script: AnyScript) -> AnyScript:
 
 def judge(script: Script, *references: History) -> Verdict:
     return survives_restart.check(
-        Evidence(script.ends(), references or (three(reference(1)).idle(2).ends(), three(reference(2)).idle(2).ends()))
+        Trial(script.ends(), references or (three(reference(1)).idle(2).ends(), three(reference(2)).idle(2).ends()))
     )
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import survives_stream_loss
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Ended
 from staleproof.core.fault import HideOwnWrite, HoldStream, SeverStream, SlowStart
@@ -15,7 +16,7 @@ SEVER = SeverStream(resource="pods")
 
 
 def judge(script: StreamScript) -> Verdict:
-    return survives_stream_loss.check(Evidence(script.ends(), two_references()))
+    return verdict_of(survives_stream_loss.REQUIREMENT, Trial(script.ends(), two_references()))
 
 
 def severed(*, of: str = WIDGETS, how: str = "reset") -> StreamScript:
@@ -118,7 +119,7 @@ def test_without_a_loss_nothing_is_known(script: StreamScript) -> None:
 def test_without_a_settling_phase_it_is_inconclusive() -> None:
     history = pair(severed()).adds(Ended).unfinished()
 
-    assert survives_stream_loss.check(Evidence(history, two_references())).outcome is Outcome.INCONCLUSIVE
+    assert verdict_of(survives_stream_loss.REQUIREMENT, Trial(history, two_references())).outcome is Outcome.INCONCLUSIVE
 
 
 def test_an_initial_list_that_is_cut_is_a_loss() -> None:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import tolerates_coalescing
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Ended
 from staleproof.core.fault import Coalesce, HoldStream, Kill
@@ -16,7 +17,7 @@ COALESCE = Coalesce(resource=WIDGETS)
 
 
 def judge(script: StreamScript, *references: History) -> Verdict:
-    return tolerates_coalescing.check(Evidence(script.ends(), references or two_references()))
+    return verdict_of(tolerates_coalescing.REQUIREMENT, Trial(script.ends(), references or two_references()))
 
 
 def stuck(script: StreamScript, *, seconds: float = 10.0) -> StreamScript:
@@ -97,4 +98,4 @@ def test_nothing_is_proven_unless_a_state_was_skipped(script: StreamScript) -> N
 def test_without_a_settling_phase_it_is_inconclusive() -> None:
     history = scaled_twice(StreamScript(COALESCE)).adds(Ended).unfinished()
 
-    assert tolerates_coalescing.check(Evidence(history, two_references())).outcome is Outcome.INCONCLUSIVE
+    assert verdict_of(tolerates_coalescing.REQUIREMENT, Trial(history, two_references())).outcome is Outcome.INCONCLUSIVE

@@ -4,8 +4,9 @@ from typing import Literal
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import tolerates_skew
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault import HoldStream, Reject, SeverStream
 
@@ -16,7 +17,7 @@ HOLD = HoldStream(resource="pods")
 
 
 def judge(script: StreamScript) -> Verdict:
-    return tolerates_skew.check(Evidence(script.ends(), two_references()))
+    return verdict_of(tolerates_skew.REQUIREMENT, Trial(script.ends(), two_references()))
 
 
 def stuck(script: StreamScript, *, seconds: float = 10.0) -> StreamScript:

@@ -3,7 +3,7 @@
 import pytest
 
 from staleproof.checks.rules import waits_for_initial_sync
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Opened
 from staleproof.core.history import History
@@ -18,7 +18,7 @@ def three(script: AnyScript) -> AnyScript:
 
 def judge(script: Script, *references: History) -> Verdict:
     return waits_for_initial_sync.check(
-        Evidence(script.ends(), references or (three(reference(1)).idle(2).ends(), three(reference(2)).idle(2).ends()))
+        Trial(script.ends(), references or (three(reference(1)).idle(2).ends(), three(reference(2)).idle(2).ends()))
     )
 
 

@@ -1,14 +1,14 @@
 """Which entries tell the story."""
 
 from staleproof.checks.story.witnesses import context
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.core.history import History
 
 from ..script import WIDGETS, trial
 
 
 def kinds(history: History, *, before: int, asked: int) -> list[str]:
-    return [type(history.entries[i]).__name__ for i in context(Evidence(history, ()), [before], asked, asked + 1)]
+    return [type(history.entries[i]).__name__ for i in context(Trial(history, ()), [before], asked, asked + 1)]
 
 
 def position(history: History, kind: str, nth: int = 0) -> int:

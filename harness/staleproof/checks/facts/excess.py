@@ -1,0 +1,154 @@
+"""Creates and deletes of the controller that no reference made by the same step of the workload, whatever the reason.
+
+An excess alone is no finding: the rules that use this say what the controller had not been shown, and whether that explains it.
+
+A controller that works late does in a later step what the references did in an earlier one, so what is compared only ever grows:
+the most that were alive, and the deletes that were done, *until* the end of a step. References have no resyncs, so steps are
+counted without them. What a reference had not finished within a step proves nothing there. Beside the bound by step there is that
+of the whole run (`most_ever`, `fewest_ever`).
+
+A create is one too many when more objects of the role were alive than any reference had had by then. A delete is one too many when
+
+1. it left fewer live objects of the role than any reference had at the end of that step, and as many as that had been alive
+   before (a controller that was kept from creating them has not deleted too many);
+2. the controller had by then deleted more of the role than any reference had by the end of that step: one that works late, or
+   replaces by deleting first, has deleted no more.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from staleproof.checks.facts.object_history import Incarnation, ObjectHistory, object_history
+from staleproof.checks.facts.roles import Role
+from staleproof.checks.trial import Trial, fact
+from staleproof.core.history import Request
+from staleproof.core.plan import Resync
+
+
+@dataclass(frozen=True, slots=True)
+class SurplusCreate:
+    """It was the `live`-th of its role; fault-free runs never had more than `most` by then."""
+
+    child: Incarnation
+    request: Request
+    live: int
+    most: int
+
+    def is_explained_by(self, others: Collection[Incarnation]) -> bool:
+        """Whether it would not have been too many without these, of the same role and alive."""
+        return bool(others) and self.live - len(others) <= self.most
+
+
+@dataclass(frozen=True, slots=True)
+class SurplusDelete:
+    """`live` objects of the role were left; fault-free runs kept `kept` of them through that step."""
+
+    child: Incarnation
+    request: Request
+    deleted: int
+    live: int
+    kept: int
+
+
+@fact
+def surplus_creates(trial: Trial) -> Mapping[int, SurplusCreate]:
+    """By the position of the request, in order."""
+    made, found = object_history(trial), {}
+    for child in made.objects.values():
+        if child.creator is not None:
+            live, most = made.live_after(child.role, child.created), _most(trial, child.role, child.created)
+            if live > most:
+                found[child.creator.index] = SurplusCreate(child, child.creator, live, most)
+    return dict(sorted(found.items()))
+
+
+@fact
+def surplus_deletes(trial: Trial) -> Mapping[int, SurplusDelete]:
+    """By the position of the request, in order. A deletecollection names no object, so it counts and is not judged."""
+    made, found = object_history(trial), {}
+    done: dict[Role, int] = defaultdict(int)
+    deleted = [(child.deleted, child.deleter, child) for child in made.objects.values() if child.deleted is not None]
+    for index, request, child in sorted(deleted, key=lambda each: each[0]):
+        if request is None:
+            continue
+        role = child.role
+        done[role] += 1
+        live, kept = made.live_after(role, index), _kept(trial, role, index)
+        is_below = live < kept <= made.peak_until(role, index)
+        if is_below and done[role] > _deleted(trial, role, index) and request.asked.verb == "delete":
+            found[request.index] = SurplusDelete(child, request, index, live, kept)
+    return dict(sorted(found.items()))
+
+
+# --- the whole run
+
+
+@fact
+def most_ever(trial: Trial) -> Mapping[Role, int]:
+    """The most live objects of each role that any reference had."""
+    made = [object_history(reference) for reference in trial.references]
+    return {role: max(each.peak(role) for each in made) for role in _roles(made)}
+
+
+@fact
+def fewest_ever(trial: Trial) -> Mapping[Role, int]:
+    """The fewest live objects of each role that any reference had after its peak."""
+    made = [object_history(reference) for reference in trial.references]
+    return {role: min(each.trough(role) for each in made) for role in _roles(made)}
+
+
+def _roles(made: Collection[ObjectHistory]) -> set[Role]:
+    return {role for each in made for role in each.counts}
+
+
+# --- until the end of a step
+
+
+def _most(trial: Trial, role: Role, index: int) -> int:
+    """The most live objects of this role that any reference had by then."""
+    step = _step_at(trial, index)
+    return max((max(_live(reference, role, step), default=0) for reference in trial.references), default=0)
+
+
+def _kept(trial: Trial, role: Role, index: int) -> int:
+    """The fewest that any reference had at the end of that step; 0 where that cannot be told."""
+    step = _step_at(trial, index)
+    if not step or any(_was_cut_short(reference, step) for reference in trial.references):
+        return 0
+    return min(([0, *_live(reference, role, step)][-1] for reference in trial.references), default=0)
+
+
+def _deleted(trial: Trial, role: Role, index: int) -> int:
+    """The most that the controller had deleted in any reference by then."""
+    step = _step_at(trial, index)
+    return max((_deletes(reference, role, step) for reference in trial.references), default=0)
+
+
+def _step_at(trial: Trial, index: int) -> int:
+    """The references' number of the step that had begun by then; 0 for none."""
+    number = max((step.number for step in trial.steps if step.began < index), default=0)
+    return number - sum(isinstance(step, Resync) for step in trial.plan.steps[:number])
+
+
+def _end(reference: Trial, number: int) -> int:
+    """Where the step ended in a reference: at its end if that is not known, or if the step was cut short."""
+    following = (step.began for step in reference.steps if step.number > number)
+    known = number and not _was_cut_short(reference, number)
+    return next(following, len(reference.entries)) if known else len(reference.entries)
+
+
+def _was_cut_short(reference: Trial, number: int) -> bool:
+    return any(step.number == number and step.ended is not None and not step.idle for step in reference.steps)
+
+
+def _live(reference: Trial, role: Role, step: int) -> list[int]:
+    """How many were alive after each commit, up to the end of a step."""
+    end = _end(reference, step)
+    return [count for index, count in object_history(reference).counts.get(role, {}).items() if index < end]
+
+
+def _deletes(reference: Trial, role: Role, step: int) -> int:
+    own = (child for child in object_history(reference).objects.values() if child.role == role and child.deleter is not None)
+    end = _end(reference, step)
+    return sum(child.deleted is not None and child.deleted < end for child in own)

@@ -1,0 +1,64 @@
+"""Whether a trial, and the references beside it, can prove anything: what interrupted them, what broke, what never fired."""
+
+from staleproof.checks.facts.fault_outcomes import planned_faults
+from staleproof.checks.trial import Trial, fact
+from staleproof.core.entry import Broke, Exited, Settled
+from staleproof.core.watch_properties import unexplained
+
+
+@fact
+def trouble(trial: Trial) -> str:
+    """Why this trial proves nothing about anything, in words; empty when it may."""
+    unfinished = "" if trial.history.complete else "the trial was not recorded to its end"
+    return _interrupted(trial) or unfinished or _unlike_a_watch(trial)
+
+
+@fact
+def unfired(trial: Trial) -> str:
+    """The planned faults that did nothing, in words, with the reason of each; empty when all fired."""
+    silent = [str(fault) for fault in planned_faults(trial.history) if fault.outcome != "fired"]
+    return f"planned faults never fired: {'; '.join(silent)}" if silent else ""
+
+
+@fact
+def reference_trouble(trial: Trial) -> str:
+    """Why the references cannot be compared with, in words; empty when they can."""
+    if len(trial.references) < 2:
+        return f"it needs at least 2 fault-free references of the same workload, found {len(trial.references)}"
+    troubles = (_unusable(reference, trial) for reference in trial.references)
+    return next((f"reference {n} {trouble}" for n, trouble in enumerate(troubles, 1) if trouble), "")
+
+
+def _interrupted(trial: Trial) -> str:
+    first = next(iter(trial.positions(Broke, Exited)), None)
+    match trial.entries[first] if first is not None else None:
+        case Broke(where=where, why=why):
+            return f"the harness broke ({where}): {why}"
+        case Exited(code=code):
+            return f"the controller exited with code {code} during the trial"
+    return ""
+
+
+def _unlike_a_watch(trial: Trial) -> str:
+    """Whether the controller was shown what no API server shows, and nobody asked for it."""
+    found = unexplained(trial.history)
+    if not found:
+        return ""
+    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"the self-check failed, which is a bug of staleproof, not of the controller: {found[0]}{more}"
+
+
+def _unusable(reference: Trial, trial: Trial) -> str:
+    """What is wrong with a reference, as the end of a sentence."""
+    interrupted = _interrupted(reference)
+    if interrupted:
+        return f"proves nothing: {interrupted}"
+    if reference.plan.faults or reference.plan.reference.steps != trial.plan.reference.steps:
+        return "is not a fault-free run of the same workload"
+    settled = [entry for _, entry in reference.every(Settled)]
+    if not reference.history.complete or not settled:
+        return "was not recorded to its end"
+    flaw = _unlike_a_watch(reference)
+    if flaw:
+        return f"proves nothing: {flaw}"
+    return "" if settled[-1].ok else f"did not settle although there was no fault ({settled[-1].why or 'no reason given'})"

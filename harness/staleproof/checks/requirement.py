@@ -1,0 +1,57 @@
+"""What a requirement is: one MUST sentence with a slug that never changes its meaning, and the check that decides on it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Said
+
+Level = Literal["core", "extended", "provisional"]
+PAGE = "docs/requirements.md"
+SEED = "What they don't tell you about scalable and reliable controllers"
+
+LATE = ("Hold", "HideOwnWrite", "Delay", "Skew")
+HIDDEN = ("HideOwnWrite", "Hold", "Delay", "Skew")
+STREAMS = ("Sever", "Refuse", "Hang")
+RESTARTS = ("Kill", "Restart", "PastSnapshot")
+"""Names of faults that several requirements list, in the order in which they are printed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """What a controller must do.
+
+    Attributes:
+        slug: its name everywhere.
+        must: the sentence.
+        level: `core` is for every controller, `extended` for those that claim the feature; `provisional` is reported, not scored.
+        source: where that is written.
+        faults: what brings a violation out, by their names in plans; empty when none is needed.
+        remedy: for the author of a controller that violates it.
+        check: yields findings, or why there can be none; a trial of which it yields nothing has passed.
+        needs_references: the check compares with fault-free runs, so without good ones it is not made.
+        needs_end: the check is about the settling phase, so it is not made for a trial that has none.
+        explains_end: a violation may be why a controller ends elsewhere, so it is looked for before the end accuses.
+    """
+
+    slug: str
+    must: str
+    level: Level
+    source: str
+    faults: tuple[str, ...]
+    remedy: str
+    check: Callable[[Trial], Iterator[Said]]
+    needs_references: bool = True
+    needs_end: bool = False
+    explains_end: bool = False
+
+    @property
+    def scored(self) -> bool:
+        """Whether a violation fails a run."""
+        return self.level != "provisional"
+
+    @property
+    def link(self) -> str:
+        """Where it is described, from the root of the repository."""
+        return f"{PAGE}#{self.slug}"

@@ -118,6 +118,10 @@ class ObjectHistory:
         """All incarnations of a name, in the order of their creation."""
         return self._named.get((resource, name), ())
 
+    def labelled(self, resource: str, label: str) -> Incarnation | None:
+        """The first object that roles call so as an owner: in any run of a workload it is the same one."""
+        return next((each for each in self.objects.values() if (each.resource, each.label) == (resource, label)), None)
+
     def peak(self, role: Role) -> int:
         """The most that were ever alive."""
         return max(self.counts.get(role, {}).values(), default=0)
@@ -135,6 +139,11 @@ class ObjectHistory:
         """How many were alive after the entry at this position, a commit of theirs or not."""
         counts = [count for at, count in self.counts.get(role, {}).items() if at <= index]
         return counts[-1] if counts else 0
+
+    def peak_between(self, role: Role, since: int, until: int) -> int:
+        """The most that were alive at any time between two positions, what was alive at the first of them included."""
+        during = [count for at, count in self.counts.get(role, {}).items() if since < at <= until]
+        return max([self.live_at(role, since), *during])
 
     def peak_until(self, role: Role, index: int) -> int:
         """The most that had been alive at any time up to the commit at this position."""

@@ -4,69 +4,61 @@ Any means are, besides, the answers to GET and to its own writes, which carry th
 the process. When in doubt we say the newest that it can have been: a doubt must never become an accusation.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Answered, Delivered, Entry, Listed, Started
 
 
-@dataclass(slots=True)
-class Level:
-    """A generation over time: (position, generation from there on). It rises within a life and starts at 0 in the next."""
+class Generations(Timeline[str, int]):
+    """By uid, the newest generation of an object that the controller had been shown: it rises within a life, and begins at 0."""
 
-    steps: list[tuple[int, int]] = field(default_factory=list)
+    def __init__(self) -> None:
+        super().__init__(0)
 
-    def at(self, index: int) -> int:
-        """What had been shown before the entry at this position; 0 for nothing."""
-        return next((generation for since, generation in reversed(self.steps) if since < index), 0)
+    def show(self, index: int, uid: str, generation: int) -> None:
+        """What is shown at this position; an older generation takes nothing back."""
+        if generation > self.now(uid):
+            self.note(index, uid, generation)
 
-    def reached(self, generation: int, *, before: int) -> int | None:
-        """Since when this generation had been shown, in the life that the position is in."""
+    def reached(self, uid: str, generation: int, *, before: int) -> int | None:
+        """Since when this generation had been shown, in the life that the position is in; None if it had not."""
         found = None
-        for since, shown in self.steps:
-            if since >= before:
-                break
-            found = None if shown < generation else since if found is None else found
+        for since, shown in self.steps(uid):
+            if since < before:
+                found = None if shown < generation else since if found is None else found
         return found
 
-    def rises(self, generation: int, *, after: int) -> int | None:
-        """When this generation is first shown from the position on."""
-        return next((since for since, shown in self.steps if since >= after and shown >= generation), None)
-
-    def note(self, index: int, generation: int) -> None:
-        """It was shown at this position; 0: a new life begins there."""
-        highest = self.steps[-1][1] if self.steps else 0
-        if generation > highest or (self.steps and not generation):
-            self.steps.append((index, generation))
+    def rises(self, uid: str, generation: int, *, after: int) -> int | None:
+        """Where this generation is first shown from the position on, in whichever life; None if it never is."""
+        return next((since for since, shown in self.steps(uid) if since >= after and shown >= generation), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """Of one incarnation: what its caches had, and what it knew by any means."""
+class ShownGenerations:
+    """What the controller's caches had, and what it knew by any means."""
 
-    cached: Level = field(default_factory=Level)
-    known: Level = field(default_factory=Level)
+    cached: Generations = field(default_factory=Generations)
+    known: Generations = field(default_factory=Generations)
 
 
 @fact
-def shown_generations(trial: Trial) -> Mapping[str, Shown]:
-    """By uid."""
-    objects = object_history(trial).objects
-    shown = {uid: Shown() for uid in objects}
+def shown_generations(trial: Trial) -> ShownGenerations:
+    """Of all objects of the trial."""
+    objects, shown = object_history(trial).objects, ShownGenerations()
     for index, entry in enumerate(trial.entries):
         if isinstance(entry, Started):
-            for each in shown.values():
-                each.cached.note(index, 0)
-                each.known.note(index, 0)
-            continue
+            shown.cached.forget(index)
+            shown.known.forget(index)
         for uid, revision in _told(entry):
-            if uid in shown:
+            if uid in objects:
                 generation = objects[uid].generation_at(revision)
-                shown[uid].known.note(index, generation)
+                shown.known.show(index, uid, generation)
                 if not isinstance(entry, Answered):
-                    shown[uid].cached.note(index, generation)
+                    shown.cached.show(index, uid, generation)
     return shown
 
 

@@ -5,13 +5,15 @@ True: the condition's own, or that of the whole status. Only the controller's ow
 claim changed: what an update carries along was claimed before.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from staleproof.checks.facts.object_history import Incarnation, object_history
-from staleproof.checks.facts.shown_generations import Shown, shown_generations
-from staleproof.checks.trial import Commit, Trial, uid_of
+from staleproof.checks.facts.roles import Role
+from staleproof.checks.facts.shown_generations import shown_generations
+from staleproof.checks.trial import Commit, Trial, fact, uid_of
+from staleproof.core.history import Request
 from staleproof.core.plan import Manifest
 
 OBSERVED = "status.observedGeneration"
@@ -29,21 +31,39 @@ class StatusClaim:
     last: int | None
     of: Incarnation
     commit: Commit
-    asked: int
-    shown: Shown
+    request: Request
+
+    @property
+    def asked(self) -> int:
+        """The position of the write that made it."""
+        return self.request.index
+
+    def is_like(self, about: str, of: Incarnation) -> bool:
+        """Whether it claims something about the same as here, if only of the object that another run of the workload calls so."""
+        return (self.about, self.of.label, self.of.resource) == (about, of.label, of.resource)
 
 
-def status_claims(trial: Trial, read: Callable[[Manifest], Claims]) -> Iterator[StatusClaim]:
-    """Object by object, each in the order of its commits. `read` is `observed` or `ready`."""
-    shown = shown_generations(trial)
-    for uid, of in object_history(trial).objects.items():
+@fact
+def observed_claims(trial: Trial) -> Sequence[StatusClaim]:
+    """Of the generation observed: object by object, each in the order of its commits."""
+    return list(_claims(trial, observed))
+
+
+@fact
+def ready_claims(trial: Trial) -> Sequence[StatusClaim]:
+    """Of the generation that is Ready or Available: object by object, each in the order of its commits."""
+    return list(_claims(trial, ready))
+
+
+def _claims(trial: Trial, read: Callable[[Manifest], Claims]) -> Iterator[StatusClaim]:
+    for of in object_history(trial).objects.values():
         last: dict[str, int] = {}
         for commit in of.commits:
             claims = read(commit.entry.object)
             if commit.heard is not None and commit.entry.type != "DELETED":
                 before = read(commit.before) if commit.before else {}
                 for about in [about for about in claims if claims[about] != before.get(about)]:
-                    yield StatusClaim(about, claims[about], last.get(about), of, commit, commit.heard.index, shown[uid])
+                    yield StatusClaim(about, claims[about], last.get(about), of, commit, commit.heard)
             last.update(claims)
 
 
@@ -52,15 +72,15 @@ def acted_before(trial: Trial, claim: StatusClaim) -> bool:
 
     Only what was done to the object's own children counts: so a doubt is decided for the controller where a reference is looked at.
     """
-    shown = claim.shown.known.reached(claim.generation, before=claim.asked)
-    return shown is not None and done_to_children(trial, claim.of, after=shown, before=claim.asked) is not None
+    shown = shown_generations(trial).known.reached(claim.of.uid, claim.generation, before=claim.asked)
+    return shown is not None and acted_on_children(trial, claim.of, after=shown, before=claim.asked)
 
 
-def done_to_children(trial: Trial, of: Incarnation, *, after: int, before: int) -> int | None:
-    """Where it first did something to a child of this object between two positions; None if it did not."""
+def acted_on_children(trial: Trial, of: Incarnation, *, after: int, before: int) -> bool:
+    """Whether it did something to a child of this object between two positions."""
     objects = object_history(trial).objects
-    during = (r for r in trial.work if after < r.index < before and r.succeeded)
-    return next((r.index for r in during if (child := objects.get(uid_of(r))) is not None and child.owner_uid == of.uid), None)
+    written = (objects.get(uid_of(r)) for r in trial.work if after < r.index < before and r.succeeded)
+    return any(child is not None and child.owner_uid == of.uid for child in written)
 
 
 def asked_on_others(trial: Trial, of: Incarnation, *, after: int, before: int) -> bool:
@@ -71,10 +91,31 @@ def asked_on_others(trial: Trial, of: Incarnation, *, after: int, before: int) -
     return any(after < r.index < before and (r.asked.resource, r.asked.name) != (of.resource, of.name) for r in trial.work)
 
 
-def of_label(trial: Trial, label: str, resource: str) -> Incarnation | None:
-    """The incarnation that another run of the workload calls so."""
-    objects = object_history(trial).objects.values()
-    return next((each for each in objects if each.label == label and each.resource == resource), None)
+def first_ready(trial: Trial, of: Incarnation, about: str, generation: int) -> StatusClaim | None:
+    """The first claim that this generation is Ready or Available, of the object that another run of the workload calls so."""
+    return next((claim for claim in ready_claims(trial) if claim.generation == generation and claim.is_like(about, of)), None)
+
+
+def fewest_when_ready(trial: Trial, of: Incarnation, about: str, generation: int) -> Mapping[Role, int]:
+    """Per role, the fewest children that such an object had in any reference whenever the controller claimed this of it.
+
+    Empty where one of the references never claimed it, or had not acted before.
+    """
+    found = []
+    for reference in trial.references:
+        claim = first_ready(reference, of, about, generation)
+        if claim is None or not acted_before(reference, claim):
+            return {}
+        found.append(_children(reference, claim))
+    return {role: min(counts.get(role, 0) for counts in found) for role in {role for counts in found for role in counts}}
+
+
+def _children(trial: Trial, claim: StatusClaim) -> Mapping[Role, int]:
+    """The fewest that were alive whenever a write of the controller claimed the same."""
+    own = [(commit.heard, ready(commit.entry.object)) for commit in claim.of.commits if commit.heard is not None]
+    asked = [request.index for request, claims in own if claims.get(claim.about) == claim.generation]
+    made = object_history(trial)
+    return {role: min(made.live_at(role, i) for i in asked) for role in made.counts if role.owner == claim.of.label}
 
 
 def observed(obj: Manifest) -> Claims:

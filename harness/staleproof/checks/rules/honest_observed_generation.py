@@ -15,171 +15,155 @@ Left out for honesty: how conditions end (many are rightly of the generation the
 catch-up (that is for converges-after-catch-up), an object never shown in this life, whose generation is anybody's guess.
 """
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterator
+from typing import Literal
 
 from staleproof.checks.facts.liveness import too_soon
-from staleproof.checks.facts.provenance import Incarnation
-from staleproof.checks.facts.status_claims import OBSERVED, Reporting, Statement, observed, reportings
-from staleproof.checks.facts.withheld_frames import WithheldFrames
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.shown_generations import shown_generations
+from staleproof.checks.facts.status_claims import (
+    OBSERVED,
+    StatusClaim,
+    acted_before,
+    acted_on_children,
+    asked_on_others,
+    observed,
+    observed_claims,
+)
+from staleproof.checks.facts.withheld_frames import withheld_frames
+from staleproof.checks.requirement import Requirement
 from staleproof.checks.story.phrases import full_name
 from staleproof.checks.story.witnesses import context
-from staleproof.checks.trial import MOST_FINDINGS, Evidence
-from staleproof.checks.verdict import Finding, Verdict, failed, not_exercised, passed
-from staleproof.core.entry import FaultFired, Released, Settled, Started, StepEnded
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Finding, NotExercised, Said
+from staleproof.core.entry import FaultFired, Released, StepEnded
 
-SLUG = "honest-observed-generation"
-_Kind = tuple[str, str, str]
-"""What is wrong, with which resource, in which field."""
+_Lapse = Literal["unshown", "back", ""]
 
 
-def check(evidence: Evidence) -> Verdict:
-    trial, others = reportings(evidence)
-    run, references = _Run(trial), [_Run(other) for other in others]
-    usual = {kind for reference in references for kind, _ in reference.lapses}
-    findings = [_lapsed(evidence, kind, said) for kind, said in run.lapses if kind not in usual]
-    findings += [_unacted(evidence, said) for said in run.statements if _is_unacted(evidence, said, run, references)]
-    findings += [found for of in run.reporting.objects.values() for found in _left_behind(evidence, of, run, references)]
-    if findings:
-        return failed(SLUG, findings[:MOST_FINDINGS])
-    if not run.statements:
-        return not_exercised(SLUG, "the controller reported no observedGeneration")
-    if not run.tempted:
-        return not_exercised(SLUG, "the controller never reported while a newer generation was hidden from it, nor after that")
-    return passed(SLUG)
+def check(trial: Trial) -> Iterator[Said]:
+    claims = observed_claims(trial)
+    usual = {_kind(claim, _lapse(reference, claim)) for reference in trial.references for claim in observed_claims(reference)}
+    lapses = ((claim, _lapse(trial, claim)) for claim in claims)
+    yield from (_lapsed(trial, claim, lapse) for claim, lapse in lapses if lapse and _kind(claim, lapse) not in usual)
+    yield from (_unacted(trial, claim) for claim in claims if _is_unacted(trial, claim))
+    for of in object_history(trial).objects.values():
+        yield from _left_behind(trial, of)
+    if not claims:
+        yield NotExercised("the controller reported no observedGeneration")
+    if not _is_tempted(trial):
+        yield NotExercised("the controller never reported while a newer generation was hidden from it, nor after that")
 
 
-class _Run:
-    """One history, trial or reference."""
-
-    def __init__(self, reporting: Reporting) -> None:
-        self.reporting = reporting
-
-    @cached_property
-    def statements(self) -> list[Statement]:
-        return list(self.reporting.statements(observed))
-
-    @cached_property
-    def lapses(self) -> list[tuple[_Kind, Statement]]:
-        """Statements that need no comparison to be wrong."""
-        return [((lapse, said.of.resource, said.about), said) for said in self.statements if (lapse := _lapse(said))]
-
-    @cached_property
-    def tempted(self) -> bool:
-        """Whether it reported on an object while, or after, a fault kept its caches behind the object's newest generation."""
-        entries = self.reporting.history.entries
-        fired = next((i for i, entry in enumerate(entries) if isinstance(entry, FaultFired)), len(entries))
-        moments = [i for i, entry in enumerate(entries) if isinstance(entry, StepEnded | Released)]
-        return any(
-            fired < moment <= said.asked and self._is_behind(said.of, moment)
-            for said in self.statements
-            for moment in (*moments, said.asked)
-        )
-
-    def _is_behind(self, of: Incarnation, moment: int) -> bool:
-        committed = max((change.generation for change in of.changes if change.index < moment), default=0)
-        return self.reporting.shown[of.uid].cached.at(moment) < committed
-
-    def acted_first(self, label: str, resource: str, generation: int) -> bool:
-        """Whether it did something to the object's children between being shown this generation and reporting it."""
-        said = next((said for said in self._on(label, resource) if said.generation >= generation), None)
-        return said is not None and self.reporting.acted_before(said)
-
-    def ends_with_newest(self, label: str, resource: str) -> bool:
-        of = self.reporting.of_label(label, resource)
-        return of is not None and observed(of.last.commit.object).get(OBSERVED) == of.last.generation
-
-    def _on(self, label: str, resource: str) -> Iterator[Statement]:
-        return (s for s in self.statements if s.about == OBSERVED and (s.of.label, s.of.resource) == (label, resource))
+def _kind(claim: StatusClaim, lapse: _Lapse) -> tuple[_Lapse, str, str]:
+    """What is wrong, with which resource, in which field."""
+    return lapse, claim.of.resource, claim.about
 
 
-def _lapse(said: Statement) -> str:
-    """What is wrong with a statement by itself; empty for nothing, and for an object that was never shown in this life."""
-    cached, known = said.shown.cached.at(said.asked), said.shown.known.at(said.asked)
-    if not known:
-        return ""
-    if said.last is not None and said.generation < said.last:
-        return "back" if (cached or known) < said.last else ""
-    return "unshown" if said.generation > known else ""
+def _lapse(trial: Trial, claim: StatusClaim) -> _Lapse:
+    """What is wrong with a claim by itself; empty for nothing, and for an object that was never shown in this life."""
+    shown, asked, uid = shown_generations(trial), claim.asked, claim.of.uid
+    known = shown.known.before(asked, uid)
+    if known and claim.last is not None and claim.generation < claim.last:
+        return "back" if (shown.cached.before(asked, uid) or known) < claim.last else ""
+    return "unshown" if known and claim.generation > known else ""
 
 
-def _lapsed(evidence: Evidence, kind: _Kind, said: Statement) -> Finding:
-    if kind[0] == "back":
-        because = f"{_subject(said)} went back from generation {said.last} to {said.generation}"
-        hidden, though = said.last or 0, f"though {said.last} had been reported, which its caches had not been shown"
-    else:
-        newest = said.shown.known.at(said.asked)
-        because = f"{_subject(said)} says {said.generation}; the newest generation that the controller had been shown was {newest}"
-        hidden, though = newest + 1, f"though it had been shown no generation after {newest}"
-    return _found(evidence, said, hidden, because, though)
+def _lapsed(trial: Trial, claim: StatusClaim, lapse: _Lapse) -> Finding:
+    if lapse == "back":
+        because = f"{_subject(claim)} went back from generation {claim.last} to {claim.generation}"
+        though = f"though {claim.last} had been reported, which its caches had not been shown"
+        return _found(trial, claim, claim.last or 0, because, though)
+    newest = shown_generations(trial).known.before(claim.asked, claim.of.uid)
+    because = f"{_subject(claim)} says {claim.generation}; the newest generation that the controller had been shown was {newest}"
+    return _found(trial, claim, newest + 1, because, f"though it had been shown no generation after {newest}")
 
 
-def _is_unacted(evidence: Evidence, said: Statement, run: _Run, references: Sequence[_Run]) -> bool:
-    asked, of, generation = said.asked, said.of, said.generation
-    learnt = said.shown.known.reached(generation, before=asked)
-    brought, follows = of.reaching(generation), of.reaching(generation + 1)
-    if said.about != OBSERVED or learnt is None or brought is None or said.shown.cached.at(asked) >= generation:
+def _is_unacted(trial: Trial, claim: StatusClaim) -> bool:
+    asked, of, generation, shown = claim.asked, claim.of, claim.generation, shown_generations(trial)
+    learnt, brought = shown.known.reached(of.uid, generation, before=asked), of.reaching(generation)
+    if claim.about != OBSERVED or learnt is None or brought is None or shown.cached.before(asked, of.uid) >= generation:
         return False
-    entries = evidence.history.entries
-    if any(isinstance(entry, Started) for entry in entries[brought.index : asked]) or _is_late_elsewhere(evidence, said):
-        return False  # an earlier life may have acted; or it may have had to wait for something else
-    shown = said.shown.cached.rises(generation, after=asked)
-    end = follows.index if follows is not None else len(entries)
-    return (
-        not run.reporting.work.asked_on_others(of, after=learnt, before=asked)
-        and shown is not None
-        and run.reporting.work.done_to_children(of, after=shown, before=end) is not None
-        and all(reference.acted_first(of.label, of.resource, generation) for reference in references)
+    waits_for_others = bool(withheld_frames(trial).resources(before=asked) - {of.resource})
+    has_new_life = any(brought.index < start < asked for start in trial.starts)
+    if waits_for_others or has_new_life or asked_on_others(trial, of, after=learnt, before=asked):
+        return False  # it acted; or may have had to wait for something else, or may have acted in an earlier life
+    cached, follows = shown.cached.rises(of.uid, generation, after=asked), of.reaching(generation + 1)
+    end = follows.index if follows is not None else len(trial.entries)
+    acts = cached is not None and acted_on_children(trial, of, after=cached, before=end)
+    return acts and all(_acts_first(reference, of, generation) for reference in trial.references)
+
+
+def _acts_first(reference: Trial, of: Incarnation, generation: int) -> bool:
+    """Whether it did something to the object's children between being shown this generation and reporting it."""
+    claims = (claim for claim in observed_claims(reference) if claim.is_like(OBSERVED, of))
+    claim = next((claim for claim in claims if claim.generation >= generation), None)
+    return claim is not None and acted_before(reference, claim)
+
+
+def _unacted(trial: Trial, claim: StatusClaim) -> Finding:
+    because = f"{_subject(claim)} says {claim.generation} before anything was done for it; fault-free runs always acted first"
+    though = f"though it knew generation {claim.generation} from a live answer only, and acted on it when its cache showed it"
+    return _found(trial, claim, claim.generation, because, though)
+
+
+def _left_behind(trial: Trial, of: Incarnation) -> Iterator[Finding]:
+    claim, newest = observed(of.last.entry.object).get(OBSERVED), of.last.generation
+    if claim is None or claim >= newest or of.last.deletes or of.resource not in trial.primaries or too_soon(trial):
+        return
+    since = shown_generations(trial).cached.reached(of.uid, newest, before=len(trial.entries))
+    own = ((commit, commit.heard.index) for commit in reversed(of.commits) if commit.heard is not None)
+    wrote = next(((commit, asked) for commit, asked in own if since is not None and asked > since), None)
+    if wrote is not None and all(_ends_with_newest(reference, of) for reference in trial.references):
+        commit, asked = wrote
+        name = full_name(commit.entry)
+        because = f"{name} ended with observed generation {claim} of {newest}; fault-free runs ended with the newest"
+        yield Finding(because, _context(trial, of, newest, asked, commit.index), f"though it had been shown generation {newest}")
+
+
+def _ends_with_newest(reference: Trial, of: Incarnation) -> bool:
+    same = object_history(reference).labelled(of.resource, of.label)
+    return same is not None and observed(same.last.entry.object).get(OBSERVED) == same.last.generation
+
+
+def _is_tempted(trial: Trial) -> bool:
+    """Whether it reported on an object while, or after, a fault kept its caches behind the object's newest generation."""
+    fired = trial.first(FaultFired)
+    moments = trial.positions(StepEnded, Released)
+    return fired is not None and any(
+        fired < moment <= claim.asked and _is_behind(trial, claim.of, moment)
+        for claim in observed_claims(trial)
+        for moment in (*moments, claim.asked)
     )
 
 
-def _is_late_elsewhere(evidence: Evidence, said: Statement) -> bool:
-    """Whether anything but the object's own resource was being kept from the controller then."""
-    withheld = WithheldFrames()
-    for entry in evidence.history.entries[: said.asked]:
-        withheld.advance(entry)
-    return bool(withheld.resources - {said.of.resource})
+def _is_behind(trial: Trial, of: Incarnation, moment: int) -> bool:
+    committed = max((commit.generation for commit in of.commits if commit.index < moment), default=0)
+    return shown_generations(trial).cached.before(moment, of.uid) < committed
 
 
-def _unacted(evidence: Evidence, said: Statement) -> Finding:
-    because = f"{_subject(said)} says {said.generation} before anything was done for it; fault-free runs always acted first"
-    though = f"though it knew generation {said.generation} from a live answer only, and acted on it when its cache showed it"
-    return _found(evidence, said, said.generation, because, though)
+def _found(trial: Trial, claim: StatusClaim, hidden: int, because: str, though: str) -> Finding:
+    return Finding(because, _context(trial, claim.of, hidden, claim.asked, claim.commit.index), though)
 
 
-def _left_behind(evidence: Evidence, of: Incarnation, run: _Run, references: Sequence[_Run]) -> Iterator[Finding]:
-    claim, newest = observed(of.last.commit.object).get(OBSERVED), of.last.generation
-    gone = of.last.commit.type == "DELETED" or "deletionTimestamp" in of.last.commit.object["metadata"]
-    settled = next((i for i, entry in enumerate(evidence.history.entries) if isinstance(entry, Settled)), None)
-    if gone or claim is None or claim >= newest or settled is None or of.resource not in evidence.primaries:
-        return
-    if too_soon(evidence, settled):
-        return
-    shown = run.reporting.shown[of.uid].cached
-    since = shown.reached(newest, before=len(evidence.history.entries))
-    wrote = [change for change in of.changes if change.by is not None and since is not None and change.by.index > since]
-    if wrote and all(reference.ends_with_newest(of.label, of.resource) for reference in references):
-        last = wrote[-1]
-        assert last.by is not None
-        because = (
-            f"{full_name(last.commit)} ended with observed generation {claim} of {newest}; fault-free runs ended with the newest"
-        )
-        though = f"though it had been shown generation {newest}"
-        yield Finding(SLUG, because, context(evidence, [_at(of, newest)], last.by.index, last.index), though)
-
-
-def _found(evidence: Evidence, said: Statement, hidden: int, because: str, though: str) -> Finding:
+def _context(trial: Trial, of: Incarnation, hidden: int, asked: int, committed: int) -> tuple[int, ...]:
     """With the commit of the generation that was hidden, if it was ever made."""
-    before = [_at(said.of, hidden)] if said.of.reaching(hidden) else []
-    return Finding(SLUG, because, context(evidence, before, said.asked, said.change.index), though)
+    brought = of.reaching(hidden)
+    return context(trial, [brought.index if brought is not None else None], asked, committed)
 
 
-def _at(of: Incarnation, generation: int) -> int:
-    change = of.reaching(generation)
-    assert change is not None
-    return change.index
+def _subject(claim: StatusClaim) -> str:
+    return f"{claim.about.removeprefix('status.')} of {full_name(claim.commit.entry)}"
 
 
-def _subject(said: Statement) -> str:
-    field = said.about.removeprefix("status.")
-    return f"{field} of {full_name(said.change.commit)}"
+REQUIREMENT = Requirement(
+    slug="honest-observed-generation",
+    must="The controller MUST never report a generation that it has not been shown and acted on, never go back, "
+    "and end with the newest.",
+    level="core",
+    source="API conventions, Typical status properties; kubernetes pkg/controller/replicaset/replica_set_utils.go",
+    faults=("Hold", "Delay", "Skew", "HideOwnWrite", "Restart", "PastSnapshot"),
+    remedy="save the generation of the object that the reconciliation began with and report that one, "
+    "never that of an object read again just before the status is written",
+    check=check,
+)

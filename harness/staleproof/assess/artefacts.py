@@ -14,7 +14,7 @@ import msgspec
 from staleproof.assess.result import Result
 from staleproof.assess.session import new_run_folder
 from staleproof.checks.facts.fault_outcomes import PlannedFault
-from staleproof.checks.story.explain import explain
+from staleproof.checks.story.narrative import explain
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan import Plan, PlanError, masked
 from staleproof.core.plan import decode as decode_plan

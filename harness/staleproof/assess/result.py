@@ -6,7 +6,7 @@ from pathlib import Path
 
 from staleproof.checks.catalog import is_scored
 from staleproof.checks.facts.fault_outcomes import PlannedFault, hostility, planned_faults
-from staleproof.checks.story.explain import Story, explain
+from staleproof.checks.story.narrative import Story, explain
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.history import History
 from staleproof.core.plan import Plan

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from staleproof.checks.catalog import worst
 from staleproof.checks.judge import judge
-from staleproof.checks.story.explain import explain
+from staleproof.checks.story.narrative import explain
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.cli.show import show_verdicts
 from staleproof.core.history import HistoryError, decode

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from staleproof.checks.story.explain import Story
+from staleproof.checks.story.narrative import Story
 from staleproof.checks.verdict import Outcome, Verdict
 
 _MARKS = {

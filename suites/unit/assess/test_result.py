@@ -8,7 +8,7 @@ import pytest
 
 from staleproof.assess.result import Result, join
 from staleproof.checks.judge import judge
-from staleproof.checks.story.explain import explain
+from staleproof.checks.story.narrative import explain
 from staleproof.checks.verdict import Outcome, Verdict, inconclusive, not_exercised, passed
 from staleproof.core.entry import FaultFired
 from staleproof.core.fault import DropFrame, HoldStream

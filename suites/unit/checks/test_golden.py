@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from staleproof.checks.judge import judge
-from staleproof.checks.story.explain import explain
+from staleproof.checks.story.narrative import explain
 from staleproof.checks.verdict import Outcome
 from staleproof.core.history import decode, encode
 

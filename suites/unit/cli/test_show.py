@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
-from staleproof.checks.story.explain import Story
+from staleproof.checks.story.narrative import Story
 from staleproof.checks.verdict import Finding, Verdict, failed, inconclusive, not_exercised, passed
 from staleproof.cli.show import show_story, show_verdicts
 

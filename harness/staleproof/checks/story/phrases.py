@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from staleproof.core.entry import Committed
 
 _NAMES = 3
+_LONGEST = 70
 _PARTICIPLES = {"ADDED": "created", "MODIFIED": "changed", "DELETED": "deleted"}
 
 
@@ -24,6 +25,13 @@ def short_name(commit: Committed) -> str:
 def happened(commit: Committed) -> str:
     """As a part of a sentence: `pod/w-a was deleted`."""
     return f"{short_name(commit)} was {_PARTICIPLES[commit.type]}"
+
+
+def participle(commit: Committed) -> str:
+    """What became of the object: created, changed or deleted. An object that is terminating has been deleted."""
+    if commit.type == "DELETED" or "deletionTimestamp" in commit.object["metadata"]:
+        return "deleted"
+    return "created" if commit.type == "ADDED" else "changed"
 
 
 def owner_name(label: str) -> str:
@@ -62,3 +70,8 @@ def span(revisions: Sequence[int]) -> str:
     """From the lowest to the highest; empty for none."""
     low, high = min(revisions, default=0), max(revisions, default=0)
     return "" if not revisions else str(low) if low == high else f"{low}\N{EN DASH}{high}"
+
+
+def shortened(text: str) -> str:
+    """As much of it as fits into a sentence."""
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

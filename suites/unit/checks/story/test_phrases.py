@@ -1,12 +1,22 @@
 """How findings spell things."""
 
-from typing import Any, get_args
+from typing import Any
 
-import msgspec
 import pytest
 
-from staleproof.checks.story.phrases import effect_of, listing, ordinal, owner_name, plural, span
-from staleproof.core.fault import AnyFault, HoldStream, LoseAnswer, PastSnapshot, Reject, Skew
+from staleproof.checks.story.phrases import (
+    full_name,
+    listing,
+    of_owner,
+    ordinal,
+    owner_name,
+    participle,
+    plural,
+    short_name,
+    shortened,
+    span,
+)
+from staleproof.core.entry import Committed
 
 
 @pytest.mark.parametrize(
@@ -42,31 +52,26 @@ def test_numbers_and_lists() -> None:
     assert [span([]), span([7]), span([9, 7, 8])] == ["", "7", "7\N{EN DASH}9"]
 
 
-@pytest.mark.parametrize("kind", get_args(AnyFault), ids=lambda kind: kind.__name__)
-def test_every_fault_has_an_effect_in_words(kind: type[AnyFault]) -> None:
-    written: dict[str, Any] = {"fault": kind.__struct_config__.tag, "resource": "pods"}
-    if "by_seconds" in kind.__struct_fields__:
-        written["bySeconds"] = {"pods": 1.0} if kind is Skew else 1.0
-    told = effect_of(msgspec.convert(written, AnyFault))
-    assert told
-    assert "{" not in told
+def test_a_long_text_is_cut() -> None:
+    assert shortened("x" * 70) == "x" * 70
+    assert shortened("x" * 71) == "x" * 69 + "…"
 
 
 @pytest.mark.parametrize(
-    ("fault", "words"),
+    ("what", "metadata", "told"),
     [
-        (HoldStream(resource="pods"), "its pods stream was held"),
-        (PastSnapshot(), "reads of everything with resourceVersion 0 were answered from the past"),
-        (Reject(resource="pods", code=503), "requests about pods were answered 503 and not executed"),
-        (Reject(resource="*", code=0), "requests about everything were cut off and not executed"),
-        (LoseAnswer(resource="pods"), "answers about pods were lost, the requests executed"),
-        (LoseAnswer(resource="pods", code=504), "answers about pods were lost and told as 504, the requests executed"),
+        ("ADDED", {}, "created"),
+        ("MODIFIED", {}, "changed"),
+        ("DELETED", {}, "deleted"),
+        ("MODIFIED", {"deletionTimestamp": "2026-01-01T00:00:00Z"}, "deleted"),
     ],
 )
-def test_what_a_fault_does_in_words(fault: AnyFault, words: str) -> None:
-    assert effect_of(fault) == words
+def test_what_became_of_an_object(what: Any, metadata: dict[str, str], told: str) -> None:  # noqa: ANN401  # a Literal
+    body = {"kind": "Pod", "metadata": metadata}
+    commit = Committed(at=0, resource="pods", type=what, namespace="ns", name="a", uid="u", revision=1, object=body)
+    assert participle(commit) == told
+    assert [full_name(commit), short_name(commit)] == ["pod/ns/a", "pod/a"]
 
 
-def test_what_is_done_to_everything_has_words_of_its_own() -> None:
-    assert effect_of(HoldStream(resource="*")) == "all its streams were held"
-    assert effect_of(PastSnapshot(resource="*")) == "reads of everything with resourceVersion 0 were answered from the past"
+def test_of_an_owner_or_of_none() -> None:
+    assert [of_owner("Widget/w"), of_owner("")] == [" of widget/w", ""]

@@ -1,18 +1,22 @@
 """What all faults have in common: whom they concern, what makes no sense in them, how they are called."""
 
-from typing import get_args
+from typing import Any, get_args
 
+import msgspec
 import pytest
 
 from staleproof.core.fault import (
     AnyFault,
     HideOwnWrite,
     HoldStream,
+    LoseAnswer,
     Misfit,
     OwnWrite,
+    PastSnapshot,
     Reject,
     Seat,
     SeverStream,
+    Skew,
     SlowAnswer,
     Window,
 )
@@ -238,3 +242,30 @@ def test_fields_are_spelt_as_in_plans() -> None:
 def test_one_of() -> None:
     assert list(one_of("code", 500, (500, 503))) == []
     assert list(one_of("code", 404, (500, 503), "31")) == [Misfit("code is 404, expected one of 500, 503", "31")]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_fault_says_in_words_what_it_does(kind: type[AnyFault]) -> None:
+    written: dict[str, Any] = {"fault": kind.__struct_config__.tag, "resource": "pods"}
+    if "by_seconds" in kind.__struct_fields__:
+        written["bySeconds"] = {"pods": 1.0} if kind is Skew else 1.0
+    told = msgspec.convert(written, AnyFault).phrase
+    assert told
+    assert "{" not in told
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (HoldStream(resource="pods"), "its pods stream was held"),
+        (HoldStream(resource="*"), "all its streams were held"),
+        (PastSnapshot(), "reads of everything with resourceVersion 0 were answered from the past"),
+        (PastSnapshot(resource="*"), "reads of everything with resourceVersion 0 were answered from the past"),
+        (Reject(resource="pods", code=503), "requests about pods were answered 503 and not executed"),
+        (Reject(resource="*", code=0), "requests about everything were cut off and not executed"),
+        (LoseAnswer(resource="pods"), "answers about pods were lost, the requests executed"),
+        (LoseAnswer(resource="pods", code=504), "answers about pods were lost and told as 504, the requests executed"),
+    ],
+)
+def test_what_a_fault_does_in_words(fault: AnyFault, words: str) -> None:
+    assert fault.phrase == words

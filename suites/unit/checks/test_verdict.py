@@ -1,6 +1,6 @@
-"""Three values, and the worst one wins."""
+"""Four values, and the worst one wins."""
 
-from staleproof.checks.verdict import Finding, Outcome, failed, inconclusive, not_exercised, passed
+from staleproof.checks.verdict import Finding, Outcome, Verdict
 
 
 def test_the_worst_outcome_wins_and_nothing_seen_is_never_a_pass() -> None:
@@ -10,10 +10,9 @@ def test_the_worst_outcome_wins_and_nothing_seen_is_never_a_pass() -> None:
     assert [outcome.word for outcome in Outcome] == ["inconclusive", "passed", "inconclusive", "failed"]
 
 
-def test_a_verdict_says_what_it_rests_on() -> None:
-    finding = Finding("settles", "it wrote again", (1, 2))
+def test_a_verdict_rests_on_nothing_unless_it_says_on_what() -> None:
+    finding = Finding("it wrote again", (1, 2))
 
-    assert passed("settles").outcome is Outcome.PASS
-    assert failed("settles", [finding]).findings == (finding,)
-    assert inconclusive("settles", "the harness broke").why == "the harness broke"
-    assert not_exercised("settles", "nothing happened").outcome is Outcome.NOT_EXERCISED
+    assert Verdict("settles", Outcome.FAIL, (finding,)).findings == (finding,)
+    assert (Verdict("settles", Outcome.PASS).findings, Verdict("settles", Outcome.PASS).why) == ((), "")
+    assert (finding.though, finding.requirement) == ("", "")

@@ -54,13 +54,20 @@ def test_what_became_of_it_and_how_it_is_told(found: PlannedFault, expected: Pla
     assert str(found) == text
 
 
-@pytest.mark.parametrize("entries", [(FIRED, REFUSED), (REFUSED, FIRED), (REFUSED, FIRED, MISSED)])
-def test_what_fired_has_fired_whatever_was_refused_besides(entries: tuple[Entry, ...]) -> None:
-    assert became(HOLD, *entries).outcome == "fired"
-
-
-def test_what_was_refused_is_not_told_as_missed() -> None:
-    assert became(PAST, MISSED, REFUSED).outcome == became(PAST, REFUSED, MISSED).outcome == "refused"
+@pytest.mark.parametrize(
+    ("fault", "entries", "outcome"),
+    [
+        (HOLD, (FIRED, REFUSED), "fired"),
+        (HOLD, (REFUSED, FIRED), "fired"),
+        (HOLD, (REFUSED, FIRED, MISSED), "fired"),
+        (PAST, (MISSED, REFUSED), "refused"),
+        (PAST, (REFUSED, MISSED), "refused"),
+    ],
+)
+def test_what_fired_has_fired_and_what_was_refused_was_not_missed(
+    fault: AnyFault, entries: tuple[Entry, ...], outcome: str
+) -> None:
+    assert became(fault, *entries).outcome == outcome
 
 
 def test_it_is_the_first_time_that_is_told() -> None:

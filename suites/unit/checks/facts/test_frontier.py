@@ -1,13 +1,33 @@
 """What the controller had been shown, entry by entry."""
 
-from staleproof.checks.facts.frontier import Frontier
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from staleproof.checks.facts.frontier import Frontier, frontier, frontiers
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import Answered, Asked, Closed, Delivered, Entry, EventType, Item, Listed, Opened, Settled, Started
 
-PODS = "pods"
+from ..script import trial
+
+PODS, GONE = "pods", 1000
 
 
-def opened(stream: int = 1, *, namespace: str = "", watch_list: bool = False, since: int | None = None) -> Opened:
-    return Opened(at=0, stream=stream, client="c", resource=PODS, namespace=namespace, watch_list=watch_list, since=since)
+@dataclass(frozen=True)
+class Shown:
+    """By uid the newest revision shown, GONE for an end, None for a uid that was only told; by name the uid believed to be there;
+    how far streams and lists reached; how new the newest whole list was."""
+
+    seen: Mapping[str, int | None] = field(default_factory=dict)
+    present: Mapping[str, str] = field(default_factory=dict)
+    newest: int = 0
+    listed: int = -1
+
+
+def opened(stream: int = 1, **fields: Any) -> Opened:  # noqa: ANN401
+    return Opened(at=0, stream=stream, client="c", resource=PODS, **fields)
 
 
 def event(what: EventType, name: str, uid: str, revision: int, *, stream: int = 1, namespace: str = "ns") -> Delivered:
@@ -18,176 +38,139 @@ def bookmark(revision: int, *, initial_end: bool = False) -> Delivered:
     return Delivered(at=0, stream=1, type="BOOKMARK", revision=revision, initial_end=initial_end)
 
 
-def listed(revision: int, *items: Item, namespace: str = "", selector: str = "", more: bool = False) -> Listed:
-    return Listed(
-        at=0,
-        request=1,
-        client="c",
-        resource=PODS,
-        namespace=namespace,
-        selector=selector,
-        revision=revision,
-        items=items,
-        more=more,
-    )
+def listed(revision: int, *items: Item, **fields: Any) -> Listed:  # noqa: ANN401
+    return Listed(at=0, request=1, client="c", resource=PODS, revision=revision, items=items, **fields)
 
 
-def item(name: str, uid: str, revision: int = 5, namespace: str = "ns") -> Item:
-    return Item(namespace, name, uid, revision)
+def item(name: str, uid: str, revision: int = 5) -> Item:
+    return Item("ns", name, uid, revision)
 
 
 def asked(verb: str, name: str = "", *, subresource: str = "") -> Asked:
     return Asked(at=0, request=7, client="c", verb=verb, resource=PODS, namespace="ns", name=name, subresource=subresource)
 
 
-def answered(code: int = 200, *, name: str = "", uid: str = "", revision: int | None = None) -> Answered:
-    return Answered(
-        at=0,
-        request=7,
-        outcome="ok" if code < 300 else "fail",
-        code=code,
-        namespace="ns",
-        name=name,
-        uid=uid,
-        revision=revision,
-    )
+def answered(code: int = 200, **fields: Any) -> Answered:  # noqa: ANN401
+    return Answered(at=0, request=7, outcome="ok" if code < 300 else "fail", code=code, namespace="ns", **fields)
 
 
-def after(*entries: Entry) -> Frontier:
-    frontier = Frontier()
-    for entry in entries:
-        frontier.advance(entry)
-    return frontier
+def folded(entries: Sequence[Entry]) -> Frontier:
+    found = Frontier()
+    for index, entry in enumerate(entries):
+        found.advance(index, entry)
+    return found
 
 
-def test_a_frame_shows_its_object_at_its_revision() -> None:
-    frontier = after(opened(), event("ADDED", "a", "u1", 7))
-
-    assert frontier.has_seen("u1", 7)
-    assert not frontier.has_seen("u1", 8)
-    assert not frontier.has_seen("u2", 0)
-    assert frontier.present(PODS, "ns", "a") == "u1"
-    assert frontier.newest == {PODS: 7}
-
-
-def test_an_older_frame_takes_nothing_back() -> None:
-    assert after(opened(), event("MODIFIED", "a", "u1", 9), event("MODIFIED", "a", "u1", 7)).has_seen("u1", 9)
+def shown(seen: Frontier, *, before: int) -> Shown:
+    uids = {
+        uid: GONE if seen.has_seen(uid, GONE, before=before) else seen.shown(uid, before=before)
+        for uid in ("u0", "u1", "u2", "u3")
+        if seen.is_known(uid, before=before) or seen.has_seen(uid, GONE, before=before)
+    }
+    present = {name: uid for name in ("a", "b", "c", "old") if (uid := seen.present(PODS, "ns", name, before=before))}
+    whole = max((r for r in range(100) if seen.has_listed(PODS, "ns", r, before=before)), default=-1)
+    return Shown(uids, present, seen.newest(PODS, before=before), whole)
 
 
-def test_a_deletion_shows_the_end() -> None:
-    frontier = after(opened(), event("ADDED", "a", "u1", 7), event("DELETED", "a", "u1", 8))
-
-    assert frontier.has_seen("u1", 1000)
-    assert frontier.present(PODS, "ns", "a") == ""
-
-
-def test_another_incarnation_shows_the_end_of_the_one_before() -> None:
-    frontier = after(opened(), event("ADDED", "a", "u1", 7), event("ADDED", "a", "u2", 9))
-
-    assert frontier.has_seen("u1", 1000)
-    assert frontier.present(PODS, "ns", "a") == "u2"
-
-
-def test_a_bookmark_moves_the_stream_but_shows_no_object() -> None:
-    frontier = after(opened(), bookmark(50))
-
-    assert frontier.newest == {PODS: 50}
-    assert frontier.known == set()
-    assert not frontier.has_listed(PODS, "ns", 50)
-
-
-def test_a_frame_of_an_unknown_stream_shows_nothing() -> None:
-    assert after(event("ADDED", "a", "u1", 7)).known == set()
-
-
-def test_a_stream_that_was_open_before_has_been_shown_that_far() -> None:
-    assert after(opened(since=40)).newest == {PODS: 40}
-
-
-def test_a_list_shows_what_is_in_it_and_that_the_rest_is_gone() -> None:
-    frontier = after(opened(), event("ADDED", "a", "u1", 7), event("ADDED", "b", "u2", 8), listed(9, item("a", "u1", 7)))
-
-    assert frontier.has_seen("u2", 1000)
-    assert not frontier.has_seen("u1", 8)
-    assert frontier.has_listed(PODS, "ns", 9)
-    assert not frontier.has_listed(PODS, "ns", 10)
-    assert not frontier.has_listed("nodes", "", 1)
-
-
-def test_a_list_of_one_namespace_says_nothing_of_another() -> None:
-    elsewhere = event("ADDED", "a", "u1", 7, namespace="elsewhere")
-    frontier = after(opened(), elsewhere, event("ADDED", "b", "u2", 8), listed(9, namespace="ns"))
-
-    assert not frontier.has_seen("u1", 8)
-    assert frontier.has_seen("u2", 1000)
-    assert not frontier.has_listed(PODS, "elsewhere", 9)
-
-
-def test_a_list_in_pages_is_whole_with_its_last_page() -> None:
-    first = listed(9, item("a", "u1"), more=True)
-    seen = after(opened(), event("ADDED", "c", "u3", 4), first)
-
-    assert not seen.has_seen("u3", 1000)
-    assert not seen.has_listed(PODS, "ns", 9)
-
-    seen.advance(listed(9, item("b", "u2")))
-
-    assert seen.has_seen("u3", 1000)
-    assert not seen.has_seen("u1", 1000)
-    assert seen.has_listed(PODS, "ns", 9)
-
-
-def test_the_end_of_the_initial_events_makes_them_a_list() -> None:
-    burst = opened(1, watch_list=True), event("ADDED", "a", "u1", 7), bookmark(9, initial_end=True)
-    frontier = after(opened(2), event("ADDED", "old", "u0", 5, stream=2), *burst)
-
-    assert frontier.has_seen("u0", 1000)
-    assert not frontier.has_seen("u1", 8)
-    assert frontier.has_listed(PODS, "ns", 9)
+A1, B2 = event("ADDED", "a", "u1", 7), event("ADDED", "b", "u2", 8)
+CASES: dict[str, tuple[Sequence[Entry], Shown]] = {
+    "a frame shows its object at its revision": ([opened(), A1], Shown({"u1": 7}, {"a": "u1"}, 7)),
+    "an older frame takes nothing back": (
+        [opened(), event("MODIFIED", "a", "u1", 9), event("MODIFIED", "a", "u1", 7)],
+        Shown({"u1": 9}, {"a": "u1"}, 9),
+    ),
+    "a deletion shows the end": ([opened(), A1, event("DELETED", "a", "u1", 8)], Shown({"u1": GONE}, {}, 8)),
+    "another incarnation shows the end of the one before": (
+        [opened(), A1, event("ADDED", "a", "u2", 9)],
+        Shown({"u1": GONE, "u2": 9}, {"a": "u2"}, 9),
+    ),
+    "a bookmark moves the stream but shows no object": ([opened(), bookmark(50)], Shown(newest=50)),
+    "a frame of an unknown stream shows nothing": ([A1], Shown()),
+    "a stream that was open before has been shown that far": ([opened(since=40)], Shown(newest=40)),
+    "a list shows what is in it and that the rest is gone": (
+        [opened(), A1, B2, listed(9, item("a", "u1", 7))],
+        Shown({"u1": 7, "u2": GONE}, {"a": "u1"}, 9, listed=9),
+    ),
+    "a list of one namespace says nothing of another": (
+        [opened(), event("ADDED", "a", "u1", 7, namespace="elsewhere"), B2, listed(9, namespace="ns")],
+        Shown({"u1": 7, "u2": GONE}, {}, 9, listed=9),
+    ),
+    "a list in pages is not whole before its last page": (
+        [opened(), event("ADDED", "c", "u3", 4), listed(9, item("a", "u1"), more=True)],
+        Shown({"u1": 5, "u3": 4}, {"a": "u1", "c": "u3"}, 9),
+    ),
+    "a list in pages is whole with its last page": (
+        [opened(), event("ADDED", "c", "u3", 4), listed(9, item("a", "u1"), more=True), listed(9, item("b", "u2"))],
+        Shown({"u1": 5, "u2": 5, "u3": GONE}, {"a": "u1", "b": "u2"}, 9, listed=9),
+    ),
+    "the end of the initial events makes them a list": (
+        [
+            opened(2),
+            event("ADDED", "old", "u0", 5, stream=2),
+            opened(watch_list=True),
+            A1,
+            bookmark(9, initial_end=True),
+        ],
+        Shown({"u0": GONE, "u1": 7}, {"a": "u1"}, 9, listed=9),
+    ),
+    "a stream that ends in its initial events shows the end of nothing": (
+        [opened(watch_list=True), A1, Closed(at=0, stream=1, how="cut")],
+        Shown({"u1": 7}, {"a": "u1"}, 7),
+    ),
+    "a get shows an object": ([asked("get", "a"), answered(name="a", uid="u1", revision=7)], Shown({"u1": 7}, {"a": "u1"})),
+    "a get shows an absence": (
+        [asked("get", "a"), answered(name="a", uid="u1", revision=7), asked("get", "a"), answered(404)],
+        Shown({"u1": GONE}),
+    ),
+    "that something unknown is not there says nothing": ([asked("get", "a"), answered(404)], Shown()),
+    "the answer to an own write tells the uid and shows nothing": (
+        [asked("create"), answered(201, name="a", uid="u1", revision=7)],
+        Shown({"u1": None}),
+    ),
+    "the answer to a write of a subresource tells the uid as well": (
+        [asked("update", "a", subresource="status"), answered(name="a", uid="u1", revision=7)],
+        Shown({"u1": None}),
+    ),
+    "an answer without a question tells nothing": ([answered(uid="u1")], Shown()),
+    "a refusal tells nothing": ([asked("create"), answered(409, uid="u1")], Shown()),
+    "a new life knows nothing": ([opened(), A1, listed(9, item("a", "u1")), Started(at=0, life=2)], Shown()),
+    "what is none of its business changes nothing": ([Settled(at=0, ok=True)], Shown()),
+}
 
 
-def test_a_stream_that_ends_in_its_initial_events_shows_the_end_of_nothing() -> None:
-    closed = Closed(at=0, stream=1, how="cut")
-
-    assert not after(opened(1, watch_list=True), event("ADDED", "a", "u1", 7), closed).has_seen("u1", 8)
-
-
-def test_a_get_shows_an_object_or_its_absence() -> None:
-    frontier = after(asked("get", "a"), answered(name="a", uid="u1", revision=7))
-    assert frontier.has_seen("u1", 7)
-
-    for entry in (asked("get", "a"), answered(404)):
-        frontier.advance(entry)
-    assert frontier.has_seen("u1", 1000)
+@pytest.mark.parametrize(("entries", "expected"), CASES.values(), ids=CASES.keys())
+def test_what_was_shown(entries: Sequence[Entry], expected: Shown) -> None:
+    assert shown(folded(entries), before=len(entries)) == expected
 
 
-def test_that_something_unknown_is_not_there_says_nothing() -> None:
-    assert after(asked("get", "a"), answered(404)).gone == set()
+@pytest.mark.parametrize("entries", [entries for entries, _ in CASES.values()], ids=CASES.keys())
+def test_what_is_asked_later_of_a_position_is_answered_as_it_was_then(entries: Sequence[Entry]) -> None:
+    whole = folded(entries)
+
+    for end in range(len(entries) + 1):
+        assert shown(whole, before=end) == shown(folded(entries[:end]), before=end)
 
 
-def test_the_answer_to_an_own_write_tells_the_uid_and_shows_nothing() -> None:
-    frontier = after(asked("create"), answered(201, name="a", uid="u1", revision=7))
+def test_an_object_is_seen_up_to_what_was_shown_of_it() -> None:
+    seen = folded([opened(), A1, asked("create"), answered(201, name="b", uid="u2", revision=8)])
 
-    assert frontier.known == {"u1"}
-    assert not frontier.has_seen("u1", 0)
-
-
-def test_the_answer_to_a_write_of_a_subresource_tells_the_uid_as_well() -> None:
-    assert after(asked("update", "a", subresource="status"), answered(name="a", uid="u1", revision=7)).known == {"u1"}
+    assert [seen.has_seen("u1", revision, before=4) for revision in (7, 8)] == [True, False]
+    assert [seen.has_seen(uid, 0, before=4) for uid in ("u1", "u2", "u3")] == [True, False, False]
 
 
-def test_an_answer_without_a_question_and_a_refusal_tell_nothing() -> None:
-    assert after(answered(uid="u1")).known == set()
-    assert after(asked("create"), answered(409, uid="u1")).known == set()
+def test_lists_say_nothing_of_other_resources_and_namespaces() -> None:
+    seen = folded([opened(), listed(9, namespace="ns")])
+
+    assert not seen.has_listed("nodes", "", 1, before=2)
+    assert not seen.has_listed(PODS, "elsewhere", 9, before=2)
 
 
-def test_a_new_life_knows_nothing() -> None:
-    frontier = after(opened(), event("ADDED", "a", "u1", 7), listed(9, item("a", "u1")), Started(at=0, life=2))
+def test_each_client_has_a_frontier_of_its_own_and_the_first_is_the_controllers() -> None:
+    script = trial().applied("w").creates("w-a").adds(Opened, stream=9, client="another", resource="nodes", since=300)
+    script.adds(Delivered, stream=9, type="ADDED", name="n", uid="u9", revision=301)
+    found, end = Trial(script.ends()), len(script.entries)
 
-    assert not frontier.has_seen("u1", 0)
-    assert not frontier.has_listed(PODS, "ns", 0)
-    assert (frontier.known, frontier.newest, frontier.present(PODS, "ns", "a")) == (set(), {}, "")
-
-
-def test_what_is_none_of_its_business_changes_nothing() -> None:
-    assert after(Settled(at=0, ok=True)) == Frontier()
+    assert list(frontiers(found)) == ["controller", "another"]
+    assert [each.newest("nodes", before=end) for each in frontiers(found).values()] == [0, 301]
+    assert frontier(found) is frontiers(found)["controller"]
+    assert not frontier(Trial(trial().unfinished())).is_known("u9", before=end)

@@ -2,8 +2,12 @@
 
 import pytest
 
-from staleproof.checks.facts.initial_lists import InitialLists
+from staleproof.checks.facts.initial_lists import initial_lists
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import Asked, Delivered, Entry, Listed, Opened, Refused, Started
+from staleproof.core.history import History
+
+from ..script import trial
 
 ASKED = Asked(at=0, request=1, client="c", verb="list", resource="pods")
 WATCH_LIST = Opened(at=0, stream=7, client="c", resource="pods", watch_list=True)
@@ -21,31 +25,26 @@ COMPLETE = (
 )
 
 
-def after(*entries: Entry) -> InitialLists:
-    lists = InitialLists()
-    for index, entry in enumerate(entries):
-        lists.advance(index, entry)
-    return lists
+def pods(*entries: Entry, resource: str = "pods") -> str:
+    """How far the first list of a resource has come."""
+    lists, end = initial_lists(Trial(History(trial().header(), entries))), len(entries)
+    under_way, complete = lists.is_under_way(resource, before=end), lists.is_complete(resource, before=end)
+    assert not (under_way and complete)
+    return "under way" if under_way else "complete" if complete else "not begun"
 
 
 @pytest.mark.parametrize("entries", BEGUN)
 def test_what_was_begun_is_under_way(entries: tuple[Entry, ...]) -> None:
-    assert after(*entries).is_under_way("pods")
-    assert not after(*entries).is_complete("pods")
+    assert pods(*entries) == "under way"
 
 
 @pytest.mark.parametrize("entries", COMPLETE)
-def test_until_it_is_complete(entries: tuple[Entry, ...]) -> None:
-    assert after(*entries).is_complete("pods")
-    assert not after(*entries, ASKED).is_under_way("pods")
+def test_until_it_is_complete_in_this_life(entries: tuple[Entry, ...]) -> None:
+    again = Started(at=1, life=2)
+
+    assert [pods(*entries), pods(*entries, ASKED)] == ["complete", "complete"]
+    assert [pods(*entries, again), pods(*entries, again, ASKED)] == ["not begun", "under way"]
 
 
 def test_what_was_never_asked_for_is_neither() -> None:
-    assert not after(ASKED).is_under_way("secrets")
-    assert not after(ASKED).is_complete("secrets")
-
-
-@pytest.mark.parametrize("entries", COMPLETE)
-def test_a_new_life_begins_again(entries: tuple[Entry, ...]) -> None:
-    assert not after(*entries, Started(at=1, life=2)).is_complete("pods")
-    assert after(*entries, Started(at=1, life=2), ASKED).is_under_way("pods")
+    assert pods(ASKED, resource="secrets") == "not begun"

@@ -1,98 +1,134 @@
-"""Children over time."""
+"""Objects over time."""
 
 import msgspec
+import pytest
 
-from staleproof.checks.facts.object_history import Child, Population, names_of, population
+from staleproof.checks.facts.object_history import BEYOND, Incarnation, ObjectHistory, names, object_history
 from staleproof.checks.facts.roles import Role
-from staleproof.core.entry import Answered
+from staleproof.checks.trial import Trial
 
 from ..life_script import LifeScript, losing
-from ..script import WIDGETS, Script, reference, trial
+from ..report_script import trial
+from ..script import WIDGETS, Script, reference
 
 PODS = Role("Widget/w", "pods", "w-")
 
 
-def child(made: Population, name: str) -> Child:
-    return next(found for found in made.children.values() if found.named.name == name)
+def made(script: Script) -> ObjectHistory:
+    return object_history(Trial(script.ends()))
 
 
-def test_who_created_and_deleted_a_child_is_told_by_the_answers() -> None:
-    made = population(trial().applied("w").creates("w-a").made("w-b").deletes("w-b").removed("w-a").ends())
-
-    assert child(made, "w-a").creator is not None
-    assert child(made, "w-a").deleter is None
-    assert child(made, "w-b").creator is None
-    assert child(made, "w-b").deleter is not None
+def named(found: ObjectHistory, name: str) -> Incarnation:
+    return next(each for each in found.objects.values() if each.name == name)
 
 
-def test_deleting_what_was_deleted_before_is_nobodys_deletion() -> None:
-    made = population(trial().applied("w").creates("w-a").terminating("w-a").deletes("w-a").ends())
-
-    assert child(made, "w-a").deleter is None
-
-
-def test_a_deletecollection_deletes_each() -> None:
-    made = population(trial().applied("w").creates("w-a", "w-b").deletes_all().ends())
-
-    assert all(child(made, name).deleter for name in ("w-a", "w-b"))
-    assert list(made.counts[PODS].values()) == [1, 2, 1, 0]
+def applied_by_the_server(code: int) -> Script:
+    """The last create was a server-side apply."""
+    script = trial().applied("w").creates("w-a")
+    asked = next(i for i in range(len(script.entries) - 1, 0, -1) if getattr(script.entries[i], "verb", "") == "create")
+    script.entries[asked] = msgspec.structs.replace(script.entries[asked], verb="patch", name="w-a")
+    script.entries[-1] = msgspec.structs.replace(script.entries[-1], code=code)
+    return script
 
 
-def test_live_is_not_deleted_and_deleted_is_deletion_timestamp_set() -> None:
-    made = population(trial().applied("w").creates("w-a", "w-b", "w-c").terminating("w-a").removed("w-a").creates("w-d").ends())
-
-    assert list(made.counts[PODS].values()) == [1, 2, 3, 2, 3]
-    assert (made.peak(PODS), made.trough(PODS)) == (3, 2)
-    assert made.live_after(PODS, child(made, "w-b").created) == 2
-    assert made.peak_until(PODS, child(made, "w-b").created) == 2
+def lost() -> LifeScript:
+    script = LifeScript(losing()).applied("w").creates("w-a").loses_the_answer()
+    return script.creates("w-b").deletes("w-b").loses_the_answer()
 
 
-def test_a_role_that_never_was_has_no_peak() -> None:
-    assert (Population().peak(PODS), Population().trough(PODS)) == (0, 0)
+@pytest.mark.parametrize(
+    ("script", "name", "created", "deleted"),
+    [
+        (trial().applied("w").creates("w-a").removed("w-a"), "w-a", True, False),
+        (trial().applied("w").made("w-b").deletes("w-b"), "w-b", False, True),
+        (trial().applied("w").creates("w-a").terminating("w-a").deletes("w-a"), "w-a", True, False),
+        (trial().applied("w").creates("w-a", "w-b").deletes_all(), "w-a", True, True),
+        (trial().applied("w").creates("w-a", "w-b").deletes_all(), "w-b", True, True),
+        (lost(), "w-a", True, False),
+        (lost(), "w-b", True, True),
+        (applied_by_the_server(201), "w-a", True, False),
+        (applied_by_the_server(200), "w-a", False, False),
+    ],
+    ids=[
+        "the answers tell what it created",
+        "and what it deleted",
+        "what was deleted before is nobody's deletion",
+        "a deletecollection deletes each",
+        "really each",
+        "a create whose answer was lost",
+        "a delete whose answer was lost",
+        "a server-side apply that finds nothing is a create",
+        "one that finds something is not",
+    ],
+)
+def test_what_the_controller_created_and_deleted(script: Script, name: str, *, created: bool, deleted: bool) -> None:
+    each = named(made(script), name)
+
+    assert (each.creator is not None, each.deleter is not None) == (created, deleted)
 
 
-def test_an_object_that_was_already_going_when_it_was_first_seen_never_counts_as_live() -> None:
-    script = trial().applied("w").applied("w-a", "pods").terminating("w-a")
-    script.entries = [
-        entry for entry in script.entries if getattr(entry, "type", "") != "ADDED" or getattr(entry, "name", "") == "w"
-    ]
+def test_a_create_whose_answer_was_lost_did_not_succeed() -> None:
+    creator = named(made(lost()), "w-a").creator
 
-    assert list(population(script.ends()).counts[Role("", "pods", "w-")].values()) == [0]
-
-
-def test_incarnations_of_an_owner_are_told_apart() -> None:
-    script = trial().applied("w").creates("w-a").removed("w", WIDGETS).applied("w").creates("w-b")
-
-    assert {named.owner for named in names_of(script.ends()) if named.resource == "pods"} == {"Widget/w", "Widget/w#2"}
-
-
-def test_other_namespaces_and_bookkeeping_do_not_count() -> None:
-    script = trial().applied("leader", "leases.coordination.k8s.io")
-    script.entries += reference(1).applied("w").entries
-
-    assert population(script.ends()).children == {}
-
-
-def test_writes_whose_answer_was_lost_are_the_controllers_all_the_same() -> None:
-    script = LifeScript(losing()).applied("w").creates("w-a").loses_the_answer().creates("w-b").deletes("w-b").loses_the_answer()
-    made = population(script.ends())
-
-    assert [found.creator is not None for found in (child(made, "w-a"), child(made, "w-b"))] == [True, True]
-    assert child(made, "w-b").deleter is not None
-    creator = child(made, "w-a").creator
     assert creator is not None
     assert not creator.succeeded
 
 
-def applied_by_the_server(script: Script, code: int) -> Population:
-    """The last create was a server-side apply."""
-    asked = next(i for i in range(len(script.entries) - 1, 0, -1) if getattr(script.entries[i], "verb", "") == "create")
-    script.entries[asked] = msgspec.structs.replace(script.entries[asked], verb="patch", name="w-a")
-    script.entries[-1] = msgspec.structs.replace(script.entries[-1], code=code)
-    assert isinstance(script.entries[-1], Answered)
-    return population(script.ends())
+def test_live_is_not_deleted_and_deleted_is_deletion_timestamp_set() -> None:
+    found = made(trial().applied("w").creates("w-a", "w-b", "w-c").terminating("w-a").removed("w-a").creates("w-d"))
+    a, b, d = (named(found, name) for name in ("w-a", "w-b", "w-d"))
+    assert a.deleted is not None
+
+    assert list(found.counts[PODS].values()) == [1, 2, 3, 2, 3]
+    assert (found.peak(PODS), found.trough(PODS)) == (3, 2)
+    assert found.live_after(PODS, b.created) == found.peak_until(PODS, b.created) == 2
+    assert [found.live_at(PODS, index) for index in (a.created - 1, b.created + 1, a.deleted, d.created + 9)] == [0, 2, 2, 3]
+    assert [found.peak_between(PODS, *span) for span in [(b.created, a.deleted), (a.deleted, d.created - 1)]] == [3, 2]
+    assert [a.is_live(before=index) for index in (a.created, a.created + 1, a.deleted, a.deleted + 1)] == [False, True, True, False]
+    assert a.is_gone(before=a.deleted + 1)
 
 
-def test_a_server_side_apply_that_finds_nothing_is_a_create() -> None:
-    assert child(applied_by_the_server(trial().applied("w").creates("w-a"), 201), "w-a").creator is not None
-    assert child(applied_by_the_server(trial().applied("w").creates("w-a"), 200), "w-a").creator is None
+def test_a_deletecollection_leaves_none_and_a_role_that_never_was_has_no_peak() -> None:
+    collected, nothing = made(trial().applied("w").creates("w-a", "w-b").deletes_all()), ObjectHistory({})
+
+    assert list(collected.counts[PODS].values()) == [1, 2, 1, 0]
+    assert (nothing.peak(PODS), nothing.trough(PODS), nothing.live_at(PODS, 9), nothing.peak_between(PODS, 0, 9)) == (0, 0, 0, 0)
+
+
+def test_an_object_that_was_already_going_when_it_was_first_seen_never_counts_as_live() -> None:
+    script = trial().applied("w").applied("w-a", "pods").terminating("w-a")
+    script.entries = [e for e in script.entries if getattr(e, "type", "") != "ADDED" or getattr(e, "name", "") == "w"]
+
+    assert list(made(script).counts[Role("", "pods", "w-")].values()) == [0]
+
+
+def test_incarnations_are_told_apart_and_called_as_roles_call_them() -> None:
+    found = made(trial().wants(1).creates("w-a").removed("w", WIDGETS).applied("w", spec=1).creates("w-b"))
+
+    assert [each.label for each in found.named(WIDGETS, "w")] == ["Widget/w", "Widget/w#2"]
+    assert [named(found, name).role.owner for name in ("w-a", "w-b")] == ["Widget/w", "Widget/w#2"]
+    assert [found.labelled(WIDGETS, label) for label in ("Widget/w", "Widget/w#2")] == list(found.named(WIDGETS, "w"))
+    assert found.labelled(WIDGETS, "Widget/x") is None
+
+
+def test_the_owner_at_the_top() -> None:
+    found = made(trial().applied("w").made("rs", "replicasets.apps").creates("rs-a", owner="rs"))
+
+    assert {found.root_of(uid) for uid in found.objects} == {named(found, "w").uid}
+    assert found.root_of("unknown") == "unknown"
+
+
+def test_names_that_every_reference_used_are_stable() -> None:
+    references = [reference(number).applied("w").creates("w-a").ends() for number in (1, 2)]
+    found = Trial(trial().ends(), references)
+
+    assert {each.name for each in names(found).stable} == {"w"}
+    assert names(found.references[0]) == names(found)
+
+
+def test_generations_by_revision() -> None:
+    of = named(made(trial().wants(1).says(1).wants(2)), "w")
+    first, last = of.first.entry.revision, of.last.entry.revision
+
+    assert [of.generation_at(revision) for revision in (first - 1, first, first + 1, last, last + 1)] == [1, 1, 1, 2, BEYOND]
+    assert (of.reaching(1), of.reaching(2), of.reaching(3)) == (of.first, of.last, None)

@@ -1,42 +1,57 @@
 """Which generation the controller had been shown, and by what."""
 
-from staleproof.checks.facts.provenance import incarnations
-from staleproof.checks.facts.shown_generations import Level, shown_generations
+import pytest
+
+from staleproof.checks.facts.shown_generations import Generations, shown_generations
+from staleproof.checks.trial import Trial
 
 from ..report_script import ReportScript, trial
 from ..script import WIDGETS
 
 
-def levels(script: ReportScript) -> tuple[int, int]:
-    """In the caches, and by any means, in the end."""
-    history = script.ends()
-    objects = incarnations(history)
-    shown = shown_generations(history, objects)[next(iter(objects))]
-    end = len(script.entries) - 4  # the script's usual end lists once more
-    return shown.cached.at(end), shown.known.at(end)
+def held() -> ReportScript:
+    """The second generation is hidden."""
+    return trial().wants(1).hold(WIDGETS).wants(2)
 
 
-def test_frames_and_lists_fill_the_caches() -> None:
-    assert levels(trial().wants(1)) == (1, 1)
-    assert levels(trial().wants(1).hold(WIDGETS).wants(2)) == (1, 1)
-    assert levels(trial().wants(1).hold(WIDGETS).wants(2).let_go(WIDGETS)) == (2, 2)
-    assert levels(trial().wants(1).hold(WIDGETS).wants(2).lists(WIDGETS)) == (2, 2)
+@pytest.mark.parametrize(
+    ("script", "cached", "known"),
+    [
+        (trial().wants(1), 1, 1),
+        (held(), 1, 1),
+        (held().let_go(WIDGETS), 2, 2),
+        (held().lists(WIDGETS), 2, 2),
+        (held().gets("w", WIDGETS), 1, 2),
+        (held().says(1), 1, 2),
+        (trial().wants(1).restarted(), 0, 0),
+        (trial().wants(1).restarted().gets("w", WIDGETS), 0, 1),
+    ],
+    ids=[
+        "a frame fills the caches",
+        "one that is held does not",
+        "until it is let go",
+        "a list fills them, too",
+        "a live read tells without filling them",
+        "so does the answer to an own write",
+        "a new life has been shown nothing",
+        "and reads live",
+    ],
+)
+def test_what_had_been_shown_in_the_end(script: ReportScript, cached: int, known: int) -> None:
+    shown, end = shown_generations(Trial(script.unfinished())), len(script.entries)
 
-
-def test_live_reads_and_own_answers_tell_without_filling_them() -> None:
-    assert levels(trial().wants(1).hold(WIDGETS).wants(2).gets("w", WIDGETS)) == (1, 2)
-    assert levels(trial().wants(1).hold(WIDGETS).wants(2).says(1)) == (1, 2)
-
-
-def test_a_new_life_has_been_shown_nothing() -> None:
-    assert levels(trial().wants(1).restarted()) == (0, 0)
-    assert levels(trial().wants(1).restarted().gets("w", WIDGETS)) == (0, 1)
+    assert (shown.cached.before(end, "ns-uid-1"), shown.known.before(end, "ns-uid-1")) == (cached, known)
 
 
 def test_since_when_and_from_when() -> None:
-    level = Level([(2, 1), (5, 3), (8, 0), (9, 2)])
+    levels = Generations()
+    levels.show(2, "u", 1)
+    levels.show(5, "u", 3)
+    levels.show(6, "u", 2)
+    levels.forget(8)
+    levels.show(9, "u", 2)
 
-    assert [level.at(index) for index in (2, 3, 6, 9, 10)] == [0, 1, 3, 0, 2]
-    assert [level.reached(g, before=8) for g in (1, 2, 3, 4)] == [2, 5, 5, None]
-    assert [level.reached(g, before=20) for g in (1, 2, 3)] == [9, 9, None]
-    assert [level.rises(2, after=after) for after in (0, 6, 10)] == [5, 9, None]
+    assert [levels.before(index, "u") for index in (2, 3, 6, 7, 9, 10)] == [0, 1, 3, 3, 0, 2]
+    assert [levels.reached("u", g, before=8) for g in (1, 2, 3, 4)] == [2, 5, 5, None]
+    assert [levels.reached("u", g, before=20) for g in (1, 2, 3)] == [9, 9, None]
+    assert [levels.rises("u", 2, after=after) for after in (0, 6, 10)] == [5, 9, None]

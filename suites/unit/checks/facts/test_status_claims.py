@@ -1,31 +1,43 @@
-"""What is a statement, and what was known when it was made."""
+"""What is a claim about a generation, and whether the controller had acted before it."""
 
 import pytest
 
-from staleproof.checks.facts.object_history import population
-from staleproof.checks.facts.status_claims import OBSERVED, Reporting, observed, ready, reportings
+from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.facts.roles import Role
+from staleproof.checks.facts.status_claims import (
+    OBSERVED,
+    acted_before,
+    acted_on_children,
+    asked_on_others,
+    fewest_when_ready,
+    first_ready,
+    observed_claims,
+    ready,
+)
 from staleproof.checks.trial import Trial
 
 from ..report_script import ReportScript, pair, trial
-from ..script import WIDGETS
+
+READY = "status.conditions[Ready].observedGeneration"
 
 
-def said(script: ReportScript) -> list[tuple[str, int, int | None]]:
-    history = script.ends()
-    return [(s.about, s.generation, s.last) for s in Reporting(history, population(history)).statements(observed)]
-
-
-def test_only_what_an_own_write_changed_is_a_statement() -> None:
-    assert said(trial().wants(1).says(1).says(1, replicas=3).wants(2).says(2)) == [(OBSERVED, 1, None), (OBSERVED, 2, 1)]
-    assert said(trial().wants(1).applied("w", status={"observedGeneration": 1}).says(1, replicas=3)) == []
-
-
-def test_the_last_claim_is_remembered_although_it_was_withdrawn() -> None:
-    assert said(trial().wants(1).says(2).says().says(1)) == [(OBSERVED, 2, None), (OBSERVED, 1, 2)]
-
-
-def test_conditions_make_statements_of_their_own() -> None:
-    assert said(trial().wants(1).says(ready=1)) == [("status.conditions[Ready].observedGeneration", 1, None)]
+@pytest.mark.parametrize(
+    ("script", "claims"),
+    [
+        (trial().wants(1).says(1).says(1, replicas=3).wants(2).says(2), [(OBSERVED, 1, None), (OBSERVED, 2, 1)]),
+        (trial().wants(1).applied("w", status={"observedGeneration": 1}).says(1, replicas=3), []),
+        (trial().wants(1).says(2).says().says(1), [(OBSERVED, 2, None), (OBSERVED, 1, 2)]),
+        (trial().wants(1).says(ready=1), [(READY, 1, None)]),
+    ],
+    ids=[
+        "what an own write changed",
+        "what another claimed is carried along",
+        "the last claim is remembered although it was withdrawn",
+        "conditions make claims of their own",
+    ],
+)
+def test_what_is_a_claim(script: ReportScript, claims: list[tuple[str, int, int | None]]) -> None:
+    assert [(c.about, c.generation, c.last) for c in observed_claims(Trial(script.ends()))] == claims
 
 
 @pytest.mark.parametrize(
@@ -44,14 +56,55 @@ def test_ready_for_which_generation(status: object, claims: dict[str, int]) -> N
     assert ready({"status": status}) == claims
 
 
-def test_acting_comes_between_being_shown_and_saying_so() -> None:
-    def worked(script: ReportScript) -> ReportScript:
-        return script.wants(1).creates("w-a").says(1).wants(2).says(2).creates("w-b")
+def test_acting_comes_between_being_shown_and_claiming() -> None:
+    found = Trial(trial().wants(1).creates("w-a").says(1).wants(2).says(2).creates("w-b").ends())
 
-    history = worked(trial()).ends()
-    trial_, others = reportings(Trial(history, pair(lambda script: worked(script).ends())))
+    assert [acted_before(found, claim) for claim in observed_claims(found)] == [True, False]
 
-    assert len(others) == 2
-    assert [trial_.acted_before(each) for each in trial_.statements(observed)] == [True, False]
-    assert trial_.of_label("Widget/w", WIDGETS) is not None
-    assert trial_.of_label("Widget/x", WIDGETS) is None
+
+@pytest.mark.parametrize(
+    ("script", "asked", "acted"),
+    [
+        (trial().wants(1).creates("w-a"), True, True),
+        (trial().wants(1).made("w-a").deletes("w-a"), True, True),
+        (trial().wants(1).says(1), False, False),
+        (trial().wants(1).updates("w", subresource="", finalizers=["x"]), False, False),
+        (trial().wants(1).asks("update", "leases.coordination.k8s.io", "lock"), False, False),
+        (trial().wants(1).refused("create", "w-a", "Forbidden"), True, False),
+        (trial().wants(1).creates("x", resource="configmaps", owner=""), True, False),
+    ],
+    ids=["a create", "a delete", "a status", "the object itself", "bookkeeping", "what was refused", "what is not its child"],
+)
+def test_what_counts_as_having_acted(script: ReportScript, *, asked: bool, acted: bool) -> None:
+    found = Trial(script.ends())
+    of, end = object_history(found).objects["ns-uid-1"], len(found.entries)
+
+    assert asked_on_others(found, of, after=0, before=end) is asked
+    assert acted_on_children(found, of, after=0, before=end) is acted
+
+
+def test_only_what_lies_between_counts() -> None:
+    found = Trial(trial().wants(1).creates("w-a").ends())
+    of, asked = object_history(found).objects["ns-uid-1"], found.work[0].index
+    spans = [(0, asked), (asked, 99), (asked - 1, 99)]
+
+    assert [acted_on_children(found, of, after=after, before=before) for after, before in spans] == [False, False, True]
+    assert [asked_on_others(found, of, after=after, before=before) for after, before in spans] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("script", "fewest"),
+    [
+        (lambda script: script.wants(2).creates("w-a", "w-b").says(ready=1).ends(), {"w-": 2}),
+        (lambda script: script.wants(2).creates("w-a").says(ready=1).creates("w-b").says(ready=1, ok=True).ends(), {"w-": 1}),
+        (lambda script: script.wants(2).made("w-a").says(ready=1).ends(), {}),
+        (lambda script: script.wants(2).creates("w-a").ends(), {}),
+    ],
+    ids=["so many", "the fewest of several times", "it had not acted", "it never claimed it"],
+)
+def test_how_many_children_there_were_when_references_were_ready(script: object, fewest: dict[str, int]) -> None:
+    found = Trial(trial().wants(2).ends(), pair(script))
+    of = object_history(found).objects["ns-uid-1"]
+
+    assert fewest_when_ready(found, of, "Ready", 1) == {Role("Widget/w", "pods", stem): count for stem, count in fewest.items()}
+    assert first_ready(found, of, "Ready", 1) is None

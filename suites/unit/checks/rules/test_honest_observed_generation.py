@@ -1,15 +1,36 @@
 """honest-observed-generation: whom it accuses, whom it does not, and when it knows nothing."""
 
+from collections.abc import Callable
+
 import pytest
 
 from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import honest_observed_generation
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.history import History
 
 from ..report_script import ReportScript, pair, trial
-from ..script import WIDGETS
+from ..script import WIDGETS, told
+
+Workload = Callable[[ReportScript], History]
+NEVER = "NOT_EXERCISED: the controller reported no observedGeneration"
+NOT_BEHIND = "NOT_EXERCISED: the controller never reported while a newer generation was hidden from it, nor after that"
+BACK = "FAIL: observedGeneration of widget/ns/w went back from generation 2 to 1, though 2 had been reported, which its caches"
+UNACTED = (
+    "FAIL: observedGeneration of widget/ns/w says 2 before anything was done for it; fault-free runs always acted first, "
+    "though it knew generation 2 from a live answer only, and acted on it when its cache showed it"
+)
+LEFT_BEHIND = (
+    "FAIL: widget/ns/w ended with observed generation 1 of 2; fault-free runs ended with the newest, "
+    "though it had been shown generation 2"
+)
+
+
+def unshown(generation: int, field: str = "observedGeneration") -> str:
+    return (
+        f"FAIL: {field} of widget/ns/w says {generation}; the newest generation that the controller had been shown was 1, "
+        "though it had been shown no generation after 1"
+    )
 
 
 def began(script: ReportScript) -> ReportScript:
@@ -21,208 +42,131 @@ def scaled(script: ReportScript) -> History:
     return began(script).step(2, "scale").wants(3).creates("w-c").says(2).idle(2).ends()
 
 
-def judge(history: History, *references: History) -> Verdict:
-    return verdict_of(honest_observed_generation.REQUIREMENT, Trial(history, references or pair(scaled)))
-
-
-def held(script: ReportScript) -> ReportScript:
+def held() -> ReportScript:
     """The second generation is hidden."""
-    return began(script).step(2, "scale").hold(WIDGETS).wants(3).idle(2)
+    return began(trial()).step(2, "scale").hold(WIDGETS).wants(3).idle(2)
+
+
+def read() -> ReportScript:
+    """It is hidden, and read live."""
+    return held().gets("w", WIDGETS)
+
+
+def acts(script: ReportScript) -> ReportScript:
+    """It is shown in the end, and acted on."""
+    return script.let_go(WIDGETS).creates("w-c")
 
 
 def late(script: ReportScript) -> ReportScript:
-    """It is shown in the end, and acted on."""
-    return script.let_go(WIDGETS).creates("w-c").says(2)
+    """And reported then."""
+    return acts(script).says(2)
 
 
-def because(verdict: Verdict) -> list[str]:
-    assert verdict.outcome is Outcome.FAIL
-    return [finding.because for finding in verdict.findings]
-
-
-def test_one_that_reports_what_it_acted_on_passes() -> None:
-    assert judge(late(held(trial())).ends()).outcome is Outcome.PASS
-    assert judge(late(held(trial()).says(1, replicas=2)).ends()).outcome is Outcome.PASS
-
-
-def test_a_generation_never_shown_is_a_finding() -> None:
-    verdict = judge(late(held(trial()).says(2)).ends())
-
-    assert because(verdict) == [
-        "observedGeneration of widget/ns/w says 2; the newest generation that the controller had been shown was 1"
-    ]
-    assert verdict.findings[0].though == "though it had been shown no generation after 1"
-
-
-def test_so_is_one_that_there_never_was() -> None:
-    assert "says 7" in because(judge(held(trial()).says(7).let_go(WIDGETS).creates("w-c").says(2).ends()))[0]
-
-
-def test_so_is_one_of_a_condition() -> None:
-    verdict = judge(late(held(trial()).says(1, ready=2)).ends())
-
-    assert because(verdict)[0].startswith("conditions[Ready].observedGeneration of widget/ns/w says 2; the newest")
-
-
-def test_going_back_on_an_older_view_is_a_finding() -> None:
-    def seen(script: ReportScript) -> ReportScript:
-        return began(script).step(2, "scale").hold(WIDGETS).wants(3).gets("w", WIDGETS).creates("w-c").says(2).says(1)
-
-    verdict = judge(seen(trial()).let_go(WIDGETS).says(2).ends())
-
-    assert because(verdict) == ["observedGeneration of widget/ns/w went back from generation 2 to 1"]
-    assert verdict.findings[0].though == "though 2 had been reported, which its caches had not been shown"
-
-
-def test_also_in_a_life_that_began_with_a_list_of_the_past() -> None:
+def restarted_with_a_list_of_the_past() -> ReportScript:
     script = began(trial()).step(2, "scale").wants(3).creates("w-c").says(2)
     item = script._item(script._objects[WIDGETS, "w"])
     old = type(item)(item.namespace, item.name, item.uid, 101)
-    script.hold().restarted().page(WIDGETS, (old,), revision=104).says(1)
-
-    assert because(judge(script.ends())) == ["observedGeneration of widget/ns/w went back from generation 2 to 1"]
+    return script.hold().restarted().page(WIDGETS, (old,), revision=104).says(1)
 
 
-def test_reporting_a_live_generation_before_acting_on_it_is_a_finding() -> None:
-    verdict = judge(held(trial()).gets("w", WIDGETS).says(2).let_go(WIDGETS).creates("w-c").says(2, replicas=3).ends())
-
-    assert because(verdict) == [
-        "observedGeneration of widget/ns/w says 2 before anything was done for it; fault-free runs always acted first"
-    ]
-    assert (
-        verdict.findings[0].though
-        == "though it knew generation 2 from a live answer only, and acted on it when its cache showed it"
-    )
+def going_back() -> ReportScript:
+    seen = began(trial()).step(2, "scale").hold(WIDGETS).wants(3).gets("w", WIDGETS).creates("w-c").says(2).says(1)
+    return seen.let_go(WIDGETS).says(2)
 
 
-def test_the_answer_to_an_own_write_is_a_live_answer_as_well() -> None:
-    script = held(trial()).says(1, replicas=2).says(2).let_go(WIDGETS).creates("w-c").says(2, replicas=3)
-
-    assert "before anything was done for it" in because(judge(script.ends()))[0]
-
-
-def test_a_status_that_stays_behind_what_was_shown_is_a_finding() -> None:
-    verdict = judge(held(trial()).let_go(WIDGETS).creates("w-c").says(1, replicas=3).released().passes(60).ends())
-
-    assert because(verdict) == ["widget/ns/w ended with observed generation 1 of 2; fault-free runs ended with the newest"]
-    assert verdict.findings[0].though == "though it had been shown generation 2"
+def one_that_waits_for_late_children() -> ReportScript:
+    script = held().hold("pods").made("x").gets("w", WIDGETS).says(2)
+    return script.let_go(WIDGETS).let_go("pods").creates("w-c")
 
 
-def test_one_that_may_still_come_to_it_is_not_accused() -> None:
-    assert judge(held(trial()).let_go(WIDGETS).creates("w-c").says(1, replicas=3).ends()).outcome is not Outcome.FAIL
+CASES: dict[str, tuple[ReportScript, str]] = {
+    "reports what it acted on": (late(held()), "PASS"),
+    "reports what it had acted on, and the next one later": (late(held().says(1, replicas=2)), "PASS"),
+    # --- findings
+    "a generation never shown": (late(held().says(2)), unshown(2)),
+    "one that there never was": (
+        late(held().says(7)),
+        f"{unshown(7)}\nobservedGeneration of widget/ns/w went back from generation 7 to 2, though 7 had been reported, "
+        "which its caches had not been shown",
+    ),
+    "one of a condition": (late(held().says(1, ready=2)), unshown(2, "conditions[Ready].observedGeneration")),
+    "going back on an older view": (going_back(), f"{BACK} had not been shown"),
+    "going back in a life that began with a list of the past": (
+        restarted_with_a_list_of_the_past(),
+        f"{BACK} had not been shown",
+    ),
+    "reporting a live generation before acting on it": (acts(read().says(2)).says(2, replicas=3), UNACTED),
+    "the answer to an own write is a live answer as well": (
+        acts(held().says(1, replicas=2).says(2)).says(2, replicas=3),
+        UNACTED,
+    ),
+    "a status that stays behind what was shown": (acts(held()).says(1, replicas=3).released().passes(60), LEFT_BEHIND),
+    # --- nothing is proven unless it reported on what had been hidden
+    "nothing happened": (trial(), NEVER),
+    "it reports none": (trial().wants(2).creates("w-a"), NEVER),
+    "nothing was hidden": (began(trial()).step(2, "scale").wants(3).creates("w-c").says(2), NOT_BEHIND),
+    "it did not report any more": (held().let_go(WIDGETS), NOT_BEHIND),
+    # --- innocent, though it looks suspicious
+    "one that may still come to it": (acts(held()).says(1, replicas=3), NOT_BEHIND),
+    "a live read that is acted on": (read().creates("w-c").says(2).let_go(WIDGETS), "PASS"),
+    "an attempt that was refused is an act": (
+        read().refused("create", "w-c", "AlreadyExists").says(2).let_go(WIDGETS).creates("w-c"),
+        "PASS",
+    ),
+    "a live list fills its view as events do": (acts(held().lists(WIDGETS).says(2)), "PASS"),
+    "one that waits for its late children": (one_that_waits_for_late_children(), "PASS"),
+    "an earlier life may have acted": (
+        held().restarted().gets("w", WIDGETS).says(2).lists(WIDGETS).creates("w-c"),
+        "PASS",
+    ),
+    "what another wrote into the status": (
+        late(held().applied("w", status={"observedGeneration": 2}).updates("w")),
+        NOT_BEHIND,
+    ),
+    "an object never shown in this life": (began(trial()).hold(WIDGETS).restarted().says(2), NOT_BEHIND),
+    "a status never written after the catch-up is for another": (held().says(1, replicas=2).let_go(WIDGETS), NOT_BEHIND),
+    "a widget that is going may end behind": (
+        held().let_go(WIDGETS).terminating("w", WIDGETS).says(1, replicas=0),
+        NOT_BEHIND,
+    ),
+    "one that finds nothing to do for a generation": (read().says(2).let_go(WIDGETS), "PASS"),
+    "what its cache has shown it may report first": (
+        held().let_go(WIDGETS).says(2).restarted().lists(WIDGETS).creates("w-c"),
+        "PASS",
+    ),
+    "going back with all shown is not staleness": (late(held()).says(1).says(2), "PASS"),
+}
+
+
+def eager(script: ReportScript) -> History:
+    return began(script).step(2, "scale").wants(3).says(2).creates("w-c").ends()
+
+
+def odd(script: ReportScript) -> History:
+    return began(script).says(9).step(2, "scale").wants(3).creates("w-c").says(2).ends()
+
+
+def lazy(script: ReportScript) -> History:
+    return began(script).step(2, "scale").wants(3).creates("w-c").says(1, replicas=3).ends()
+
+
+def judged(script: ReportScript, workload: Workload, like: str) -> str:
+    return told(verdict_of(honest_observed_generation.REQUIREMENT, Trial(script.ends(), pair(workload))), like)
+
+
+@pytest.mark.parametrize(("script", "verdict"), CASES.values(), ids=CASES)
+def test_verdict(script: ReportScript, verdict: str) -> None:
+    assert judged(script, scaled, verdict) == verdict
 
 
 @pytest.mark.parametrize(
-    ("history", "why"),
+    ("script", "workload", "verdict"),
     [
-        (trial().ends(), "the controller reported no observedGeneration"),
-        (trial().wants(2).creates("w-a").ends(), "the controller reported no observedGeneration"),
-        (
-            scaled(trial()),
-            "the controller never reported while a newer generation was hidden from it, nor after that",
-        ),
-        (
-            held(trial()).let_go(WIDGETS).ends(),
-            "the controller never reported while a newer generation was hidden from it, nor after that",
-        ),
+        (acts(read().says(2)), eager, "PASS"),
+        (late(held().says(9)), odd, "PASS"),
+        (acts(held()).says(1, replicas=3).released().passes(60), lazy, NOT_BEHIND),
     ],
-    ids=["nothing happened", "it reports none", "nothing was hidden", "it did not report any more"],
+    ids=["where references report first and act then", "what it always does", "a status that the references leave behind, too"],
 )
-def test_nothing_is_proven_unless_it_reported_on_what_had_been_hidden(history: History, why: str) -> None:
-    verdict = judge(history)
-
-    assert (verdict.outcome, verdict.why) == (Outcome.NOT_EXERCISED, why)
-
-
-# --- innocent, though it looks suspicious ----------------------------------------------------------------------------------------
-
-
-def test_a_live_read_that_is_acted_on_is_honest() -> None:
-    script = held(trial()).gets("w", WIDGETS).creates("w-c").says(2).let_go(WIDGETS)
-
-    assert judge(script.ends()).outcome is Outcome.PASS
-
-
-def test_an_attempt_that_was_refused_is_an_act() -> None:
-    script = held(trial()).gets("w", WIDGETS).refused("create", "w-c", "AlreadyExists").says(2).let_go(WIDGETS).creates("w-c")
-
-    assert judge(script.ends()).outcome is Outcome.PASS
-
-
-def test_a_live_list_fills_its_view_as_events_do() -> None:
-    assert judge(held(trial()).lists(WIDGETS).says(2).let_go(WIDGETS).creates("w-c").ends()).outcome is Outcome.PASS
-
-
-def test_where_the_references_report_first_and_act_then_that_is_its_way() -> None:
-    def eager(script: ReportScript) -> History:
-        return began(script).step(2, "scale").wants(3).says(2).creates("w-c").ends()
-
-    script = held(trial()).gets("w", WIDGETS).says(2).let_go(WIDGETS).creates("w-c")
-
-    assert judge(script.ends(), *pair(eager)).outcome is Outcome.PASS
-
-
-def test_one_that_waits_for_its_late_children_is_not_blamed_for_not_acting() -> None:
-    script = held(trial()).hold("pods").made("x").gets("w", WIDGETS).says(2).let_go(WIDGETS).let_go("pods").creates("w-c")
-
-    assert judge(script.ends()).outcome is Outcome.PASS
-
-
-def test_an_earlier_life_may_have_acted() -> None:
-    script = held(trial()).restarted().gets("w", WIDGETS).says(2).lists(WIDGETS).creates("w-c")
-
-    assert judge(script.ends()).outcome is not Outcome.FAIL
-
-
-def test_what_another_wrote_into_the_status_is_not_the_controllers_claim() -> None:
-    script = held(trial()).applied("w", status={"observedGeneration": 2})
-
-    assert judge(late(script.updates("w")).ends()).outcome is not Outcome.FAIL
-
-
-def test_an_object_never_shown_in_this_life_is_not_judged() -> None:
-    script = began(trial()).hold(WIDGETS).restarted().says(2)
-
-    assert judge(script.ends()).outcome is not Outcome.FAIL
-
-
-def test_what_it_always_does_is_not_staleness() -> None:
-    def odd(script: ReportScript) -> History:
-        return began(script).says(9).step(2, "scale").wants(3).creates("w-c").says(2).ends()
-
-    assert judge(held(trial()).says(9).let_go(WIDGETS).creates("w-c").says(2).ends(), *pair(odd)).outcome is not Outcome.FAIL
-
-
-def test_a_status_that_the_references_leave_behind_may_stay_behind() -> None:
-    def lazy(script: ReportScript) -> History:
-        return began(script).step(2, "scale").wants(3).creates("w-c").says(1, replicas=3).ends()
-
-    script = held(trial()).let_go(WIDGETS).creates("w-c").says(1, replicas=3)
-
-    assert judge(script.ends(), *pair(lazy)).outcome is not Outcome.FAIL
-
-
-def test_a_status_never_written_after_the_catch_up_is_for_another_requirement() -> None:
-    assert judge(held(trial()).says(1, replicas=2).let_go(WIDGETS).ends()).outcome is not Outcome.FAIL
-
-
-def test_a_widget_that_is_going_may_end_behind() -> None:
-    script = held(trial()).let_go(WIDGETS).terminating("w", WIDGETS).says(1, replicas=0)
-
-    assert judge(script.ends()).outcome is not Outcome.FAIL
-
-
-def test_one_that_finds_nothing_to_do_for_a_generation_may_report_it() -> None:
-    assert judge(held(trial()).gets("w", WIDGETS).says(2).let_go(WIDGETS).ends()).outcome is not Outcome.FAIL
-
-
-def test_what_its_cache_has_shown_it_may_report_first() -> None:
-    script = held(trial()).let_go(WIDGETS).says(2).restarted().lists(WIDGETS).creates("w-c")
-
-    assert judge(script.ends()).outcome is not Outcome.FAIL
-
-
-def test_going_back_with_all_shown_is_not_staleness() -> None:
-    script = held(trial()).let_go(WIDGETS).creates("w-c").says(2).says(1).says(2)
-
-    assert judge(script.ends()).outcome is not Outcome.FAIL
+def test_what_the_references_do_as_well_is_its_way(script: ReportScript, workload: Workload, verdict: str) -> None:
+    assert judged(script, workload, verdict) == verdict

@@ -1,14 +1,36 @@
 """honest-ready: whom it accuses, whom it does not, and when it knows nothing."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import honest_ready
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.history import History
 
 from ..report_script import ReportScript, pair, trial
+from ..script import told
+
+NEVER_TOLD = "NOT_EXERCISED: the controller reports neither Ready nor Available for a generation"
+NOT_HIDDEN = "NOT_EXERCISED: there was no new generation to act on while its children, or it, were hidden from the controller"
+Workload = Callable[[ReportScript], History]
+
+
+def early(condition: str = "Ready") -> str:
+    return (
+        f"FAIL: widget/ns/w said {condition} for generation 2 with never more than 2 live pods since; fault-free runs had 3 "
+        "by then, though it had done nothing for that generation, and news of pods was kept from it"
+    )
+
+
+def says(generation: int, condition: str) -> dict[str, Any]:
+    """A status as a whole."""
+    return {"observedGeneration": generation, "conditions": [{"type": condition, "status": "True"}]}
+
+
+# --- workloads
 
 
 def began(script: ReportScript) -> ReportScript:
@@ -16,149 +38,115 @@ def began(script: ReportScript) -> ReportScript:
 
 
 def scaled(script: ReportScript) -> History:
-    """The workload: two pods, then three."""
+    """Two pods, then three."""
     return began(script).step(2, "scale").wants(3).creates("w-c").says(2, ready=2).idle(2).ends()
 
 
-def judge(history: History, *references: History) -> Verdict:
-    return verdict_of(honest_ready.REQUIREMENT, Trial(history, references or pair(scaled)))
+def scaled_whole(script: ReportScript) -> History:
+    """The condition names no generation, the whole status does."""
+    return began(script).step(2, "scale").wants(3).creates("w-c").updates("w", status=says(2, "Available")).ends()
 
 
-def held(script: ReportScript) -> ReportScript:
+def never_ready(script: ReportScript) -> History:
+    return script.wants(2).creates("w-a").says(1).ends()
+
+
+def eager(script: ReportScript) -> History:
+    """It says so and acts then."""
+    return began(script).step(2, "scale").wants(3).says(2, ready=2).creates("w-c").ends()
+
+
+def helped(script: ReportScript) -> History:
+    """Others make the children."""
+    return began(script).step(2, "scale").wants(3).made("w-c").says(2, ready=2).ends()
+
+
+def shrunk(script: ReportScript) -> History:
+    return began(script).step(2, "scale").wants(1).deletes("w-b").says(2, ready=2).ends()
+
+
+def nested(script: ReportScript) -> ReportScript:
+    return began(script).step(2, "rs").made("rs", "replicasets.apps", metadata={"generation": 1})
+
+
+def owned(script: ReportScript) -> History:
+    nested(script).gets("rs", "replicasets.apps").creates("rs-a", owner="rs")
+    return script.updates("rs", "replicasets.apps", status=says(1, "Ready")).ends()
+
+
+# --- trials
+
+
+def held() -> ReportScript:
     """Its own pods are hidden when a third is wanted."""
-    return script.step(1, "apply").wants(2).hold().creates("w-a", "w-b").says(1, ready=1).idle(1).step(2, "scale").wants(3)
+    return trial().step(1, "apply").wants(2).hold().creates("w-a", "w-b").says(1, ready=1).idle(1).step(2, "scale").wants(3)
 
 
-def test_one_that_says_so_for_a_generation_it_has_done_nothing_for_is_guilty() -> None:
-    verdict = judge(held(trial()).says(2, ready=2).idle(2).let_go().creates("w-c").ends())
-
-    assert verdict.outcome is Outcome.FAIL
-    assert [finding.because for finding in verdict.findings] == [
-        "widget/ns/w said Ready for generation 2 with never more than 2 live pods since; fault-free runs had 3 by then"
-    ]
-    assert verdict.findings[0].though == "though it had done nothing for that generation, and news of pods was kept from it"
+def too_early() -> ReportScript:
+    return held().says(2, ready=2).let_go().creates("w-c")
 
 
-def test_the_generation_of_the_whole_status_will_do() -> None:
-    def scaled_whole(script: ReportScript) -> History:
-        began(script).step(2, "scale").wants(3).creates("w-c")
-        return script.updates("w", status={"observedGeneration": 2, "conditions": [{"type": "Available", "status": "True"}]}).ends()
-
-    script = held(trial()).updates("w", status={"observedGeneration": 2, "conditions": [{"type": "Available", "status": "True"}]})
-
-    assert (
-        "said Available for generation 2" in judge(script.let_go().creates("w-c").ends(), *pair(scaled_whole)).findings[0].because
-    )
-
-
-def test_one_that_waits_until_it_has_seen_them_passes() -> None:
-    assert judge(held(trial()).let_go().creates("w-c").says(2, ready=2).ends()).outcome is Outcome.PASS
-    assert judge(held(trial()).says(2).let_go().creates("w-c").says(2, ready=2).ends()).outcome is Outcome.PASS
-
-
-def test_one_that_never_says_so_again_passes() -> None:
-    assert judge(held(trial()).let_go().creates("w-c").ends()).outcome is Outcome.PASS
-
-
-@pytest.mark.parametrize(
-    ("history", "references", "why"),
-    [
-        (
-            held(trial()).says(2).let_go().creates("w-c").ends(),
-            pair(lambda script: script.wants(2).creates("w-a").says(1).ends()),
-            "the controller reports neither Ready nor Available for a generation",
-        ),
-        (
-            scaled(trial()),
-            pair(scaled),
-            "there was no new generation to act on while its children, or it, were hidden from the controller",
-        ),
-        (
-            began(trial()).hold().step(2, "touch").applied("w").let_go().ends(),
-            pair(scaled),
-            "there was no new generation to act on while its children, or it, were hidden from the controller",
-        ),
-    ],
-    ids=["it never says so", "nothing was hidden", "no new generation"],
-)
-def test_nothing_is_proven_without_a_new_generation_under_a_hold(
-    history: History, references: tuple[History, ...], why: str
-) -> None:
-    verdict = judge(history, *references)
-
-    assert (verdict.outcome, verdict.why) == (Outcome.NOT_EXERCISED, why)
+CASES: dict[str, tuple[ReportScript, str]] = {
+    "says so for a generation it has done nothing for": (too_early(), early()),
+    "waits until it has seen them": (held().let_go().creates("w-c").says(2, ready=2), "PASS"),
+    "says until then that it has observed it": (held().says(2).let_go().creates("w-c").says(2, ready=2), "PASS"),
+    "never says so again": (held().let_go().creates("w-c"), "PASS"),
+    # --- nothing is proven without a new generation under a hold
+    "nothing was hidden": (began(trial()).step(2, "scale").wants(3).creates("w-c").says(2, ready=2), NOT_HIDDEN),
+    "no new generation": (began(trial()).hold().step(2, "touch").applied("w").let_go(), NOT_HIDDEN),
+    # --- innocent, though it looks suspicious
+    "what it created itself is there although unseen": (held().creates("w-c").says(2, ready=2).let_go(), "PASS"),
+    "children that had become so unseen are the truth": (held().made("w-x").says(2, ready=2).let_go(), "PASS"),
+    "one that acted may have its own idea of Ready": (
+        held().refused("create", "w-c", "Forbidden").says(2, ready=2).let_go().creates("w-c"),
+        "PASS",
+    ),
+    "not staleness: nothing was hidden": (began(trial()).step(2, "scale").wants(3).says(2, ready=2).creates("w-c"), NOT_HIDDEN),
+    "what it carries along is not said again": (
+        held().updates("w", status={"conditions": []}).let_go().creates("w-c"),
+        "PASS",
+    ),
+    "what another says is not its word": (held().applied("w", status=says(2, "Ready")).let_go().creates("w-c"), "PASS"),
+}
+OTHER_WORKLOADS: dict[str, tuple[ReportScript, Workload, str]] = {
+    "the generation of the whole status will do": (
+        held().updates("w", status=says(2, "Available")).let_go().creates("w-c"),
+        scaled_whole,
+        early("Available"),
+    ),
+    "it never says so": (held().says(2).let_go().creates("w-c"), never_ready, NEVER_TOLD),
+    "references that said so with fewer set the measure": (too_early(), eager, "PASS"),
+    "scaling down leaves more than enough": (
+        began(trial()).hold().made("x").step(2, "scale").wants(1).says(2, ready=2).let_go().deletes("w-b"),
+        shrunk,
+        NOT_HIDDEN,
+    ),
+    "only the workload's own objects are judged": (
+        nested(trial()).hold().made("x").updates("rs", "replicasets.apps", status=says(1, "Ready")).let_go(),
+        owned,
+        NOT_HIDDEN,
+    ),
+    "references in which others made the children set no measure": (
+        held().says(2, ready=2).let_go(),
+        helped,
+        "PASS",
+    ),
+}
 
 
-# --- innocent, though it looks suspicious ----------------------------------------------------------------------------------------
+def judged(script: ReportScript, references: tuple[History, ...], verdict: str) -> str:
+    return told(verdict_of(honest_ready.REQUIREMENT, Trial(script.ends(), references)), verdict)
 
 
-def test_what_it_created_itself_is_there_although_it_has_not_been_shown() -> None:
-    assert judge(held(trial()).creates("w-c").says(2, ready=2).let_go().ends()).outcome is Outcome.PASS
+@pytest.mark.parametrize(("script", "verdict"), CASES.values(), ids=CASES)
+def test_verdict(script: ReportScript, verdict: str) -> None:
+    assert judged(script, pair(scaled), verdict) == verdict
 
 
-def test_children_that_had_become_so_unseen_are_the_truth() -> None:
-    assert judge(held(trial()).made("w-x").says(2, ready=2).let_go().ends()).outcome is not Outcome.FAIL
+@pytest.mark.parametrize(("script", "workload", "verdict"), OTHER_WORKLOADS.values(), ids=OTHER_WORKLOADS)
+def test_verdict_beside_other_workloads(script: ReportScript, workload: Workload, verdict: str) -> None:
+    assert judged(script, pair(workload), verdict) == verdict
 
 
-def test_one_that_acted_may_have_its_own_idea_of_ready() -> None:
-    script = held(trial()).refused("create", "w-c", "Forbidden").says(2, ready=2).let_go().creates("w-c")
-
-    assert judge(script.ends()).outcome is not Outcome.FAIL
-
-
-def test_references_that_said_so_with_fewer_set_the_measure() -> None:
-    def eager(script: ReportScript) -> History:
-        return began(script).step(2, "scale").wants(3).says(2, ready=2).creates("w-c").ends()
-
-    assert judge(held(trial()).says(2, ready=2).let_go().creates("w-c").ends(), *pair(eager)).outcome is not Outcome.FAIL
-    assert (
-        judge(held(trial()).says(2, ready=2).let_go().creates("w-c").ends(), scaled(trial()), eager(trial())).outcome
-        is not Outcome.FAIL
-    )
-
-
-def test_without_anything_hidden_it_is_not_staleness() -> None:
-    script = began(trial()).step(2, "scale").wants(3).says(2, ready=2).creates("w-c")
-
-    assert judge(script.ends()).outcome is not Outcome.FAIL
-
-
-def test_scaling_down_leaves_more_than_enough() -> None:
-    def shrunk(script: ReportScript) -> History:
-        return began(script).step(2, "scale").wants(1).deletes("w-b").says(2, ready=2).ends()
-
-    script = began(trial()).hold().made("x").step(2, "scale").wants(1).says(2, ready=2).let_go().deletes("w-b")
-
-    assert judge(script.ends(), *pair(shrunk)).outcome is not Outcome.FAIL
-
-
-def test_what_it_said_before_and_carries_along_is_not_said_again() -> None:
-    assert judge(held(trial()).updates("w", status={"conditions": []}).let_go().creates("w-c").ends()).outcome is not Outcome.FAIL
-
-
-def test_what_another_says_is_not_the_controllers_word() -> None:
-    status = {"conditions": [{"type": "Ready", "status": "True", "observedGeneration": 2}]}
-
-    assert judge(held(trial()).applied("w", status=status).let_go().creates("w-c").ends()).outcome is not Outcome.FAIL
-
-
-def test_only_the_workloads_own_objects_are_judged() -> None:
-    status = {"conditions": [{"type": "Ready", "status": "True", "observedGeneration": 1}]}
-
-    def nested(script: ReportScript) -> ReportScript:
-        return began(script).step(2, "rs").made("rs", "replicasets.apps", metadata={"generation": 1})
-
-    def owned(script: ReportScript) -> History:
-        nested(script).gets("rs", "replicasets.apps").creates("rs-a", owner="rs")
-        return script.updates("rs", "replicasets.apps", status=status).ends()
-
-    script = nested(trial()).hold().made("x").updates("rs", "replicasets.apps", status=status).let_go()
-
-    assert judge(script.ends(), *pair(owned)).outcome is not Outcome.FAIL
-
-
-def test_references_in_which_others_made_the_children_set_no_measure() -> None:
-    def helped(script: ReportScript) -> History:
-        return began(script).step(2, "scale").wants(3).made("w-c").says(2, ready=2).ends()
-
-    assert judge(held(trial()).says(2, ready=2).let_go().ends(), *pair(helped)).outcome is not Outcome.FAIL
+def test_one_reference_that_said_so_with_fewer_is_enough() -> None:
+    assert judged(too_early(), (scaled(trial()), eager(trial())), "PASS") == "PASS"

@@ -1,9 +1,12 @@
 """The catalogue: one MUST sentence each."""
 
+import importlib
+import pkgutil
 import re
 
 import pytest
 
+from staleproof.checks import rules
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored, worst
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault.suggest import FAULTS
@@ -16,6 +19,11 @@ def test_every_requirement_says_what_a_controller_must_do_and_what_helps() -> No
         assert requirement.must.endswith(".")
         assert requirement.source
         assert requirement.remedy
+
+
+def test_every_rule_is_in_the_catalogue_under_the_name_of_its_module() -> None:
+    found = {name.replace("_", "-"): f"{rules.__name__}.{name}" for _, name, _ in pkgutil.iter_modules(rules.__path__)}
+    assert {slug: importlib.import_module(module).REQUIREMENT for slug, module in found.items()} == BY_SLUG
 
 
 def test_slugs_are_never_renamed() -> None:

@@ -1,59 +1,112 @@
-"""Recorded trials of the fixture controllers against a real kube-apiserver, judged again: a better checker must still say so."""
+"""Recorded trials, judged again: what was found in them must be found again, by a better checker, too.
 
+They are of fixture controllers, of kube-controller-manager v1.36.3 (docs/kube-controller-manager.md says what was found, and why)
+and of the mutants when they were caught (`ci/golden` makes these).
+"""
+
+import gzip
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
+from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # who they are of
 
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.verdict import Outcome
-from staleproof.core.history import decode, encode
+from staleproof.core.history import History, decode, encode
 
 HISTORIES = Path(__file__).parents[3] / "fixtures" / "histories"
-FOUND = {
+FIXTURES = {
     "naive-hidden-creates": {"no-duplicate-create": 6},
     "naive-hidden-deletes": {"no-excess-delete": 1},
     "no-preconditions-recreated": {"no-delete-of-unseen": 1},
     "expectations-hidden-creates": {},
 }
+KUBE_CONTROLLER_MANAGER = {
+    "replicaset-held-gate-on": set(),
+    "replicaset-held-gate-off": {"no-duplicate-create"},
+    "job-held-gate-on": set(),
+    "job-held-gate-off": {"no-duplicate-create"},
+    "daemonset-held-gate-on": set(),
+    "daemonset-held-gate-off": {"no-duplicate-create"},
+    "daemonset-recreated": {"honest-observed-generation"},
+    "statefulset-pod-recreated": {"no-delete-of-unseen"},
+    "endpointslice-creates-rejected": {"backs-off", "converges-after-catch-up"},
+    "deployment-replicasets-late": {"no-blind-retry"},
+}
+NOT_KEPT = {"needs_bookmarks"}  # caught after minutes, in which much happens
+CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name not in NOT_KEPT} | {
+    "naive": "no-duplicate-create",
+    "no_preconditions": "no-delete-of-unseen",
+    "naive_sequential_job": "no-duplicate-create",
+}
 
 
-def test_every_recorded_history_is_judged() -> None:
-    assert {path.stem for path in HISTORIES.glob("*.jsonl")} == set(FOUND)
+def read(path: Path) -> History:
+    return decode(gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes())
 
 
-@pytest.mark.parametrize("name", FOUND)
-def test_recorded_histories_are_judged_as_they_were(name: str) -> None:
-    history = decode((HISTORIES / f"{name}.jsonl").read_bytes())
+@pytest.mark.parametrize(
+    ("folder", "names"),
+    [(".", FIXTURES), ("kube-controller-manager", KUBE_CONTROLLER_MANAGER), ("mutants", {*CAUGHT_BY, *NOT_KEPT})],
+)
+def test_every_recorded_history_is_judged(folder: str, names: Collection[str]) -> None:
+    kept = {path.name.partition(".")[0] for path in (HISTORIES / folder).glob("*.jsonl*")}
+    assert kept | (NOT_KEPT & set(names)) == set(names)
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_of_a_fixture_controller(name: str) -> None:
+    history = read(HISTORIES / f"{name}.jsonl")
 
     verdicts = judge(history)
 
-    assert {v.requirement: len(v.findings) for v in verdicts if v.outcome is Outcome.FAIL} == FOUND[name]
+    assert {v.requirement: len(v.findings) for v in verdicts if v.outcome is Outcome.FAIL} == FIXTURES[name]
     assert [v.requirement for v in verdicts if v.outcome is Outcome.INCONCLUSIVE] == []
     aimed = [v for v in verdicts if v.requirement in history.header.plan.aims]
     assert all(v.outcome in (Outcome.PASS, Outcome.FAIL) for v in aimed)
     assert judge(decode(encode(history))) == verdicts
-    for verdict in verdicts:
-        for finding in verdict.findings:
-            assert len(explain(finding, history).lines) == 4
+    assert {len(explain(finding, history).lines) for verdict in verdicts for finding in verdict.findings} <= {4}
+
+
+@pytest.mark.parametrize("name", KUBE_CONTROLLER_MANAGER)
+def test_of_kube_controller_manager(name: str) -> None:
+    verdicts = judge(read(HISTORIES / "kube-controller-manager" / f"{name}.jsonl.gz"))
+    outcomes = {verdict.requirement: verdict.outcome for verdict in verdicts}
+
+    assert {slug for slug, outcome in outcomes.items() if outcome is Outcome.FAIL} == KUBE_CONTROLLER_MANAGER[name]
+    assert {slug for slug, outcome in outcomes.items() if outcome is Outcome.INCONCLUSIVE} == set()
+    if name.endswith("gate-on"):  # it counted the syncs that it skipped
+        assert outcomes["reports-skips"] is Outcome.PASS
+
+
+@pytest.mark.parametrize("name", sorted(CAUGHT_BY))
+def test_of_a_mutant(name: str) -> None:
+    verdicts = judge(read(HISTORIES / "mutants" / f"{name}.jsonl.gz"))
+
+    assert CAUGHT_BY[name] in {verdict.requirement for verdict in verdicts if verdict.outcome is Outcome.FAIL}
+
+
+@pytest.mark.parametrize("path", sorted(HISTORIES.rglob("*.jsonl*")), ids=lambda path: path.name)
+def test_a_kept_history_does_not_say_where_it_was_made(path: Path) -> None:
+    [command, *_] = read(path).header.plan.controller.command
+
+    assert Path(command).name == command
 
 
 def test_the_first_story_that_staleproof_told() -> None:
-    history = decode((HISTORIES / "naive-hidden-creates.jsonl").read_bytes())
+    history = read(HISTORIES / "naive-hidden-creates.jsonl")
+    finding = next(finding for verdict in judge(history) for finding in verdict.findings)
 
-    assert explain(judge(history)[0].findings[0], history).text() == STORY
-
-
-STORY = "\n".join(
-    [
+    assert explain(finding, history).text() == (
         "no-duplicate-create  pod/staleproof-f26ae4ad/sample-klst5 is the 4th live pod of widget/sample; fault-free "
-        "runs never had more than 3",
+        "runs never had more than 3\n"
         "     0.029 s  from here (own create number 1 of pods) its pods stream was held; it had been shown pods up to "
-        "resourceVersion 139",
-        "     0.032 s  the controller created sample-g492v, sample-fxcq5, sample-v2698 (resourceVersion 142\N{EN DASH}144)",
-        "     0.053 s  widget/sample was shown (resourceVersion 145), in step 1: apply Widget/sample",
-        "     0.077 s  it created pod/sample-klst5, though it had not been shown its own creates 142\N{EN DASH}144",
+        "resourceVersion 139\n"
+        "     0.032 s  the controller created sample-g492v, sample-fxcq5, sample-v2698 (resourceVersion 142\N{EN DASH}144)\n"
+        "     0.053 s  widget/sample was shown (resourceVersion 145), in step 1: apply Widget/sample\n"
+        "     0.077 s  it created pod/sample-klst5, though it had not been shown its own creates 142\N{EN DASH}144\n"
         "  remedy: remember own writes until the cache has them (expectations, ConsistencyStore, read-your-writes "
-        "client) or use deterministic names",
-    ]
-)
+        "client) or use deterministic names"
+    )

@@ -7,6 +7,7 @@ what a controller or an API server would do: what is not said does not happen.
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
+from staleproof.checks.verdict import Verdict
 from staleproof.core.entry import (
     Answered,
     Asked,
@@ -236,6 +237,8 @@ class Script:
 
     def ends(self) -> History:
         """Released, settled, listed again, ended: the usual end, unless it was said before."""
+        if isinstance(self.entries[-1], Ended):
+            return self.unfinished()
         if not any(isinstance(entry, Released) for entry in self.entries):
             self.released()
         if not any(isinstance(entry, Settled) for entry in self.entries):
@@ -338,3 +341,10 @@ def reference(number: int = 1) -> Script:
 def against(history: History, *references: History) -> History:
     """A trial with the references that it is compared with."""
     return History(history.header, history.entries, references, history.notes)
+
+
+def told(verdict: Verdict, like: str) -> str:
+    """A verdict in as many words as `like`: `FAIL`, or `FAIL: …` with what was found, or why nothing is known."""
+    found = [", ".join(part for part in (finding.because, finding.though) if part) for finding in verdict.findings]
+    words = "\n".join(found) or verdict.why
+    return f"{verdict.outcome.name}: {words}" if ":" in like else verdict.outcome.name

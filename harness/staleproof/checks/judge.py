@@ -94,10 +94,12 @@ def _ending(suspicion: Suspicion, trial: Trial) -> Finding | NotExercised | Inco
         return NotExercised(f"it wrote on an old view meanwhile, which {broken(trial)[0]} tells")
     if trial.released is None or trial.settled is None:
         return Inconclusive("the trial has no settling phase")
+    if suspicion.untested and converged(trial):
+        return NotExercised(suspicion.untested)
     if trial.idle:
         return NotExercised(trial.idle)
     if converged(trial):
-        return NotExercised(suspicion.untested) if suspicion.untested else None
+        return None
     found = differences(trial, trial.settled)
     certain = next((difference.text for difference in found if not difference.unstable), "")
     if not certain:

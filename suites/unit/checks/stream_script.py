@@ -25,6 +25,10 @@ from staleproof.core.plan import Step
 
 from .script import NAMESPACE, STEPS, WIDGETS, Script
 
+ONE_POD = "1 pod of widget/w, fault-free runs ended with 2"
+"""How a trial of one pod differs from the two references."""
+UNSURE = f"INCONCLUSIVE: it did not converge ({ONE_POD}), but"
+
 
 class StreamScript(Script):
     """A trial under these faults, or a reference if there are none; `names` are the widgets that the workload applies."""
@@ -115,3 +119,8 @@ def two_references(replicas: int = 2) -> tuple[History, History]:
     """What `pair` ends with when nothing is wrong."""
     first, second = (pair(StreamScript(namespace=f"ref-{number}"), replicas=replicas) for number in (1, 2))
     return first.ends(), second.ends()
+
+
+def stuck(script: StreamScript, *, seconds: float = 10.0) -> StreamScript:
+    """The trial ends so long after the release, and something is still wrong."""
+    return script.released().passes(seconds).settled(ok=False, why="still wrong")

@@ -14,22 +14,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from staleproof.checks.facts.frontier import Frontier, frontier
+from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.trial import Trial, fact, is_bookkeeping
 from staleproof.core.entry import Answered, Committed, Delivered, Entry, Listed, Opened, Started
+from staleproof.core.request import BOOKKEEPING
 
 
 @dataclass(slots=True)
 class PendingEvent:
-    """A commit, from its position until it was taken off: shown, or no longer owed; None if it never was.
-
-    `skipped`: the controller was shown what came later, and never this state.
-    """
+    """A commit, from its position until it was taken off: shown, or no longer owed; None if it never was."""
 
     index: int
     commit: Committed
     until: int | None = None
-    skipped: bool = False
 
 
 class PendingEvents:
@@ -39,6 +36,7 @@ class PendingEvents:
         self._trial = trial
         self._frontier = frontier(trial)
         self._all: list[PendingEvent] = []
+        self._skipped: list[PendingEvent] = []
 
     def before(self, index: int, resource: str = "") -> list[PendingEvent]:
         """Committed and not shown, in the order recorded; of one resource, or of all."""
@@ -47,7 +45,7 @@ class PendingEvents:
 
     def skipped(self, *, before: int) -> list[PendingEvent]:
         """States that the controller can never know of, in the order in which it skipped them."""
-        return sorted((e for e in self._all if e.skipped and e.until is not None and e.until < before), key=lambda e: e.until or 0)
+        return [event for event in self._skipped if event.until is not None and event.until < before]
 
     def watched(self, *, before: int) -> set[str]:
         """Resources of which a stream is open."""
@@ -65,12 +63,22 @@ class PendingEvents:
             or self._frontier.newest(event.commit.resource, before=before) >= event.commit.revision
         ]
 
+    def caught_up(self, *, since: int, until: int) -> int | None:
+        """The first position from `since` on by which everything had been shown and all that was ever watched was watched again.
+
+        None if there is none before `until`. Bookkeeping need not be watched again.
+        """
+        opened = (stream.entry.resource for stream in self._trial.streams.values() if stream.opened < since)
+        wanted = set(opened) - BOOKKEEPING
+        everything = (index for index in range(since, until) if not self.before(index + 1))
+        return next((index for index in everything if wanted <= self.watched(before=index + 1)), None)
+
 
 @fact
 def pending_events(trial: Trial) -> PendingEvents:
     """Of the controller under test."""
     found = PendingEvents(trial)
-    fold = _Fold(trial, found._frontier, found._all)
+    fold = _Fold(trial, found)
     for index, entry in enumerate(trial.entries):
         step = _STEPS.get(type(entry))
         if step is not None:
@@ -79,8 +87,8 @@ def pending_events(trial: Trial) -> PendingEvents:
 
 
 class _Fold:
-    def __init__(self, trial: Trial, seen: Frontier, found: list[PendingEvent]) -> None:
-        self._trial, self._frontier, self._found = trial, seen, found
+    def __init__(self, trial: Trial, found: PendingEvents) -> None:
+        self._trial, self._frontier, self._found = trial, found._frontier, found
         self._followed: set[str] = set()
         self._versions: set[tuple[str, int]] = set()
         self._pending: dict[str, dict[str, list[PendingEvent]]] = defaultdict(lambda: defaultdict(list))
@@ -101,7 +109,7 @@ class _Fold:
         followed = entry.resource in self._followed or self._frontier.shown(entry.uid, before=index + 1) is not None
         if entry.namespace == self._trial.namespace and followed and not is_bookkeeping(entry.resource, entry.object):
             event = PendingEvent(index, entry)
-            self._found.append(event)
+            self._found._all.append(event)
             self._pending[entry.resource][entry.name].append(event)
             self._sort_out(index, entry.resource, [entry.name])
 
@@ -128,8 +136,7 @@ class _Fold:
         pending = self._pending[resource]
         for name in names:
             shown = [event for event in pending.get(name, ()) if self._is_shown(event.commit, index + 1)]
-            for event in shown:
-                event.skipped = self._is_skipped(event.commit, index + 1)
+            self._found._skipped += [event for event in shown if self._is_skipped(event.commit, index + 1)]
             self._take_off(index, shown)
             pending[name] = [event for event in pending.get(name, ()) if event.until is None]
             if not pending[name]:

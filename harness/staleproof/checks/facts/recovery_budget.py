@@ -25,7 +25,7 @@ _FIRST_WAIT, _LONGEST_WAIT, _JITTER = 0.8, 30.0, 2.0
 _OUTAGE_FACTOR = 2.0
 _LIMITER_FIRST, _LIMITER_LONGEST = 0.005, 1000.0  # workqueue.DefaultTypedControllerRateLimiter, for each item
 _SHOWS_ITS_PACE = 2
-_NOT_FOUND, _ASKS_OR_REMOVES = 404, ("get", "delete")
+_GONE, _NOT_FOUND, _ASKS_OR_REMOVES = 410, 404, ("get", "delete")
 _ELECTION_SECONDS = 20.0
 """client-go's default lease of 15 s has to run out, and is tried for every 2 s, give or take."""
 
@@ -36,6 +36,17 @@ def ended_streams(trial: Trial, hows: Iterable[str], until: int) -> Iterator[tup
         stream = trial.streams.get(entry.stream)
         if stream is not None and entry.how in hows and _is_mine(stream.entry, trial):
             yield index, stream.entry.resource
+
+
+def expirations(trial: Trial, until: int) -> list[tuple[int, str]]:
+    """(position, resource) of each stream, list and watch of the controller that was answered 410 Expired before a position."""
+    found = list(ended_streams(trial, EXPIRED, until))
+    for index, answer in trial.every(Answered, until=until):
+        request = trial.request_of.get(answer.request)
+        if answer.code == _GONE and request is not None and request.asked.verb == "list" and request.index < index:
+            found.append((index, request.asked.resource))
+    found += [(index, entry.resource) for index, entry in trial.every(Refused, until=until) if entry.code == _GONE]
+    return sorted((index, resource) for index, resource in found if resource not in BOOKKEEPING)
 
 
 def _is_mine(opened: Opened, trial: Trial) -> bool:

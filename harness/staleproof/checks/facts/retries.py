@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Asked, Opened, Refused
+from staleproof.core.entry import Asked, Committed, Delivered, Opened, Refused
 from staleproof.core.fault import CallFault
 from staleproof.core.request import BOOKKEEPING
 
@@ -63,6 +63,57 @@ def rejections(trial: Trial) -> Sequence[Rejections]:
         group.until = last if limited else min(trial.closing(number), settled)
         group.later = next((index for index in others[target.verb, target.resource] if index > last), None)
     return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often the controller tried what was rejected for so many seconds, in the first and in the last third of them.
+
+    `rate` is that of the last third: tries per second and object, each thing that was shown meanwhile taken off as a reason to try.
+    """
+
+    seconds: float
+    first: int
+    last: int
+    rate: float
+
+
+def pace_of(trial: Trial, group: Rejections) -> Pace:
+    """From the first rejected attempt to the end of the rejections.
+
+    How many objects attempts without a name may be about is taken from the references: all that they ever had of that resource.
+    """
+    began, ended = trial.at(group.rejected[0]), trial.at(group.until)
+    third = (ended - began) / 3
+    tries = [trial.at(index) for index in group.rejected]
+    first = sum(at <= began + third for at in tries)
+    last = sum(ended - third <= at <= ended for at in tries)
+    shown = sum(ended - third <= entry.at <= ended for _, entry in trial.every(Delivered) if entry.uid)
+    objects = 1 if group.target.name else max([1, *(_incarnations(each, group.target.resource) for each in trial.references)])
+    return Pace(ended - began, first, last, (last - shown) / third / objects if third else 0.0)
+
+
+def _incarnations(trial: Trial, resource: str) -> int:
+    """How many there ever were."""
+    return len({entry.uid for _, entry in trial.every(Committed) if entry.resource == resource})
+
+
+@fact
+def repeated_writes(trial: Trial) -> frozenset[int]:
+    """The positions at which the controller first repeated a request after it had not heard that it was done.
+
+    The answer never came, or a fault had rejected the request or kept its answer. Only the first repetition counts.
+    """
+    unheard, found = set[Attempted](), set[int]()
+    for request in trial.requests:
+        asked, answer = request.asked, request.answer
+        target = Attempted(asked.verb, asked.resource, asked.name, asked.subresource)
+        if target in unheard:
+            unheard.remove(target)
+            found.add(request.index)
+        if answer is None or (answer.fault is not None and not request.succeeded):
+            unheard.add(target)
+    return frozenset(found)
 
 
 def _attempts(trial: Trial, until: int) -> Iterator[tuple[int, Attempted, int | None]]:

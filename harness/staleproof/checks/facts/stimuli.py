@@ -43,6 +43,30 @@ def stimuli(trial: Trial) -> Sequence[Stimulus]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    """The longest time without any stimulus between a position and the controller's first write behind it, at `until`.
+
+    That something woke it in the end, or nearly did, does not make the sleep before it any shorter. If it wrote nothing, `until` is
+    where the time ended.
+    """
+
+    seconds: float
+    until: int
+    wrote: bool
+
+
+def sleep_after(trial: Trial, since: int, until: int) -> Sleep:
+    """From one position on, and before the other."""
+    last, longest = trial.at(since), 0.0
+    for stimulus in stimuli(trial):
+        if since < stimulus.index < until and stimulus.kind != "bookmark":
+            last, longest = stimulus.at, max(longest, stimulus.at - last)
+            if stimulus.kind == "write":
+                return Sleep(longest, stimulus.index, wrote=True)
+    return Sleep(max(longest, trial.at(until) - last), until, wrote=False)
+
+
 def _kind(trial: Trial, index: int, entry: Entry, versions: set[tuple[str, int | None]]) -> Kind | None:
     match entry:
         case Asked() if is_work(entry):

@@ -11,111 +11,74 @@ Put to the test: bookmarks of the controller's watches were dropped, or it got s
 The bookmark that ends the initial events is another matter: no fault may drop it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from staleproof.checks.facts.liveness import Suspicion, differences, ending_of, other_workload, verdict_on
-from staleproof.checks.facts.recovery_budget import fired, spans
-from staleproof.checks.facts.stimuli import Moment, moments
-from staleproof.checks.trial import Evidence
-from staleproof.checks.verdict import Finding, Verdict, failed, inconclusive, not_exercised
-from staleproof.core.entry import Delivered, Dropped, Settled, StepBegan
-from staleproof.core.fault import AddBookmarks, AnyFault, DropBookmarks
-from staleproof.core.history import History
-from staleproof.core.pace import longest_pause
+from staleproof.checks.facts.bookmarks import bookmark_writes, went_on_with_bookmark
+from staleproof.checks.facts.liveness import certain_difference, other_workload, usual_pauses
+from staleproof.checks.requirement import Requirement
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Finding, NotExercised, Said, Suspicion
+from staleproof.core.entry import Delivered, Dropped, StepBegan
 
-SLUG = "needs-no-bookmarks"
 _REST_SECONDS, _REST_FACTOR = 2.0, 1.5
 _OFTEN = 2
-Pair = tuple[int, int]
 
 
-def check(evidence: Evidence) -> Verdict:
-    ending = ending_of(evidence)
-    if ending is None:
-        return inconclusive(SLUG, "the trial has no settling phase")
-    acts = _bookmarks_of_faults(evidence, ending[1])
-    if not acts:
-        return not_exercised(SLUG, "no bookmark was dropped, and none was added")
-    findings = [*_waited(evidence), *_taken(evidence)]
-    if findings:
-        return failed(SLUG, findings)
-    dropped = isinstance(evidence.history.entries[acts[0]], Dropped)
-    charge = "with bookmarks dropped" if dropped else "with a bookmark behind every event"
-    return verdict_on(SLUG, evidence, Suspicion((acts[0],), _is_ours, charge))
-
-
-def _is_ours(fault: AnyFault) -> bool:
-    return isinstance(fault, DropBookmarks | AddBookmarks)
-
-
-def _bookmarks_of_faults(evidence: Evidence, until: int) -> list[int]:
-    return [
-        index
-        for index, entry in enumerate(evidence.history.entries[:until])
-        if isinstance(entry, Dropped | Delivered) and entry.type == "BOOKMARK" and entry.fault is not None
-    ]
-
-
-def _rest_seconds(evidence: Evidence) -> float:
-    """When it does nothing for so long, it does nothing more of its own accord."""
-    return max([_REST_SECONDS, *(_REST_FACTOR * longest_pause(reference) for reference in evidence.references)])
-
-
-def _waited(evidence: Evidence) -> Iterator[Finding]:
-    faults, entries, open_for = fired(evidence), evidence.history.entries, spans(evidence)
-    if not open_for or other_workload(evidence) or not all(isinstance(fault, DropBookmarks) for fault in faults.values()):
+def check(trial: Trial) -> Iterator[Said]:
+    _, settled = trial.ending
+    dropped = [i for i, entry in trial.every(Dropped, until=settled) if entry.type == "BOOKMARK" and entry.fault is not None]
+    added = [i for i, entry in trial.every(Delivered, until=settled) if entry.type == "BOOKMARK" and entry.fault is not None]
+    if not dropped and not added:
+        yield NotExercised("no bookmark was dropped, and none was added")
         return
-    opened, closed = min(opened for opened, _ in open_for.values()), max(closed for _, closed in open_for.values())
-    if any(isinstance(entry, StepBegan) for entry in entries[closed:]):
+    first = min([*dropped, *added])
+    charge = "with bookmarks dropped" if first in dropped else "with a bookmark behind every event"
+    findings = [*_waited(trial), *_taken(trial)]
+    yield from findings
+    if not findings:
+        yield Suspicion((first,), frozenset({"drops-bookmarks", "adds-bookmarks"}), charge)
+
+
+def _rest_seconds(trial: Trial) -> float:
+    """When it does nothing for so long, it does nothing more of its own accord."""
+    return max([_REST_SECONDS, *(_REST_FACTOR * pause for pause in usual_pauses(trial))])
+
+
+def _waited(trial: Trial) -> Iterator[Finding]:
+    drops_only = all("drops-bookmarks" in fault.effects for fault in trial.fired.values())
+    if not trial.spans or other_workload(trial) or not drops_only:
+        return
+    opened, closed = min(span.opened for span in trial.spans.values()), max(map(trial.closing, trial.spans))
+    if any(trial.every(StepBegan, since=closed)):
         return  # it had more to do by then
-    went_on = _went_on(moments(entries), closed)
-    if went_on is None or entries[closed].at - went_on[0].at < _rest_seconds(evidence):
+    went_on = went_on_with_bookmark(trial, closed)
+    if went_on is None or trial.at(closed) - went_on[0].at < _rest_seconds(trial):
         return
     last, bookmark, write = went_on
-    missing = next((found.text for found in differences(evidence, closed) if not found.unstable), "")
+    missing = certain_difference(trial, closed)
     if missing:
         because = (
             f"with everything shown to it but bookmarks it came to rest, and went on only when one came: until then, {missing}"
         )
-        yield Finding(SLUG, because, (opened, last.index, closed, bookmark.index, write.index))
+        yield Finding(because, (opened, last.index, closed, bookmark.index, write.index))
 
 
-def _went_on(found: Sequence[Moment], closed: int) -> tuple[Moment, Moment, Moment] | None:
-    """The last thing before this position that told it anything, and then the first write and the bookmark right before that.
-
-    Echoes may come in between, if some came before this position, too, and did not make it write.
-    """
-    before = [moment for moment in found if moment.index < closed and moment.kind in ("cause", "write")]
-    after = [moment for moment in found if moment.index > closed]
-    write = next((place for place, moment in enumerate(after) if moment.kind not in ("bookmark", "echo")), None)
-    if not before or not write or after[write].kind != "write" or after[write - 1].kind != "bookmark":
-        return None
-    had_echoes = any(moment.kind == "echo" and before[-1].index < moment.index < closed for moment in found)
-    if not had_echoes and any(moment.kind == "echo" for moment in after[:write]):
-        return None
-    return before[-1], after[write - 1], after[write]
-
-
-def _taken(evidence: Evidence) -> Iterator[Finding]:
-    rest = _rest_seconds(evidence)
-    pairs = _after_bookmarks(evidence.history, rest)
-    if len(pairs) >= _OFTEN and not any(_after_bookmarks(reference, rest) for reference in evidence.references):
+def _taken(trial: Trial) -> Iterator[Finding]:
+    rest = _rest_seconds(trial)
+    pairs = bookmark_writes(trial, rest)
+    if len(pairs) >= _OFTEN and not any(bookmark_writes(reference, rest) for reference in trial.references):
         witnesses = tuple(index for pair in pairs[:3] for index in pair)
         because = f"it wrote after each of the {len(pairs)} bookmarks that came while it was at rest, and at no other time of rest"
-        yield Finding(SLUG, because, witnesses)
+        yield Finding(because, witnesses)
 
 
-def _after_bookmarks(history: History, rest: float) -> list[Pair]:
-    """(bookmark, write) at rest before the settling; none, unless each such bookmark has its write, each write its bookmark."""
-    settled = next((i for i, entry in enumerate(history.entries) if isinstance(entry, Settled)), len(history.entries))
-    found = moments(history.entries[:settled])
-    pairs: list[Pair] = []
-    if found and found[-1].kind == "bookmark" and found[-1].rested >= rest:
-        return []
-    for before, moment in zip([None, *found], found, strict=False):
-        follows = before is not None and before.kind == "bookmark" and before.rested >= rest
-        if before is not None and follows and moment.kind == "write" and moment.at - before.at < rest:
-            pairs.append((before.index, moment.index))
-        elif follows or (moment.kind == "write" and moment.rested >= rest):
-            return []
-    return pairs
+REQUIREMENT = Requirement(
+    slug="needs-no-bookmarks",
+    must="The controller MUST work without any bookmark, and never take one for an object.",
+    level="core",
+    source="API concepts, Watch bookmarks",
+    faults=("DropBookmarks", "AddBookmarks"),
+    remedy="use a bookmark only to remember a newer resourceVersion; never wait for one, and never reconcile because of one",
+    check=check,
+    needs_end=True,
+)

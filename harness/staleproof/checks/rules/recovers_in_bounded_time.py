@@ -8,129 +8,88 @@ A pass needs a hold of 10 s or more, and so does a finding about a controller th
 to sleep, and it may have another reason. Whether it ends well is for others to judge.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from staleproof.checks.facts.liveness import differences, other_workload
-from staleproof.checks.facts.pending_events import Unshown
-from staleproof.checks.facts.recovery_budget import fired, spans
-from staleproof.checks.facts.stimuli import moments
-from staleproof.checks.trial import Evidence
-from staleproof.checks.verdict import Finding, Verdict, failed, inconclusive, not_exercised, passed
-from staleproof.core.entry import Entry, Settled, Started, StepBegan, Stopped
-from staleproof.core.fault import Coalesce, Compete, Hang, HoldStream, LoseAnswer, Refuse, Reject, SlowAnswer
-from staleproof.core.pace import longest_pause
+from staleproof.checks.facts.liveness import certain_difference, differences, other_workload, usual_pauses
+from staleproof.checks.facts.pending_events import pending_events
+from staleproof.checks.facts.stimuli import sleep_after
+from staleproof.checks.requirement import Requirement
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said
+from staleproof.core.entry import Started, StepBegan, Stopped
+from staleproof.core.fault import Effect
 from staleproof.core.plan import Rest
-from staleproof.core.request import BOOKKEEPING
 
-SLUG = "recovers-in-bounded-time"
-_OTHER_REASONS = (Compete, Hang, LoseAnswer, Refuse, Reject, SlowAnswer)
+OTHER_REASONS: frozenset[Effect] = frozenset({"competes", "disconnects", "loses", "rejects", "slows"})
 BOUND_SECONDS, BOUND_FACTOR, LONG_HOLD_SECONDS = 5.0, 10.0, 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Hold:
-    """Where it began and ended, and where everything had been shown after that."""
-
-    opened: int
-    closed: int
-    caught_up: int
-
-
-def check(evidence: Evidence) -> Verdict:
-    entries = evidence.history.entries
-    settled = next((i for i, entry in enumerate(entries) if isinstance(entry, Settled)), None)
-    if settled is None:
-        return inconclusive(SLUG, "the trial has no settling phase")
-    hold = evidence.idle or other_workload(evidence) or _hold(evidence, settled)
-    if isinstance(hold, str):
-        return not_exercised(SLUG, hold)
-    left = next((found.text for found in differences(evidence, hold.caught_up + 1) if not found.unstable), "")
-    wait = _wait(evidence, hold, settled)
-    if not left or (not wait.wrote and not differences(evidence, settled)):
-        return not_exercised(SLUG, "when it had been shown everything there was nothing left for it to do")
-    held = entries[hold.closed].at - entries[hold.opened].at
-    if held < LONG_HOLD_SECONDS and not wait.wrote:
-        return not_exercised(SLUG, f"it never went on, and a hold of {held:.1f} s is too short to send a controller to sleep")
-    pause = max(longest_pause(reference) for reference in evidence.references)
-    if wait.seconds > max(BOUND_SECONDS, BOUND_FACTOR * pause):
-        return failed(SLUG, [_finding(hold, wait, left, pause)])
-    if not wait.wrote:
-        return inconclusive(SLUG, f"it had not written when the trial ended, {wait.in_all:.1f} s after it was shown everything")
-    if held < LONG_HOLD_SECONDS:
-        return not_exercised(SLUG, f"a hold of {held:.1f} s is too short to send a controller to sleep")
-    return passed(SLUG)
+def check(trial: Trial) -> Iterator[Said]:
+    _, settled = trial.ending
+    hides = [number for number, fault in trial.fired.items() if "hides" in fault.effects and number in trial.spans]
+    reason = trial.idle or other_workload(trial) or ("" if hides else "nothing was kept from the controller")
+    if reason:
+        yield NotExercised(reason)
+        return
+    opened, closed = min(trial.spans[number].opened for number in hides), max(map(trial.closing, hides))
+    other = _other(trial, opened, closed)
+    caught_up = None if other else pending_events(trial).caught_up(since=closed, until=settled)
+    if caught_up is None:
+        yield NotExercised(other or "it was not shown everything after the hold")
+    else:
+        yield from _judge(trial, opened, closed, caught_up)
 
 
-@dataclass(frozen=True, slots=True)
-class _Wait:
-    """Its longest sleep until its first write, or until the end of the settling phase: from one thing shown to the next.
-
-    That something else woke it in the end, or nearly did, does not make the sleep before it any shorter.
-    """
-
-    seconds: float
-    until: int
-    wrote: bool
-    in_all: float
-    """From when everything had been shown."""
-
-
-def _wait(evidence: Evidence, hold: _Hold, settled: int) -> _Wait:
-    entries = evidence.history.entries
-    began = entries[hold.caught_up].at
-    last, longest = began, 0.0
-    for moment in moments(entries[:settled]):
-        if moment.index > hold.caught_up and moment.kind != "bookmark":
-            last, longest = moment.at, max(longest, moment.at - last)
-            if moment.kind == "write":
-                return _Wait(longest, moment.index, wrote=True, in_all=last - began)
-    return _Wait(max(longest, entries[settled].at - last), settled, wrote=False, in_all=entries[settled].at - began)
+def _judge(trial: Trial, opened: int, closed: int, caught_up: int) -> Iterator[Said]:
+    """Of the last thing that was kept from it, and was shown at `caught_up`."""
+    _, settled = trial.ending
+    left, sleep = certain_difference(trial, caught_up + 1), sleep_after(trial, caught_up, settled)
+    held, waited, pause = _seconds(trial, opened, closed), _seconds(trial, caught_up, sleep.until), max(usual_pauses(trial))
+    too_short = f"a hold of {held:.1f} s is too short to send a controller to sleep"
+    if not left or (not sleep.wrote and not differences(trial, settled)):
+        yield NotExercised("when it had been shown everything there was nothing left for it to do")
+    elif held < LONG_HOLD_SECONDS and not sleep.wrote:
+        yield NotExercised(f"it never went on, and {too_short}")
+    elif sleep.seconds > max(BOUND_SECONDS, BOUND_FACTOR * pause):
+        wrote = "it first wrote" if sleep.wrote else "it had not written"
+        because = (
+            f"{wrote} {waited:.1f} s after it had been shown everything, though fault-free runs never pause longer than "
+            f"{pause:.1f} s; until then, {left}"
+        )
+        yield Finding(because, tuple(sorted({opened, closed, caught_up, sleep.until})))
+    elif not sleep.wrote:
+        yield Inconclusive(f"it had not written when the trial ended, {waited:.1f} s after it was shown everything")
+    elif held < LONG_HOLD_SECONDS:
+        yield NotExercised(too_short)
 
 
-def _finding(hold: _Hold, wait: _Wait, left: str, pause: float) -> Finding:
-    wrote = "it first wrote" if wait.wrote else "it had not written"
-    because = (
-        f"{wrote} {wait.in_all:.1f} s after it had been shown everything, though fault-free runs never pause longer than "
-        f"{pause:.1f} s; until then, {left}"
-    )
-    return Finding(SLUG, because, tuple(sorted({hold.opened, hold.closed, hold.caught_up, wait.until})))
+def _seconds(trial: Trial, since: int, until: int) -> float:
+    return trial.at(until) - trial.at(since)
 
 
-def _hold(evidence: Evidence, settled: int) -> _Hold | str:
-    """The last thing kept from the controller, or why it tells nothing."""
-    entries, open_for = evidence.history.entries, spans(evidence)
-    held = [open_for[n] for n, fault in fired(evidence).items() if isinstance(fault, HoldStream | Coalesce) and n in open_for]
-    if not held:
-        return "nothing was kept from the controller"
-    opened, closed = min(opened for opened, _ in held), max(closed for _, closed in held)
-    if any(_is_poke(entry, evidence) for entry in entries[closed:settled]):
+def _other(trial: Trial, opened: int, closed: int) -> str:
+    """What else was done to the controller, so that the hold tells nothing; empty when it does."""
+    _, settled = trial.ending
+    steps = (trial.plan.steps[entry.step - 1] for _, entry in trial.every(StepBegan, since=closed, until=settled))
+    if not all(isinstance(step, Rest) for step in steps):
         return "the workload went on after the hold"
-    if any(isinstance(entry, Started | Stopped) for entry in entries[opened:settled]):
+    if any(opened <= index < settled for index in trial.positions(Started, Stopped)):
         return "the controller's process was stopped or started meanwhile"
-    others = [fault.tag for fault in fired(evidence).values() if isinstance(fault, _OTHER_REASONS)]
+    others = [fault.tag for fault in trial.fired.values() if not OTHER_REASONS.isdisjoint(fault.effects)]
     if others:
         return f"{others[0]} fired, too, and may have sent it to sleep or kept it waiting"
-    others = [evidence.history.header.plan.faults[n].tag for n in fired(evidence) if n in open_for and open_for[n][1] > closed]
-    if others:
-        return f"{others[0]} went on after the hold"
-    caught_up = _caught_up(evidence, closed, settled)
-    return "it was not shown everything after the hold" if caught_up is None else _Hold(opened, closed, caught_up)
+    others = [fault.tag for number, fault in trial.fired.items() if number in trial.spans and trial.closing(number) > closed]
+    return f"{others[0]} went on after the hold" if others else ""
 
 
-def _is_poke(entry: Entry, evidence: Evidence) -> bool:
-    """A step that may wake the controller."""
-    steps = evidence.history.header.plan.steps
-    return isinstance(entry, StepBegan) and not isinstance(steps[entry.step - 1], Rest)
-
-
-def _caught_up(evidence: Evidence, closed: int, settled: int) -> int | None:
-    """The first position from there on at which nothing was left to be shown, and all that had been watched was watched again."""
-    unshown = Unshown(evidence.history.header.namespace)
-    watched: set[str] = set()
-    for index, entry in enumerate(evidence.history.entries[:settled]):
-        unshown.advance(index, entry)
-        if index < closed:
-            watched |= unshown.watched - BOOKKEEPING
-        elif unshown.is_whole and watched <= unshown.watched:
-            return index
-    return None
+REQUIREMENT = Requirement(
+    slug="recovers-in-bounded-time",
+    must="The controller MUST not sleep long after its cache has caught up.",
+    level="core",
+    source="KEP-5647, Risks and Mitigations",
+    faults=("Hold", "HideOwnWrite", "Coalesce"),
+    remedy="wake the object when the awaited write is shown, by an event or by a list, not only after a long back-off, "
+    "and forget the back-off of an object that has caught up",
+    check=check,
+    needs_end=True,
+)

@@ -11,84 +11,54 @@ these:
 
 from collections.abc import Collection, Iterator
 
-from staleproof.checks.facts.liveness import Suspicion, converged, ending_of, verdict_on
-from staleproof.checks.facts.pending_events import Change, Unshown, unshown_at
-from staleproof.checks.facts.recovery_budget import EXPIRED, ended_streams
-from staleproof.checks.story.phrases import short_name
-from staleproof.checks.trial import Evidence
-from staleproof.checks.verdict import Verdict, inconclusive, not_exercised
-from staleproof.core.entry import Answered, Asked, Delivered, Listed, Opened, Refused, Started
-from staleproof.core.fault import AnyFault, Coalesce, Expire, HoldStream
-from staleproof.core.request import BOOKKEEPING
-
-SLUG = "survives-expiry"
-GONE = 410
+from staleproof.checks.facts.pending_events import pending_events
+from staleproof.checks.facts.recovery_budget import expirations
+from staleproof.checks.facts.showings import is_shown
+from staleproof.checks.requirement import Requirement
+from staleproof.checks.story.phrases import happened, short_name
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import NotExercised, Said, Suspicion
 
 
-def check(evidence: Evidence) -> Verdict:
-    ending = ending_of(evidence)
-    if ending is None:
-        return inconclusive(SLUG, "the trial has no settling phase")
-    expired = sorted({*ended_streams(evidence, EXPIRED, ending[1]), *_told(evidence, ending[1])})
+def check(trial: Trial) -> Iterator[Said]:
+    released, settled = trial.ending
+    expired = expirations(trial, settled)
     if not expired:
-        return not_exercised(SLUG, "no watch or list of the controller was answered 410")
-    unshown = unshown_at(evidence.history.entries[: ending[1]], evidence.history.header.namespace)
+        yield NotExercised("no watch or list of the controller was answered 410")
+        return
     last = {resource: index for index, resource in expired}
-    unlisted = [resource for resource, index in last.items() if not _listed_after(evidence, resource, index, ending[1])]
-    if len(unlisted) == len(last) and converged(evidence):
-        return not_exercised(
-            SLUG, f"it did not list {', '.join(unlisted)} again after 410, and there was nothing there that it needed"
-        )
-    missed = [change for change in unshown.missed() if change.index < ending[0] and change.commit.resource in unlisted]
-    acts = [expired[0][0], expired[-1][0], *(last[change.commit.resource] for change in missed[:1])]
-    acts += [change.index for change in missed[:1]]
-    charge = f"after 410 Expired, and a list of {expired[-1][1]}"
-    doubt = _doubt(unshown, last.keys())
-    return verdict_on(SLUG, evidence, Suspicion(tuple(acts), _is_ours, charge, _proof(missed), doubt))
+    unlisted = [each for each, index in last.items() if not is_shown(trial, each, ("list", "watch"), since=index, until=settled)]
+    acts, proof = [expired[0][0], expired[-1][0]], ""
+    unseen = (event for event in pending_events(trial).missed(before=settled) if event.index < released)
+    missed = next((event for event in unseen if event.commit.resource in unlisted), None)
+    if missed is not None:
+        acts += [last[missed.commit.resource], missed.index]
+        proof = f"it never listed {missed.commit.resource} again after 410 Expired, and {happened(missed.commit)}"
+    needless = f"it did not list {', '.join(unlisted)} again after 410, and there was nothing there that it needed"
+    yield Suspicion(
+        acts=tuple(acts),
+        ours=frozenset({"expires"}),
+        charge=f"after 410 Expired, and a list of {expired[-1][1]}",
+        proof=proof,
+        doubt=_doubt(trial, last),
+        untested=needless if len(unlisted) == len(last) else "",
+    )
 
 
-def _is_ours(fault: AnyFault) -> bool:
-    match fault:
-        case HoldStream(release=release):
-            return release == "relist"
-    return isinstance(fault, Expire | Coalesce)
+def _doubt(trial: Trial, expired: Collection[str]) -> str:
+    skipped = pending_events(trial).skipped(before=trial.ending[1])
+    commit = next((event.commit for event in skipped if event.commit.resource in expired), None)
+    return f"it was never shown a state of {short_name(commit)} in between (tolerates-coalescing)" if commit else ""
 
 
-def _told(evidence: Evidence, until: int) -> Iterator[tuple[int, str]]:
-    """Requests that were answered 410, and whether that was about a list or a watch."""
-    lists: dict[int, str] = {}
-    for index, entry in enumerate(evidence.history.entries[:until]):
-        match entry:
-            case Asked(verb="list") if entry.resource not in BOOKKEEPING:
-                lists[entry.request] = entry.resource
-            case Answered(code=code) if code == GONE and entry.request in lists:
-                yield index, lists[entry.request]
-            case Refused(code=code) if code == GONE and entry.resource not in BOOKKEEPING:
-                yield index, entry.resource
-
-
-def _listed_after(evidence: Evidence, resource: str, index: int, until: int) -> bool:
-    """Whether this life of the controller was given the whole state: by a list, or by a watch that begins with it."""
-    streams = {entry.stream: entry.resource for entry in evidence.history.entries if isinstance(entry, Opened)}
-    for entry in evidence.history.entries[index + 1 : until]:
-        match entry:
-            case Started():
-                return False
-            case Listed(resource=listed) if listed == resource:
-                return True
-            case Delivered(initial_end=True) if streams.get(entry.stream) == resource:
-                return True
-            case Opened(watch_list=False, start="" | "0") if entry.resource == resource:
-                return True
-    return False
-
-
-def _proof(missed: list[Change]) -> str:
-    if not missed:
-        return ""
-    return f"it never listed {missed[0].commit.resource} again after 410 Expired, and {missed[0].words}"
-
-
-def _doubt(unshown: Unshown, expired: Collection[str]) -> str:
-    skipped = [change for change in unshown.skipped if change.commit.resource in expired]
-    return f"it was never shown a state of {short_name(skipped[0].commit)} in between (tolerates-coalescing)" if skipped else ""
+REQUIREMENT = Requirement(
+    slug="survives-expiry",
+    must="The controller MUST list again after 410 Expired, take what is not in the list for gone, and continue.",
+    level="core",
+    source="API concepts, 410 Gone responses",
+    faults=("Expire", "Coalesce", "Hold"),
+    remedy="treat 410 (as an answer and as an ERROR event) as an order to list again, replace the cache by that list, "
+    "and wake the owners of what is not in it",
+    check=check,
+    needs_end=True,
+)

@@ -1,60 +1,116 @@
-"""Which primary a write was for."""
+"""Which primary a write was for, and how long a primary had to wait."""
 
-from staleproof.checks.facts.attribution import effects, root_of
-from staleproof.checks.facts.object_history import population
+import pytest
+
+from staleproof.checks.facts.attribution import first_effects, usual_seconds, waits
+from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.trial import Trial
+from staleproof.core.history import History
 
 from ..script import WIDGETS
 from ..stream_script import StreamScript
 
+SETS = "replicasets.apps"
 
-def first(script: StreamScript, name: str) -> tuple[int | None, int | None]:
-    history = script.unfinished()
-    effect = effects(history, population(history))[f"{WIDGETS}/{name}"]
-    return effect.shown, effect.first
+
+def names() -> StreamScript:
+    return StreamScript(names=("w", "v"))
 
 
 def two() -> StreamScript:
-    return StreamScript(names=("w", "v")).applied("w").applied("v")
+    return names().applied("w").applied("v")
 
 
-def test_a_child_belongs_to_its_owner() -> None:
-    script = two().creates("v-a", owner="v")
+EFFECTS: dict[str, tuple[StreamScript, tuple[int, int | None], tuple[int, int | None]]] = {
+    "a child belongs to its owner": (two().creates("v-a", owner="v"), (5, None), (7, 8)),
+    "a write to the primary is for it": (two().updates("v", status=1), (5, None), (7, 8)),
+    "also when it is refused": (two().refused("update", "v", "Conflict", resource=WIDGETS), (5, None), (7, 8)),
+    "reads and bookkeeping are no effects": (
+        two().gets("v", WIDGETS).asks("update", "leases.coordination.k8s.io", "v"),
+        (5, None),
+        (7, None),
+    ),
+    "nor is what came before it was shown": (
+        names().hold(WIDGETS).applied("w").applied("v").creates("v-a", owner="v").let_go(WIDGETS),
+        (15, None),
+        (16, None),
+    ),
+    "a list shows a primary as well": (
+        names().ended(WIDGETS, fault=None).applied("w").applied("v").lists(WIDGETS),
+        (8, None),
+        (8, None),
+    ),
+}
 
-    assert first(script, "w") == (5, None)
-    assert first(script, "v") == (7, 8)
+
+@pytest.mark.parametrize(("script", "w", "v"), EFFECTS.values(), ids=EFFECTS)
+def test_first_effects(script: StreamScript, w: tuple[int, int | None], v: tuple[int, int | None]) -> None:
+    found = first_effects(Trial(script.unfinished()))
+
+    assert [(name, each.shown, each.first) for name, each in found.items()] == [(f"{WIDGETS}/w", *w), (f"{WIDGETS}/v", *v)]
 
 
 def test_a_grandchild_belongs_to_the_owner_at_the_top() -> None:
-    script = (
-        two().creates("w-set", resource="replicasets.apps").made("w-map", "configmaps", owner="w").creates("w-a", owner="w-set")
-    )
-    history = script.unfinished()
-    made = population(history)
+    script = two().creates("w-set", resource=SETS).made("w-map", "configmaps", owner="w").creates("w-a", owner="w-set")
+    made = object_history(Trial(script.unfinished()))
 
-    assert root_of(script.uid("w-a"), made) == script.uid("w", WIDGETS)
-    assert root_of("unknown", made) == "unknown"
+    assert made.root_of(script.uid("w-a")) == script.uid("w", WIDGETS)
+    assert made.root_of("unknown") == "unknown"
 
 
-def test_a_write_to_the_primary_is_for_it_also_when_it_is_refused() -> None:
-    assert first(two().updates("v", status=1), "v") == (7, 8)
-    assert first(two().refused("update", "v", "Conflict", resource=WIDGETS), "v") == (7, 8)
+def test_what_is_nobodys_primary_or_the_controllers_is_left_out() -> None:
+    script = StreamScript(names=("w",)).applied("v").creates("w", resource=WIDGETS, owner="v", generated="")
+
+    assert first_effects(Trial(script.unfinished())) == {}
 
 
-def test_reads_bookkeeping_and_what_came_before_it_was_shown_are_no_effects() -> None:
-    script = two().gets("v", WIDGETS).asks("update", "leases.coordination.k8s.io", "v")
-    early = StreamScript(names=("w", "v")).hold(WIDGETS).applied("w").applied("v").creates("v-a", owner="v").let_go(WIDGETS)
-
-    assert first(script, "v")[1] is None
-    assert first(early, "v")[1] is None
+def fault_free(number: int, pause: float, *, acts: bool = True) -> History:
+    script = StreamScript(namespace=f"ref-{number}").applied("w").passes(pause)
+    return (script.creates("w-a") if acts else script).unfinished()
 
 
-def test_a_list_shows_a_primary_as_well() -> None:
-    script = StreamScript(names=("w",)).ended(WIDGETS, fault=None).applied("w").lists(WIDGETS)
+@pytest.mark.parametrize(
+    ("references", "seconds"),
+    [((fault_free(1, 2.0), fault_free(2, 3.0)), 3.1), ((fault_free(1, 2.0), fault_free(2, 0.0, acts=False)), None)],
+)
+def test_the_slowest_reference_counts(references: tuple[History, ...], seconds: float | None) -> None:
+    found = usual_seconds(Trial(two().unfinished(), references), f"{WIDGETS}/w")
 
-    assert first(script, "w") == (7, None)
+    assert found == (seconds and pytest.approx(seconds))
 
 
-def test_what_is_nobodys_primary_is_left_out() -> None:
-    history = StreamScript(names=("w",)).applied("v").unfinished()
+def waiting(*others: str) -> StreamScript:
+    """Its create for `w`, at 8, is hidden from it."""
+    return StreamScript(names=("w", *others)).applied("w").hold().creates("w-a")
 
-    assert effects(history, population(history)) == {}
+
+def own_child_only() -> StreamScript:
+    script = names().hold().hold(WIDGETS).applied("v").creates("v-a", owner="v")
+    return script.let_go(WIDGETS).let_go()
+
+
+def listed_together() -> StreamScript:
+    script = waiting("v", "u").ended(WIDGETS, fault=None).applied("v").applied("u")
+    return script.lists(WIDGETS).let_go()
+
+
+WAITS: dict[str, tuple[StreamScript, list[tuple[str, int, list[int], int]]]] = {
+    "until it was shown": (waiting("v").applied("v").let_go(), [("v", 13, [8], 15)]),
+    "until the settling": (waiting("v").applied("v").settled().let_go(), [("v", 13, [8], 14)]),
+    "until another life": (waiting("v").applied("v").restarted(), [("v", 13, [8], 14)]),
+    "without an end": (waiting("v").applied("v"), []),
+    "shown after the settling": (waiting("v").settled().applied("v").let_go(), []),
+    "both of two": (waiting("v", "u").applied("v").applied("u").let_go(), [("v", 13, [8], 17), ("u", 15, [8], 17)]),
+    "one of two that a list shows": (listed_together(), [("u", 16, [8], 18)]),
+    "a write of somebody else's": (names().applied("w").hold().made("x", owner="w").applied("v").let_go(), []),
+    "a write for itself": (own_child_only(), []),
+    "a delete": (names().applied("w").creates("w-a").hold().deletes("w-a").applied("v").let_go(), [("v", 17, [12], 19)]),
+}
+
+
+@pytest.mark.parametrize(("script", "expected"), WAITS.values(), ids=WAITS)
+def test_waits(script: StreamScript, expected: list[tuple[str, int, list[int], int]]) -> None:
+    found = waits(Trial(script.unfinished()))
+
+    told = [(each.primary.rpartition("/")[2], each.shown, [event.index for event in each.hidden], each.until) for each in found]
+    assert told == expected

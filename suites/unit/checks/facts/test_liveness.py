@@ -1,120 +1,94 @@
-"""When an end that is not right proves something, and when it does not."""
+"""Whether the references' state was reached, and whether there was time enough for that."""
 
-from staleproof.checks.facts.liveness import Suspicion, broken_rules, converged, ending_of, other_workload, verdict_on
+import pytest
+
+from staleproof.checks.facts.liveness import certain_difference, converged, differences, other_workload, too_soon, usual_pauses
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Ended
-from staleproof.core.fault import HoldStream, SeverStream
+from staleproof.core.fault import SeverStream
+from staleproof.core.history import History
 
 from ..script import WIDGETS
-from ..stream_script import StreamScript, pair, two_references
+from ..stream_script import ONE_POD, StreamScript, pair, stuck, two_references
 
-SEVER, HOLD = SeverStream(resource="pods"), HoldStream(resource="pods")
-
-
-def evidence(script: StreamScript) -> Trial:
-    return Trial(script.ends(), two_references())
+SEVER = SeverStream(resource="pods")
 
 
-def suspect(script: StreamScript, *, proof: str = "", doubt: str = "") -> Verdict:
-    suspicion = Suspicion((4,), lambda fault: isinstance(fault, SeverStream), "after that", proof, doubt)
-    return verdict_on("a-slug", evidence(script), suspicion)
+def slow(number: int, seconds: float = 5.0) -> History:
+    script = StreamScript(namespace=f"ref-{number}").step(1, "apply").applied("w", spec=2).creates("w-0").passes(seconds)
+    return script.creates("w-1").updates("w", status={"ready": 2}).ends()
 
 
-def wrong(script: StreamScript, *, waits: float = 10.0) -> StreamScript:
-    return pair(script, replicas=1).released().passes(waits).settled(ok=False, why="still wrong")
+def recreated(number: int) -> History:
+    script = pair(StreamScript(namespace=f"ref-{number}")).step(2, "recreate").removed("w", WIDGETS).deletes("w-0", "w-1")
+    return script.applied("w", spec=2).ends()
 
 
-def test_a_wrong_end_is_a_finding_when_there_is_no_other_explanation() -> None:
-    verdict = suspect(wrong(StreamScript(SEVER).opens().ended().watches()))
-
-    assert verdict.outcome is Outcome.FAIL
-    assert verdict.findings[0].because == "after that: 1 pod of widget/w, fault-free runs ended with 2"
-    assert len(verdict.findings[0].witnesses) == 3
+def of(script: StreamScript, *references: History) -> Trial:
+    return Trial(script.ends(), references or two_references())
 
 
-def test_the_right_end_passes_at_the_settling_or_later() -> None:
-    late = StreamScript(SEVER).opens().ended().watches()
-    late.step(1, "apply").applied("w", spec=2).creates("w-0").updates("w", status={"ready": 2}).released().settled().creates("w-1")
-
-    assert suspect(pair(StreamScript(SEVER).opens().ended().watches())).outcome is Outcome.PASS
-    assert suspect(late).outcome is Outcome.PASS
-    assert converged(evidence(late))
-    assert not converged(evidence(wrong(StreamScript(SEVER))))
+def cut(times: int = 1) -> StreamScript:
+    """One pod of two, and so many losses of the pods' watch before that."""
+    script = StreamScript(SEVER).opens()
+    for _ in range(times):
+        script.ended().watches()
+    return pair(script, replicas=1)
 
 
-def test_it_is_inconclusive_when_something_else_may_explain_it() -> None:
-    other = wrong(StreamScript(SEVER, HOLD).opens(0).ended().watches().fires(1))
-    told = wrong(StreamScript(SEVER).opens().ended().watches())
-
-    assert suspect(other).why.endswith("but Hold fired, too, and may explain that")
-    assert suspect(told, doubt="it may have been the moon").why.endswith("but it may have been the moon")
-    assert suspect(other, proof="it was seen").outcome is Outcome.FAIL
-    assert suspect(told, doubt="the moon", proof="it was seen").findings[0].because.startswith("it was seen: 1 pod")
+def right_later() -> StreamScript:
+    script = StreamScript(SEVER).step(1, "apply").applied("w", spec=2).creates("w-0").updates("w", status={"ready": 2})
+    return script.released().settled().creates("w-1")
 
 
-def test_so_it_is_when_another_rule_was_broken() -> None:
-    script = StreamScript(SEVER).opens().ended().hold()
-    pair(script).step(2, "touch").applied("w", touched=1).creates("w-2").let_go().watches()
-    script.released().passes(10.0).settled(ok=False)
-
-    assert [verdict.requirement for verdict in broken_rules(evidence(script))] == ["no-duplicate-create"]
-    assert "no-duplicate-create may explain that" in suspect(script).why
-
-
-def test_so_it_is_when_it_was_too_soon_whatever_the_proof() -> None:
-    script = wrong(StreamScript(SEVER).opens().ended().watches().ended().watches(), waits=1.0)
-
-    for verdict in (suspect(script), suspect(script, proof="it was seen")):
-        assert verdict.outcome is Outcome.INCONCLUSIVE
-        assert "it had 1.1 s to catch up, and may need 3.2 s" in verdict.why
+@pytest.mark.parametrize(
+    ("script", "is_right"),
+    [
+        (pair(StreamScript(SEVER)), True),
+        (right_later(), True),
+        (pair(StreamScript(SEVER)).released().settled().creates("w-2"), True),
+        (stuck(cut()), False),
+        (pair(StreamScript(SEVER)).adds(Ended), False),
+    ],
+    ids=["at the settling", "later", "and no more", "never", "never settled"],
+)
+def test_it_was_right_at_the_end_of_the_settling_or_of_all(script: StreamScript, *, is_right: bool) -> None:
+    assert converged(of(script)) is is_right
 
 
-def test_so_it_is_when_the_references_do_not_agree() -> None:
+def test_what_the_references_do_not_agree_on_is_no_certain_difference() -> None:
     first, _ = two_references()
-    third = pair(StreamScript(namespace="ref-3"), replicas=3).ends()
-    script = wrong(StreamScript(SEVER).opens().ended().watches())
-    suspicion = Suspicion((4,), lambda fault: True, "after that")
+    trial = of(stuck(cut()), first, pair(StreamScript(namespace="ref-3"), replicas=3).ends())
+    end = len(trial.entries)
 
-    verdict = verdict_on("a-slug", Trial(script.ends(), (first, third)), suspicion)
-
-    assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict.why.startswith("the references do not agree")
-
-
-def test_without_an_end_or_a_write_nothing_is_known() -> None:
-    unfinished = StreamScript(SEVER).ended().adds(Ended).unfinished()
-    verdict = verdict_on("a-slug", Trial(unfinished, two_references()), Suspicion((4,), lambda fault: True, "after that"))
-
-    assert ending_of(Trial(unfinished, ())) is None
-    assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert suspect(StreamScript(SEVER).ended()).outcome is Outcome.NOT_EXERCISED
-
-
-def test_a_controller_that_pauses_by_itself_is_given_its_time() -> None:
-    slow = [
-        StreamScript(namespace=f"ref-{number}").step(1, "apply").applied("w", spec=2).creates("w-0").passes(5.0).creates("w-1")
-        for number in (1, 2)
+    assert [(each.text, each.unstable) for each in differences(trial, end)][:1] == [
+        ("1 pod of widget/w, fault-free runs ended with 2 to 3", True)
     ]
-    references = tuple(script.updates("w", status={"ready": 2}).ends() for script in slow)
-    history = wrong(StreamScript(SEVER).opens().ended().watches()).ends()
-
-    verdict = verdict_on("a-slug", Trial(history, references), Suspicion((4,), lambda fault: True, "after that"))
-
-    assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "may need 15." in verdict.why
+    assert certain_difference(trial, end) == ""
+    assert certain_difference(of(stuck(cut())), end) == ONE_POD
 
 
-def test_so_it_is_when_the_steps_came_to_something_else() -> None:
-    def recreated(script: StreamScript) -> StreamScript:
-        return pair(script).step(2, "recreate").removed("w", WIDGETS).deletes("w-0", "w-1").applied("w", spec=2)
+@pytest.mark.parametrize(
+    ("trial", "why"),
+    [
+        (of(stuck(cut())), ""),
+        (of(stuck(cut(times=2), seconds=1.0)), "it had 1.1 s to catch up, and may need 3.2 s after what was done to it"),
+        (of(stuck(cut()), slow(1), slow(2)), "it had 10.1 s to catch up, and may need 15.6 s after what was done to it"),
+        (of(cut().adds(Ended)), "the trial has no settling phase"),
+    ],
+    ids=["time enough", "a client may yet come back", "it pauses by itself", "never settled"],
+)
+def test_a_controller_may_need_time(trial: Trial, why: str) -> None:
+    assert too_soon(trial) == why
 
-    references = tuple(recreated(StreamScript(namespace=f"ref-{number}")).ends() for number in (1, 2))
-    history = wrong(StreamScript(SEVER).opens().ended().watches()).ends()
-    suspicion = Suspicion((4,), lambda fault: True, "after that", "it was seen")
 
-    verdict = verdict_on("a-slug", Trial(history, references), suspicion)
+def test_pauses_are_those_of_the_references() -> None:
+    assert [round(pause, 1) for pause in usual_pauses(of(cut(), slow(1), slow(2, 7.0)))] == [5.2, 7.2]
 
-    assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict.why.endswith(f"the workload created {WIDGETS}/w 1 times and 2 times in fault-free runs")
-    assert other_workload(Trial(history, two_references())) == ""
+
+def test_the_steps_may_come_to_something_else_than_in_the_references() -> None:
+    assert other_workload(of(cut())) == ""
+    assert other_workload(of(cut(), recreated(1), two_references()[1])) == ""
+    assert other_workload(of(cut(), recreated(1), recreated(2))) == (
+        f"the workload created {WIDGETS}/w 1 times and 2 times in fault-free runs"
+    )

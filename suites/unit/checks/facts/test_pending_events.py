@@ -1,109 +1,137 @@
 """What was not shown, skipped or missed."""
 
-from staleproof.checks.facts.pending_events import Unshown, unshown_at
+import pytest
+
+from staleproof.checks.facts.pending_events import PendingEvent, pending_events
+from staleproof.checks.story.phrases import happened
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import Committed, Delivered
 
 from ..script import WIDGETS
 from ..stream_script import StreamScript
 
-SCRIPT_NAMESPACE = "ns"
+SETS = "replicasets.apps"
 
 
-def at_end(script: StreamScript) -> Unshown:
-    return unshown_at(script.entries, SCRIPT_NAMESPACE)
+def words(events: list[PendingEvent]) -> list[str]:
+    return [happened(event.commit) for event in events]
 
 
-def names(found: Unshown) -> list[str]:
-    return [change.commit.name for change in found.changes()]
+def owned() -> StreamScript:
+    return StreamScript().applied("w")
 
 
-def test_what_is_shown_at_once_is_never_missing() -> None:
-    found = at_end(StreamScript().applied("w").creates("w-a").deletes("w-a"))
+def held(*names: str) -> StreamScript:
+    return owned().hold().creates(*(names or ("w-a",)))
 
-    assert found.is_whole
-    assert (found.skipped, found.missed()) == ([], [])
+
+def changed_twice(name: str, script: StreamScript) -> StreamScript:
+    return script.updates(name, "pods", subresource="", spec=2).updates(name, "pods", subresource="", spec=3)
+
+
+def other_order() -> StreamScript:
+    """What was committed is recorded after what was shown."""
+    script = owned().creates("w-a")
+    script.entries.sort(key=lambda entry: isinstance(entry, Committed))
+    assert isinstance(script.entries[-1], Committed)
+    assert any(isinstance(entry, Delivered) for entry in script.entries)
+    return script
+
+
+WHOLE: dict[str, StreamScript] = {
+    "shown at once": owned().creates("w-a").deletes("w-a"),
+    "left in the end": held("w-a", "w-b").let_go(),
+    "shown by a live read": held().gets("w-a"),
+    "shown to be gone by a live read": owned().creates("w-a").hold().deletes("w-a").gets("w-a"),
+    "shown by a list": owned().creates("w-a", "w-b").ended().deletes("w-a").watches(start="").shows("w-b").creates("w-c").lists(),
+    "shown by the end of the initial events": owned().creates("w-a").ended().deletes("w-a").watches(watch_list=True).initial_end(4),
+    "a new life has nothing to catch up with": held().restarted(),
+    "recorded the other way round": other_order(),
+    # --- not followed
+    "unwatched": owned().creates("w-set", resource=SETS),
+    "watched with a selector": owned().watches(SETS, selector="app=w").ended(SETS, fault=None).creates("w-set", resource=SETS),
+    "a lease": StreamScript().ended("configmaps").applied("lock", "leases.coordination.k8s.io"),
+}
+
+
+@pytest.mark.parametrize("script", WHOLE.values(), ids=WHOLE)
+def test_nothing_is_left_to_be_shown(script: StreamScript) -> None:
+    found, end = pending_events(Trial(script.unfinished())), len(script.entries)
+
+    assert (found.before(end), found.skipped(before=end), found.missed(before=end)) == ([], [], [])
 
 
 def test_held_events_are_missing_until_they_leave() -> None:
-    script = StreamScript().applied("w").hold().creates("w-a", "w-b")
+    script = held("w-a", "w-b")
+    middle = len(script.entries)
+    found = pending_events(Trial(script.let_go().unfinished()))
 
-    assert names(at_end(script)) == ["w-a", "w-b"]
-    assert at_end(script).is_behind("pods")
-    assert not at_end(script).is_behind(WIDGETS)
-    assert at_end(script).missed() == []  # they will come
-    assert at_end(script.let_go()).is_whole
-    assert at_end(script).skipped == []
-
-
-def test_a_list_shows_the_last_state_and_skips_those_before() -> None:
-    script = StreamScript().applied("w").creates("w-a").hold()
-    script.updates("w-a", "pods", subresource="", spec=2).updates("w-a", "pods", subresource="", spec=3).relist()
-    found = at_end(script)
-
-    assert found.is_whole
-    assert [change.words for change in found.skipped] == ["pod/w-a was changed"]
+    assert [event.commit.name for event in found.before(middle)] == ["w-a", "w-b"]
+    assert [event.commit.name for event in found.before(middle, "pods")] == ["w-a", "w-b"]
+    assert found.before(middle, WIDGETS) == found.missed(before=middle) == []  # they will come
+    assert found.before(len(script.entries)) == []
 
 
-def test_an_end_that_a_list_shows_is_not_skipped_unless_the_name_is_anothers() -> None:
-    gone = at_end(StreamScript().applied("w").creates("w-a").hold().terminating("w-a").deletes("w-a").relist())
-    replaced = at_end(StreamScript().applied("w").hold(WIDGETS).removed("w", WIDGETS).applied("w").relist(WIDGETS))
-    come_and_gone = at_end(StreamScript().applied("w").hold().creates("w-a").deletes("w-a").relist())
+def test_so_they_are_until_the_end_of_the_initial_events() -> None:
+    script = owned().creates("w-a").ended().deletes("w-a").watches(watch_list=True)
 
-    assert gone.is_whole
-    assert gone.skipped == []
-    assert [change.words for change in replaced.skipped] == ["widget/w was deleted"]
-    assert [change.words for change in come_and_gone.skipped] == ["pod/w-a was created", "pod/w-a was deleted"]
+    assert words(pending_events(Trial(script.unfinished())).before(len(script.entries))) == ["pod/w-a was deleted"]
 
 
-def test_without_a_watch_it_is_missed() -> None:
-    found = at_end(StreamScript().applied("w").ended().creates("w-a"))
-
-    assert [change.words for change in found.missed()] == ["pod/w-a was created"]
-    assert found.watched == {WIDGETS, "configmaps"}
-
-
-def test_so_it_is_behind_a_watch_that_began_later() -> None:
-    script = StreamScript().applied("w").creates("w-a", "w-b").ended().deletes("w-a").watches(start="").shows("w-b")
-
-    assert at_end(script).missed() == []  # not yet passed
-    assert [change.words for change in at_end(script.creates("w-c")).missed()] == ["pod/w-a was deleted"]
-    assert at_end(script.lists()).is_whole
-
-
-def test_a_live_read_shows_it_too() -> None:
-    assert at_end(StreamScript().applied("w").hold().creates("w-a").gets("w-a")).is_whole
-    assert at_end(StreamScript().applied("w").creates("w-a").hold().deletes("w-a").gets("w-a")).is_whole
+SKIPPED: dict[str, tuple[StreamScript, list[str]]] = {
+    "states before the last": (changed_twice("w-a", owned().creates("w-a").hold()).relist(), ["pod/w-a was changed"]),
+    "an end that a list shows": (owned().creates("w-a").hold().terminating("w-a").deletes("w-a").relist(), []),
+    "an end, and the name is another's": (
+        owned().hold(WIDGETS).removed("w", WIDGETS).applied("w").relist(WIDGETS),
+        ["widget/w was deleted"],
+    ),
+    "come and gone": (held().deletes("w-a").relist(), ["pod/w-a was created", "pod/w-a was deleted"]),
+    "name by name": (
+        changed_twice("w-a", changed_twice("w-b", held("w-a", "w-b"))).relist(),
+        ["pod/w-a was created", "pod/w-a was changed", "pod/w-b was created", "pod/w-b was changed"],
+    ),
+}
 
 
-def test_a_new_life_has_nothing_to_catch_up_with() -> None:
-    assert at_end(StreamScript().applied("w").hold().creates("w-a").restarted()).is_whole
+@pytest.mark.parametrize(("script", "skipped"), SKIPPED.values(), ids=SKIPPED)
+def test_a_list_shows_the_last_state_and_skips_those_before(script: StreamScript, skipped: list[str]) -> None:
+    found, end = pending_events(Trial(script.unfinished())), len(script.entries)
+
+    assert words(found.skipped(before=end)) == skipped
+    assert found.before(end) == []
+    assert found.skipped(before=5) == []
 
 
-def test_the_end_of_the_initial_events_is_a_list() -> None:
-    script = StreamScript().applied("w").creates("w-a").ended().deletes("w-a").watches(watch_list=True)
-
-    assert names(at_end(script)) == ["w-a"]
-    assert at_end(script.initial_end(4)).is_whole
+def late_watch() -> StreamScript:
+    return owned().creates("w-a", "w-b").ended().deletes("w-a").watches(start="").shows("w-b")
 
 
-def test_only_what_it_follows_counts() -> None:
-    sets = "replicasets.apps"
-    unwatched = StreamScript().applied("w").creates("w-set", resource=sets)
-    selected = StreamScript().applied("w").watches(sets, selector="app=w").ended(sets, fault=None).creates("w-set", resource=sets)
-    lease = StreamScript().ended("configmaps").applied("lock", "leases.coordination.k8s.io")
-
-    assert at_end(unwatched).is_whole
-    assert at_end(selected).is_whole
-    assert at_end(lease).is_whole
+MISSED: dict[str, tuple[StreamScript, list[str]]] = {
+    "without a watch": (owned().ended().creates("w-a"), ["pod/w-a was created"]),
+    "behind a watch that began later": (late_watch().creates("w-c"), ["pod/w-a was deleted"]),
+    "not yet passed": (late_watch(), []),
+}
 
 
-def test_which_of_the_two_is_recorded_first_makes_no_difference() -> None:
-    script = StreamScript().applied("w").creates("w-a")
-    entries = sorted(script.entries, key=lambda entry: isinstance(entry, Committed))
-    assert isinstance(entries[-1], Committed)
-    assert any(isinstance(entry, Delivered) for entry in entries)
+@pytest.mark.parametrize(("script", "missed"), MISSED.values(), ids=MISSED)
+def test_what_only_a_list_can_show_is_missed(script: StreamScript, missed: list[str]) -> None:
+    assert words(pending_events(Trial(script.unfinished())).missed(before=len(script.entries))) == missed
 
-    found = unshown_at(entries, SCRIPT_NAMESPACE)
 
-    assert found.is_whole
-    assert found.skipped == []
+def test_a_resource_is_watched_as_long_as_a_stream_of_it_is_open() -> None:
+    found = pending_events(Trial(owned().ended().restarted().unfinished()))
+
+    assert found.watched(before=5) == {WIDGETS, "configmaps", "pods"}
+    assert found.watched(before=7) == {WIDGETS, "configmaps"}
+
+
+def test_it_has_caught_up_when_it_was_shown_everything_and_watches_everything_again() -> None:
+    script = held().watches("events").ended("events").closes()
+    closed = len(script.entries) - 1
+    script.ended(how="clean").gets("w-a")  # now it has seen everything
+    seen = len(script.entries) - 1
+    found = pending_events(Trial(script.watches().unfinished()))
+
+    assert found.caught_up(since=closed, until=seen + 1) is None
+    assert found.caught_up(since=closed, until=seen + 2) == seen + 1
+    assert found.caught_up(since=5, until=closed) == 5

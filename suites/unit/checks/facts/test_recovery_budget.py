@@ -1,145 +1,143 @@
 """What was done to the controller, and how long it may need after that."""
 
-from staleproof.checks.facts.recovery_budget import (
-    EXPIRED,
-    LOST,
-    awaits_election,
-    ended_streams,
-    fired,
-    patience,
-    retry_wait,
-    spans,
-    tags_of,
-)
+import pytest
+
+from staleproof.checks.facts.recovery_budget import EXPIRED, LOST, awaits_election, ended_streams, expirations, patience, retry_wait
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import FaultFired, Refused, Settled, Started
+from staleproof.core.entry import Answered, FaultFired, Refused, Started
 from staleproof.core.fault import Expire, HoldStream, SeverStream
 
 from ..life_script import RESTART, LifeScript
-from ..script import WIDGETS
+from ..script import WIDGETS, Script
 from ..stream_script import StreamScript
 
 SEVER, HOLD, EXPIRE = SeverStream(resource="pods"), HoldStream(resource="pods"), Expire(resource="pods")
+LEASES = "leases.coordination.k8s.io"
 
 
-def evidence(script: StreamScript) -> Trial:
-    return Trial(script.ends(), ())
+def of(script: Script) -> Trial:
+    return Trial(script.ends())
 
 
-def allowed(script: StreamScript) -> float:
-    history = script.ends()
-    settled = next(i for i, entry in enumerate(history.entries) if isinstance(entry, Settled))
-    return patience(Trial(history, ()), settled)[0]
+def budget(script: Script) -> tuple[float, int]:
+    trial = of(script)
+    return patience(trial, trial.ending[1])
 
 
-def test_only_faults_that_fired_have_done_anything() -> None:
-    found = fired(evidence(StreamScript(SEVER, HOLD).opens(0).opens(1).ended(fault=0)))
-
-    assert found == {0: SEVER}
-    assert tags_of([SEVER, SEVER, HOLD]) == "Sever, Hold"
-
-
-def test_a_fault_that_never_closed_closed_with_the_release() -> None:
-    script = StreamScript(SEVER, HOLD).opens(0).closes(0).opens(1).released()
-    found = spans(evidence(script))
-
-    assert found[0] == (4, 5)
-    assert found[1] == (6, 7)
+def cut(times: int) -> StreamScript:
+    script = StreamScript(SEVER)
+    for _ in range(times):
+        script.ended().watches()
+    return script
 
 
-def test_streams_by_how_they_ended() -> None:
+def failing(times: int, script: StreamScript | None = None) -> StreamScript:
+    script = script or StreamScript(SEVER)
+    for _ in range(times):
+        script.refused("update", "w", "Conflict", resource=WIDGETS)
+    return script
+
+
+def refused(code: int = 503, *, resource: str = "pods", watch_list: bool = False) -> StreamScript:
+    return StreamScript(SEVER).adds(Refused, client="controller", resource=resource, code=code, fault=0, watch_list=watch_list)
+
+
+def outage() -> StreamScript:
+    return StreamScript(HOLD).opens().fires().passes(5.0).closes()
+
+
+def cut_once_while_open() -> StreamScript:
+    return StreamScript(SEVER).opens().ended().watches().passes(5.0).closes()
+
+
+@pytest.mark.parametrize(
+    ("hows", "until", "resources"),
+    [(LOST, 99, ["pods"]), (EXPIRED, 99, [WIDGETS]), (LOST, 4, []), (("client",), 99, ["configmaps"])],
+)
+def test_streams_by_how_they_ended(hows: tuple[str, ...], until: int, resources: list[str]) -> None:
     script = StreamScript(SEVER, EXPIRE).ended("pods", "clean").ended(WIDGETS, "expired", fault=1).ended("configmaps", "client")
-    found = evidence(script)
+    script.watches(LEASES).ended(LEASES)  # bookkeeping is nobody's stream
 
-    assert [resource for _, resource in ended_streams(found, LOST, 99)] == ["pods"]
-    assert [resource for _, resource in ended_streams(found, EXPIRED, 99)] == [WIDGETS]
-    assert list(ended_streams(found, LOST, 4)) == []
+    assert [resource for _, resource in ended_streams(of(script), hows, until)] == resources
 
 
-def test_bookkeeping_is_nobodys_stream() -> None:
-    script = StreamScript(SEVER).watches("leases.coordination.k8s.io").ended("leases.coordination.k8s.io")
+def test_410_may_end_a_watch_or_answer_a_watch_or_a_list() -> None:
+    script = refused(410, resource=WIDGETS).ended("pods", "gone").asks("list", "configmaps").asks("list", LEASES)
+    script.adds(Refused, client="controller", resource=LEASES, code=410).asks("get", "pods", "w-a").asks("list", "pods")
+    for index, entry in enumerate(script.entries):
+        if isinstance(entry, Answered) and entry.request < 4:
+            script.entries[index] = Answered(at=entry.at, request=entry.request, outcome="fail", code=410, reason="Expired")
 
-    assert list(ended_streams(evidence(script), LOST, 99)) == []
-
-
-def test_a_client_waits_longer_each_time() -> None:
-    once = StreamScript(SEVER).ended().watches()
-    twice = StreamScript(SEVER).ended().watches().ended().watches()
-    refused = StreamScript(SEVER).ended().adds(Refused, client="controller", resource="pods", code=503, fault=0)
-    often = StreamScript(SEVER)
-    for _ in range(20):
-        often.ended().watches()
-
-    assert allowed(StreamScript(SEVER)) == 0.0
-    assert [round(allowed(script), 1) for script in (once, twice, refused, often)] == [1.6, 3.2, 3.2, 60.0]
+    assert [resource for _, resource in expirations(of(script), 99)] == [WIDGETS, "pods", "configmaps"]
+    assert expirations(of(script), 4) == []
 
 
-def test_a_new_life_does_not_wait_for_what_the_last_one_met() -> None:
-    assert allowed(StreamScript(SEVER).ended().restarted()) == 0.0
+BUDGETS: dict[str, tuple[StreamScript, float]] = {
+    "nothing was done": (StreamScript(SEVER), 0.0),
+    # --- a client waits longer each time, up to half a minute, give or take
+    "cut once": (cut(1), 1.6),
+    "cut twice": (cut(2), 3.2),
+    "cut, and refused": (StreamScript(SEVER).ended().adds(Refused, client="controller", resource="pods", code=503, fault=0), 3.2),
+    "cut often": (cut(20), 60.0),
+    "refused": (refused(), 1.6),
+    "a refused WatchList is replaced at once": (refused(watch_list=True), 0.0),
+    "a new life does not wait for what the last one met": (StreamScript(SEVER).ended().restarted(), 0.0),
+    # --- after an outage twice its length
+    "an outage": (outage(), 10.4),
+    "a stream was cut, and that was all": (cut_once_while_open(), 1.6),
+    # --- what a rate limiter makes of failures, for whatever reason
+    "failed once": (failing(1), 0.005),
+    "failed often": (failing(14), 40.96),
+    "failed and rejected": (failing(6).rejected().rejected(), 0.64),
+    "failed in another life": (failing(14).restarted(), 0.0),
+    "heard that something does not exist": (StreamScript(SEVER).gets("gone").gets("gone"), 0.0),
+    "was shown everything, and fails twice": (failing(20, failing(3).released().passes(1.0)), 0.02),
+}
 
 
-def test_after_an_outage_twice_its_length() -> None:
-    script = StreamScript(HOLD).opens().fires().passes(5.0).closes()
-    late = StreamScript(SEVER).opens().ended().watches().passes(5.0).closes()
+@pytest.mark.parametrize(("script", "seconds"), BUDGETS.values(), ids=BUDGETS)
+def test_what_it_is_given(script: StreamScript, seconds: float) -> None:
+    assert budget(script)[0] == pytest.approx(seconds, abs=0.05 if seconds > 1 else 0.0005)
 
-    assert round(allowed(script), 1) == 10.4
-    assert round(allowed(late), 1) == 1.6  # its stream was cut, and that was all
+
+def test_what_it_is_shown_is_a_reason_to_try_sooner_and_to_fail_again() -> None:
+    shown = failing(3, failing(10).released()).passes(2.0).applied("w")
+    once_more = failing(1, failing(13).released().passes(20.0))
+
+    assert 20.48 + 2 < budget(shown)[0] < 20.48 + 3
+    assert 40.96 + 20 < budget(once_more)[0] < 40.96 + 21
 
 
 def test_it_counts_from_the_last_end_of_a_stream() -> None:
-    history = StreamScript(SEVER).released().passes(3.0).ended().settled().ends()
-    settled = next(i for i, entry in enumerate(history.entries) if isinstance(entry, Settled))
-    _, since = patience(Trial(history, ()), settled)
+    script = StreamScript(SEVER).released().passes(3.0).ended().settled()
+    _, since = budget(script)
 
-    assert history.entries[since].at > 3.0
-    assert not isinstance(history.entries[since], FaultFired)
-
-
-def test_a_life_that_has_written_nothing_may_wait_to_be_elected_for_a_while() -> None:
-    def awaits(script: LifeScript, seconds: float) -> str:
-        history = script.released().passes(seconds).ends()
-        settled = next(i for i, entry in enumerate(history.entries) if isinstance(entry, Settled))
-        return awaits_election(Trial(history, ()), settled)
-
-    def again() -> LifeScript:
-        return LifeScript(RESTART).applied("w").creates("w-a").dies().lives_again()
-
-    assert awaits(again(), 15).endswith(" s after its last start it may still wait to be elected")
-    assert awaits(again(), 25) == ""
-    script = LifeScript(RESTART).applied("w").creates("w-a").dies().adds(Started, life=2)
-    assert awaits(script, 100).endswith(" s after its last start it had not asked for anything yet")
-    assert awaits(again().creates("w-b"), 15) == ""
-    assert awaits(LifeScript(RESTART).applied("w"), 15) == ""
+    assert script.entries[since].at > 3.0
+    assert not isinstance(script.entries[since], FaultFired)
 
 
 def test_what_a_rate_limiter_makes_of_failures() -> None:
     assert [retry_wait(n) for n in (0, 1, 2, 14, 18, 19, 500)] == [0.0, 0.005, 0.01, 40.96, 655.36, 1000.0, 1000.0]
 
 
-def failing(script: StreamScript, times: int) -> StreamScript:
-    for _ in range(times):
-        script.refused("update", "w", "Conflict", resource=WIDGETS)
-    return script
+def begun() -> LifeScript:
+    return LifeScript(RESTART).applied("w").creates("w-a")
 
 
-def test_a_rate_limiter_counts_what_failed_for_whatever_reason() -> None:
-    mixed = failing(StreamScript(SEVER), 6).rejected().rejected()
+@pytest.mark.parametrize(
+    ("script", "seconds", "why"),
+    [
+        (begun().dies().lives_again(), 15, " s after its last start it may still wait to be elected"),
+        (begun().dies().adds(Started, life=2), 100, " s after its last start it had not asked for anything yet"),
+        (begun().dies().lives_again(), 25, ""),
+        (begun().dies().lives_again().creates("w-b"), 15, ""),
+        (LifeScript(RESTART).applied("w"), 15, ""),
+    ],
+    ids=["has written nothing", "has asked for nothing", "for longer than a lease", "has written", "its first life"],
+)
+def test_a_life_that_has_written_nothing_may_wait_to_be_elected_for_a_while(script: LifeScript, seconds: float, why: str) -> None:
+    trial = of(script.released().passes(seconds))
+    found = awaits_election(trial, trial.ending[1])
 
-    assert [round(allowed(failing(StreamScript(SEVER), n)), 3) for n in (0, 1, 14)] == [0.0, 0.005, 40.96]
-    assert round(allowed(mixed), 2) == 0.64
-    assert allowed(failing(StreamScript(SEVER), 14).restarted()) == 0.0
-    assert allowed(StreamScript(SEVER).gets("gone").gets("gone")) == 0.0
-
-
-def test_what_it_is_shown_is_a_reason_to_try_sooner_and_to_fail_again() -> None:
-    shown = failing(failing(StreamScript(SEVER), 10).released(), 3).passes(2.0).applied("w")
-    once_more = failing(failing(StreamScript(SEVER), 13).released().passes(20.0), 1)
-
-    assert 20.48 + 2 < allowed(shown) < 20.48 + 3
-    assert 40.96 + 20 < allowed(once_more) < 40.96 + 21
-
-
-def test_who_has_been_shown_everything_and_fails_twice_is_not_waiting() -> None:
-    script = failing(failing(StreamScript(SEVER), 3).released().passes(1.0), 20)
-
-    assert round(allowed(script), 2) == 0.02
+    assert found.endswith(why)
+    assert bool(found) == bool(why)

@@ -1,43 +1,58 @@
-"""Attempts that a fault rejected, by what they were about."""
+"""Attempts that a fault rejected, by what they were about, and what was tried again."""
 
-from staleproof.checks.facts.retries import Rejections, Target, rejections
+import pytest
+
+from staleproof.checks.facts.retries import Attempted, Pace, Rejections, pace_of, rejections, repeated_writes
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Opened, Refused
+from staleproof.core.entry import Asked, Opened, Refused
 from staleproof.core.fault import Reject
 
-from ..script import WIDGETS
-from ..stream_script import StreamScript
+from ..life_script import LifeScript, losing
+from ..script import WIDGETS, Script
+from ..stream_script import StreamScript, two_references
 
 REJECT, FEW = Reject(resource="*", times=None), Reject(resource="*", times=2)
+LEASES = "leases.coordination.k8s.io"
 
 
 def found(script: StreamScript) -> list[Rejections]:
-    return rejections(Trial(script.unfinished(), ()), len(script.entries))
+    return list(rejections(Trial(script.unfinished())))
+
+
+def opened() -> StreamScript:
+    return StreamScript(REJECT).applied("w").opens()
 
 
 def test_attempts_are_grouped_by_what_they_are_about() -> None:
     script = StreamScript(REJECT).opens().rejected().rejected("update", WIDGETS, "w").rejected()
 
     assert [(group.target, len(group.rejected)) for group in found(script)] == [
-        (Target("create", "pods"), 2),
-        (Target("update", WIDGETS, "w"), 1),
+        (Attempted("create", "pods"), 2),
+        (Attempted("update", WIDGETS, "w"), 1),
     ]
 
 
-def test_they_last_until_the_fault_closes_or_has_rejected_its_last() -> None:
-    whole = found(StreamScript(REJECT).opens().rejected().passes(3.0).closes().passes(5.0).released())[0]
-    few = found(StreamScript(FEW).opens().rejected().rejected().passes(3.0).closes())[0]
+@pytest.mark.parametrize(
+    ("script", "until"),
+    [
+        (StreamScript(REJECT).opens().rejected().passes(3.0).closes().passes(5.0).released(), 8),
+        (StreamScript(REJECT).opens().rejected().passes(3.0).settled().closes(), 8),
+        (StreamScript(REJECT).rejected().passes(3.0).released(), 4),
+        (StreamScript(FEW).opens().rejected().rejected().passes(3.0).closes(), 8),
+    ],
+    ids=["the fault closes", "the settling ends", "the last was rejected, and no more is known", "it has rejected its last"],
+)
+def test_rejections_last_until(script: StreamScript, until: int) -> None:
+    assert found(script)[0].until == until
 
-    assert whole.until == 8
-    assert few.until == few.rejected[-1]
 
-
-def test_the_next_try_of_the_kind_is_a_later_one() -> None:
-    retried = found(StreamScript(REJECT).applied("w").opens().rejected().closes().creates("w-a"))[0]
-    other = found(StreamScript(REJECT).applied("w").opens().rejected().closes().updates("w", status=1))[0]
-
-    assert retried.later is not None
-    assert other.later is None
+@pytest.mark.parametrize(
+    ("script", "is_later"),
+    [(opened().rejected().closes().creates("w-a"), True), (opened().rejected().closes().updates("w", status=1), False)],
+    ids=["of the kind", "of another kind"],
+)
+def test_the_next_try_of_the_kind_is_a_later_one(script: StreamScript, *, is_later: bool) -> None:
+    assert (found(script)[0].later is not None) is is_later
 
 
 def test_a_watch_is_tried_again_too() -> None:
@@ -50,12 +65,60 @@ def test_a_watch_is_tried_again_too() -> None:
 
 
 def test_what_others_did_and_bookkeeping_are_left_out() -> None:
-    script = StreamScript(REJECT).applied("w").opens().fires().refused("update", "w", "Conflict", resource=WIDGETS)
-    script.rejected("update", "leases.coordination.k8s.io", "l").creates("w-a")
+    script = opened().fires().refused("update", "w", "Conflict", resource=WIDGETS)
 
-    assert found(script) == []
+    assert found(script.rejected("update", LEASES, "l").creates("w-a")) == []
 
 
 def test_targets_in_words() -> None:
-    assert Target("update", WIDGETS, "w", "status").words == f"update of the status of {WIDGETS}/w"
-    assert Target("create", "pods").words == "create of pods"
+    assert Attempted("update", WIDGETS, "w", "status").words == f"update of the status of {WIDGETS}/w"
+    assert Attempted("create", "pods").words == "create of pods"
+
+
+def rejected(name: str = "", *, shows: bool = False) -> StreamScript:
+    """Ten attempts, 0.5 s apart."""
+    script = opened()
+    for number in range(10):
+        script.rejected("update" if name else "create", "pods", name)
+        script = script.applied("w", spec=number).passes(0.1) if shows else script.passes(0.3)
+    return script.closes()
+
+
+PACES: dict[str, tuple[StreamScript, Pace]] = {
+    "of two pods": (rejected(), Pace(5.1, 4, 3, 0.9)),
+    "of one pod": (rejected("w-0"), Pace(5.1, 4, 3, 1.8)),
+    "with a reason each time": (rejected("w-0", shows=True), Pace(5.1, 4, 3, -0.6)),
+    "once": (StreamScript(FEW).opens().rejected(), Pace(0.0, 1, 1, 0.0)),
+}
+
+
+@pytest.mark.parametrize(("script", "expected"), PACES.values(), ids=PACES)
+def test_pace(script: StreamScript, expected: Pace) -> None:
+    trial = Trial(script.unfinished(), two_references())
+    pace = pace_of(trial, rejections(trial)[0])
+
+    assert Pace(round(pace.seconds, 1), pace.first, pace.last, round(pace.rate, 1)) == expected
+
+
+def patched(script: Script, times: int) -> Script:
+    for _ in range(times):
+        script.asks("patch", WIDGETS, "w")
+    return script
+
+
+def unanswered() -> Script:
+    return Script().adds(Asked, request=9, client="controller", verb="patch", resource=WIDGETS, name="w")
+
+
+REPEATED: dict[str, tuple[Script, list[int]]] = {
+    "after an answer that was lost": (patched(LifeScript(losing("patch")).asks("patch", WIDGETS, "w").loses_the_answer(), 2), [7]),
+    "after a rejection": (patched(StreamScript(REJECT).rejected("patch", WIDGETS, "w"), 2), [7]),
+    "after no answer": (patched(unanswered(), 2), [5]),
+    "after a success": (patched(Script(), 2), []),
+    "of another": (StreamScript(REJECT).rejected("patch", WIDGETS, "v").asks("patch", WIDGETS, "w"), []),
+}
+
+
+@pytest.mark.parametrize(("script", "expected"), REPEATED.values(), ids=REPEATED)
+def test_only_the_first_repetition_of_what_it_never_heard_was_done_counts(script: Script, expected: list[int]) -> None:
+    assert sorted(repeated_writes(Trial(script.unfinished()))) == expected

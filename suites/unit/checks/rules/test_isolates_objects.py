@@ -1,5 +1,6 @@
 """isolates-objects: whom it accuses, whom it does not, and when it knows nothing."""
 
+from collections.abc import Sequence
 from typing import Self
 
 import pytest
@@ -7,15 +8,17 @@ import pytest
 from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import isolates_objects
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.checks.verdict import Verdict
 from staleproof.core.entry import Stalled
 from staleproof.core.fault import AnyFault, HideOwnWrite, Reject
 from staleproof.core.history import History
 
-from ..script import WIDGETS
+from ..script import WIDGETS, told
 from ..stream_script import StreamScript
 
 HIDE = HideOwnWrite(resource="pods")
+NOTHING_HIDDEN = "NOT_EXERCISED: no new primary was shown while own writes for another one were hidden from the controller"
+DISTURBED = "NOT_EXERCISED: something else was done to the controller meanwhile"
 
 
 class Two(StreamScript):
@@ -36,7 +39,7 @@ def fault_free(number: int, *, pause: float = 0.0, acts: bool = True) -> History
     return script.creates("v-a", owner="v").ends() if acts else script.ends()
 
 
-def judge(script: StreamScript, *references: History) -> Verdict:
+def judge(script: StreamScript, references: Sequence[History] = ()) -> Verdict:
     return verdict_of(isolates_objects.REQUIREMENT, Trial(script.ends(), references or (fault_free(1), fault_free(2))))
 
 
@@ -45,82 +48,69 @@ def waiting(*faults: AnyFault) -> Two:
     return Two(HIDE, *faults).one().hold().creates("w-a").other()
 
 
-def test_a_controller_that_waits_with_everything_is_guilty() -> None:
-    script = waiting().passes(8.0).let_go().creates("v-a", owner="v")
-
-    verdict = judge(script)
-
-    assert verdict.outcome is Outcome.FAIL
-    assert verdict.findings[0].because == (
-        f"for 8.2 s it did nothing for {WIDGETS}/v, which takes 0.1 s without faults, "
-        "while pod/w-a of another object had not been shown to it"
-    )
-    kinds = [type(script.entries[index]).__name__ for index in verdict.findings[0].witnesses]
-    assert kinds == ["FaultOpened", "Committed", "Delivered", "Delivered"]
+def waits_with_everything() -> Two:
+    return waiting().passes(8.0).let_go().creates("v-a", owner="v")
 
 
-def test_so_is_one_that_waits_for_a_deletion() -> None:
-    script = Two(HIDE).one().creates("w-a").hold().deletes("w-a").other().passes(8.0).let_go().creates("v-a", owner="v")
-
-    assert judge(script).outcome is Outcome.FAIL
-
-
-def test_so_is_one_that_comes_to_it_late() -> None:
-    assert judge(waiting().passes(8.0).creates("v-a", owner="v").passes(8.0).let_go()).outcome is Outcome.FAIL
+def waits_for_a_deletion() -> Two:
+    script = Two(HIDE).one().creates("w-a").hold().deletes("w-a").other()
+    return script.passes(8.0).let_go().creates("v-a", owner="v")
 
 
-def test_one_that_goes_on_with_the_other_passes() -> None:
-    assert judge(waiting().creates("v-a", owner="v").passes(8.0).let_go()).outcome is Outcome.PASS
-    assert judge(waiting().updates("v", status=1).passes(8.0).let_go()).outcome is Outcome.PASS
+def found(seconds: float) -> str:
+    takes = f"for {seconds} s it did nothing for {WIDGETS}/v, which takes 0.1 s without faults"
+    return f"FAIL: {takes}, while pod/w-a of another object had not been shown to it"
 
 
-# --- innocent, though it looks suspicious ----------------------------------------------------------------------------------------
+def short(seconds: float) -> str:
+    return f"NOT_EXERCISED: own writes were hidden for {seconds} s only, and it may take 5.0 s"
 
 
-def test_one_that_takes_as_long_without_faults_is_innocent() -> None:
-    references = fault_free(1, pause=2.0), fault_free(2)
+CASES: dict[str, tuple[StreamScript, str]] = {
+    "waits with everything": (waits_with_everything(), found(8.2)),
+    "waits for a deletion": (waits_for_a_deletion(), found(8.2)),
+    "comes to it late": (waiting().passes(8.0).creates("v-a", owner="v").passes(8.0).let_go(), found(8.1)),
+    "goes on with the other": (waiting().creates("v-a", owner="v").passes(8.0).let_go(), "PASS"),
+    "goes on with the other's status": (waiting().updates("v", status=1).passes(8.0).let_go(), "PASS"),
+    # --- nothing is known unless one waited long enough
+    "empty": (Two(HIDE), NOTHING_HIDDEN),
+    "nothing was hidden": (Two(HIDE).one().creates("w-a").other().creates("v-a", owner="v"), NOTHING_HIDDEN),
+    "somebody else's write": (Two(HIDE).one().hold().made("x", owner="w").other().passes(8.0).let_go(), NOTHING_HIDDEN),
+    "a live read has shown it": (Two(HIDE).one().hold().creates("w-a").gets("w-a").other().passes(8.0).let_go(), NOTHING_HIDDEN),
+    "too short": (waiting().passes(2.0).let_go(), short(2.2)),
+    "restarted": (waiting().passes(2.0).restarted(), short(2.1)),
+    "rejected": (waiting(Reject(resource="pods")).rejected(fault=1).passes(8.0).let_go(), f"{DISTURBED} (Answered)"),
+    "stalled": (
+        waiting().adds(Stalled, request=9, verb="create", resource="pods", fault=0).passes(8.0).let_go(),
+        f"{DISTURBED} (Stalled)",
+    ),
+}
 
-    assert judge(waiting().passes(8.0).creates("v-a", owner="v").let_go(), *references).outcome is Outcome.PASS
 
-
-def test_one_whose_own_writes_were_shown_by_a_live_read_waits_for_nothing() -> None:
-    script = Two(HIDE).one().hold().creates("w-a").gets("w-a").other().passes(8.0).let_go()
-
-    assert judge(script).outcome is Outcome.NOT_EXERCISED
+@pytest.mark.parametrize(("script", "verdict"), CASES.values(), ids=CASES)
+def test_verdict(script: StreamScript, verdict: str) -> None:
+    assert told(judge(script), verdict) == verdict
 
 
 @pytest.mark.parametrize(
-    ("script", "why"),
+    ("script", "references", "verdict"),
     [
-        (Two(HIDE), "no new primary was shown while own writes for another one were hidden from the controller"),
+        (waiting().passes(8.0).creates("v-a", owner="v").let_go(), (fault_free(1, pause=2.0), fault_free(2)), "PASS"),
         (
-            Two(HIDE).one().creates("w-a").other().creates("v-a", owner="v"),
-            "no new primary was shown while own writes for another one were hidden from the controller",
+            waiting().passes(8.0).let_go(),
+            (fault_free(1), fault_free(2, acts=False)),
+            f"NOT_EXERCISED: fault-free runs did nothing for {WIDGETS}/v",
         ),
-        (
-            Two(HIDE).one().hold().made("x", owner="w").other().passes(8.0).let_go(),
-            "no new primary was shown while own writes for another one were hidden from the controller",
-        ),
-        (waiting().passes(2.0).let_go(), "own writes were hidden for 2.2 s only, and it may take 5.0 s"),
-        (
-            waiting(Reject(resource="pods")).rejected(fault=1).passes(8.0).let_go(),
-            "something else was done to the controller meanwhile (Answered)",
-        ),
-        (
-            waiting().adds(Stalled, request=9, verb="create", resource="pods", fault=0).passes(8.0).let_go(),
-            "something else was done to the controller meanwhile (Stalled)",
-        ),
-        (waiting().passes(2.0).restarted(), "own writes were hidden for 2.1 s only, and it may take 5.0 s"),
     ],
-    ids=["empty", "nothing was hidden", "somebody else's write", "too short", "rejected", "stalled", "restarted"],
+    ids=["takes as long without faults", "does nothing without faults"],
 )
-def test_nothing_is_proven_unless_one_waited_long_enough(script: StreamScript, why: str) -> None:
-    verdict = judge(script)
-
-    assert (verdict.outcome, verdict.why) == (Outcome.NOT_EXERCISED, why)
+def test_the_references_tell_how_long_it_may_take(script: StreamScript, references: tuple[History, ...], verdict: str) -> None:
+    assert told(judge(script, references), verdict) == verdict
 
 
-def test_a_primary_for_which_nothing_is_done_without_faults_tells_nothing() -> None:
-    verdict = judge(waiting().passes(8.0).let_go(), fault_free(1), fault_free(2, acts=False))
+def test_the_hidden_write_and_the_other_object_are_witnesses() -> None:
+    script = waits_with_everything()
 
-    assert (verdict.outcome, verdict.why) == (Outcome.NOT_EXERCISED, f"fault-free runs did nothing for {WIDGETS}/v")
+    (finding,) = judge(script).findings
+    kinds = [type(script.entries[index]).__name__ for index in finding.witnesses]
+    assert kinds == ["FaultOpened", "Committed", "Delivered", "Delivered"]

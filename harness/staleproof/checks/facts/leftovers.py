@@ -1,0 +1,101 @@
+"""What a trial left over at the end of its settling phase, and still had at the end of all, beyond what any reference left.
+
+What is being deleted and has no finalizer counts as gone: what is missing then (the grace period of a pod) is not the controller's.
+Nor is what every reference left of children of an owner that is gone: a garbage collector would take them, however many there are.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from staleproof.checks.facts.baseline import final_objects
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.roles import Role
+from staleproof.checks.trial import Trial, fact, uid_of
+
+Kind = Literal["unfinished", "orphaned", "leaked"]
+"""Primaries that were deleted and are there; children of an owner that was; what the controller made and nobody owns."""
+_Left = Mapping[Kind, Mapping[Role, Sequence[Incarnation]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """Objects of one role, without the oldest `usual` ones: that many were left by a reference. `unstable`: they did not agree.
+
+    `owner` is the first one's owner; the object itself when it has none that is known.
+    """
+
+    kind: Kind
+    owner: Incarnation
+    children: Sequence[Incarnation]
+    usual: int
+    unstable: bool
+
+
+@fact
+def leftovers(trial: Trial) -> Sequence[Leftover]:
+    """What is unfinished first, then what is orphaned, then what is leaked. What a reference never deleted is not leaked."""
+    found, objects = [], object_history(trial).objects
+    for kind, roles in _left(trial).items():
+        for role, children in roles.items():
+            usual = [len(_left(reference)[kind].get(role, ())) for reference in trial.references]
+            if kind == "leaked" and not all(_deletes(*each, role) for each in zip(trial.references, usual, strict=True)):
+                continue
+            if kind == "orphaned" and min(usual, default=0):
+                continue
+            if len(children) > max(usual):
+                rest = children[max(usual) :]
+                owner = objects.get(rest[0].owner_uid, rest[0])
+                found.append(Leftover(kind, owner, rest, max(usual), min(usual) != max(usual)))
+    return found
+
+
+def let_go_at(trial: Trial, left: Leftover) -> int | None:
+    """Where the controller last asked to update the owner of orphans after its deletion: to remove its finalizer, if it has one."""
+    deleted = left.owner.deleted if left.kind == "orphaned" else None
+    found = [
+        request.index
+        for request in trial.requests
+        if request.asked.verb in ("update", "patch") and request.succeeded and not request.asked.subresource
+        if deleted is not None and request.index > deleted and uid_of(request) == left.owner.uid
+    ]
+    return found[-1] if found else None
+
+
+def _deletes(reference: Trial, left: int, role: Role) -> bool:
+    """Whether a reference had more objects of this role than it left, and the controller itself deleted some."""
+    made = object_history(reference)
+    return made.peak(role) > left and any(each.role == role and each.deleter is not None for each in made.objects.values())
+
+
+@fact
+def _left(trial: Trial) -> _Left:
+    """The oldest of each role first."""
+    there = _lasting(trial, trial.settled) & _lasting(trial, None)
+    left: dict[Kind, dict[Role, list[Incarnation]]] = {
+        "unfinished": defaultdict(list),
+        "orphaned": defaultdict(list),
+        "leaked": defaultdict(list),
+    }
+    for uid, child in object_history(trial).objects.items():
+        kind = _kind(trial, child) if uid in there else None
+        if kind is not None:
+            left[kind][child.role].append(child)
+    return left
+
+
+def _kind(trial: Trial, child: Incarnation) -> Kind | None:
+    if child.deleted is not None and child.resource in trial.beside.primaries and not child.owner_uid:
+        return "unfinished"
+    owner = object_history(trial).objects.get(child.owner_uid)  # one that was never seen was not of this trial: nobody's fault
+    if owner is not None and owner.deleted is not None:
+        return "orphaned"
+    is_own = child.creator is not None and child.creator.succeeded
+    return "leaked" if is_own and not child.owner_uid and not child.role.owner else None
+
+
+def _lasting(trial: Trial, until: int | None) -> set[str]:
+    """uids of what was there before a position and would not go by itself."""
+    metadata = [obj["metadata"] for _, obj in final_objects(trial, until=until)]
+    return {str(each["uid"]) for each in metadata if "deletionTimestamp" not in each or each.get("finalizers")}

@@ -1,0 +1,45 @@
+"""When the controller was shown something of a resource: an event, a whole list, or a watch that begins with the present state.
+
+The bookmark that ends the initial events of a WatchList makes them a whole list. Bookmarks otherwise show nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from staleproof.checks.trial import Trial, fact
+from staleproof.core.entry import Delivered, Listed, Opened, Started
+
+Kind = Literal["event", "list", "watch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """At which position, and of what kind: `watch` for one that is opened without a revision to go on from."""
+
+    index: int
+    kind: Kind
+
+
+@fact
+def showings(trial: Trial) -> Mapping[str, Sequence[Showing]]:
+    """By resource, in order."""
+    found: dict[str, list[Showing]] = defaultdict(list)
+    for index in trial.positions(Delivered, Listed, Opened):
+        match trial.entries[index]:
+            case Delivered(initial_end=True) as entry:
+                found[trial.resource_of(entry.stream)].append(Showing(index, "list"))
+            case Delivered() as entry if entry.uid:
+                found[trial.resource_of(entry.stream)].append(Showing(index, "event"))
+            case Listed() as entry:
+                found[entry.resource].append(Showing(index, "list"))
+            case Opened(watch_list=False, start="" | "0") as entry:
+                found[entry.resource].append(Showing(index, "watch"))
+    return found
+
+
+def is_shown(trial: Trial, resource: str, kinds: Iterable[Kind], *, since: int, until: int) -> bool:
+    """Whether the life that the position `since` belongs to was shown any of these kinds behind it and before `until`."""
+    end = min([until, *(start for start in trial.positions(Started) if start > since)])
+    return any(since < each.index < end and each.kind in kinds for each in showings(trial).get(resource, ()))

@@ -1,0 +1,38 @@
+"""When the controller was shown something of a resource."""
+
+import pytest
+
+from staleproof.checks.facts.showings import Kind, is_shown, showings
+from staleproof.checks.trial import Trial
+
+from ..script import WIDGETS
+from ..stream_script import StreamScript
+
+KINDS: dict[str, tuple[StreamScript, list[tuple[int, Kind]]]] = {
+    "an event": (StreamScript().applied("w"), [(5, "event")]),
+    "a list": (StreamScript().lists(WIDGETS), [(5, "list")]),
+    "a list of something else": (StreamScript().lists("pods"), []),
+    "the end of the initial events": (StreamScript().watches(WIDGETS, watch_list=True).initial_end(4), [(5, "list")]),
+    "a watch from any state": (StreamScript().watches(WIDGETS, start="0"), [(4, "watch")]),
+    "a watch from the present state": (StreamScript().watches(WIDGETS, start=""), [(4, "watch")]),
+    "a watch that goes on": (StreamScript().watches(WIDGETS, start="7"), []),
+    "a bookmark": (StreamScript().bookmark(), []),
+}
+
+
+@pytest.mark.parametrize(("script", "expected"), KINDS.values(), ids=KINDS)
+def test_kinds(script: StreamScript, expected: list[tuple[int, Kind]]) -> None:
+    found = showings(Trial(script.unfinished())).get(WIDGETS, ())
+
+    assert [(each.index, each.kind) for each in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "since", "until", "expected"),
+    [("event", 4, 6, True), ("list", 4, 6, False), ("event", 5, 99, False), ("event", 4, 5, False), ("list", 5, 99, False)],
+    ids=["shown", "of another kind", "before", "later", "to another life"],
+)
+def test_what_one_life_was_shown_between_two_positions(kind: Kind, since: int, until: int, *, expected: bool) -> None:
+    trial = Trial(StreamScript().applied("w").restarted().lists(WIDGETS).unfinished())
+
+    assert is_shown(trial, WIDGETS, (kind,), since=since, until=until) is expected

@@ -7,15 +7,16 @@ never saw either happen; or a step began and it still took the one for the other
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from staleproof.checks.facts.baseline import final_objects
 from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.facts.roles import controller_of
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Answered, Delivered, Entry, Listed, Settled, Started, StepBegan, StepEnded, Withheld
+from staleproof.core.history import Request
 from staleproof.core.request import WRITES
 
 
@@ -38,6 +39,12 @@ class Recreation:
 
     def was_late(self, *, before: int) -> bool:
         return self.late is not None and self.late < before
+
+    def moments(self, trial: Trial, *, before: int) -> list[int]:
+        """Where it happened, where faults opened that kept the controller from seeing that, and where the life then saw it."""
+        shown = self.shown_at(trial, before=before)
+        faults = trial.faults_open_at(self.late) if self.late is not None else ()
+        return [self.after.created, *faults, *([] if shown is None else [shown])]
 
     def shown_at(self, trial: Trial, *, before: int) -> int | None:
         """Where the life before a position was shown the new one; None if it was not by then."""
@@ -62,6 +69,14 @@ def recreations(trial: Trial) -> Sequence[Recreation]:
         ordered = sorted((c for c in made.named(resource, name) if not c.owner_uid), key=lambda child: child.create_revision)
         found += [_recreation(trial, before, after) for before, after in itertools.pairwise(ordered)]
     return found
+
+
+def confusions(trial: Trial) -> Iterator[tuple[Request, Incarnation, Recreation]]:
+    """Children that were created for an old incarnation by a life that knew the new one and had come to rest since."""
+    for request, child in creations(trial):
+        for one in recreations(trial):
+            if one.before.uid == child.owner_uid and one.rested_at(trial, before=request.index) is not None:
+                yield request, child, one
 
 
 def _recreation(trial: Trial, before: Incarnation, after: Incarnation) -> Recreation:

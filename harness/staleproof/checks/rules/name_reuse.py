@@ -21,13 +21,12 @@ from staleproof.checks.facts.excess import surplus_deletes
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.liveness import too_soon
 from staleproof.checks.facts.object_history import Incarnation, creations, object_history
-from staleproof.checks.facts.recreations import Recreation, children_of_recreated, recreations
+from staleproof.checks.facts.recreations import Recreation, children_of_recreated, confusions, recreations
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.story.phrases import full_name, kind_of, plural, short_name
 from staleproof.checks.story.witnesses import context
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Suspicion
-from staleproof.core.history import Request
 
 
 def check(trial: Trial) -> Iterator[Said]:
@@ -51,32 +50,18 @@ def _deletes(trial: Trial) -> Iterator[tuple[int, Finding]]:
                 name, known = short_name(one.after.first.entry), frontier(trial).is_known(one.after.uid, before=asked)
                 because = f"the controller deleted {delete.name}, a child of the recreated {name}: {delete.left}"
                 though = f"though it had {'' if known else 'not '}been shown that {name} had been recreated"
-                yield asked, Finding(because, context(trial, _story(trial, one, asked), asked, delete.deleted), though)
+                yield asked, Finding(because, context(trial, one.moments(trial, before=asked), asked, delete.deleted), though)
 
 
 def _creates(trial: Trial) -> Iterator[tuple[int, Finding]]:
     """By where they were asked for: creates for the old incarnation, unless a fault-free run made such a mistake, too."""
-    is_usual = any(list(_confusions(reference)) for reference in trial.references)
-    for request, child, one in () if is_usual else _confusions(trial):
+    is_usual = any(list(confusions(reference)) for reference in trial.references)
+    for request, child, one in () if is_usual else confusions(trial):
         asked, name = request.index, short_name(one.after.first.entry)
         if one.was_late(before=asked):
             because = f"the controller created {full_name(child.first.entry)} for the {name} that had been recreated since"
             though = f"though it had been shown that {name} is another one now (uid {one.after.uid[:8]})"
-            yield asked, Finding(because, context(trial, _story(trial, one, asked), asked, child.created), though)
-
-
-def _confusions(trial: Trial) -> Iterator[tuple[Request, Incarnation, Recreation]]:
-    """Children that were created for an old incarnation by a life that knew the new one and had come to rest since."""
-    for request, child in creations(trial):
-        for one in recreations(trial):
-            if one.before.uid == child.owner_uid and one.rested_at(trial, before=request.index) is not None:
-                yield request, child, one
-
-
-def _story(trial: Trial, one: Recreation, before: int) -> list[int | None]:
-    """When it was recreated, what kept the controller from seeing that, and when it saw it."""
-    faults = trial.faults_open_at(one.late) if one.late is not None else ()
-    return [one.after.created, *faults, one.shown_at(trial, before=before)]
+            yield asked, Finding(because, context(trial, one.moments(trial, before=asked), asked, child.created), though)
 
 
 def _misplaced(trial: Trial, one: Recreation) -> Iterator[Finding]:
@@ -85,24 +70,23 @@ def _misplaced(trial: Trial, one: Recreation) -> Iterator[Finding]:
     if settled is None or one.after.deleted is not None or too_soon(trial):
         return
     others = [children_of_recreated(reference) for reference in trial.references]
-    then, now = children_of_recreated(trial, until=settled), children_of_recreated(trial)
-    for resource in sorted(then[1]):
+    ends = [children_of_recreated(trial, until=settled), children_of_recreated(trial)]
+    own_then, strays_then = ends[0]
+    for resource in sorted(strays_then):
         least, most = min(own[resource] for own, _ in others), max(strays[resource] for _, strays in others)
-        if all(own[resource] < least and strays[resource] > most for own, strays in (then, now)):
-            kind, name = _kind(trial, resource), short_name(one.after.first.entry)
-            because = (
-                f"{plural(then[0][resource], kind)} belong to the recreated {name} and {then[1][resource]} to the one before it"
-            )
-            because += f"; fault-free runs ended with {least} and {most}"
-            acts = [*_story(trial, one, len(trial.entries)), _last_stale(trial, one.before), settled]
-            yield Finding(because, tuple(sorted({index for index in acts if index is not None})))
+        if all(own[resource] < least and strays[resource] > most for own, strays in ends):
+            name, left = short_name(one.after.first.entry), plural(own_then[resource], _kind(trial, resource))
+            because = f"{left} belong to the recreated {name} and {strays_then[resource]} to the one before it; "
+            because += f"fault-free runs ended with {least} and {most}"
+            acts = {*one.moments(trial, before=len(trial.entries)), *_last_stale(trial, one.before), settled}
+            yield Finding(because, tuple(sorted(acts)))
 
 
-def _last_stale(trial: Trial, owner: Incarnation) -> int | None:
-    """Where the controller last created a child of an owner that was gone by then."""
+def _last_stale(trial: Trial, owner: Incarnation) -> list[int]:
+    """Where the controller last created a child of an owner that was gone by then, if ever."""
     gone = max(owner.created, owner.deleted or 0)
     stale = [request.index for request, child in creations(trial) if child.owner_uid == owner.uid and child.created > gone]
-    return stale[-1] if stale else None
+    return stale[-1:]
 
 
 def _kind(trial: Trial, resource: str) -> str:
@@ -119,11 +103,11 @@ def _missing(trial: Trial, one: Recreation) -> Iterator[Said]:
     short = sorted(r for r in set.intersection(*map(set, wanted)) if found[r] < min(counts[r] for counts in wanted))
     missing = f"the recreated primary ended with fewer {', '.join(short)} than in fault-free runs"
     unknown = f"{missing}, and its predecessor does not have them: that may have another reason"
-    story = [index for index in _story(trial, one, len(trial.entries)) if index is not None]
-    is_known = one.shown_at(trial, before=len(trial.entries)) is not None
-    if short and is_known and one.after.deleted is None and not found:
+    end = len(trial.entries)
+    if short and one.shown_at(trial, before=end) is not None and one.after.deleted is None and not found:
         charge = f"the controller was shown that {short_name(one.after.first.entry)} had been recreated, and did nothing for it"
-        yield Suspicion(tuple(story), frozenset({"hides"}), charge, resource=one.after.resource, otherwise=unknown)
+        acts = tuple(one.moments(trial, before=end))
+        yield Suspicion(acts, frozenset({"hides"}), charge, resource=one.after.resource, otherwise=unknown)
     elif short:
         yield Inconclusive(unknown)
 

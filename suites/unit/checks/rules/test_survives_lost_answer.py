@@ -2,6 +2,7 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import survives_lost_answer
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
@@ -18,8 +19,9 @@ def three(script: AnyScript) -> AnyScript:
 
 
 def judge(script: Script, *references: History) -> Verdict:
-    return survives_lost_answer.check(
-        Trial(script.ends(), references or (three(reference(1)).idle(2).ends(), three(reference(2)).idle(2).ends()))
+    return verdict_of(
+        survives_lost_answer.REQUIREMENT,
+        Trial(script.ends(), references or (three(reference(1)).idle(2).ends(), three(reference(2)).idle(2).ends())),
     )
 
 

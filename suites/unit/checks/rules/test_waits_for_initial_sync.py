@@ -2,6 +2,7 @@
 
 import pytest
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import waits_for_initial_sync
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
@@ -17,8 +18,9 @@ def three(script: AnyScript) -> AnyScript:
 
 
 def judge(script: Script, *references: History) -> Verdict:
-    return waits_for_initial_sync.check(
-        Trial(script.ends(), references or (three(reference(1)).idle(2).ends(), three(reference(2)).idle(2).ends()))
+    return verdict_of(
+        waits_for_initial_sync.REQUIREMENT,
+        Trial(script.ends(), references or (three(reference(1)).idle(2).ends(), three(reference(2)).idle(2).ends())),
     )
 
 

@@ -84,7 +84,7 @@ def surplus_creates(trial: Trial) -> Mapping[int, SurplusCreate]:
     """By the position of the request, in order."""
     made, found = object_history(trial), {}
     for request, child in creations(trial):
-        live, most = made.live_after(child.role, child.created), _most(trial, child.role, child.created)
+        live, most = made.live_after(child.role, child.created), most_by_step(trial, child.role, child.created)
         if live > most:
             found[request.index] = SurplusCreate(child, request, live, most)
     return found
@@ -99,9 +99,9 @@ def surplus_deletes(trial: Trial) -> Mapping[int, SurplusDelete]:
     for index, request, child in sorted(deleted, key=lambda each: each[0]):
         role = child.role
         done[role] += 1
-        live, kept = made.live_after(role, index), _kept(trial, role, index)
+        live, kept = made.live_after(role, index), kept_by_step(trial, role, index)
         is_below = live < kept <= made.peak_until(role, index)
-        if is_below and done[role] > _deleted(trial, role, index) and request.asked.verb == "delete":
+        if is_below and done[role] > deleted_by_step(trial, role, index) and request.asked.verb == "delete":
             found[request.index] = SurplusDelete(child, request, index, live, kept)
     return dict(sorted(found.items()))
 
@@ -143,13 +143,13 @@ def _roles(made: Collection[ObjectHistory]) -> set[Role]:
 # --- until the end of a step
 
 
-def _most(trial: Trial, role: Role, index: int) -> int:
-    """The most live objects of this role that any reference had by then."""
+def most_by_step(trial: Trial, role: Role, index: int) -> int:
+    """The most live objects of a role that any reference had by the end of the step that had begun before a position."""
     step = _step_at(trial, index)
     return max((max(_live(reference, role, step), default=0) for reference in trial.references), default=0)
 
 
-def _kept(trial: Trial, role: Role, index: int) -> int:
+def kept_by_step(trial: Trial, role: Role, index: int) -> int:
     """The fewest that any reference had at the end of that step; 0 where that cannot be told."""
     step = _step_at(trial, index)
     if not step or any(_was_cut_short(reference, step) for reference in trial.references):
@@ -157,8 +157,8 @@ def _kept(trial: Trial, role: Role, index: int) -> int:
     return min(([0, *_live(reference, role, step)][-1] for reference in trial.references), default=0)
 
 
-def _deleted(trial: Trial, role: Role, index: int) -> int:
-    """The most that the controller had deleted in any reference by then."""
+def deleted_by_step(trial: Trial, role: Role, index: int) -> int:
+    """The most that the controller had deleted in any reference by the end of that step."""
     step = _step_at(trial, index)
     return max((_deletes(reference, role, step) for reference in trial.references), default=0)
 

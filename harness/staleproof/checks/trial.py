@@ -282,7 +282,7 @@ class _Makers:
         self._removed: dict[str, Request] = {}
         for request in asked:
             if is_executed(request):
-                for uid, revision in _written(request):
+                for uid, revision in written(request):
                     self._written.setdefault((uid, revision), request)
                     if is_create(request):
                         self._created[uid] = request
@@ -298,7 +298,7 @@ class _Makers:
         return next((request for request in candidates if request is not None and request.index < index), None)
 
 
-def _written(request: Request) -> Iterator[tuple[str, int | None]]:
+def written(request: Request) -> Iterator[tuple[str, int | None]]:
     """(uid, revision) of each object that the answer to a write names."""
     answer = request.answer
     if isinstance(answer, Answered):

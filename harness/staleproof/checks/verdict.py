@@ -6,6 +6,7 @@ and nothing else explains that. `judge` makes a verdict of it.
 """
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from staleproof.core.fault import Effect
@@ -82,6 +83,11 @@ class Suspicion:
 
 Said = Finding | NotExercised | Inconclusive | Suspicion
 """What a rule may yield."""
+
+
+def unless(doubt: str, found: Sequence[Finding]) -> Sequence[Said]:
+    """What was found, or why it proves nothing."""
+    return [Inconclusive(f"{found[0].because}, but {doubt}")] if found and doubt else found
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,15 @@
 """More of the script's language: answers that are lost, restarts, slow first lists, lists of the past."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeVar
 
 import msgspec
 
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import Committed, FaultClosed, FaultFired, FaultOpened, Item, Listed, Opened, Started, Stopped
 from staleproof.core.fault import AnyFault, LoseAnswer, PastSnapshot, Restart, SlowStart
 
-from .script import NAMESPACE, WIDGETS, Script
+from .script import NAMESPACE, WIDGETS, Script, reference
 
 AnyScript = TypeVar("AnyScript", bound=Script)
 RESTART = Restart()
@@ -19,6 +20,16 @@ SLOW_WIDGETS = SlowStart(resource=WIDGETS)
 
 def losing(verb: Any = "create") -> LoseAnswer:  # noqa: ANN401  # a Literal
     return LoseAnswer(resource="pods", verb=verb)
+
+
+def three(script: AnyScript) -> AnyScript:
+    """A workload: a widget that wants three pods, then a touch."""
+    return script.step(1, "apply").applied("w", spec=3).creates("w-a", "w-b", "w-c").idle(1).step(2, "touch").applied("w")
+
+
+def tried(script: Script, workload: Callable[[Script], Script] = three) -> Trial:
+    """A trial beside two references of a workload."""
+    return Trial(script.ends(), tuple(workload(reference(number)).idle(2).ends() for number in (1, 2)))
 
 
 class LifeScript(Script):

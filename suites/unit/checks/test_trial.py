@@ -11,6 +11,7 @@ from staleproof.core.entry import Broke, Delivered, FaultMissed, FaultRefused
 from staleproof.core.fault import DropFrame, PastSnapshot, RepeatFrame
 from staleproof.core.history import History
 
+from .life_script import LifeScript, losing
 from .script import HOLD, WIDGETS, Script, reference, trial
 
 PODS = Role("Widget/w", "pods", "w-")
@@ -111,3 +112,19 @@ def test_a_controller_that_never_wrote_is_idle() -> None:
     assert Trial(trial().applied("w").ends(), ()).idle == "the controller never wrote anything"
     assert Trial(trial().applied("w").updates("w").ends(), ()).idle == ""
     assert Trial(trial().ends(), ()).primaries == {WIDGETS}
+
+
+def test_each_position_belongs_to_a_life() -> None:
+    script = LifeScript(losing()).applied("w").dies()
+    before = len(script.entries)
+    lived = Trial(script.lives_again().unfinished())
+
+    assert [lived.life(index) for index in (0, before - 1, before, len(lived.entries))] == [0, 0, 1, 1]
+    assert lived.life_began(before + 1) == before
+
+
+def test_without_a_start_there_is_one_life_that_began_before() -> None:
+    script = trial()
+    script.entries.clear()
+
+    assert (Trial(script.unfinished()).life(3), Trial(script.unfinished()).life_began(3)) == (0, 0)

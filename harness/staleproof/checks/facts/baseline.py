@@ -99,6 +99,13 @@ def baseline(trial: Trial) -> Baseline:
     return Baseline(counts, values, masks, known)
 
 
+def ends_with_more(trial: Trial, role: Role, *, until: int | None = None) -> bool:
+    """Whether there are more objects of a role (of `object_history`) before a position than any reference ended with."""
+    timeless = role._replace(owner=_live(role.owner))
+    found = group(final_objects(trial, until=until), trial.namespace, names(trial)).get(timeless, ())
+    return len(found) > max(baseline(trial).counts.get(timeless, ()), default=0)
+
+
 def final_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, Manifest]]:
     """(resource, object) of everything in the trial's namespace, by commit order, before a position; by default at the end."""
     last: dict[str, Committed] = {}

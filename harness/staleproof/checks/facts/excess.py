@@ -15,12 +15,13 @@ A create is one too many when more objects of the role were alive than any refer
    replaces by deleting first, has deleted no more.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from staleproof.checks.facts.object_history import Incarnation, ObjectHistory, object_history
+from staleproof.checks.facts.object_history import Incarnation, ObjectHistory, creations, deletions, object_history
 from staleproof.checks.facts.roles import Role
+from staleproof.checks.story.phrases import full_name, kind_of, of_owner, ordinal, plural
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history import Request
 from staleproof.core.plan import Resync
@@ -39,6 +40,20 @@ class SurplusCreate:
         """Whether it would not have been too many without these, of the same role and alive."""
         return bool(others) and self.live - len(others) <= self.most
 
+    @property
+    def name(self) -> str:
+        return full_name(self.child.first.entry)
+
+    @property
+    def nth(self) -> str:
+        """`the 4th live pod of widget/w`."""
+        return f"the {ordinal(self.live)} live {kind_of(self.child.first.entry)}{of_owner(self.child.role.owner)}"
+
+    @property
+    def excess(self) -> str:
+        """The end of a sentence."""
+        return f"fault-free runs never had more than {self.most} by then"
+
 
 @dataclass(frozen=True, slots=True)
 class SurplusDelete:
@@ -50,17 +65,29 @@ class SurplusDelete:
     live: int
     kept: int
 
+    @property
+    def name(self) -> str:
+        return full_name(self.child.first.entry)
+
+    @property
+    def left(self) -> str:
+        """What was left, in words, as the end of a sentence."""
+        role = self.child.role
+        if role.stem == self.child.name:
+            return "fault-free runs kept it"
+        live = plural(self.live, f"live {kind_of(self.child.first.entry)}")
+        return f"{live}{of_owner(role.owner)} left, fault-free runs kept {self.kept}"
+
 
 @fact
 def surplus_creates(trial: Trial) -> Mapping[int, SurplusCreate]:
     """By the position of the request, in order."""
     made, found = object_history(trial), {}
-    for child in made.objects.values():
-        if child.creator is not None:
-            live, most = made.live_after(child.role, child.created), _most(trial, child.role, child.created)
-            if live > most:
-                found[child.creator.index] = SurplusCreate(child, child.creator, live, most)
-    return dict(sorted(found.items()))
+    for request, child in creations(trial):
+        live, most = made.live_after(child.role, child.created), most_by_step(trial, child.role, child.created)
+        if live > most:
+            found[request.index] = SurplusCreate(child, request, live, most)
+    return found
 
 
 @fact
@@ -68,17 +95,22 @@ def surplus_deletes(trial: Trial) -> Mapping[int, SurplusDelete]:
     """By the position of the request, in order. A deletecollection names no object, so it counts and is not judged."""
     made, found = object_history(trial), {}
     done: dict[Role, int] = defaultdict(int)
-    deleted = [(child.deleted, child.deleter, child) for child in made.objects.values() if child.deleted is not None]
+    deleted = [(child.deleted, request, child) for request, child in deletions(trial) if child.deleted is not None]
     for index, request, child in sorted(deleted, key=lambda each: each[0]):
-        if request is None:
-            continue
         role = child.role
         done[role] += 1
-        live, kept = made.live_after(role, index), _kept(trial, role, index)
+        live, kept = made.live_after(role, index), kept_by_step(trial, role, index)
         is_below = live < kept <= made.peak_until(role, index)
-        if is_below and done[role] > _deleted(trial, role, index) and request.asked.verb == "delete":
+        if is_below and done[role] > deleted_by_step(trial, role, index) and request.asked.verb == "delete":
             found[request.index] = SurplusDelete(child, request, index, live, kept)
     return dict(sorted(found.items()))
+
+
+@fact
+def surplus_writes(trial: Trial) -> Sequence[SurplusCreate | SurplusDelete]:
+    """Creates and deletes, in the order asked."""
+    found: dict[int, SurplusCreate | SurplusDelete] = {**surplus_creates(trial), **surplus_deletes(trial)}
+    return [found[index] for index in sorted(found)]
 
 
 # --- the whole run
@@ -98,6 +130,12 @@ def fewest_ever(trial: Trial) -> Mapping[Role, int]:
     return {role: min(each.trough(role) for each in made) for role in _roles(made)}
 
 
+@fact
+def own_deletes_in_all(trial: Trial) -> Counter[Role]:
+    """How many objects of each role the controller deleted."""
+    return Counter(child.role for _, child in deletions(trial))
+
+
 def _roles(made: Collection[ObjectHistory]) -> set[Role]:
     return {role for each in made for role in each.counts}
 
@@ -105,13 +143,13 @@ def _roles(made: Collection[ObjectHistory]) -> set[Role]:
 # --- until the end of a step
 
 
-def _most(trial: Trial, role: Role, index: int) -> int:
-    """The most live objects of this role that any reference had by then."""
+def most_by_step(trial: Trial, role: Role, index: int) -> int:
+    """The most live objects of a role that any reference had by the end of the step that had begun before a position."""
     step = _step_at(trial, index)
     return max((max(_live(reference, role, step), default=0) for reference in trial.references), default=0)
 
 
-def _kept(trial: Trial, role: Role, index: int) -> int:
+def kept_by_step(trial: Trial, role: Role, index: int) -> int:
     """The fewest that any reference had at the end of that step; 0 where that cannot be told."""
     step = _step_at(trial, index)
     if not step or any(_was_cut_short(reference, step) for reference in trial.references):
@@ -119,8 +157,8 @@ def _kept(trial: Trial, role: Role, index: int) -> int:
     return min(([0, *_live(reference, role, step)][-1] for reference in trial.references), default=0)
 
 
-def _deleted(trial: Trial, role: Role, index: int) -> int:
-    """The most that the controller had deleted in any reference by then."""
+def deleted_by_step(trial: Trial, role: Role, index: int) -> int:
+    """The most that the controller had deleted in any reference by the end of that step."""
     step = _step_at(trial, index)
     return max((_deletes(reference, role, step) for reference in trial.references), default=0)
 
@@ -149,6 +187,5 @@ def _live(reference: Trial, role: Role, step: int) -> list[int]:
 
 
 def _deletes(reference: Trial, role: Role, step: int) -> int:
-    own = (child for child in object_history(reference).objects.values() if child.role == role and child.deleter is not None)
     end = _end(reference, step)
-    return sum(child.deleted is not None and child.deleted < end for child in own)
+    return sum(child.role == role and child.is_gone(before=end) for _, child in deletions(reference))

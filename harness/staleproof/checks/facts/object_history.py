@@ -5,7 +5,7 @@ trial's to say (`Trial.commits`); a delete of what somebody else had deleted bef
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from staleproof.checks.facts.roles import Named, Names, Role, controller_of, gone, learn_names, owner_labels
@@ -193,6 +193,22 @@ def object_history(trial: Trial) -> ObjectHistory:
         end = next((commit for commit in commits if commit.deletes), None)
         objects[uid] = Incarnation(named, role, labels.get(uid, ""), owner_uid, commits, end)
     return ObjectHistory(objects)
+
+
+@fact
+def creations(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
+    """What the controller created, with the request, in the order asked."""
+    return _in_order((child.creator, child) for child in object_history(trial).objects.values())
+
+
+@fact
+def deletions(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
+    """What the controller deleted, with the request, in the order asked."""
+    return _in_order((child.deleter, child) for child in object_history(trial).objects.values())
+
+
+def _in_order(written: Iterable[tuple[Request | None, Incarnation]]) -> list[tuple[Request, Incarnation]]:
+    return sorted(((request, child) for request, child in written if request is not None), key=lambda pair: pair[0].index)
 
 
 def _called(trial: Trial) -> list[Named]:

@@ -93,6 +93,16 @@ def own_deletes(trial: Trial) -> OwnWrites:
     return _own_writes(trial, "delete")
 
 
+def own_children(trial: Trial, *, before: int) -> list[Incarnation]:
+    """What the controller created, in whichever of its lives, and was alive before a position."""
+    return [child for child in object_history(trial).objects.values() if child.creator and child.is_live(before=before)]
+
+
+def is_inherited(trial: Trial, child: Incarnation, *, at: int) -> bool:
+    """Whether the controller created it in an earlier life than the one that a position belongs to."""
+    return child.creator is not None and trial.life(child.creator.index) < trial.life(at)
+
+
 @fact
 def lost_writes(trial: Trial) -> list[Request]:
     """Writes that were executed and whose answer was lost to a life that went on: a life that was killed over it could not hear."""

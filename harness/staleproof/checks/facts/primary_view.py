@@ -9,7 +9,6 @@ deleted): own status updates and touches make a revision newer, and nobody would
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
 
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, object_history
@@ -22,17 +21,13 @@ from staleproof.core.request import WRITES
 
 
 class PrimaryView:
-    """Every question names a position and is about what had happened before it.
-
-    `wrote` has, for each commit (uid, revision) of the controller's own, the newest revision of the primary that it had been shown
-    when it asked for that.
-    """
+    """Every question names a position and is about what had happened before it."""
 
     def __init__(self, trial: Trial) -> None:
         self._trial = trial
         self._frontier = frontier(trial)
         self._objects = object_history(trial).objects
-        self.wrote: dict[tuple[str, int], int] = {}
+        self._wrote: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
         self._acted: dict[str, list[tuple[int, int, int | None]]] = defaultdict(list)
         self._told: Timeline[str, int] = Timeline(0)
         self._back: Timeline[str, int] = Timeline(0)
@@ -49,15 +44,19 @@ class PrimaryView:
         """The newest revision of its primary on which the controller had created or updated an object; 0 for none."""
         return max((shown for index, shown, _ in self._acted.get(uid, ()) if index < before), default=0)
 
-    def answer_to(self, uid: str, *, before: int) -> int | None:
-        """Where the controller was told of the last such write that was answered at all."""
-        answers = [answer for index, _, answer in self._acted.get(uid, ()) if index < before and answer is not None]
-        return answers[-1] if answers else None
+    def wrote_on(self, uid: str, revision: int, *, before: int) -> int | None:
+        """The newest revision of the primary on which the controller had written this revision of an object; None: it had not."""
+        shown = [shown for index, shown in self._wrote.get((uid, revision), ()) if index < before]
+        return shown[-1] if shown else None
 
-    def made_by(self, *, before: int) -> Iterator[Incarnation]:
-        """What the controller had created or updated, in the order of the first such writes."""
-        acted = sorted((writes[0][0], uid) for uid, writes in self._acted.items() if writes[0][0] < before)
-        return (self._objects[uid] for _, uid in acted)
+    def answer_to(self, uid: str, *, before: int) -> int | None:
+        """Where the last such write was answered."""
+        return next((answer for index, _, answer in reversed(self._acted.get(uid, ())) if index < before), None)
+
+    def ahead(self, *, before: int) -> list[Incarnation]:
+        """What is alive and `is_behind` is true of, in the order in which the controller first wrote it."""
+        written = [self._objects[uid] for uid, writes in self._acted.items() if writes[0][0] < before]
+        return [child for child in written if not child.is_gone(before=before) and self.is_behind(child.uid, before=before)]
 
     # --- what it knows
 
@@ -77,7 +76,7 @@ class PrimaryView:
                 return each
         return None
 
-    def is_old(self, primary: Incarnation, *, before: int) -> bool:
+    def has_view_of(self, primary: Incarnation, *, before: int) -> bool:
         """Whether this life has a view of the primary at all: it is there, was not there yet, or was another of that name."""
         if self.known(primary.uid, before=before):
             return True
@@ -87,10 +86,16 @@ class PrimaryView:
             listed and not seen.has_listed(resource, namespace, primary.create_revision, before=before)
         )
 
-    def is_behind(self, uid: str, primary: Incarnation, *, before: int) -> bool:
-        """Whether this object was made, or changed, on a later state of the primary than this life knows."""
+    def is_behind(self, uid: str, *, before: int) -> bool:
+        """Whether the controller made this object, or changed it, on a later state of its primary than this life knows.
+
+        Of a primary that is gone it need not know anything.
+        """
+        primary = self.primary_of(uid)
+        if primary is None or primary.is_gone(before=before):
+            return False
         known, acted = self.known(primary.uid, before=before), self.acted_on(uid, before=before)
-        if acted <= known or not self.is_old(primary, before=before):
+        if acted <= known or not self.has_view_of(primary, before=before):
             return False
         return self._state(primary.uid, known, before) != self._state(primary.uid, acted, before)
 
@@ -143,7 +148,7 @@ class PrimaryView:
         primary = self.primary_of(uid)
         about = primary.uid if primary is not None else uid
         shown = self._back.now(about) or self._frontier.shown(about, before=index + 1) or 0
-        self.wrote[uid, answer.revision or 0] = shown
+        self._wrote[uid, answer.revision or 0].append((index, shown))
         if primary is not None:
             self._acted[uid].append((index, shown, request.answer_index))
 

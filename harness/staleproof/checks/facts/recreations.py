@@ -6,13 +6,17 @@ never saw either happen; or a step began and it still took the one for the other
 """
 
 import itertools
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from staleproof.checks.facts.baseline import final_objects
 from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.object_history import Incarnation, creations, object_history
+from staleproof.checks.facts.roles import controller_of
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Answered, Delivered, Entry, Listed, Settled, Started, StepBegan, StepEnded, Withheld
+from staleproof.core.history import Request
 from staleproof.core.request import WRITES
 
 
@@ -22,19 +26,25 @@ class Recreation:
 
     Attributes:
         late: where the controller was first seen to be late with it; None if it never was.
-        shown: (start, position): where each life that was shown the new one was shown it.
-        rested: (start, position): where each such life had been idle since, or had written something about the new one: whatever it
-            was about when it was shown has been done, because a controller does one thing at a time about a name.
+        shown: where each life that was shown the new one was shown it, by the number of the life.
+        rested: where each such life had been idle since, or had written something about the new one: whatever it was about when it
+            was shown has been done, because a controller does one thing at a time about a name.
     """
 
     before: Incarnation
     after: Incarnation
     late: int | None
-    shown: Sequence[tuple[int, int]]
-    rested: Sequence[tuple[int, int]]
+    shown: Mapping[int, int]
+    rested: Mapping[int, int]
 
     def was_late(self, *, before: int) -> bool:
         return self.late is not None and self.late < before
+
+    def moments(self, trial: Trial, *, before: int) -> list[int]:
+        """Where it happened, where faults opened that kept the controller from seeing that, and where the life then saw it."""
+        shown = self.shown_at(trial, before=before)
+        faults = trial.faults_open_at(self.late) if self.late is not None else ()
+        return [self.after.created, *faults, *([] if shown is None else [shown])]
 
     def shown_at(self, trial: Trial, *, before: int) -> int | None:
         """Where the life before a position was shown the new one; None if it was not by then."""
@@ -45,9 +55,9 @@ class Recreation:
         return _of_life(self.rested, trial, before)
 
 
-def _of_life(positions: Sequence[tuple[int, int]], trial: Trial, before: int) -> int | None:
-    born = max((start for start in trial.starts if start < before), default=-1)
-    return next((at for start, at in positions if start == born and at < before), None)
+def _of_life(positions: Mapping[int, int], trial: Trial, before: int) -> int | None:
+    at = positions.get(trial.life(before - 1))
+    return at if at is not None and at < before else None
 
 
 @fact
@@ -61,20 +71,26 @@ def recreations(trial: Trial) -> Sequence[Recreation]:
     return found
 
 
+def confusions(trial: Trial) -> Iterator[tuple[Request, Incarnation, Recreation]]:
+    """Children that were created for an old incarnation by a life that knew the new one and had come to rest since."""
+    for request, child in creations(trial):
+        for one in recreations(trial):
+            if one.before.uid == child.owner_uid and one.rested_at(trial, before=request.index) is not None:
+                yield request, child, one
+
+
 def _recreation(trial: Trial, before: Incarnation, after: Incarnation) -> Recreation:
     late = next((i for i, entry in enumerate(trial.entries) if _is_late(trial, before, after, i, entry)), None)
     shown: dict[int, int] = {}
     rested: dict[int, int] = {}
-    born = -1
     for index, entry in enumerate(trial.entries):
-        if isinstance(entry, Started):
-            born = index
-        elif born not in shown and isinstance(entry, Delivered | Listed):
+        life = trial.life(index)
+        if life not in shown and isinstance(entry, Delivered | Listed):
             if frontier(trial).shown(after.uid, before=index + 1) is not None:
-                shown[born] = index
-        elif born in shown and born not in rested and (_is_rest(entry) or _is_about(trial, after, index, entry)):
-            rested[born] = index
-    return Recreation(before, after, late, list(shown.items()), list(rested.items()))
+                shown[life] = index
+        elif life in shown and life not in rested and (_is_rest(entry) or _is_about(trial, after, index, entry)):
+            rested[life] = index
+    return Recreation(before, after, late, shown, rested)
 
 
 def _is_about(trial: Trial, after: Incarnation, index: int, entry: Entry) -> bool:
@@ -105,3 +121,17 @@ def _is_late(trial: Trial, before: Incarnation, after: Incarnation, index: int, 
 
 def _is_rest(entry: Entry) -> bool:
     return (isinstance(entry, StepEnded) and entry.idle) or (isinstance(entry, Settled) and entry.ok)
+
+
+def children_of_recreated(trial: Trial, *, until: int | None = None) -> tuple[Counter[str], Counter[str]]:
+    """Per resource, the live children of the newest incarnations before a position, and of those before them."""
+    old = {one.before.uid for one in recreations(trial)}
+    new = {one.after.uid for one in recreations(trial)} - old
+    own: Counter[str] = Counter()
+    strays: Counter[str] = Counter()
+    for resource, obj in final_objects(trial, until=until):
+        owner = controller_of(obj)
+        if owner is not None and "deletionTimestamp" not in obj["metadata"]:
+            own[resource] += owner["uid"] in new
+            strays[resource] += owner["uid"] in old
+    return +own, +strays

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from staleproof.checks.facts.excess import surplus_deletes
 from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.object_history import Incarnation, deletions, object_history
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.story.phrases import full_name, owner_name, short_name
 from staleproof.checks.story.witnesses import context
@@ -26,8 +26,7 @@ from staleproof.core.history import Request
 
 
 def check(trial: Trial) -> Iterator[Said]:
-    deleted = [(child.deleter, child) for child in object_history(trial).objects.values() if child.deleter is not None]
-    for request, child in sorted(deleted, key=lambda pair: pair[0].index):
+    for request, child in deletions(trial):
         yield from _judge(trial, request, child)
     if not any(_takes_hidden(trial, index, asked) for index, asked in trial.every(Asked)):
         yield NotExercised("the controller never deleted by a name that another's object had taken unseen")

@@ -14,7 +14,7 @@ Known limits: a duplicate below the references' peak over all steps is not seen 
 from collections.abc import Iterator
 
 from staleproof.checks.facts.excess import most_ever
-from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.facts.own_writes import own_creates
 from staleproof.checks.requirement import HIDDEN, SEED, Requirement
 from staleproof.checks.story.phrases import full_name, kind_of, of_owner, ordinal, span
@@ -25,8 +25,7 @@ from staleproof.core.history import Request
 
 
 def check(trial: Trial) -> Iterator[Said]:
-    created = [(child.creator, child) for child in object_history(trial).objects.values() if child.creator is not None]
-    for request, child in sorted(created, key=lambda pair: pair[0].index):
+    for request, child in creations(trial):
         yield from _judge(trial, request, child)
     if not own_creates(trial).looked:
         yield NotExercised("the controller was never made to look again while an own create was hidden from it")

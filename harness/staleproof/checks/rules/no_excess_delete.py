@@ -16,7 +16,7 @@ Known limit: what the references emptied cannot be too little; where they left n
 from collections.abc import Iterator
 
 from staleproof.checks.facts.excess import fewest_ever
-from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.object_history import Incarnation, deletions, object_history
 from staleproof.checks.facts.own_writes import group_of, own_deletes
 from staleproof.checks.requirement import HIDDEN, SEED, Requirement
 from staleproof.checks.story.phrases import full_name, kind_of, listing, of_owner, plural
@@ -27,8 +27,7 @@ from staleproof.core.history import Request
 
 
 def check(trial: Trial) -> Iterator[Said]:
-    deleted = [(child.deleter, child) for child in object_history(trial).objects.values() if child.deleter is not None]
-    for request, child in sorted(deleted, key=lambda pair: pair[0].index):
+    for request, child in deletions(trial):
         if request.asked.verb == "delete":
             yield from _judge(trial, request, child)
     left = {group_of(role, "delete") for role, fewest in fewest_ever(trial).items() if fewest}

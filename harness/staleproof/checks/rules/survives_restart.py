@@ -2,11 +2,11 @@
 
 The memory of the life before is lost: expectations, names, what was already done. Any of these is a finding:
 
-1. repeated: a create that makes more live children of a role than any reference had by then (`overdone`), which the live ones of
+1. repeated: a create that makes more live children of a role than any reference had by then (`excess`), which the live ones of
    an earlier life explain, and either this life had not been shown those, or what it created is still too much when the trial
    ends. An excess for a moment among children that it knew may be a roll-out in another order;
-2. undone: a delete of what an earlier life had created, which no reference made by that step (`undone`);
-3. it did not come back: the end state is not the references', and nothing but restarts had been done to it (`convergence`). Not if
+2. undone: a delete of what an earlier life had created, which no reference made by that step (`excess`);
+3. it did not come back: the end state is not the references', and nothing but restarts had been done to it (`Suspicion`). Not if
    it has written nothing since and had less time than it takes to be elected: what its former life held has to run out first.
 
 Where the user's steps came to something else than in the references, an excess is no wonder and proves nothing. Nor does a delete
@@ -16,137 +16,94 @@ What unseen writes of the same life explain has nothing to do with the restart: 
 `no-excess-delete`.
 """
 
-from collections.abc import Collection, Iterator
-from typing import Literal
+from collections.abc import Iterable, Iterator
 
-from staleproof.checks.facts.baseline import final_objects, group
-from staleproof.checks.facts.frontier import Frontier
-from staleproof.checks.facts.liveness import Suspicion, other_workload, verdict_on
-from staleproof.checks.facts.object_history import Child
-from staleproof.checks.facts.overdone import Overdone, overdone
-from staleproof.checks.facts.own_work import Lives, OwnWork, own_work
-from staleproof.checks.facts.own_writes import OwnWrites, write_of
-from staleproof.checks.facts.roles import Role
-from staleproof.checks.facts.undone import Undone, undone
-from staleproof.checks.story.witnesses import context
-from staleproof.checks.trial import MOST_FINDINGS, Evidence
-from staleproof.checks.verdict import Finding, Outcome, Verdict, failed, inconclusive, not_exercised
-from staleproof.core.entry import Delivered, Listed, Opened, Settled
-from staleproof.core.fault import AnyFault, Kill, PastSnapshot, Restart
-
-SLUG = "survives-restart"
-_TOLD = 3
+from staleproof.checks.facts.baseline import ends_with_more
+from staleproof.checks.facts.excess import SurplusCreate, SurplusDelete, own_deletes_in_all, surplus_writes
+from staleproof.checks.facts.frontier import frontier
+from staleproof.checks.facts.liveness import other_workload
+from staleproof.checks.facts.object_history import Incarnation, creations
+from staleproof.checks.facts.own_writes import is_inherited, own_children, own_creates, own_deletes
+from staleproof.checks.requirement import RESTARTS, Requirement
+from staleproof.checks.story.witnesses import inherited
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Finding, NotExercised, Said, Suspicion, unless
+from staleproof.core.entry import Delivered, Listed
+from staleproof.core.history import Request
 
 
-def check(evidence: Evidence) -> Verdict:
-    look = _Look(evidence, own_work(evidence))
-    if not look.restarts:
-        return not_exercised(SLUG, "the controller was not restarted")
-    findings, other = list(look.judge()), other_workload(evidence)
-    if findings and other:
-        return inconclusive(SLUG, f"{findings[0].because}, but {other}")
-    if findings:
-        return failed(SLUG, findings[:MOST_FINDINGS])
-    end = verdict_on(SLUG, evidence, Suspicion(tuple(look.restarts), _is_ours, "after it was restarted"))
-    if end.outcome is Outcome.PASS and not look.had_work:
-        return not_exercised(SLUG, "it had done nothing before it was restarted, or was not shown a primary since")
-    return end
+def check(trial: Trial) -> Iterator[Said]:
+    restarts = tuple(trial.starts[1:])
+    if not restarts:
+        yield NotExercised("the controller was not restarted")
+        return
+    untested = "" if _had_work(trial) else "it had done nothing before it was restarted, or was not shown a primary since"
+    end = Suspicion(restarts, frozenset({"restarts", "rewinds"}), "after it was restarted", untested=untested)
+    yield from unless(other_workload(trial), list(_findings(trial))) or [end]
 
 
-def _is_ours(fault: AnyFault) -> bool:
-    return isinstance(fault, Kill | Restart | PastSnapshot)
+def _findings(trial: Trial) -> Iterator[Finding]:
+    for write in surplus_writes(trial):
+        yield from _repeated(trial, write) if isinstance(write, SurplusCreate) else _undone(trial, write)
 
 
-class _Look:
-    def __init__(self, evidence: Evidence, work: OwnWork) -> None:
-        self._evidence, self._work = evidence, work
-        self._children = evidence.population.children
-        self._lives = Lives(evidence.history.entries)
-        self.restarts = self._lives.starts[1:]
-
-    @property
-    def had_work(self) -> bool:
-        """Whether a life of which a primary was shown had work of an earlier one behind it."""
-        entries = self._evidence.history.entries
-        streams = {entry.stream: entry.resource for entry in entries if isinstance(entry, Opened)}
-        written = min((request.index for request in self._work.creates.values()), default=len(entries))
-        settled = next((index for index, entry in enumerate(entries) if isinstance(entry, Settled)), len(entries))
-        for index in range(next((start for start in self.restarts if start > written), settled), settled):
-            match entries[index]:
-                case Listed() as entry if entry.resource in self._evidence.primaries and entry.items:
-                    return True
-                case Delivered() as entry if entry.uid and streams.get(entry.stream) in self._evidence.primaries:
-                    return True
-        return False
-
-    def judge(self) -> Iterator[Finding]:
-        """What is repeated and what is undone, in order."""
-        creates, deletes = overdone(self._evidence, self._work), undone(self._evidence, self._work)
-        created, deleted = OwnWrites(self._evidence, "create"), OwnWrites(self._evidence, "delete")
-        frontier = Frontier()
-        for index, entry in enumerate(self._evidence.history.entries):
-            if index in creates and not self._is_of_this_life(created, "create", creates[index].child, index):
-                yield from self._repeated(creates[index], frontier.known)
-            if index in deletes and not self._is_of_this_life(deleted, "delete", deletes[index].child, index):
-                yield from self._undone(deletes[index])
-            created.advance(index, entry)
-            deleted.advance(index, entry)
-            frontier.advance(entry)
-
-    def _is_of_this_life(self, own: OwnWrites, verb: Literal["create", "delete"], child: Child, index: int) -> bool:
-        """Whether unseen writes of this very life, from an earlier decision, may be the reason."""
-        requests = [write_of(other, verb) for other in own.behind(child)]
-        return any(request is not None and self._lives.at(request.index) == self._lives.at(index) for request in requests)
-
-    def _repeated(self, create: Overdone, known: Collection[str]) -> Iterator[Finding]:
-        asked, child = create.request.index, create.child
-        earlier = [other for other in self._earlier(asked) if other.role == child.role and _is_live(other, asked)]
-        unseen = [other for other in earlier if other.uid not in known]
-        if not create.is_explained_by(earlier) or not (create.is_explained_by(unseen) or self._stays(child)):
-            return
-        because = f"restarted, the controller made {create.name(self._evidence)} {create.nth(self._evidence)}; {create.excess}"
+def _repeated(trial: Trial, create: SurplusCreate) -> Iterator[Finding]:
+    asked, child = create.request.index, create.child
+    alive = [other for other in own_children(trial, before=asked) if other.role == child.role]
+    earlier = [other for other in alive if is_inherited(trial, other, at=asked)]
+    unseen = [other for other in earlier if not frontier(trial).is_known(other.uid, before=asked)]
+    behind = (other.creator for other in own_creates(trial).behind(child, before=asked))
+    if _is_of_this_life(trial, behind, asked) or not create.is_explained_by(earlier):
+        return
+    if create.is_explained_by(unseen) or _stays(trial, child):
+        because = f"restarted, the controller made {create.name} {create.nth}; {create.excess}"
         shown = "had not been shown" if unseen else "had been shown"
         though = f"though it {shown} the {len(unseen or earlier)} that it had created in an earlier life"
-        yield Finding(SLUG, because, self._witnesses(unseen or earlier, asked, child.created), though)
+        yield Finding(because, inherited(trial, unseen or earlier, asked, child.created), though)
 
-    def _stays(self, child: Child) -> bool:
-        """Whether it is there in the end, with more of its role than any reference ended with."""
-        settled = next((i for i, entry in enumerate(self._evidence.history.entries) if isinstance(entry, Settled)), None)
-        if child.deleted is not None or settled is None:
-            return False
-        role = child.role._replace(owner=child.role.owner.partition("#")[0])  # as the end state has it
-        most = max(self._evidence.baseline.counts.get(role, ()), default=0)
-        return all(self._left(role, until) > most for until in (settled, None))
 
-    def _left(self, role: Role, until: int | None) -> int:
-        history, names = self._evidence.history, self._evidence.names
-        return len(group(final_objects(history, until=until), history.header.namespace, names).get(role, ()))
+def _stays(trial: Trial, child: Incarnation) -> bool:
+    """Whether it is there in the end, with more of its role than any reference ended with."""
+    settled, role = trial.settled, child.role
+    is_there = child.deleted is None and settled is not None
+    return is_there and ends_with_more(trial, role, until=settled) and ends_with_more(trial, role)
 
-    def _undone(self, delete: Undone) -> Iterator[Finding]:
-        asked, child = delete.request.index, delete.child
-        if child not in self._earlier(asked) or not self._is_deleted_more_often(child.role):
-            return
-        because = f"restarted, the controller deleted {delete.name(self._evidence)}: {delete.left(self._evidence)}"
+
+def _undone(trial: Trial, delete: SurplusDelete) -> Iterator[Finding]:
+    asked, child = delete.request.index, delete.child
+    usual = max((own_deletes_in_all(reference)[child.role] for reference in trial.references), default=0)
+    behind = (other.deleter for other in own_deletes(trial).behind(child, before=asked))
+    if _is_of_this_life(trial, behind, asked) or own_deletes_in_all(trial)[child.role] <= usual:
+        return
+    if is_inherited(trial, child, at=asked):
+        because = f"restarted, the controller deleted {delete.name}: {delete.left}"
         though = "though an earlier life had created it, and no fault-free run took it back"
-        yield Finding(SLUG, because, self._witnesses([child], asked, delete.deleted), though)
-
-    def _is_deleted_more_often(self, role: Role) -> bool:
-        """Whether it deleted more objects of a role, in all, than in any reference."""
-        own = sum(self._children[uid].role == role for uid in self._work.deletes)
-        made = self._evidence.reference_populations
-        usual = [sum(c.role == role and c.deleter is not None for c in each.children.values()) for each in made]
-        return own > max(usual, default=0)
-
-    def _earlier(self, asked: int) -> list[Child]:
-        """What the controller had created in an earlier life than the one that asks."""
-        life = self._lives.at(asked)
-        return [self._children[uid] for uid, request in self._work.creates.items() if self._lives.at(request.index) < life]
-
-    def _witnesses(self, earlier: list[Child], asked: int, committed: int) -> tuple[int, ...]:
-        answers = [self._work.creates[other.uid].answer_index for other in earlier]
-        told = [answer for answer in answers if answer is not None][:_TOLD]
-        return context(self._evidence, [*told, self._lives.began(asked)], asked, committed)
+        yield Finding(because, inherited(trial, [child], asked, delete.deleted), though)
 
 
-def _is_live(child: Child, index: int) -> bool:
-    return child.created < index and (child.deleted is None or child.deleted > index)
+def _is_of_this_life(trial: Trial, behind: Iterable[Request | None], asked: int) -> bool:
+    """Whether unseen writes of this very life, from an earlier decision, may be the reason."""
+    return any(request is not None and trial.life(request.index) == trial.life(asked) for request in behind)
+
+
+def _had_work(trial: Trial) -> bool:
+    """Whether a life of which a primary was shown had work of an earlier one behind it."""
+    written = next((request.index for request, _ in creations(trial)), len(trial.entries))
+    since = next((start for start in trial.starts[1:] if start > written), len(trial.entries))
+    listed = (
+        entry.items for _, entry in trial.every(Listed, since=since, until=trial.settled) if entry.resource in trial.primaries
+    )
+    delivered = (entry for _, entry in trial.every(Delivered, since=since, until=trial.settled) if entry.uid)
+    return any(listed) or any(trial.resource_of(entry.stream) in trial.primaries for entry in delivered)
+
+
+REQUIREMENT = Requirement(
+    slug="survives-restart",
+    must="The controller MUST come back from a restart at any point without repeating or undoing work.",
+    level="core",
+    source="KEP-5647; kubernetes/kubernetes#59848",
+    faults=RESTARTS,
+    remedy="derive everything from the API server after a start: list consistently, find own children by owner uid or by "
+    "deterministic names, and keep nothing needed in memory only",
+    check=check,
+)

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable
 
+from staleproof.checks.facts.object_history import Incarnation
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Delivered, Listed
+
+_TOLD = 3
 
 
 def context(trial: Trial, before: Iterable[int | None], asked: int, committed: int) -> tuple[int, ...]:
@@ -11,6 +14,12 @@ def context(trial: Trial, before: Iterable[int | None], asked: int, committed: i
     primary, the write, its commit."""
     unseen = [index for index in before if index is not None]
     return tuple(sorted({*unseen, *trial.faults_open_at(asked), *_last_shown_primary(trial, asked), asked, committed}))
+
+
+def inherited(trial: Trial, children: Iterable[Incarnation], asked: int, committed: int) -> tuple[int, ...]:
+    """`context`, with the first answers that told of these children being created, and the start of the life that asks."""
+    answers = [child.creator.answer_index for child in children if child.creator and child.creator.answer_index is not None]
+    return context(trial, [*answers[:_TOLD], trial.life_began(asked)], asked, committed)
 
 
 def _last_shown_primary(trial: Trial, asked: int) -> list[int]:

@@ -1,99 +1,129 @@
-"""Which own writes had not been shown at a decision."""
+"""Which own writes had not been shown at a decision, and whose work it is: also what was executed and never heard of."""
 
-from typing import Literal
+from collections.abc import Callable, Sequence
 
-from staleproof.checks.facts.own_writes import OwnWrites, group_of
+import pytest
+
+from staleproof.checks.facts.object_history import Incarnation, creations, deletions, object_history
+from staleproof.checks.facts.own_writes import Verb, group_of, is_inherited, lost_writes, own_children, own_creates, own_deletes
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial
+from staleproof.core.fault import Kill
+from staleproof.core.history import Request
 
 from ..life_script import LifeScript, losing
 from ..script import HOLD, WIDGETS, Script, trial
 
+PODS = Role("Widget/w", "pods", "w-")
 
-def behind(script: Script, verb: Literal["create", "delete"] = "create") -> set[str]:
-    """What the controller would not have seen if it created `w-z` now."""
-    history = script.creates("w-z").ends()
-    evidence = Trial(history, ())
-    own = OwnWrites(evidence, verb)
-    last = next(child for child in evidence.population.children.values() if child.named.name == "w-z")
-    assert last.creator is not None
-    for index, entry in enumerate(history.entries[: last.creator.index]):
-        own.advance(index, entry)
-    return {child.named.name for child in own.behind(last)}
+
+def child(of: Trial, name: str) -> Incarnation:
+    return object_history(of).named("pods", name)[-1]
+
+
+# --- what is behind --------------------------------------------------------------------------------------------------------------
 
 
 def held() -> Script:
     return trial().step(1, "apply").applied("w").hold().creates("w-a", "w-b")
 
 
-def test_writes_of_the_same_decision_are_not_behind_and_those_of_earlier_ones_are() -> None:
-    assert behind(held()) == set()
-    assert behind(held().applied("w")) == {"w-a", "w-b"}
-    assert behind(held().applied("w").creates("w-c")) == {"w-a", "w-b"}
+def deleted() -> Script:
+    return trial().applied("w").creates("w-a", "w-b").hold().deletes("w-a").deletes("w-b", grace=True).applied("w")
 
 
-def test_a_decision_begins_with_a_look_at_the_owner_a_write_to_it_a_step_or_a_new_life() -> None:
-    both = {"w-a", "w-b"}
-
-    assert behind(held().lists(WIDGETS)) == both
-    assert behind(held().updates("w")) == both
-    assert behind(held().step(2, "rest")) == both
-    assert behind(held().restarted()) == both
+def unheard() -> Script:
+    """It never heard the end of its first create, and cannot remember what it does not know."""
+    script = LifeScript(losing(), HOLD).step(1, "apply").applied("w").hold(fault=1).creates("w-a").loses_the_answer()
+    return script.creates("w-b").applied("w")
 
 
-def test_nothing_else_begins_one() -> None:
-    assert behind(held().applied("other")) == set()
-    assert behind(held().gets("w", WIDGETS)) == set()
-    assert behind(held().asks("list", "configmaps")) == set()
+BOTH = {"w-a", "w-b"}
+BEHIND: dict[str, tuple[Verb, Callable[[], Script], set[str]]] = {
+    "the same decision": ("create", held, set()),
+    "the owner is shown": ("create", lambda: held().applied("w"), BOTH),
+    "the next decision's own writes are not behind": ("create", lambda: held().applied("w").creates("w-c"), BOTH),
+    "a look at the owner": ("create", lambda: held().lists(WIDGETS), BOTH),
+    "a write to the owner": ("create", lambda: held().updates("w"), BOTH),
+    "a step": ("create", lambda: held().step(2, "rest"), BOTH),
+    "a new life": ("create", lambda: held().restarted(), BOTH),
+    "another owner is shown": ("create", lambda: held().applied("other"), set()),
+    "a read of the owner": ("create", lambda: held().gets("w", WIDGETS), set()),
+    "a list of something else": ("create", lambda: held().asks("list", "configmaps"), set()),
+    "shown by events": ("create", lambda: held().applied("w").let_go(), set()),
+    "shown by a read": ("create", lambda: held().applied("w").gets("w-a"), {"w-b"}),
+    "shown by a list": ("create", lambda: held().applied("w").lists("pods"), set()),
+    "an old list": ("create", lambda: held().applied("w").lists("pods", without=("w-b",), revision=100), {"w-b"}),
+    "somebody else deleted it": ("create", lambda: held().applied("w").removed("w-a"), {"w-b"}),
+    "it deleted it itself": ("create", lambda: held().applied("w").deletes("w-a"), {"w-b"}),
+    "gone, and a new life": ("create", lambda: held().removed("w-a").applied("w").gets("w-a").restarted(), {"w-b"}),
+    "the answer was lost": ("create", unheard, {"w-b"}),
+    "deletes": ("delete", deleted, BOTH),
+    "deletes, shown by events": ("delete", lambda: deleted().let_go(), set()),
+    "deletes, shown by reads": ("delete", lambda: deleted().gets("w-a").gets("w-b"), set()),
+    "deletes, shown by a list": ("delete", lambda: deleted().lists("pods"), set()),
+}
 
 
-def test_what_is_shown_is_not_behind_whichever_way_it_was_shown() -> None:
-    assert behind(held().applied("w").let_go()) == set()
-    assert behind(held().applied("w").gets("w-a")) == {"w-b"}
-    assert behind(held().applied("w").lists("pods")) == set()
-    assert behind(held().applied("w").lists("pods", without=("w-b",), revision=100)) == {"w-b"}
+@pytest.mark.parametrize(("verb", "script", "names"), BEHIND.values(), ids=BEHIND)
+def test_what_it_would_not_have_seen_if_it_created_one_more_now(verb: Verb, script: Callable[[], Script], names: set[str]) -> None:
+    then = Trial(script().creates("w-z").ends())
+    last, own = child(then, "w-z"), own_creates(then) if verb == "create" else own_deletes(then)
+    assert last.creator is not None
 
-
-def test_what_was_deleted_is_not_behind() -> None:
-    assert behind(held().applied("w").removed("w-a")) == {"w-b"}
-    assert behind(held().applied("w").deletes("w-a")) == {"w-b"}
-    assert behind(held().removed("w-a").applied("w").gets("w-a").restarted()) == {"w-b"}
+    assert {other.name for other in own.behind(last, before=last.creator.index)} == names
 
 
 def test_deletes_are_looked_at_together_whatever_the_names() -> None:
-    assert group_of(Role("Widget/w", "pods", "w-"), "delete") == group_of(Role("Widget/w", "pods", "w-0"), "delete")
-    assert group_of(Role("Widget/w", "pods", "w-"), "create") != group_of(Role("Widget/w", "pods", "w-0"), "create")
-
-
-def test_a_delete_is_behind_until_its_end_is_shown() -> None:
-    def deleted() -> Script:
-        return trial().applied("w").creates("w-a", "w-b").hold().deletes("w-a").deletes("w-b", grace=True).applied("w")
-
-    assert behind(deleted(), "delete") == {"w-a", "w-b"}
-    assert behind(deleted().let_go(), "delete") == set()
-    assert behind(deleted().gets("w-a").gets("w-b"), "delete") == set()
-    assert behind(deleted().lists("pods"), "delete") == set()
+    assert group_of(PODS, "delete") == group_of(PODS._replace(stem="w-0"), "delete")
+    assert group_of(PODS, "create") != group_of(PODS._replace(stem="w-0"), "create")
 
 
 def test_children_whose_owner_is_no_primary_are_decided_on_when_a_primary_is_shown() -> None:
-    script = (
-        trial()
-        .applied("w")
-        .made("rs", "replicasets.apps")
-        .hold()
-        .creates("w-a", owner="rs")
-        .applied("w")
-        .creates("w-z", owner="rs")
-    )
-    evidence = Trial(script.ends(), ())
-    own = OwnWrites(evidence, "create")
-    for index, entry in enumerate(evidence.history.entries):
-        own.advance(index, entry)
+    script = trial().applied("w").made("rs", "replicasets.apps").hold().creates("w-a", owner="rs").applied("w")
 
-    assert own.looked == {Role("ReplicaSet of Widget/w", "pods", "w-")}
+    assert own_creates(Trial(script.creates("w-z", owner="rs").ends())).looked == {Role("ReplicaSet of Widget/w", "pods", "w-")}
 
 
-def test_a_write_of_which_it_never_heard_the_end_is_none_that_it_could_have_remembered() -> None:
-    script = LifeScript(losing(), HOLD).step(1, "apply").applied("w").hold(fault=1).creates("w-a").loses_the_answer()
+# --- whose work it is ------------------------------------------------------------------------------------------------------------
 
-    assert behind(script.creates("w-b").applied("w")) == {"w-b"}
+
+def applied(script: LifeScript) -> LifeScript:
+    return script.step(1, "apply").applied("w").creates("w-a")
+
+
+WORK = {
+    "what it was told it did": (
+        applied(LifeScript(losing())).creates("w-b").made("w-c").deletes("w-a").removed("w-c"),
+        (["w-a", "w-b"], ["w-a"], []),
+    ),
+    "writes whose answers were lost": (
+        applied(LifeScript(losing())).loses_the_answer().deletes("w-a").loses_the_answer(),
+        (["w-a"], ["w-a"], ["create", "delete"]),
+    ),
+    "it was killed over it, so nobody lost the answer": (
+        applied(LifeScript(Kill(resource="pods"))).loses_the_answer(),
+        (["w-a"], [], []),
+    ),
+    "what was refused was not done": (applied(LifeScript(losing())).refused("create", "w-a", "AlreadyExists"), (["w-a"], [], [])),
+}
+
+
+@pytest.mark.parametrize(("script", "work"), WORK.values(), ids=WORK)
+def test_created_deleted_lost(script: Script, work: tuple[list[str], list[str], list[str]]) -> None:
+    def names(done: Sequence[tuple[Request, Incarnation]]) -> list[str]:
+        return [each.name for _, each in done]
+
+    then = Trial(script.ends())
+
+    assert (names(creations(then)), names(deletions(then)), [each.asked.verb for each in lost_writes(then)]) == work
+
+
+def test_a_new_life_inherits_what_is_alive() -> None:
+    script = applied(LifeScript(losing())).creates("w-b").deletes("w-a").dies().lives_again().creates("w-c")
+    then, end = Trial(script.ends()), len(script.entries)
+
+    assert [(each.name, is_inherited(then, each, at=end)) for each in own_children(then, before=end)] == [
+        ("w-b", True),
+        ("w-c", False),
+    ]

@@ -1,18 +1,19 @@
 """Which state of a primary a life knew, and on which one its work had been done."""
 
-from staleproof.checks.facts.primary_view import Views
+from collections.abc import Mapping
+
+import pytest
+
+from staleproof.checks.facts.primary_view import PrimaryView, primary_view
 from staleproof.checks.trial import Trial
 
 from ..life_script import PAST, RESTART, LifeScript
 from ..script import WIDGETS, Script
 
 
-def views(script: Script) -> tuple[Views, Evidence]:
-    evidence = Trial(script.unfinished(), ())
-    made = Views(evidence)
-    for index, entry in enumerate(evidence.history.entries):
-        made.advance(index, entry)
-    return made, evidence
+def view(script: Script) -> tuple[PrimaryView, int]:
+    """And the position behind all."""
+    return primary_view(Trial(script.unfinished())), len(script.entries)
 
 
 def scaled() -> LifeScript:
@@ -20,57 +21,47 @@ def scaled() -> LifeScript:
     return script.applied("w", spec=4).creates("w-b")
 
 
+def shown(past: Mapping[str, int]) -> LifeScript:
+    """A new life lists the widgets as they were."""
+    return scaled().dies().lives_again(past={WIDGETS: past})
+
+
+def reported() -> LifeScript:
+    """A newer revision wants the same."""
+    script = LifeScript(RESTART, PAST).applied("w", spec=2).updates("w", status={"replicas": 0}).creates("w-a")
+    return script.dies().lives_again(past={WIDGETS: {"w": 101}})
+
+
 def test_work_is_done_on_what_had_been_shown_by_then() -> None:
     script = scaled()
-    made, _ = views(script)
+    then, end = view(script)
 
-    assert (made.acted_on[script.uid("w-a")], made.acted_on[script.uid("w-b")]) == (101, 103)
-
-
-def test_an_old_list_shows_less_than_what_had_been_acted_on() -> None:
-    script = scaled().dies().lives_again(past={WIDGETS: {"w": 101}})
-    made, evidence = views(script)
-    widget = evidence.population.children[script.uid("w", WIDGETS)]
-
-    assert made.known(widget.uid) == 101
-    assert (made.is_behind(script.uid("w-b"), widget), made.is_behind(script.uid("w-a"), widget)) == (True, False)
+    assert [then.acted_on(script.uid(name), before=end) for name in ("w-a", "w-b")] == [101, 103]
+    assert then.acted_on(script.uid("w-a"), before=1) == 0
 
 
-def test_an_old_list_without_it_is_a_view_of_it_and_no_list_is_none() -> None:
-    script = scaled().dies().lives_again(past={WIDGETS: {}})
-    made, evidence = views(script)
-    widget = evidence.population.children[script.uid("w", WIDGETS)]
-    assert made.is_behind(script.uid("w-a"), widget)
-
-    made, evidence = views(scaled().dies().lives_again(slow=(WIDGETS,)))
-    assert not made.is_behind(script.uid("w-a"), widget)
-
-
-def test_what_an_answer_told_is_known() -> None:
-    script = scaled().dies().lives_again(past={WIDGETS: {"w": 101}}).updates("w", status={"replicas": 2})
-    made, evidence = views(script)
-    widget = evidence.population.children[script.uid("w", WIDGETS)]
-
-    assert made.known(widget.uid) == 105
-    assert not made.is_behind(script.uid("w-b"), widget)
+AHEAD = {
+    "an old list shows less than what had been acted on": (shown({"w": 101}), 101, ["w-b"]),
+    "an old list without it is a view of it": (shown({}), 0, ["w-a", "w-b"]),
+    "no list is no view of it": (scaled().dies().lives_again(slow=(WIDGETS,)), 0, []),
+    "what an answer told is known": (shown({"w": 101}).updates("w", status={"replicas": 2}), 105, []),
+    "a newer revision that wants the same is no newer state": (reported(), 101, []),
+    "a primary that is gone": (shown({"w": 101}).removed("w", WIDGETS), 0, []),
+    "what is gone": (shown({"w": 101}).removed("w-b"), 101, []),
+}
 
 
-def test_a_newer_revision_that_wants_the_same_is_no_newer_state() -> None:
-    script = LifeScript(RESTART, PAST).applied("w", spec=2).updates("w", status={"replicas": 0}).creates("w-a")
-    script.dies().lives_again(past={WIDGETS: {"w": 101}})
-    made, evidence = views(script)
+@pytest.mark.parametrize(("script", "known", "names"), AHEAD.values(), ids=AHEAD)
+def test_what_was_made_on_a_later_state_than_this_life_knows(script: LifeScript, known: int, names: list[str]) -> None:
+    then, end = view(script)
 
-    assert not made.is_behind(script.uid("w-a"), evidence.population.children[script.uid("w", WIDGETS)])
+    assert [child.name for child in then.ahead(before=end)] == names
+    assert not known or then.known(script.uids[WIDGETS, "w"], before=end) == known
 
 
 def test_the_primary_is_at_the_top_of_the_owners() -> None:
     script = LifeScript(RESTART).applied("w").creates("rs", resource="replicasets.apps", generated="").creates("p", owner="rs")
-    script.made("alone", owner="")
-    made, _ = views(script)
+    then, _ = view(script.made("alone", owner=""))
+    found = [then.primary_of(script.uid(*each)) for each in (("p",), ("rs", "replicasets.apps"), ("alone",), ("w", WIDGETS))]
 
-    for name, resource in (("p", "pods"), ("rs", "replicasets.apps")):
-        found = made.primary_of(script.uid(name, resource))
-        assert found is not None
-        assert found.named.name == "w"
-    assert made.primary_of(script.uid("alone")) is None
-    assert made.primary_of(script.uid("w", WIDGETS)) is None
+    assert [each and each.name for each in found] == ["w", "w", None, None]

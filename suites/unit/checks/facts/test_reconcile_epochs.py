@@ -1,53 +1,34 @@
 """When a controller decides anew about an owner's children."""
 
+from collections.abc import Callable
+
 import pytest
 
-from staleproof.checks.facts.reconcile_epochs import Decisions
+from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import StepEnded
 
 from ..script import WIDGETS, Script, trial
 
+THEN: dict[str, tuple[bool, Callable[[Script], Script]]] = {
+    "the next writes": (True, lambda script: script.creates("w-b", "w-c").deletes("w-b")),
+    "events of the children alone": (True, lambda script: script.removed("w-a").made("w-a")),
+    "owner shown": (False, lambda script: script.applied("w")),
+    "owners listed": (False, lambda script: script.lists(WIDGETS)),
+    "children listed": (False, lambda script: script.lists("pods")),
+    "owner written": (False, lambda script: script.updates("w", status=1)),
+    "step began": (False, lambda script: script.step(2, "touch")),
+    "step ended": (False, lambda script: script.adds(StepEnded, step=1, idle=False)),
+    "restart": (False, lambda script: script.restarted()),
+}
 
-def same(then: Script, since: int) -> bool:
-    evidence = Trial(then.unfinished(), ())
-    made = Decisions(evidence)
-    for index, entry in enumerate(evidence.history.entries):
-        made.advance(index, entry)
-    return made.is_same(evidence.population.children[then.uid("w-a")], since)
 
-
-def begun() -> tuple[Script, int]:
+@pytest.mark.parametrize(("is_same", "then"), THEN.values(), ids=THEN)
+def test_whether_it_is_still_the_same_decision(is_same: bool, then: Callable[[Script], Script]) -> None:  # noqa: FBT001
     script = trial().step(1, "apply").applied("w", spec=3).creates("w-a")
-    return script, len(script.entries) - 1
+    since = len(script.entries) - 1
+    decided = Trial(then(script).unfinished())
+    child = object_history(decided).named("pods", "w-a")[-1]
 
-
-def test_the_next_writes_belong_to_the_same_decision() -> None:
-    script, since = begun()
-
-    assert same(script.creates("w-b", "w-c").deletes("w-b"), since)
-
-
-def test_events_of_the_children_alone_are_no_new_decision() -> None:
-    script, since = begun()
-
-    assert same(script.removed("w-a").made("w-a"), since)
-
-
-@pytest.mark.parametrize(
-    "then",
-    [
-        lambda script: script.applied("w"),
-        lambda script: script.lists(WIDGETS),
-        lambda script: script.lists("pods"),
-        lambda script: script.updates("w", status=1),
-        lambda script: script.step(2, "touch"),
-        lambda script: script.adds(StepEnded, step=1, idle=False),
-        lambda script: script.restarted(),
-    ],
-    ids=["owner shown", "owners listed", "children listed", "owner written", "step began", "step ended", "restart"],
-)
-def test_a_new_look_is_a_new_decision(then: object) -> None:
-    script, since = begun()
-
-    assert not same(then(script), since)  # type: ignore[operator]
+    assert reconcile_epochs(decided).is_same(child, since=since, before=len(decided.entries)) is is_same

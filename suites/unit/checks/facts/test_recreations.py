@@ -1,68 +1,71 @@
 """Primaries that took the name of another, and whether the controller was late to learn of it."""
 
-from staleproof.checks.facts.recreations import Reuse
+import pytest
+
+from staleproof.checks.facts.recreations import Recreation, children_of_recreated, confusions, recreations
 from staleproof.checks.trial import Trial
 from staleproof.core.fault import HoldStream
 
-from ..life_script import RESTART, LifeScript
+from ..life_script import RESTART, AnyScript, LifeScript
 from ..script import WIDGETS, Script
 
 HELD = HoldStream(resource=WIDGETS)
 
 
-def reuse(script: Script) -> Reuse:
-    evidence = Trial(script.unfinished(), ())
-    made = Reuse(evidence.history, evidence.population)
-    for index, entry in enumerate(evidence.history.entries):
-        made.advance(index, entry)
-    return made
+def applied() -> LifeScript:
+    return LifeScript(HELD, RESTART).applied("w")
+
+
+def renewed(script: AnyScript) -> AnyScript:
+    return script.removed("w", WIDGETS).applied("w")
+
+
+def found(script: Script) -> list[Recreation]:
+    return list(recreations(Trial(script.unfinished())))
 
 
 def test_each_incarnation_is_followed_by_the_next() -> None:
-    made = reuse(LifeScript(HELD).applied("w").removed("w", WIDGETS).applied("w").removed("w", WIDGETS).applied("w"))
+    pairs = [(one.before.uid, one.after.uid) for one in found(renewed(renewed(applied())))]
 
-    assert [(one.before.uid, one.after.uid) for one in made.found] == [("ns-uid-1", "ns-uid-2"), ("ns-uid-2", "ns-uid-3")]
-    assert made.of("ns-uid-2") is made.found[0]
-    assert made.after("ns-uid-2") is made.found[1]
-    assert made.of("ns-uid-1") is None
-
-
-def test_on_a_healthy_stream_nothing_is_late() -> None:
-    (one,) = reuse(LifeScript(HELD).applied("w").removed("w", WIDGETS).applied("w").idle(1)).found
-
-    assert one.late is None
-    assert one.shown is not None
-    assert one.rested is not None
-
-
-def test_what_is_withheld_is_late() -> None:
-    (one,) = reuse(LifeScript(HELD).applied("w").hold(WIDGETS).removed("w", WIDGETS).applied("w")).found
-
-    assert one.late is not None
-    assert (one.shown, one.rested) == (None, None)
-
-
-def test_a_list_that_shows_one_in_place_of_the_other_is_late() -> None:
-    script = LifeScript(HELD).applied("w")
-    script.dies()  # its streams are gone, so nothing is shown
-    script.removed("w", WIDGETS).applied("w").lists(WIDGETS)
-    (one,) = reuse(script).found
-
-    assert one.late is not None
-    assert one.shown == one.late
-
-
-def test_a_new_life_that_never_saw_either_happen_is_late() -> None:
-    (one,) = reuse(LifeScript(RESTART).applied("w").dies().removed("w", WIDGETS).applied("w").lives_again()).found
-
-    assert one.late is not None
-
-
-def test_a_new_life_whose_predecessor_knew_is_not() -> None:
-    (one,) = reuse(LifeScript(RESTART).applied("w").removed("w", WIDGETS).applied("w").dies().lives_again()).found
-
-    assert one.late is None
+    assert pairs == [("ns-uid-1", "ns-uid-2"), ("ns-uid-2", "ns-uid-3")]
 
 
 def test_other_objects_of_that_name_are_no_primaries() -> None:
-    assert not reuse(LifeScript(HELD).applied("w").made("p").removed("p").made("p")).found
+    assert not found(applied().made("p").removed("p").made("p"))
+
+
+CASES = {
+    "a healthy stream": (renewed(applied()).idle(1), {"shown", "rested"}),
+    "it is withheld": (renewed(applied().hold(WIDGETS)), {"late"}),
+    "a list shows one in place of the other": (renewed(applied().dies()).lists(WIDGETS), {"late", "shown"}),
+    "a new life never saw either happen": (renewed(applied().dies()).lives_again(), {"late", "shown"}),
+    "the life before knew": (renewed(applied()).dies().lives_again(), {"shown"}),
+    "it wrote about the new one": (renewed(applied()).updates("w", status=1), {"shown", "rested"}),
+}
+
+
+@pytest.mark.parametrize(("script", "happened"), CASES.values(), ids=CASES)
+def test_what_became_of_a_recreation(script: Script, happened: set[str]) -> None:
+    trial, end = Trial(script.unfinished()), len(script.entries)
+    (one,) = recreations(trial)
+    positions = {"late": one.late, "shown": one.shown_at(trial, before=end), "rested": one.rested_at(trial, before=end)}
+
+    assert {what for what, index in positions.items() if index is not None} == happened
+    assert one.was_late(before=end) == ("late" in happened)
+    assert one.moments(trial, before=end)[0] == one.after.created
+
+
+def test_a_list_in_place_of_the_other_is_late_when_it_shows_it() -> None:
+    (one,) = found(renewed(applied().dies()).lists(WIDGETS))
+
+    assert one.late in one.shown.values()
+
+
+def test_children_are_told_apart_by_the_incarnation_that_owns_them() -> None:
+    script = applied().creates("w-a")
+    owner = script._objects["pods", "w-a"]["metadata"]["ownerReferences"]
+    renewed(script).creates("w-b", "w-c").idle(1).creates("w-d", metadata={"ownerReferences": owner}).terminating("w-c")
+    trial = Trial(script.unfinished())
+
+    assert [child.name for _, child, _ in confusions(trial)] == ["w-d"]
+    assert children_of_recreated(trial) == ({"pods": 1}, {"pods": 2})

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules import no_cross_object_writes
+from staleproof.checks.rules.no_cross_object_writes import REQUIREMENT
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.checks.verdict import Outcome
 from staleproof.core.entry import Competed
 from staleproof.core.history import History
 
@@ -18,125 +18,97 @@ def done(script: Script) -> History:
     return script.applied("theirs", "configmaps").applied("w", spec=1).creates("w-a").updates("w", status=1).ends()
 
 
-def judge(history: History, *references: History) -> Verdict:
-    return verdict_of(no_cross_object_writes.REQUIREMENT, Trial(history, references or (done(reference(1)), done(reference(2)))))
+def tried(history: History, *references: History) -> Trial:
+    return Trial(history, references or (done(reference(1)), done(reference(2))))
 
 
-def held(script: Script, **spec: Any) -> Script:  # noqa: ANN401  # JSON
-    script.applied("theirs", "configmaps").applied("w", spec=1, **spec)
+def held(**spec: Any) -> Script:  # noqa: ANN401  # JSON
+    script = trial().applied("theirs", "configmaps").applied("w", spec=1, **spec)
     return script.hold().creates("w-a").updates("w", status=1)
 
 
-def because(script: Script) -> list[str]:
-    verdict = judge(script.let_go().ends())
+def writes(script: Script, number: int = 1, name: str = "theirs") -> Script:
+    return script.updates(name, "configmaps", subresource="", data=number)
+
+
+def makes(script: Script, name: str) -> Script:
+    return script.creates(name, resource="configmaps", owner="", generated="")
+
+
+def managing(script: Script) -> History:
+    return makes(script.applied("w", spec=1), "settings").ends()
+
+
+def grown() -> Script:
+    """Grandchildren of the widget are written to."""
+    script = held().made("rs", "replicasets.apps").made("rs-a", owner="rs").deletes("rs-a")
+    return script.updates("rs", "replicasets.apps", subresource="", spec=2)
+
+
+def adopted() -> Script:
+    """An orphan is adopted and released."""
+    script = held().applied("orphan", "pods")
+    owned = script._objects["pods", "w-a"]["metadata"]["ownerReferences"]
+    metadata = script._objects["pods", "orphan"]["metadata"]
+    script.updates("orphan", "pods", subresource="", metadata=metadata | {"ownerReferences": owned})
+    return script.updates("orphan", "pods", subresource="", metadata=metadata)
+
+
+def competed() -> Script:
+    """A competing write of a fault made an object, and the controller takes it over."""
+    script = held().applied("w-settings", "configmaps")
+    uid = script.uid("w-settings", "configmaps")
+    return writes(script.adds(Competed, request=9, resource="configmaps", name="w-settings", uid=uid, fault=0), name="w-settings")
+
+
+ACCUSED = "the controller {} configmap/ns/{}, which the workload neither owns nor mentions; no fault-free run did"
+GUILTY = {
+    "writes to what belongs to others": (writes(held()), ACCUSED.format("wrote to", "theirs")),
+    "an object is told once": (writes(writes(held(), 1), 2), ACCUSED.format("wrote to", "theirs")),
+    "makes what no reference had": (makes(held(), "nudge"), ACCUSED.format("created", "nudge")),
+    "deletes it": (held().deletes("theirs", resource="configmaps"), ACCUSED.format("deleted", "theirs")),
+    "deletes it with a collection": (held().deletes_all("configmaps"), ACCUSED.format("deleted", "theirs")),
+}
+NO_FAULT = "no fault touched the controller, so it had no reason to do anything unusual"
+UNPROVEN = {
+    "nothing happened": (trial().ends(), "the controller never wrote anything"),
+    "no fault": (done(trial()), NO_FAULT),
+    "no fault, whatever it did": (done(writes(trial().applied("x", "configmaps"), name="x")), NO_FAULT),
+}
+INNOCENT = {
+    "keeps to its own": tried(held().deletes("w-a").updates("w", status=2).let_go().ends()),
+    # though it looks suspicious
+    "does what it does in the references": tried(
+        makes(held(), "settings-2").let_go().ends(), managing(reference(1)), done(reference(2))
+    ),
+    "did it before any fault": tried(
+        writes(trial().applied("theirs", "configmaps")).applied("w", spec=1).hold().creates("w-a").let_go().ends()
+    ),
+    "grandchildren are its own": tried(grown().let_go().ends()),
+    "children of an owner that is gone are its own": tried(held().removed("w", WIDGETS).deletes("w-a").let_go().ends()),
+    "to adopt and to release is to manage": tried(adopted().let_go().ends()),
+    "the workload mentions it": tried(writes(held(settings={"from": ["configmaps/theirs"]})).let_go().ends()),
+    "bookkeeping touches nothing": tried(held().asks("update", "leases.coordination.k8s.io", "lock").let_go().ends()),
+    "a refused write touches nothing": tried(held().refused("update", "theirs", "Conflict", resource="configmaps").let_go().ends()),
+    "takes over what a competing write made": tried(competed().let_go().ends()),
+}
+
+
+@pytest.mark.parametrize(("script", "because"), GUILTY.values(), ids=GUILTY)
+def test_guilty(script: Script, because: str) -> None:
+    verdict = verdict_of(REQUIREMENT, tried(script.let_go().ends()))
+
     assert verdict.outcome is Outcome.FAIL
-    return [finding.because for finding in verdict.findings]
+    assert [finding.because for finding in verdict.findings] == [because]
 
 
-def test_one_that_keeps_to_its_own_passes() -> None:
-    assert judge(held(trial()).deletes("w-a").updates("w", status=2).let_go().ends()).outcome is Outcome.PASS
+@pytest.mark.parametrize("innocent", INNOCENT.values(), ids=INNOCENT)
+def test_innocent(innocent: Trial) -> None:
+    assert verdict_of(REQUIREMENT, innocent).outcome is Outcome.PASS
 
 
-def test_one_that_writes_to_what_belongs_to_others_is_guilty() -> None:
-    assert because(held(trial()).updates("theirs", "configmaps", subresource="", data=1)) == [
-        "the controller wrote to configmap/ns/theirs, which the workload neither owns nor mentions; no fault-free run did"
-    ]
-
-
-def test_so_is_one_that_makes_or_deletes_what_no_reference_had() -> None:
-    assert because(held(trial()).creates("nudge", resource="configmaps", owner="", generated=""))[0].startswith(
-        "the controller created configmap/ns/nudge, which"
-    )
-    assert because(held(trial()).deletes("theirs", resource="configmaps"))[0].startswith(
-        "the controller deleted configmap/ns/theirs"
-    )
-    assert because(held(trial()).deletes_all("configmaps"))[0].startswith("the controller deleted configmap/ns/theirs")
-
-
-def test_an_object_is_told_once() -> None:
-    script = held(trial()).updates("theirs", "configmaps", subresource="", data=1)
-
-    assert len(because(script.updates("theirs", "configmaps", subresource="", data=2))) == 1
-
-
-@pytest.mark.parametrize(
-    ("history", "why"),
-    [
-        (trial().ends(), "the controller never wrote anything"),
-        (
-            done(trial()),
-            "no fault touched the controller, so it had no reason to do anything unusual",
-        ),
-        (
-            done(trial().applied("x", "configmaps").updates("x", "configmaps", subresource="", data=1)),
-            "no fault touched the controller, so it had no reason to do anything unusual",
-        ),
-    ],
-    ids=["nothing happened", "no fault", "no fault, whatever it did"],
-)
+@pytest.mark.parametrize(("history", "why"), UNPROVEN.values(), ids=UNPROVEN)
 def test_nothing_is_proven_without_a_fault(history: History, why: str) -> None:
-    verdict = judge(history)
+    verdict = verdict_of(REQUIREMENT, tried(history))
 
     assert (verdict.outcome, verdict.why) == (Outcome.NOT_EXERCISED, why)
-
-
-# --- innocent, though it looks suspicious ----------------------------------------------------------------------------------------
-
-
-def test_what_it_does_in_the_references_is_what_it_is_asked_to() -> None:
-    def managing(script: Script) -> History:
-        return script.applied("w", spec=1).creates("settings", resource="configmaps", owner="", generated="").ends()
-
-    script = held(trial()).creates("settings-2", resource="configmaps", owner="", generated="").let_go()
-
-    assert judge(script.ends(), managing(reference(1)), done(reference(2))).outcome is Outcome.PASS
-
-
-def test_what_it_did_before_any_fault_is_its_way() -> None:
-    script = trial().applied("theirs", "configmaps").updates("theirs", "configmaps", subresource="", data=1)
-
-    assert judge(script.applied("w", spec=1).hold().creates("w-a").let_go().ends()).outcome is Outcome.PASS
-
-
-def test_grandchildren_are_its_own() -> None:
-    script = held(trial()).made("rs", "replicasets.apps").made("rs-a", owner="rs").deletes("rs-a")
-    script.updates("rs", "replicasets.apps", subresource="", spec=2).let_go()
-
-    assert judge(script.ends()).outcome is Outcome.PASS
-
-
-def test_children_of_an_owner_that_is_gone_are_its_own() -> None:
-    assert judge(held(trial()).removed("w", WIDGETS).deletes("w-a").let_go().ends()).outcome is Outcome.PASS
-
-
-def test_to_adopt_and_to_release_is_to_manage() -> None:
-    script = held(trial()).applied("orphan", "pods")
-    reference_to_w = script._objects["pods", "w-a"]["metadata"]["ownerReferences"]
-    metadata = script._objects["pods", "orphan"]["metadata"]
-    script.updates("orphan", "pods", subresource="", metadata=metadata | {"ownerReferences": reference_to_w})
-
-    assert judge(script.updates("orphan", "pods", subresource="", metadata=metadata).let_go().ends()).outcome is Outcome.PASS
-
-
-def test_what_the_workload_mentions_it_is_asked_to_manage() -> None:
-    script = held(trial(), settings={"from": ["configmaps/theirs"]})
-
-    assert judge(script.updates("theirs", "configmaps", subresource="", data=1).let_go().ends()).outcome is Outcome.PASS
-
-
-def test_bookkeeping_and_refused_writes_touch_nothing() -> None:
-    script = (
-        held(trial())
-        .asks("update", "leases.coordination.k8s.io", "lock")
-        .refused("update", "theirs", "Conflict", resource="configmaps")
-    )
-
-    assert judge(script.let_go().ends()).outcome is Outcome.PASS
-
-
-def test_what_a_competing_write_made_in_its_place_it_may_take_over() -> None:
-    script = held(trial()).applied("w-settings", "configmaps")
-    uid = script.uid("w-settings", "configmaps")
-    script.adds(Competed, request=9, resource="configmaps", name="w-settings", uid=uid, fault=0)
-
-    assert judge(script.updates("w-settings", "configmaps", subresource="", data=1).let_go().ends()).outcome is Outcome.PASS

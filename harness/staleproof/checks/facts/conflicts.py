@@ -1,0 +1,96 @@
+"""Updates that were refused because of the controller's own writes, and own updates that were hidden when it looked again.
+
+A conflict is with the controller itself if nobody else had changed the object since the version that it had been shown, and if it
+had heard of each of its own writes since then. Patches are left out, because their conflicts may be about the ownership of fields,
+and so are refusals that a competing write of a fault caused.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from staleproof.checks.facts.frontier import frontier
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.trial import Commit, Trial, fact
+from staleproof.core.entry import Answered, Competed, Delivered, Listed, StepBegan
+from staleproof.core.history import Request
+
+_CLOSE_SECONDS = 0.5
+"""A change by somebody else that was recorded so soon after a conflict may have been its cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A refused update, the object that it was about, and the own writes that the controller had not been shown."""
+
+    request: Request
+    target: Incarnation
+    unseen: Sequence[Commit]
+
+
+@fact
+def conflicts(trial: Trial) -> Mapping[tuple[str, str], Sequence[Conflict]]:
+    """Those of the controller with itself, in the order asked, by resource and subresource."""
+    competed = {entry.request for _, entry in trial.every(Competed)}
+    found: dict[tuple[str, str], list[Conflict]] = defaultdict(list)
+    for request in trial.work:
+        if _is_refused_update(request) and request.asked.request not in competed:
+            conflict = _with_itself(trial, request)
+            if conflict is not None:
+                found[request.asked.resource, request.asked.subresource].append(conflict)
+    return found
+
+
+@fact
+def hidden_updates(trial: Trial) -> Sequence[Commit]:
+    """Own updates that the life that made them had not been shown when it was shown something else, or when a step began."""
+    looks = trial.positions(Delivered, Listed, StepBegan)
+    return [commit for commit in trial.commits if _is_own_update(commit) and _is_hidden(trial, commit, looks)]
+
+
+def _is_refused_update(request: Request) -> bool:
+    answer = request.answer
+    is_conflict = isinstance(answer, Answered) and (answer.outcome, answer.code, answer.reason) == ("fail", 409, "Conflict")
+    return is_conflict and request.asked.verb == "update"
+
+
+def _with_itself(trial: Trial, request: Request) -> Conflict | None:
+    target = _target(trial, request)
+    if target is None or request.answer_index is None:
+        return None
+    shown = frontier(trial).shown(target.uid, before=request.index) or -1
+    until = trial.at(request.answer_index) + _CLOSE_SECONDS
+    newer = [commit for commit in target.commits if commit.entry.revision > shown and commit.entry.at <= until]
+    unseen = [commit for commit in newer if _is_remembered(trial, commit, request)]
+    others = [c for c in newer if c.heard is None or (c.index < request.index and c not in unseen)]
+    return Conflict(request, target, unseen) if unseen and not others else None
+
+
+def _target(trial: Trial, request: Request) -> Incarnation | None:
+    """The incarnation that has the name at that moment."""
+    named = object_history(trial).named(request.asked.resource, request.asked.name)
+    there = [each for each in named if each.created < request.index and request.asked.namespace == trial.namespace]
+    return max(there, key=lambda each: each.create_revision, default=None)
+
+
+def _is_remembered(trial: Trial, commit: Commit, request: Request) -> bool:
+    """Whether this life of the controller made the commit and had heard so before it asked."""
+    by = commit.heard
+    if by is None or by.answer_index is None:
+        return False
+    return by.answer_index < request.index and trial.life(by.index) == trial.life(request.index)
+
+
+def _is_own_update(commit: Commit) -> bool:
+    by = commit.heard
+    return commit.entry.type == "MODIFIED" and by is not None and by.asked.verb in ("update", "patch")
+
+
+def _is_hidden(trial: Trial, commit: Commit, looks: Sequence[int]) -> bool:
+    """Whether the controller looked again in the same life before it was shown this."""
+    answered = (commit.heard and commit.heard.answer_index) or 0
+    first = next(iter(looks[bisect_right(looks, answered) :]), None)
+    if first is None or trial.life(first) != trial.life(answered):
+        return False
+    return not frontier(trial).has_seen(commit.entry.uid, commit.entry.revision, before=first + 1)

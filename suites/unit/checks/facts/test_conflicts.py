@@ -1,0 +1,36 @@
+"""Conflicts of the controller with itself, and own updates that were hidden when it looked again."""
+
+import pytest
+
+from staleproof.checks.facts.conflicts import conflicts, hidden_updates
+from staleproof.checks.trial import Trial
+
+from ..report_script import ReportScript, trial
+from ..script import WIDGETS
+
+
+def held() -> ReportScript:
+    return trial().wants(1).hold(WIDGETS).says(1)
+
+
+def test_a_conflict_knows_the_own_writes_that_had_not_been_shown() -> None:
+    ((where, (conflict,)),) = conflicts(Trial(held().says(1, replicas=1).says_blindly().ends())).items()
+
+    assert where == (WIDGETS, "status")
+    assert conflict.target.name == "w"
+    assert [commit.entry.revision for commit in conflict.unseen] == [102, 103]
+
+
+HIDDEN = {
+    "a step begins": (held().step(2, "rest"), [102]),
+    "something else is shown": (held().made("w-x"), [102]),
+    "nothing made it look again": (held(), []),
+    "it was shown": (held().let_go(WIDGETS).step(2, "rest"), []),
+    "a new life has nothing to remember": (held().restarted().step(2, "rest"), []),
+    "a delete is no update": (trial().wants(1).creates("w-a").hold().deletes("w-a", grace=True).step(2, "rest"), []),
+}
+
+
+@pytest.mark.parametrize(("script", "revisions"), HIDDEN.values(), ids=HIDDEN)
+def test_hidden_updates(script: ReportScript, revisions: list[int]) -> None:
+    assert [commit.entry.revision for commit in hidden_updates(Trial(script.unfinished()))] == revisions

@@ -1,25 +1,71 @@
-"""Temporary while rules are converted: those that have a REQUIREMENT."""
+"""The requirements, in the order in which everything prints them: one MUST sentence each, under a slug that keeps its meaning."""
 
-import importlib
-import pkgutil
 from collections.abc import Iterable
 
-from staleproof.checks import rules
 from staleproof.checks.requirement import Requirement
+from staleproof.checks.rules import (
+    backs_off,
+    cleans_up,
+    converges_after_catch_up,
+    honest_observed_generation,
+    honest_ready,
+    isolates_objects,
+    name_reuse,
+    needs_no_bookmarks,
+    no_blind_retry,
+    no_cross_object_writes,
+    no_delete_of_unseen,
+    no_duplicate_create,
+    no_excess_delete,
+    no_time_travel,
+    recovers_in_bounded_time,
+    reports_skips,
+    settles,
+    survives_expiry,
+    survives_lost_answer,
+    survives_restart,
+    survives_stream_loss,
+    tolerates_coalescing,
+    tolerates_skew,
+    waits_for_initial_sync,
+)
 from staleproof.checks.verdict import Outcome
 
+REQUIREMENTS: tuple[Requirement, ...] = (
+    # own writes
+    no_duplicate_create.REQUIREMENT,
+    no_excess_delete.REQUIREMENT,
+    # old views
+    no_delete_of_unseen.REQUIREMENT,
+    no_time_travel.REQUIREMENT,
+    name_reuse.REQUIREMENT,
+    tolerates_skew.REQUIREMENT,
+    tolerates_coalescing.REQUIREMENT,
+    # the start and the restart
+    waits_for_initial_sync.REQUIREMENT,
+    survives_restart.REQUIREMENT,
+    # streams
+    survives_stream_loss.REQUIREMENT,
+    survives_expiry.REQUIREMENT,
+    needs_no_bookmarks.REQUIREMENT,
+    # failing requests
+    survives_lost_answer.REQUIREMENT,
+    backs_off.REQUIREMENT,
+    # the end
+    converges_after_catch_up.REQUIREMENT,
+    settles.REQUIREMENT,
+    recovers_in_bounded_time.REQUIREMENT,
+    isolates_objects.REQUIREMENT,
+    cleans_up.REQUIREMENT,
+    # honesty
+    honest_observed_generation.REQUIREMENT,
+    honest_ready.REQUIREMENT,
+    reports_skips.REQUIREMENT,
+    # provisional
+    no_blind_retry.REQUIREMENT,
+    no_cross_object_writes.REQUIREMENT,
+)
 
-def _ready() -> list[Requirement]:
-    found = []
-    for module in pkgutil.iter_modules(rules.__path__):
-        try:
-            found.append(importlib.import_module(f"staleproof.checks.rules.{module.name}").REQUIREMENT)
-        except (ImportError, AttributeError):
-            continue
-    return found
-
-
-REQUIREMENTS: tuple[Requirement, ...] = tuple(_ready())
 BY_SLUG = {requirement.slug: requirement for requirement in REQUIREMENTS}
 
 

@@ -126,7 +126,7 @@ def test_a_pod_of_somebody_else_is_not_taken_for_its_own(cluster: Cluster, contr
         )
         async with cluster.running(*fixture(controller)):
             cluster.apply_sample()
-            await cluster.until(lambda: "409 Conflict" in cluster.log.read_text())
+            await cluster.until(lambda: "sample: 409 " in cluster.log.read_text())
             assert [pod.metadata.name for pod in cluster.pods()] == ["sample-0"]
             cluster.core.delete_namespaced_pod("sample-1", cluster.namespace)
             await cluster.settled(3)

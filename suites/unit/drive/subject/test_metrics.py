@@ -116,8 +116,7 @@ def test_what_is_no_url_is_refused(url: str) -> None:
 
 @pytest.fixture
 def served() -> Served:
-    metrics = Served()
-    metrics.describe("widget", lambda: [(WIDGETS, 12)])
+    metrics = Served("widget", lambda: [(WIDGETS, 12)])
     metrics.skipped(PODS)
     return metrics
 

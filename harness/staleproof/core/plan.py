@@ -11,7 +11,8 @@ import msgspec
 
 from staleproof.core.fault import AnyFault, Misfit
 from staleproof.core.fault.legality import Contract
-from staleproof.core.fault.suggest import unknown_names
+from staleproof.core.fault.model import Seconds
+from staleproof.core.fault.suggest import mistakes
 from staleproof.core.masking import SECRET, Placeholders, elided, masked_env
 
 API_VERSION = "staleproof.dev/v1alpha1"
@@ -98,7 +99,7 @@ class Heartbeat(_Step, frozen=True, kw_only=True, tag="heartbeat"):
 class Rest(_Step, frozen=True, kw_only=True, tag="rest"):
     """Let so many seconds pass, so that a hold outlasts a wait of the controller's own."""
 
-    seconds: float
+    seconds: Seconds
 
 
 Step = Apply | Patch | Touch | Delete | Resync | Recreate | Heartbeat | Rest
@@ -116,10 +117,10 @@ class Settle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, fo
             longer each time (0.8 s doubled up to 30 s, until two quiet minutes have passed), so it is not done in every trial.
     """
 
-    idle_seconds: float = 0.25
-    quiet_seconds: float = 0.5
-    limit_seconds: float = 10.0
-    deadline_seconds: float = 10.0
+    idle_seconds: Seconds = 0.25
+    quiet_seconds: Seconds = 0.5
+    limit_seconds: Seconds = 10.0
+    deadline_seconds: Seconds = 10.0
     resync: bool = False
 
 
@@ -229,7 +230,7 @@ def decode(data: bytes) -> Plan:
     try:
         plan = msgspec.convert(raw, Plan)
     except msgspec.ValidationError as err:
-        raise PlanError("; ".join(unknown_names(raw, Plan)) or str(err)) from err
+        raise PlanError("; ".join(mistakes(raw, Plan)) or str(err)) from err
     problems = contradictions(plan)
     if problems:
         raise PlanError("; ".join(problems))
@@ -242,14 +243,11 @@ def _kind(raw: object) -> str:
 
 def contradictions(plan: Plan) -> list[str]:
     """What makes no sense in a plan, in words; empty when it can be run."""
-    problems = [] if plan.steps else ["steps: a plan needs at least one step"]
+    problems = mistakes(msgspec.to_builtins(msgspec.structs.replace(plan, faults=())), Plan)
+    problems += [] if plan.steps else ["steps: a plan needs at least one step"]
     for number, step in enumerate(plan.steps, 1):
         problems += [f"step {number}: {problem}" for problem in _step_problems(step)]
-    problems += fault_problems(plan.faults, plan.contract, steps=len(plan.steps))
-    for name in ("idle_seconds", "quiet_seconds", "limit_seconds", "deadline_seconds"):
-        if getattr(plan.settle, name) <= 0:
-            problems.append(f"settle: {name.replace('_s', 'S')} is {getattr(plan.settle, name):g}, expected a positive number")
-    return problems
+    return problems + fault_problems(plan.faults, plan.contract, steps=len(plan.steps))
 
 
 def _step_problems(step: Step) -> Iterator[str]:
@@ -261,13 +259,12 @@ def _step_problems(step: Step) -> Iterator[str]:
                 yield "object needs apiVersion, kind and metadata.name"
         case Recreate(nth=0) | Heartbeat(nth=0):
             yield "nth is 0, children are counted from 1, or from -1 backwards"
-        case Rest(seconds=seconds) if seconds <= 0:
-            yield f"seconds is {seconds:g}, expected a positive number"
 
 
 def fault_problems(faults: Iterable[AnyFault], contract: Contract, *, steps: int | None = None) -> list[str]:
     """What is wrong with these faults, in words. `steps` is how many the plan has; None when it has none of its own."""
-    problems = []
+    faults = tuple(faults)
+    problems = mistakes({"faults": msgspec.to_builtins(faults)})
     for number, fault in enumerate(faults, 1):
         problems += [f"fault {number} ({fault.tag}): {problem}" for problem in _unfit(fault, contract, steps)]
     return problems
@@ -275,7 +272,7 @@ def fault_problems(faults: Iterable[AnyFault], contract: Contract, *, steps: int
 
 def _unfit(fault: AnyFault, contract: Contract, steps: int | None) -> Iterator[Misfit | str]:
     first = fault.window.from_step
-    if steps is not None and not 1 <= first <= steps:
+    if steps is not None and first > steps:
         yield f"fromStep is {first}, the plan has steps 1 to {steps}"
     for misfit in fault.misfits():
         if not misfit.row:

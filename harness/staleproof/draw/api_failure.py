@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import structs
 
 from staleproof.core.fault import AnyFault, Compete, Expire, LoseAnswer, Reject, SlowAnswer, Window
+from staleproof.core.fault.calls import Code
 from staleproof.core.observed import Observed, Written
 from staleproof.core.plan import Plan, Step
 from staleproof.draw.profile import Profile
@@ -17,8 +18,8 @@ from staleproof.draw.workloads import fresh, life, outage, own_updates, patient
 SCENARIO = "api-failure"
 REJECTED = ("backs-off", "converges-after-catch-up")
 LOST = ("survives-lost-answer", "converges-after-catch-up")
-REJECTIONS = (500, 429, 0, 503, 504)
-LOSSES = (0, 504, 500)
+REJECTIONS: tuple[Code, ...] = (500, 429, 0, 503, 504)
+LOSSES: tuple[Code, ...] = (0, 504, 500)
 _LATE_SECONDS = 1.0
 _READS_SECONDS = 4.0
 

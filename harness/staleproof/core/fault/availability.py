@@ -17,7 +17,7 @@ from staleproof.core.fault.decision import (
     Stall,
 )
 from staleproof.core.fault.legality import expiry_is_hostile, is_start_only, past_is_hostile
-from staleproof.core.fault.model import ANY, Effect, Fault, Misfit, Place, positive
+from staleproof.core.fault.model import ANY, Effect, Fault, Misfit, Place, Positive, Resource
 from staleproof.core.frame import Frame
 from staleproof.core.request import ApiRequest
 
@@ -30,7 +30,7 @@ class Refuse(Fault, frozen=True, kw_only=True, tag="Refuse"):
     row: ClassVar[str] = "7"
     does: ClassVar[tuple[Effect, ...]] = ("cuts", "skips", "disconnects")
     says: ClassVar[str] = "nobody could connect to the API server"
-    resource: str = ANY
+    resource: Resource = ANY
 
     @property
     def refuses_connections(self) -> bool:
@@ -74,7 +74,7 @@ class Expire(Fault, frozen=True, kw_only=True, tag="Expire"):
     says: ClassVar[str] = "its {} stream got 410 Expired"
     says_of_all: ClassVar[str] = "all its streams got 410 Expired"
     at: Literal["stream", "watch", "list"] = "stream"
-    nth: int | None = None
+    nth: Positive | None = None
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         if place.nth != self.nth or self.at == "list":
@@ -100,7 +100,6 @@ class Expire(Fault, frozen=True, kw_only=True, tag="Expire"):
 
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()
-        yield from positive(nth=self.nth)
         if self.name and self.at == "list":
             yield Misfit(f"a LIST is about a collection, so name {self.name} never matches; leave name out")
 
@@ -130,7 +129,7 @@ class RefuseWatchList(Fault, frozen=True, kw_only=True, tag="RefuseWatchList"):
     row: ClassVar[str] = "26"
     does: ClassVar[tuple[Effect, ...]] = ("refuses-watch-lists",)
     says: ClassVar[str] = "every WatchList was refused"
-    resource: str = ANY
+    resource: Resource = ANY
     how: Literal["http", "event"] = "http"
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
@@ -173,8 +172,8 @@ class PastSnapshot(Fault, frozen=True, kw_only=True, tag="PastSnapshot"):
     row: ClassVar[str] = "24"
     does: ClassVar[tuple[Effect, ...]] = ("rewinds",)
     says: ClassVar[str] = "reads of {} with resourceVersion 0 were answered from the past"
-    resource: str = ANY
-    as_of_step: int = 1
+    resource: Resource = ANY
+    as_of_step: Positive = 1
     hold: bool = True
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
@@ -192,7 +191,6 @@ class PastSnapshot(Fault, frozen=True, kw_only=True, tag="PastSnapshot"):
 
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()
-        yield from positive(as_of_step=self.as_of_step)
         if self.as_of_step > self.window.from_step:
             yield Misfit(f"asOfStep {self.as_of_step} lies after fromStep {self.window.from_step}: the future, not the past")
         if self.name:

@@ -3,12 +3,11 @@
 Each breaks exactly one property of a watch (or the meaning of a consistent read), and names it.
 """
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 from staleproof.core.fault.decision import DROP, PASS, Delay, FrameDecision, FromPast, Repeat, RequestDecision
 from staleproof.core.fault.legality import Contract, past_is_hostile
-from staleproof.core.fault.model import Effect, Fault, Misfit, Place, positive
+from staleproof.core.fault.model import Effect, Fault, Place, Positive, Seconds
 from staleproof.core.frame import Frame
 from staleproof.core.request import ApiRequest
 
@@ -21,14 +20,10 @@ class _Hostile(Fault, frozen=True, kw_only=True):
 class _OneFrame(_Hostile, frozen=True, kw_only=True):
     """About the nth frame of each stream (every live event of the selected object when empty)."""
 
-    nth: int | None = None
+    nth: Positive | None = None
 
     def hits(self, frame: Frame, place: Place) -> bool:
         return frame.is_event and not place.burst and self.nth in (None, place.nth)
-
-    def misfits(self) -> Iterator[Misfit]:
-        yield from super().misfits()
-        yield from positive(nth=self.nth)
 
 
 class DropFrame(_OneFrame, frozen=True, kw_only=True, tag="DropFrame"):
@@ -59,14 +54,10 @@ class Reorder(_OneFrame, frozen=True, kw_only=True, tag="Reorder"):
     row: ClassVar[str] = "20"
     breaks: ClassVar[str] = "Ordered"
     says: ClassVar[str] = "events of {} were overtaken by later ones"
-    by_seconds: float = 0.5
+    by_seconds: Seconds = 0.5
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return Delay(self.by_seconds, overtaken=True) if self.hits(frame, place) else PASS
-
-    def misfits(self) -> Iterator[Misfit]:
-        yield from super().misfits()
-        yield from positive(by_seconds=self.by_seconds)
 
 
 class NoEndBookmark(_Hostile, frozen=True, kw_only=True, tag="NoEndBookmark"):
@@ -85,12 +76,8 @@ class StaleRead(_Hostile, frozen=True, kw_only=True, tag="StaleRead"):
 
     row: ClassVar[str] = "25"
     says: ClassVar[str] = "consistent reads of {} were answered from the past"
-    as_of_step: int = 1
+    as_of_step: Positive = 1
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
         consistent = request.verb in ("list", "get") and not request.subresource and past_is_hostile(request) == "25"
         return FromPast(self.as_of_step) if consistent else PASS
-
-    def misfits(self) -> Iterator[Misfit]:
-        yield from super().misfits()
-        yield from positive(as_of_step=self.as_of_step)

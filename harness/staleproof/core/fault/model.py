@@ -4,9 +4,9 @@ A fault never touches a queue or a socket, and never looks at a clock: *when* it
 from its `window`, *whether* it is asked by its selectors. What it answers is carried out elsewhere.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
@@ -14,6 +14,11 @@ from staleproof.core.fault.decision import PASS, AnswerDecision, End, FrameDecis
 from staleproof.core.fault.legality import ROWS, Contract
 from staleproof.core.frame import Frame
 from staleproof.core.request import BOOKKEEPING, READS, WRITES, ApiRequest
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Resource = Annotated[str, msgspec.Meta(min_length=1, examples=["pods", "deployments.apps", "*"])]
+"""A range is part of a field's type: the JSON Schema of a plan shows it, and `suggest` explains why a value is refused."""
 
 ANY = "*"
 """As a resource: every one but leases and events, which nobody's work depends on and everybody's election does."""
@@ -85,16 +90,16 @@ class Window(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, fo
         seconds: closes this long after it opened, if that comes first; empty means no such limit.
     """
 
-    from_step: int = 1
-    until_step: int | None = None
-    seconds: float | None = None
+    from_step: Positive = 1
+    until_step: Positive | None = None
+    seconds: Seconds | None = None
 
 
 class OwnWrite(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """The moment just before the controller's nth request with this verb reaches the API server, counted within the window."""
 
     verb: Literal["create", "update", "patch", "delete"]
-    nth: int = 1
+    nth: Positive = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +174,10 @@ class Fault(
     executed_by: ClassVar[Literal["proxy", "runner"]] = "proxy"
     needs_runner: ClassVar[bool] = False  # something must be done to the controller's process, which the proxy does not have
 
-    resource: str
+    resource: Resource
     namespace: str = ""
     name: str = ""
-    stream: int | None = None
+    stream: Positive | None = None
     window: Window = Window()
 
     @property
@@ -262,17 +267,12 @@ class Fault(
     # --- whether it makes sense
 
     def misfits(self) -> Iterator[Misfit]:
-        """What is wrong with its fields, whatever the plan."""
+        """What does not go together in its fields, whatever the plan. What is wrong with one field alone its type says."""
         window = self.window
-        if not self.resource:
-            yield Misfit('resource is empty, expected for example "pods", "deployments.apps" or "*"')
         if self.contract == "hostile":
             yield Misfit("", self.row)
         if window.until_step is not None and window.until_step <= window.from_step:
             yield Misfit(f"untilStep {window.until_step} is not after fromStep {window.from_step}")
-        yield from _positive(
-            {"seconds": window.seconds, "stream": self.stream, "write.nth": self.trigger.nth if self.trigger else None}
-        )
 
 
 class CallFault(Fault, frozen=True, kw_only=True):
@@ -287,8 +287,8 @@ class CallFault(Fault, frozen=True, kw_only=True):
 
     verb: Verb = "*"
     subresource: str | None = None
-    nth: int = 1
-    times: int | None = 1
+    nth: Positive = 1
+    times: Positive | None = 1
 
     def concerns_request(self, request: ApiRequest) -> bool:
         return (
@@ -303,7 +303,6 @@ class CallFault(Fault, frozen=True, kw_only=True):
 
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()
-        yield from _positive({"nth": self.nth, "times": self.times})
         if self.stream is not None:
             yield Misfit("stream selects streams, and this fault is about requests; use verb and nth")
         yield from self._nameless()
@@ -323,29 +322,7 @@ def _is_verb(wanted: str, verb: str) -> bool:
     return wanted in ("*", verb) or (wanted == "read" and verb in READS) or (wanted == "write" and verb in WRITES)
 
 
-def _positive(fields: dict[str, float | None]) -> Iterator[Misfit]:
-    for name, value in fields.items():
-        if value is not None and value <= 0:
-            yield Misfit(f"{name} is {value:g}, expected a positive number")
-
-
-def positive(**fields: float | None) -> Iterator[Misfit]:
-    """A misfit for each field, spelt as in plans, that is there and not above zero."""
-    return _positive({_camel(name): value for name, value in fields.items()})
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.title() for word in rest)
-
-
 def unanswered(verb: Verb) -> Iterator[Misfit]:
     """A misfit when a fault about answers is about nothing but WATCHes: theirs never ends, and what comes in it are frames."""
     if verb == "watch":
         yield Misfit("a watch has no answer to act on, it is a stream; use Hold, Delay or Sever")
-
-
-def one_of(name: str, value: int, allowed: Sequence[int], row: str = "") -> Iterator[Misfit]:
-    """A misfit when the value is none of those."""
-    if value not in allowed:
-        yield Misfit(f"{name} is {value}, expected one of {', '.join(map(str, allowed))}", row)

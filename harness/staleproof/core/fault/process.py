@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 from staleproof.core.fault.decision import PASS, AnswerDecision, Freeze, RequestDecision
-from staleproof.core.fault.model import ANY, CallFault, Effect, Fault, Misfit, Verb, unanswered
+from staleproof.core.fault.model import ANY, CallFault, Effect, Fault, Misfit, Resource, Verb, unanswered
 from staleproof.core.request import ApiRequest
 
 
@@ -42,7 +42,7 @@ class Kill(CallFault, frozen=True, kw_only=True, tag="Kill"):
 class _Process(Fault, frozen=True, kw_only=True):
     executed_by: ClassVar[Literal["proxy", "runner"]] = "runner"
     needs_runner: ClassVar[bool] = True
-    resource: str = ANY
+    resource: Resource = ANY
 
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()

@@ -1,7 +1,9 @@
 """Legal faults about the frames of watch streams: late, cut, without bookmarks, with more of them."""
 
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
 
 from staleproof.core.fault.decision import (
     DROP,
@@ -17,7 +19,7 @@ from staleproof.core.fault.decision import (
     Sever,
     Wait,
 )
-from staleproof.core.fault.model import ANY, Effect, Fault, Misfit, OwnWrite, Place, positive
+from staleproof.core.fault.model import ANY, Effect, Fault, Misfit, OwnWrite, Place, Positive, Resource, Seconds
 from staleproof.core.frame import Frame
 from staleproof.core.request import BOOKKEEPING, ApiRequest
 
@@ -83,14 +85,10 @@ class DelayStream(Fault, frozen=True, kw_only=True, tag="Delay"):
     does: ClassVar[tuple[Effect, ...]] = ("lags",)
     says: ClassVar[str] = "its {} stream was late"
     says_of_all: ClassVar[str] = "all its streams were late"
-    by_seconds: float
+    by_seconds: Seconds
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return Delay(self.by_seconds)
-
-    def misfits(self) -> Iterator[Misfit]:
-        yield from super().misfits()
-        yield from positive(by_seconds=self.by_seconds)
 
 
 class Skew(Fault, frozen=True, kw_only=True, tag="Skew"):
@@ -102,8 +100,8 @@ class Skew(Fault, frozen=True, kw_only=True, tag="Skew"):
     row: ClassVar[str] = "3"
     does: ClassVar[tuple[Effect, ...]] = ("lags",)
     says: ClassVar[str] = "its streams were late, each by its own time"
-    resource: str = ANY
-    by_seconds: dict[str, float]
+    resource: Resource = ANY
+    by_seconds: Annotated[dict[str, Seconds], msgspec.Meta(min_length=1, examples=[{"pods": 2.0}])]
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return Delay(self._lag(place.seat.request.resource))
@@ -114,13 +112,6 @@ class Skew(Fault, frozen=True, kw_only=True, tag="Skew"):
     def _lag(self, resource: str) -> float:
         everybody = 0.0 if resource in BOOKKEEPING else self.by_seconds.get(ANY, 0.0)
         return self.by_seconds.get(resource, everybody)
-
-    def misfits(self) -> Iterator[Misfit]:
-        yield from super().misfits()
-        if not self.by_seconds:
-            yield Misfit('bySeconds is empty, expected for example {"pods": 2.0}')
-        for resource, seconds in self.by_seconds.items():
-            yield from (Misfit(f"bySeconds of {resource}: {misfit.text}") for misfit in positive(seconds=seconds))
 
 
 class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
@@ -134,7 +125,7 @@ class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
     says: ClassVar[str] = "its {} stream was cut"
     says_of_all: ClassVar[str] = "all its streams were cut"
     how: Literal["clean", "truncated", "reset"] = "clean"
-    nth: int | None = None
+    nth: Positive | None = None
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return Sever(self.how) if place.nth == self.nth else PASS
@@ -142,10 +133,6 @@ class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
     @property
     def on_open(self) -> End | None:
         return self.how if self.nth is None else None
-
-    def misfits(self) -> Iterator[Misfit]:
-        yield from super().misfits()
-        yield from positive(nth=self.nth)
 
 
 class DropBookmarks(Fault, frozen=True, kw_only=True, tag="DropBookmarks"):
@@ -185,7 +172,7 @@ class SlowStart(Fault, frozen=True, kw_only=True, tag="SlowStart"):
     row: ClassVar[str] = "15b"
     does: ClassVar[tuple[Effect, ...]] = ("slows-start",)
     says: ClassVar[str] = "the initial state of {} came late"
-    by_seconds: float = 1.0
+    by_seconds: Seconds = 1.0
     then: Literal["ends", "closes"] = "ends"
 
     @property
@@ -208,7 +195,6 @@ class SlowStart(Fault, frozen=True, kw_only=True, tag="SlowStart"):
 
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()
-        yield from positive(by_seconds=self.by_seconds)
         if self.name and self.then == "closes":
             yield Misfit(
                 f"name {self.name} never matches a LIST or the end of the initial events, which is where it closes; leave name out"

@@ -1,12 +1,22 @@
 """What a fault-free run showed of a controller: enough to derive plans from, without knowing it by name."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
+from staleproof.core.fault import Window
 from staleproof.core.pace import paced
 from staleproof.core.plan import Manifest, Patch, Settle, Target
 
 WriteVerb = Literal["create", "update", "patch", "delete"]
+
+
+class Selectors(TypedDict):
+    """Fields of a fault about requests."""
+
+    resource: str
+    verb: WriteVerb
+    subresource: str
+    window: Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +45,12 @@ class Written:
     verb: WriteVerb
     subresource: str
     times: int
+
+    @property
+    def selectors(self) -> Selectors:
+        """Those of a fault that concerns these writes only, in their step only."""
+        window = Window(self.step, self.step + 1)
+        return {"resource": self.resource, "verb": self.verb, "subresource": self.subresource, "window": window}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +100,13 @@ class Observed:
         return paced(self.pause_seconds, resync=self.relists_at_once if resync is None else resync)
 
     @property
+    def hideable(self) -> list[ChildKind]:
+        """What the controller creates and watches, so that its own creates can be hidden from it."""
+        return [child for child in self.children if child.creates and child.watched]
+
+    @property
     def target(self) -> Target:
+        """The primary."""
         return Target(self.sample["apiVersion"], self.sample["kind"], self.sample["metadata"]["name"])
 
     @property

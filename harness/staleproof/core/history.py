@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from staleproof.core.entry import Answered, Asked, Ended, Entry, Listed
-from staleproof.core.plan import API_VERSION, Plan, masked
+from staleproof.core.plan import API_VERSION, ApiVersion, Plan, masked
 from staleproof.core.request import BOOKKEEPING, WRITES
 
 _NOT_STORED = ("authentication.k8s.io", "authorization.k8s.io")
@@ -28,7 +28,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
         started: UTC time in ISO 8601, for people; entries count from it in seconds.
     """
 
-    api_version: Literal["staleproof.dev/v1alpha1"] = "staleproof.dev/v1alpha1"
+    api_version: ApiVersion = API_VERSION
     kind: Literal["History"] = "History"
     role: Literal["trial", "reference"] = "trial"
     plan: Plan

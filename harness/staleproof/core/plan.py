@@ -15,7 +15,8 @@ from staleproof.core.fault.model import Seconds
 from staleproof.core.fault.suggest import mistakes
 from staleproof.core.masking import SECRET, Placeholders, elided, masked_env
 
-API_VERSION = "staleproof.dev/v1alpha1"
+ApiVersion = Literal["staleproof.dev/v1alpha1"]
+API_VERSION: ApiVersion = "staleproof.dev/v1alpha1"
 Manifest = dict[str, Any]
 TOUCHED = "staleproof.dev/touched"
 """The annotation that a touch changes, and a heartbeat."""
@@ -153,7 +154,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
             waits longer after each 410, up to a minute).
     """
 
-    api_version: Literal["staleproof.dev/v1alpha1"] = "staleproof.dev/v1alpha1"
+    api_version: ApiVersion = API_VERSION
     kind: Literal["Plan"] = "Plan"
     scenario: str
     title: str = ""

@@ -7,6 +7,7 @@ import msgspec
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.verdict import Outcome
+from staleproof.core.plan import API_VERSION, ApiVersion
 from staleproof.core.time_breakdown import Spent
 
 Word = Literal["passed", "inconclusive", "failed"]
@@ -78,7 +79,7 @@ class Implementation(_Struct, frozen=True, kw_only=True):
 class Report(_Struct, frozen=True, kw_only=True):
     """A run. `partial` says that it was interrupted: what was finished is in it."""
 
-    api_version: Literal["staleproof.dev/v1alpha1"] = "staleproof.dev/v1alpha1"
+    api_version: ApiVersion = API_VERSION
     kind: Literal["Report"] = "Report"
     run_id: str
     date: str

@@ -2,14 +2,13 @@
 
 import re
 from pathlib import Path
-from typing import ClassVar
 
 import msgspec
 import pytest
 
 from staleproof.core.engine.gate import Gate, Waiting
 from staleproof.core.engine.schedule import Schedule
-from staleproof.core.fault import AnyFault, Effect, Fault, Place, Seat
+from staleproof.core.fault import AnyFault, Fault, Place, Seat
 from staleproof.core.fault.decision import PASS, Delay, FrameDecision
 from staleproof.core.fault.legality import ROWS
 from staleproof.core.fault.model import Seconds
@@ -27,8 +26,8 @@ def example() -> type[Fault]:
     (block,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     assert len(block.splitlines()) <= LONGEST
     names = {
-        "ClassVar": ClassVar, "Delay": Delay, "Effect": Effect, "Fault": Fault, "Frame": Frame, "FrameDecision": FrameDecision,
-        "PASS": PASS, "Place": Place, "Seconds": Seconds,
+        "Delay": Delay, "Fault": Fault, "Frame": Frame, "FrameDecision": FrameDecision, "PASS": PASS, "Place": Place,
+        "Seconds": Seconds,
     }  # fmt: skip
     scope: dict[str, object] = {"__name__": __name__, **names}
     exec(block, scope)

@@ -1,6 +1,6 @@
-"""conformance.yaml: kind ConformanceReport, in the manner of Gateway API conformance. Derived from the report, never typed in.
+"""conformance.yaml: kind ConformanceReport, in the manner of Gateway API conformance, derived from the report.
 
-Trials under hostile faults are left out: no API server does that, so they say nothing about conformance.
+Trials under hostile faults are left out: no API server causes them, so they say nothing about conformance.
 """
 
 import hashlib
@@ -103,7 +103,7 @@ class LevelResult(_Struct, frozen=True, kw_only=True):
 
 
 class ProfileResult(_Struct, frozen=True, kw_only=True):
-    """A profile is a set of requirements; there is one by now."""
+    """A profile is a set of requirements; so far there is one."""
 
     name: str
     summary: str

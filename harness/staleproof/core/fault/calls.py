@@ -1,7 +1,7 @@
 """Legal faults about single requests: rejected, competed with, answered late or not at all."""
 
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import Literal
 
 from staleproof.core.fault.decision import (
     PASS,
@@ -13,7 +13,7 @@ from staleproof.core.fault.decision import (
     RequestDecision,
     Wait,
 )
-from staleproof.core.fault.model import CallFault, Effect, Misfit, Positive, Seconds, Verb, unanswered
+from staleproof.core.fault.model import CallFault, Misfit, Positive, Seconds, Verb, unanswered
 from staleproof.core.request import ApiRequest
 
 Code = Literal[0, 409, 429, 500, 503, 504]
@@ -32,8 +32,8 @@ _REASONS = {
 class Reject(CallFault, frozen=True, kw_only=True, tag="Reject"):
     """Do not execute the request: 429 (always with Retry-After), 500, 503 or 504, or (code 0) a reset connection."""
 
-    row: ClassVar[str] = "28, 29"
-    does: ClassVar[tuple[Effect, ...]] = ("rejects",)
+    row = "28, 29"
+    does = ("rejects",)
     code: Code = 500
     retry_after: Positive | None = None
 
@@ -57,13 +57,12 @@ class Reject(CallFault, frozen=True, kw_only=True, tag="Reject"):
 class Compete(CallFault, frozen=True, kw_only=True, tag="Compete"):
     """Let another user write to the same object just before the controller's write is forwarded: the 409 that follows is true.
 
-    An update, patch or delete finds an annotation changed; a create finds the object there. A create with a generated name meets
-    nobody.
+    An update, patch or delete finds an annotation changed; a create finds the object there, unless its name is generated.
     """
 
-    row: ClassVar[str] = "32b"
-    does: ClassVar[tuple[Effect, ...]] = ("competes",)
-    says: ClassVar[str] = "somebody else wrote to {} just before it did"
+    row = "32b"
+    does = ("competes",)
+    says = "somebody else wrote to {} just before it did"
     verb: Literal["write", "create", "update", "patch", "delete"] = "update"
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
@@ -77,8 +76,8 @@ class Compete(CallFault, frozen=True, kw_only=True, tag="Compete"):
 class LoseAnswer(CallFault, frozen=True, kw_only=True, tag="LoseAnswer"):
     """Execute the request and lose the answer: a reset connection (code 0), or a 500 or 504 without Retry-After."""
 
-    row: ClassVar[str] = "30"
-    does: ClassVar[tuple[Effect, ...]] = ("loses",)
+    row = "30"
+    does = ("loses",)
     verb: Verb = "write"
     code: Code = RESET
     retry_after: Positive | None = None
@@ -105,9 +104,9 @@ class LoseAnswer(CallFault, frozen=True, kw_only=True, tag="LoseAnswer"):
 class SlowAnswer(CallFault, frozen=True, kw_only=True, tag="SlowAnswer"):
     """Keep the answer back for so many seconds (the watch event overtakes it), or with `before` the request itself."""
 
-    row: ClassVar[str] = "5"
-    does: ClassVar[tuple[Effect, ...]] = ("slows",)
-    says: ClassVar[str] = "answers about {} were late"
+    row = "5"
+    does = ("slows",)
+    says = "answers about {} were late"
     by_seconds: Seconds
     moment: Literal["before", "after"] = "after"
 

@@ -1,7 +1,7 @@
 """Legal faults about the frames of watch streams: late, cut, without bookmarks, with more of them."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -19,7 +19,8 @@ from staleproof.core.fault.decision import (
     Sever,
     Wait,
 )
-from staleproof.core.fault.model import ANY, Effect, Fault, Misfit, OwnWrite, Place, Positive, Resource, Seconds
+from staleproof.core.fault.effects import Effect
+from staleproof.core.fault.model import ANY, Fault, Misfit, OwnWrite, Place, Positive, Resource, Seconds
 from staleproof.core.frame import Frame
 from staleproof.core.request import BOOKKEEPING, ApiRequest
 
@@ -36,15 +37,14 @@ _RELEASE_DOES: dict[Release, tuple[Effect, ...]] = {
 class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
     """Hold every event and bookmark of the resource's streams.
 
-    `release` says how the client catches up: `events` delivers what was held, in order, at once; `trickle` one after the other;
-    `relist` ends the stream with 410, so that the catch-up comes as a list; `resume` ends it cleanly, so that the API server sends
-    the events again.
+    `release` says how the client catches up: `events` delivers what was held at once, in order; `trickle` one after the other;
+    `relist` ends the stream with 410, so the client lists; `resume` ends it cleanly, so the API server sends the events again.
     """
 
-    row: ClassVar[str] = "1"
-    does: ClassVar[tuple[Effect, ...]] = ("hides",)
-    says: ClassVar[str] = "its {} stream was held"
-    says_of_all: ClassVar[str] = "all its streams were held"
+    row = "1"
+    does = ("hides",)
+    says = "its {} stream was held"
+    says_of_all = "all its streams were held"
     release: Release = "events"
 
     @property
@@ -81,10 +81,10 @@ class HideOwnWrite(HoldStream, frozen=True, kw_only=True, tag="HideOwnWrite"):
 class DelayStream(Fault, frozen=True, kw_only=True, tag="Delay"):
     """Deliver every frame of the resource's streams so many seconds late, in order."""
 
-    row: ClassVar[str] = "1"
-    does: ClassVar[tuple[Effect, ...]] = ("lags",)
-    says: ClassVar[str] = "its {} stream was late"
-    says_of_all: ClassVar[str] = "all its streams were late"
+    row = "1"
+    does = ("lags",)
+    says = "its {} stream was late"
+    says_of_all = "all its streams were late"
     by_seconds: Seconds
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
@@ -94,12 +94,12 @@ class DelayStream(Fault, frozen=True, kw_only=True, tag="Delay"):
 class Skew(Fault, frozen=True, kw_only=True, tag="Skew"):
     """Let each resource lag by its own number of seconds, in order: children older than parents, or parents older than children.
 
-    `by_seconds` maps resources to seconds; `*` is for those that it does not name.
+    `by_seconds` maps resources to seconds; `*` is for the resources that it does not name.
     """
 
-    row: ClassVar[str] = "3"
-    does: ClassVar[tuple[Effect, ...]] = ("lags",)
-    says: ClassVar[str] = "its streams were late, each by its own time"
+    row = "3"
+    does = ("lags",)
+    says = "its streams were late, each by its own time"
     resource: Resource = ANY
     by_seconds: Annotated[dict[str, Seconds], msgspec.Meta(min_length=1, examples=[{"pods": 2.0}])]
 
@@ -110,8 +110,8 @@ class Skew(Fault, frozen=True, kw_only=True, tag="Skew"):
         return super().concerns(resource) and self._lag(resource) > 0
 
     def _lag(self, resource: str) -> float:
-        everybody = 0.0 if resource in BOOKKEEPING else self.by_seconds.get(ANY, 0.0)
-        return self.by_seconds.get(resource, everybody)
+        default = 0.0 if resource in BOOKKEEPING else self.by_seconds.get(ANY, 0.0)
+        return self.by_seconds.get(resource, default)
 
 
 class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
@@ -120,10 +120,10 @@ class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
     `clean` is the end of the body, `truncated` breaks off in the middle of a frame, `reset` is a TCP reset.
     """
 
-    row: ClassVar[str] = "6, 7"
-    does: ClassVar[tuple[Effect, ...]] = ("cuts", "skips")
-    says: ClassVar[str] = "its {} stream was cut"
-    says_of_all: ClassVar[str] = "all its streams were cut"
+    row = "6, 7"
+    does = ("cuts", "skips")
+    says = "its {} stream was cut"
+    says_of_all = "all its streams were cut"
     how: Literal["clean", "truncated", "reset"] = "clean"
     nth: Positive | None = None
 
@@ -138,10 +138,10 @@ class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
 class DropBookmarks(Fault, frozen=True, kw_only=True, tag="DropBookmarks"):
     """Never send a bookmark, except the one that ends the initial events, which is not at the server's discretion."""
 
-    row: ClassVar[str] = "14"
-    does: ClassVar[tuple[Effect, ...]] = ("drops-bookmarks",)
-    says: ClassVar[str] = "it got no {} bookmarks"
-    says_of_all: ClassVar[str] = "it got no bookmarks"
+    row = "14"
+    does = ("drops-bookmarks",)
+    says = "it got no {} bookmarks"
+    says_of_all = "it got no bookmarks"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return DROP if frame.type == "BOOKMARK" and not frame.initial_end else PASS
@@ -150,10 +150,10 @@ class DropBookmarks(Fault, frozen=True, kw_only=True, tag="DropBookmarks"):
 class AddBookmarks(Fault, frozen=True, kw_only=True, tag="AddBookmarks"):
     """Send a bookmark of the same revision behind every live event, to clients that ask for bookmarks."""
 
-    row: ClassVar[str] = "18"
-    does: ClassVar[tuple[Effect, ...]] = ("adds-bookmarks",)
-    says: ClassVar[str] = "it got a {} bookmark behind every event"
-    says_of_all: ClassVar[str] = "it got a bookmark behind every event"
+    row = "18"
+    does = ("adds-bookmarks",)
+    says = "it got a {} bookmark behind every event"
+    says_of_all = "it got a bookmark behind every event"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         if not frame.is_event or place.burst:
@@ -169,9 +169,9 @@ class SlowStart(Fault, frozen=True, kw_only=True, tag="SlowStart"):
     `closes` ends the stream before the bookmark that ends the initial events, or cuts the LIST's answer: the client starts again.
     """
 
-    row: ClassVar[str] = "15b"
-    does: ClassVar[tuple[Effect, ...]] = ("slows-start",)
-    says: ClassVar[str] = "the initial state of {} came late"
+    row = "15b"
+    does = ("slows-start",)
+    says = "the initial state of {} came late"
     by_seconds: Seconds = 1.0
     then: Literal["ends", "closes"] = "ends"
 

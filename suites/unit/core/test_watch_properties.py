@@ -96,11 +96,7 @@ RIGHT = {
     "initial events in any order": tale().opens("").shows(("ADDED", "b", 13), ("ADDED", "a", 12), GONE, C),
     "initial events from before the trial": tale().opens("0").shows(("ADDED", "old", 3), ("ADDED", "b", 13), GONE),
     "a WatchList": tale().watch_list().shows(("ADDED", "b", 13), ("ADDED", "a", 12)).bookmark(13, end=True).shows(GONE, C),
-    "a WatchList with objects from before the trial": tale()
-    .watch_list()
-    .shows(("ADDED", "old", 5), A)
-    .bookmark(11, end=True)
-    .shows(A2, B),
+    "a WatchList with older objects": tale().watch_list().shows(("ADDED", "old", 5), A).bookmark(11, end=True).shows(A2, B),
     "an empty WatchList": tale().watch_list().bookmark(10, end=True).shows(*TRUTH),
     "lists": tale().lists(10).lists(11, ("a", 11)).lists(13, ("b", 13), ("a", 12)).lists(99, ("c", 15), ("b", 13)),
     "a list of the past": tale().lists(13, ("old", 2), ("a", 12), ("b", 13), fault=0),

@@ -19,7 +19,7 @@ ApiVersion = Literal["staleproof.dev/v1alpha1"]
 API_VERSION: ApiVersion = "staleproof.dev/v1alpha1"
 Manifest = dict[str, Any]
 TOUCHED = "staleproof.dev/touched"
-"""The annotation that a touch or a heartbeat changes."""
+"""The annotation that a touch changes, and a heartbeat."""
 
 
 class Target(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):

@@ -1,20 +1,18 @@
 """What CONTRIBUTING shows to somebody who wants to add a fault is built and used here, word for word."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
 import msgspec
 import pytest
 
 from staleproof.core.engine.gate import Gate, Waiting
 from staleproof.core.engine.schedule import Schedule
-from staleproof.core.fault import AnyFault, Fault, Misfit, Place, Seat
+from staleproof.core.fault import AnyFault, Fault, Place, Seat
 from staleproof.core.fault.decision import PASS, Delay, FrameDecision
 from staleproof.core.fault.legality import ROWS
-from staleproof.core.fault.model import positive
-from staleproof.core.fault.suggest import FAULTS
+from staleproof.core.fault.model import Seconds
+from staleproof.core.fault.suggest import FAULTS, mistakes
 from staleproof.core.frame import Frame
 from staleproof.core.request import parse
 
@@ -28,8 +26,8 @@ def example() -> type[Fault]:
     (block,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     assert len(block.splitlines()) <= LONGEST
     names = {
-        "ClassVar": ClassVar, "Delay": Delay, "Fault": Fault, "Frame": Frame, "FrameDecision": FrameDecision, "Iterator": Iterator,
-        "Misfit": Misfit, "PASS": PASS, "Place": Place, "positive": positive,
+        "Delay": Delay, "Fault": Fault, "Frame": Frame, "FrameDecision": FrameDecision, "PASS": PASS, "Place": Place,
+        "Seconds": Seconds,
     }  # fmt: skip
     scope: dict[str, object] = {"__name__": __name__, **names}
     exec(block, scope)
@@ -56,11 +54,14 @@ def test_the_example_is_a_fault_that_a_plan_can_hold(example: type[Fault]) -> No
     assert fault.resource == "pods"
     assert ROWS[fault.row].contract == fault.contract == "legal"
     assert list(fault.misfits()) == []
+    assert (fault.effects, fault.phrase) == ({"lags"}, "deletions of pods came late")
 
 
 def test_the_example_refuses_what_makes_no_sense(example: type[Fault]) -> None:
-    fault = decoded(example, '{"fault": "LateDeletes", "resource": "pods", "bySeconds": -1}')
-    assert [str(misfit) for misfit in fault.misfits()] == ["bySeconds is -1, expected a positive number"]
+    text = '{"fault": "LateDeletes", "resource": "pods", "bySeconds": -1}'
+    assert mistakes(msgspec.json.decode(text), example) == ["bySeconds is -1, expected a positive number"]
+    with pytest.raises(msgspec.ValidationError):
+        decoded(example, text)
 
 
 def test_the_example_acts_within_its_window_and_in_order(example: type[Fault]) -> None:

@@ -1,13 +1,13 @@
-"""Is the controller idle? Is it quiet? Told from the entries alone, so that the runner waits for conditions and never sleeps.
+"""Is the controller idle? Is it quiet? The entries alone tell, so the runner waits for conditions and never sleeps.
 
 Idle: every request has been answered, every commit has reached the streams that will show it (delivered, or withheld by a fault),
-and for a while the controller neither wrote nor was shown anything. Quiet: for a while nobody wrote anything in the trial's
-namespace, companions included. Bookkeeping (leases, events) does not count.
+and for a while the controller neither wrote nor was shown anything. Quiet: for a while nobody, companions included, wrote anything
+in the trial's namespace. Bookkeeping (leases, events) does not count.
 
 A controller whose watch was ended (by a fault, by upstream) is not idle before it watches again: client-go waits up to a minute.
 
-Divergence from Kubernetes: a stream with a selector may never show a commit, so such streams are not waited for; and no commit is
-waited for longer than `OWED_SECONDS`, no watch longer than `MISSED_SECONDS`.
+Divergence from Kubernetes: a stream with a selector may never show a commit, so nothing waits for such streams; and nothing waits
+for a commit longer than `OWED_SECONDS`, or for a watch longer than `MISSED_SECONDS`.
 """
 
 from dataclasses import dataclass, field
@@ -78,7 +78,7 @@ class Activity:
         return None if self.idle_since(now) is None else self.last_write
 
     def begin(self, namespace: str, now: float) -> None:
-        """A trial begins: only its namespace counts from now on, and nothing has been written in it."""
+        """A trial begins: from now on only its namespace counts, in which nothing has been written yet."""
         self.namespace, self.last_activity, self.last_write = namespace, now, now
         self._commits.clear()
         self._in_flight.clear()
@@ -89,7 +89,7 @@ class Activity:
         return self._is_newborn
 
     def restarted(self) -> None:
-        """A new process has no streams, and nobody waits for those of the old one."""
+        """A new process has no streams, and those of the old one are not waited for."""
         self._is_newborn = False
         self.streams.clear()
         self._reached.clear()
@@ -97,7 +97,7 @@ class Activity:
         self._in_flight.clear()
 
     def dies(self) -> None:
-        """The controller's process is about to be ended on purpose: what it watches now, its next life will watch."""
+        """The controller's process is about to be ended on purpose: its next life will watch what it watches now."""
         self._had = frozenset(stream.resource for stream in self.streams.values()) | frozenset(self._missed)
 
     def died(self, now: float) -> None:
@@ -106,7 +106,7 @@ class Activity:
         self.touch(now)
 
     def born(self, now: float) -> None:
-        """Its next life began: it is not idle before it watches again what the one before it watched."""
+        """Its next life began: it is not idle before it watches what the last life watched."""
         self._missed = dict.fromkeys(self._had, now)
         self._is_newborn = bool(self._had)
         self.touch(now)
@@ -118,12 +118,12 @@ class Activity:
         self.touch(now)
 
     def expect(self, resource: str, revision: int, at: float) -> None:
-        """The API server said so: this commit will come, whoever tells of it first."""
+        """The API server has told of this commit, so truth and streams will, too."""
         if self._counts(resource, self.namespace):
             self._commits[resource] = max((revision, at), self._commits.get(resource, (0, 0.0)))
 
     def _committed(self, entry: Committed) -> None:
-        """Companions may go on from what somebody else wrote, whether the controller is shown it or not."""
+        """Companions may react to it, whether the controller is shown it or not."""
         self._commits[entry.resource] = max((entry.revision, entry.at), self._commits.get(entry.resource, (0, 0.0)))
         if entry.namespace and entry.namespace == self.namespace:
             self.last_write = max(self.last_write, entry.at)
@@ -148,7 +148,7 @@ class Activity:
         return any(stream.resource == resource for stream in self.streams.values())
 
     def _stalled(self, entry: Stalled) -> None:
-        """A fault keeps it waiting: nobody owes it anything."""
+        """A fault keeps the request waiting, so no answer is owed."""
         self._in_flight.pop(entry.request, None)
         if entry.verb == "watch":
             self._missed.pop(entry.resource, None)

@@ -1,6 +1,6 @@
 """Companions by name: which real controllers may run beside the one under test.
 
-kube-controller-manager's are named as its `--controllers` names them, the ending `-controller` may be left out; kwok stands for
+kube-controller-manager's have the names that its `--controllers` takes; the ending `-controller` may be left out. kwok stands for
 kubelets and their Nodes, the scheduler for kube-scheduler.
 """
 
@@ -8,38 +8,14 @@ import difflib
 
 KWOK, SCHEDULER = "kwok", "scheduler"
 _ENDING = "-controller"
-CONTROLLERS = frozenset(
-    {
-        "clusterrole-aggregation",
-        "cronjob",
-        "daemonset",
-        "deployment",
-        "disruption",
-        "endpoints",
-        "endpointslice",
-        "endpointslice-mirroring",
-        "ephemeral-volume",
-        "garbage-collector",
-        "horizontal-pod-autoscaler",
-        "job",
-        "namespace",
-        "node-lifecycle",
-        "persistentvolume-binder",
-        "persistentvolume-protection",
-        "persistentvolumeclaim-protection",
-        "pod-garbage-collector",
-        "replicaset",
-        "replicationcontroller",
-        "resourceclaim",
-        "resourcequota",
-        "serviceaccount",
-        "statefulset",
-        "taint-eviction",
-        "ttl",
-        "ttl-after-finished",
-    }
-)
-"""Those of kube-controller-manager that need no keys and no cloud, without their ending."""
+_CONTROLLERS = """
+    clusterrole-aggregation cronjob daemonset deployment disruption endpoints endpointslice endpointslice-mirroring
+    ephemeral-volume garbage-collector horizontal-pod-autoscaler job namespace node-lifecycle persistentvolume-binder
+    persistentvolume-protection persistentvolumeclaim-protection pod-garbage-collector replicaset replicationcontroller
+    resourceclaim resourcequota serviceaccount statefulset taint-eviction ttl ttl-after-finished
+"""
+CONTROLLERS = frozenset(_CONTROLLERS.split())
+"""The controllers of kube-controller-manager that need no keys and no cloud, without their ending."""
 NAMES = CONTROLLERS | {KWOK, SCHEDULER}
 
 

@@ -12,7 +12,7 @@ import msgspec
 from staleproof.core.fault import AnyFault, Fault
 from staleproof.core.fault.decision import End
 from staleproof.core.fault.legality import Contract
-from staleproof.core.fault.suggest import unknown_names
+from staleproof.core.fault.suggest import mistakes
 from staleproof.core.plan import PlanError, fault_problems
 
 B = TypeVar("B", bound=msgspec.Struct)
@@ -132,7 +132,7 @@ def read(data: bytes, model: type[B]) -> B:
     try:
         body = msgspec.convert(raw, model)
     except msgspec.ValidationError as err:
-        raise PlanError("; ".join(unknown_names(raw, model)) or str(err)) from err
+        raise PlanError("; ".join(mistakes(raw, model)) or str(err)) from err
     problems: list[str] = []
     match body:
         case InstallPlan(faults=faults, contract=contract, runner=runner):

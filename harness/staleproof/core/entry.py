@@ -1,8 +1,8 @@
-"""The history's closed union: everything that can happen in a trial, one struct each.
+"""The entries of a history: a closed union of everything that can happen in a trial, one struct each.
 
-Every entry has `at`, seconds since the trial began on the runner's monotonic clock (the proxy's clock is the same one). Times
-order what the *controller* saw and did; commits are ordered by their revision within a resource. Resources are spelt
-group-qualified (`pods`, `replicasets.apps`). Requests, streams, faults and steps are referred to by number.
+Every entry has `at`, the seconds since the trial began on the runner's monotonic clock, which is the proxy's, too. Times order what
+the *controller* saw and did; commits are ordered by their revision within a resource. Resources are spelt group-qualified (`pods`,
+`replicasets.apps`). Requests, streams, faults and steps are referred to by number.
 """
 
 from typing import Any, Literal
@@ -11,7 +11,7 @@ import msgspec
 
 Revision = int | None
 EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "UNREADABLE"]
-Outcome = Literal["ok", "fail", "unknown"]
+RequestOutcome = Literal["ok", "fail", "unknown"]
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="entry", tag=str.lower):
@@ -31,7 +31,7 @@ class Item(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Committed(_Entry, frozen=True, kw_only=True):
-    """kube-apiserver committed a change, as the harness's own direct watch showed it. For DELETED the object is its last state."""
+    """kube-apiserver committed a change; the harness's own direct watch showed it. For DELETED, `object` is the last state."""
 
     resource: str
     type: Literal["ADDED", "MODIFIED", "DELETED"]
@@ -62,15 +62,15 @@ class Asked(_Entry, frozen=True, kw_only=True):
 
 
 class Answered(_Entry, frozen=True, kw_only=True):
-    """The answer to a request left for the controller. `unknown`: the controller cannot know whether it was executed.
+    """The answer to a request left for the controller. `unknown`: the controller cannot know whether the request was executed.
 
     For a write or a GET, uid and revision are those of the object in the API server's answer; a DELETE is often answered by a
     Status, which has the uid and no revision. `fault` is the plan's fault that gave this answer in place of the API server's, or
-    lost that; then `executed` says what only we know.
+    lost the API server's; then `executed` says what only we know.
     """
 
     request: int
-    outcome: Outcome
+    outcome: RequestOutcome
     code: int = 0
     reason: str = ""
     namespace: str = ""
@@ -83,7 +83,7 @@ class Answered(_Entry, frozen=True, kw_only=True):
 
 
 class Listed(_Entry, frozen=True, kw_only=True):
-    """The answer to a LIST: one snapshot of a collection. `more`: it goes on in another page; `fault`: it was of the past."""
+    """The answer to a LIST: one snapshot of a collection. `more`: another page follows; `fault`: the snapshot was of the past."""
 
     request: int
     client: str
@@ -106,7 +106,7 @@ class Stalled(_Entry, frozen=True, kw_only=True):
 
 
 class Resumed(_Entry, frozen=True, kw_only=True):
-    """A request that was kept waiting goes on, or its connection is cut. No `fault`: its plan has been replaced meanwhile."""
+    """A request that was kept waiting goes on, or its connection is cut. No `fault`: the plan has been replaced meanwhile."""
 
     request: int = 0
     verb: str
@@ -126,11 +126,15 @@ class Competed(_Entry, frozen=True, kw_only=True):
     fault: int
 
 
+RequestEntry = Asked | Answered | Listed | Stalled | Resumed | Competed
+
+
 # --- the controller's watches ----------------------------------------------------------------------------------------------------
 
 
 class Opened(_Entry, frozen=True, kw_only=True):
-    """A watch stream was opened. `start` is its resourceVersion parameter; `since`: it was open before the trial, shown so far."""
+    """A watch stream was opened. `start` is its resourceVersion parameter. `since`: it was open before the trial, and had shown
+    everything up to this revision."""
 
     stream: int
     client: str
@@ -144,7 +148,8 @@ class Opened(_Entry, frozen=True, kw_only=True):
 
 
 class Refused(_Entry, frozen=True, kw_only=True):
-    """A WATCH was answered with an error, or cut, before any stream was open. Code 0: no answer. No `fault`: by the API server."""
+    """A WATCH was answered with an error, or cut, before any stream was open. Code 0: no answer. Without `fault`: by the API server
+    itself."""
 
     client: str
     resource: str
@@ -199,6 +204,9 @@ class Closed(_Entry, frozen=True, kw_only=True):
     fault: int | None = None
 
 
+WatchEntry = Opened | Refused | Withheld | Delivered | Dropped | Closed
+
+
 # --- faults ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -236,6 +244,9 @@ class FaultMissed(_Entry, frozen=True, kw_only=True):
 
     fault: int
     why: str
+
+
+FaultEntry = FaultOpened | FaultClosed | FaultFired | FaultRefused | FaultMissed
 
 
 # --- the runner ------------------------------------------------------------------------------------------------------------------
@@ -285,21 +296,21 @@ class Continued(_Entry, frozen=True, kw_only=True):
 
 
 class Started(_Entry, frozen=True, kw_only=True):
-    """The controller process runs. A new life starts with an empty view."""
+    """The controller's process runs. A new life starts with an empty view."""
 
     life: int
     pid: int = 0
 
 
 class Exited(_Entry, frozen=True, kw_only=True):
-    """The controller process ended without being told to."""
+    """The controller's process ended without being told to."""
 
     life: int
     code: int
 
 
 class Sample(msgspec.Struct, frozen=True, array_like=True):
-    """One line of a controller's metrics, of those whose value is a whole number."""
+    """One sample of a controller's metrics whose value is a whole number."""
 
     name: str
     labels: dict[str, str]
@@ -307,9 +318,9 @@ class Sample(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Metrics(_Entry, frozen=True, kw_only=True):
-    """What the controller said of itself when the runner read its metrics; only what requirements look at is kept.
+    """What the controller's metrics said when the runner read them; only what requirements look at is kept.
 
-    `at` is when the answer had come, `took` how many seconds that took: the values are of some moment in between.
+    The answer had come at `at` and took `took` seconds: the values are of some moment in between.
     """
 
     took: float
@@ -317,40 +328,11 @@ class Metrics(_Entry, frozen=True, kw_only=True):
 
 
 class Broke(_Entry, frozen=True, kw_only=True):
-    """Part of the harness failed: whatever the history seems to show, it proves nothing."""
+    """Part of the harness failed: the history proves nothing, whatever it seems to show."""
 
     where: str
     why: str
 
 
-Entry = (
-    Committed
-    | Asked
-    | Answered
-    | Listed
-    | Stalled
-    | Resumed
-    | Competed
-    | Opened
-    | Refused
-    | Withheld
-    | Delivered
-    | Dropped
-    | Closed
-    | FaultOpened
-    | FaultClosed
-    | FaultFired
-    | FaultRefused
-    | FaultMissed
-    | StepBegan
-    | StepEnded
-    | Released
-    | Settled
-    | Ended
-    | Started
-    | Stopped
-    | Continued
-    | Exited
-    | Metrics
-    | Broke
-)
+RunnerEntry = StepBegan | StepEnded | Released | Settled | Ended | Started | Stopped | Continued | Exited | Metrics | Broke
+Entry = Committed | RequestEntry | WatchEntry | FaultEntry | RunnerEntry

@@ -1,8 +1,8 @@
 """Bytes of a watch response, cut into frames.
 
 A frame is one line of JSON: `{"type": "ADDED", "object": {...}}`. A chunk of the HTTP body is not a frame: one event may span
-several chunks and one chunk may carry several events. Only metadata is decoded; the bytes themselves are kept as they came and
-leave the proxy unchanged.
+several chunks and one chunk may carry several events. Only metadata is decoded; the bytes are kept as they came and leave the proxy
+unchanged.
 """
 
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Frame:
 
 
 def read_frame(line: bytes) -> Frame:
-    """The frame in one line; never raises, because the API server may send what we do not know yet."""
+    """The frame in one line. It never raises: a line that is not a watch event is UNREADABLE."""
     try:
         event = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -68,7 +68,7 @@ def read_frame(line: bytes) -> Frame:
 
 
 class FrameReader:
-    """Cuts a stream of bytes into frames. `feed` returns what is complete; `rest` is what is not."""
+    """Cuts a stream of bytes into frames. `feed` returns the complete ones; `rest` holds the bytes of an incomplete one."""
 
     def __init__(self) -> None:
         self.rest = b""

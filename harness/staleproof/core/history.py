@@ -1,7 +1,7 @@
-"""A history: everything that happened in one trial, in order. One value, saved as history.jsonl, enough to be judged anywhere.
+"""A history: everything that happened in one trial, in order. One value, saved as history.jsonl, which can be judged anywhere.
 
 The file is a sequence of sections, each a header line followed by entry lines: first the references that the trial is compared
-with, last the trial itself. So one attachment is enough for `staleproof check`, and no cluster is needed.
+with, last the trial itself. So `staleproof check` needs one attachment and no cluster.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from staleproof.core.entry import Answered, Asked, Ended, Entry, Listed
-from staleproof.core.plan import API_VERSION, Plan, masked
+from staleproof.core.plan import API_VERSION, ApiVersion, Plan, masked
 from staleproof.core.request import BOOKKEEPING, WRITES
 
 _NOT_STORED = ("authentication.k8s.io", "authorization.k8s.io")
@@ -22,13 +22,13 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
 
     Attributes:
         role: `reference` for a run of the workload without faults, `trial` for the one to be judged.
-        namespace: the trial's; entries of others are left out.
+        namespace: the trial's; entries of other namespaces are left out.
         primaries: resource and name of what the workload applies, as `widgets.staleproof.dev/sample`.
-        environment: what it ran on, for people: kubernetes, provider, staleproof, controller.
-        started: UTC time in ISO 8601, for people; entries count from it in seconds.
+        environment: what the trial ran on, for people: kubernetes, provider, staleproof, controller.
+        started: UTC time in ISO 8601, for people; entries count seconds from it.
     """
 
-    api_version: Literal["staleproof.dev/v1alpha1"] = "staleproof.dev/v1alpha1"
+    api_version: ApiVersion = API_VERSION
     kind: Literal["History"] = "History"
     role: Literal["trial", "reference"] = "trial"
     plan: Plan
@@ -40,7 +40,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """One trial. `notes` says what was odd about the file it came from (a truncated last line)."""
+    """One trial. `notes` says what was odd about the file (a truncated last line)."""
 
     header: Header
     entries: tuple[Entry, ...]
@@ -66,7 +66,7 @@ def encode_line(line: Header | Entry) -> bytes:
     if not isinstance(line, Header):
         return _encoder.encode(line) + b"\n"
     header = msgspec.structs.replace(line, plan=masked(line.plan))
-    # constants are defaults, but a file must say what it is
+    # constants are defaults, which are not written, but a file must say what it is
     return _encoder.encode(msgspec.to_builtins(header) | {"apiVersion": line.api_version, "kind": line.kind}) + b"\n"
 
 
@@ -79,10 +79,10 @@ def encode(history: History) -> bytes:
 def decode(data: bytes) -> History:
     """The trial in history.jsonl, with its references.
 
-    A truncated last line (the run was killed while writing it) is left out and noted.
+    A truncated last line (the run was killed while it was written) is left out and noted.
 
     Raises:
-        HistoryError: a line is not what this version writes; the message has its number.
+        HistoryError: a line is not what this version writes; the message says which line.
     """
     sections: list[tuple[Header, list[Entry]]] = []
     notes: list[str] = []
@@ -124,7 +124,7 @@ def _explain(err: Exception, line: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request with its answer. `index` and `answer_index` are positions in the history; no answer means that none was seen."""
+    """A request with its answer, and their positions in the history. Without an answer none was seen."""
 
     index: int
     asked: Asked
@@ -137,7 +137,7 @@ class Request:
 
 
 def requests(entries: Sequence[Entry]) -> list[Request]:
-    """Every request of the controller, paired with its answer, in the order asked."""
+    """Every request of the controller with its answer, in the order in which they were asked."""
     answers = {entry.request: (i, entry) for i, entry in enumerate(entries) if isinstance(entry, Answered | Listed)}
     found = []
     for index, entry in enumerate(entries):
@@ -148,11 +148,11 @@ def requests(entries: Sequence[Entry]) -> list[Request]:
 
 
 def is_work(asked: Asked) -> bool:
-    """A write that counts: not bookkeeping, not a dry run, not a review or a token, of which nothing is stored."""
+    """Whether it is a write that counts: no bookkeeping, no dry run, and no review or token, of which nothing is stored."""
     stored = not asked.dry_run and asked.subresource != "token" and not asked.resource.endswith(_NOT_STORED)
     return asked.verb in WRITES and asked.resource not in BOOKKEEPING and stored
 
 
 def in_order(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """By time; entries of one source keep their order."""
+    """The entries by time; those of the same time keep their order."""
     yield from sorted(entries, key=lambda entry: entry.at)

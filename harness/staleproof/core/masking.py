@@ -1,14 +1,13 @@
-"""What of a plan is never written down: the payload of Secrets, and the values of the controller's environment variables.
+"""What is never written down of a plan: the payload of Secrets, and the values of the controller's environment variables.
 
-It decides what takes their place, so that the written plan can still be run. A variable's value becomes `$` and its own name,
-taken from the environment when the plan is run again. A Secret's values become numbered placeholders: equal values get the same
-number and different ones different numbers, so a patch that changed something still does. Numbers, not hashes: the hash of a
+This module decides what takes their place, so that a written plan can still be run. A variable's value becomes `$` and its name,
+and is taken from the environment when the plan is run again. A Secret's values become numbered placeholders: equal values get the
+same number and different values different numbers, so a patch that changed something still does. Numbers, not hashes: the hash of a
 short password can be guessed. A placeholder is a JSON object, because kube-apiserver wants one in a Secret of type
-kubernetes.io/dockerconfigjson. Masking what is masked already changes nothing.
+kubernetes.io/dockerconfigjson. Masking twice changes nothing more.
 
-What it does not see: secrets in other kinds (a ConfigMap, a pod template's `env`, a custom resource) and in the command line.
-And a controller that reads the *content* of a Secret finds the placeholder when a written plan is run again, which may change
-what it does.
+Not masked: secrets in other kinds (a ConfigMap, a pod template's `env`, a custom resource) and on the command line. A controller
+that reads the *content* of a Secret finds the placeholder when a written plan is run again, and may then behave differently.
 """
 
 import base64
@@ -43,12 +42,12 @@ def elided(obj: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def masked_env(env: Mapping[str, str]) -> dict[str, str]:
-    """Names only. What is empty stays empty: there is nothing to hide, and nothing to ask for again."""
+    """Names without values. An empty value stays empty: there is nothing to hide, and nothing to ask for again."""
     return {name: value and reference_to(name) for name, value in env.items()}
 
 
 def reference_to(name: str) -> str:
-    """The value that stands for the variable of this name in the environment."""
+    """The value that stands for the environment variable of this name."""
     return f"${name}"
 
 
@@ -75,11 +74,11 @@ def _replaced(obj: Mapping[str, Any], replace: Callable[[str, object], str]) -> 
     for field in ("data", "stringData"):
         payload = made.get(field)
         if isinstance(payload, dict):
-            # In order of name, so that the same Secret gets the same numbers however it is spelt.
+            # Sorted by key, so that the same Secret gets the same numbers in whatever order it lists its keys.
             new = {key: None if payload[key] is None else replace(field, payload[key]) for key in sorted(payload)}
             made[field] = {key: new[key] for key in payload}
         elif payload is not None:
-            made[field] = replace(field, payload)  # kube-apiserver will refuse it; it is still nobody's business
+            made[field] = replace(field, payload)  # kube-apiserver will refuse it, and it may be secret all the same
     metadata = made.get("metadata")
     if isinstance(metadata, dict) and isinstance(annotations := metadata.get("annotations"), dict) and _LAST_APPLIED in annotations:
         kept = {key: value for key, value in annotations.items() if key != _LAST_APPLIED}
@@ -88,7 +87,7 @@ def _replaced(obj: Mapping[str, Any], replace: Callable[[str, object], str]) -> 
 
 
 def _plain(field: str, value: object) -> bytes:
-    """What `data` has in base64, `stringData` has as it is: one value, one number."""
+    """The value itself, whether it stands in `data` (in base64) or in `stringData`: one value, one number."""
     if not isinstance(value, str):
         return repr(value).encode()
     if field == "data":

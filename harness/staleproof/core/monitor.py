@@ -1,9 +1,9 @@
 """Self-check: does what left the proxy on one stream still look like a watch?
 
 An online monitor of the six properties of a watch that etcd defines and its robustness tests check (etcd-io/etcd
-tests/robustness/validate/watch.go), as far as the stream itself shows them: what came from upstream against what left. A legal plan
-whose output breaks one is a bug of staleproof, not of the controller: the trial is inconclusive. What only truth can show
-(`staleproof.core.watch_properties`) is checked on the whole history.
+tests/robustness/validate/watch.go), as far as the stream itself shows them: it compares what left with what came from upstream. If
+the output of a legal plan breaks a property, that is a bug of staleproof, not of the controller: the trial is inconclusive.
+`staleproof.core.watch_properties` checks on the whole history what only truth can show.
 """
 
 from collections import deque
@@ -29,9 +29,9 @@ class Breach:
 
 @dataclass(slots=True)
 class Monitor:
-    """Watches one stream. `start` is the revision that a plain WATCH resumes after, None when initial events come first.
+    """Monitors one stream. `start` is the revision after which a plain WATCH resumes; None when initial events come first.
 
-    `watch_list` says that the initial events end with a marked bookmark.
+    `watch_list`: the initial events end with a marked bookmark.
     """
 
     start: int | None
@@ -49,7 +49,7 @@ class Monitor:
         self._burst = self.start is None
 
     def came(self, frame: Frame, *, initial: bool) -> None:
-        """Upstream sent the next frame; `initial` when it is one of the initial events."""
+        """Upstream sent the next frame; `initial`: it is one of the initial events."""
         if initial:
             self._initial += frame.is_event
         elif frame.is_event and frame.revision is not None:
@@ -62,7 +62,7 @@ class Monitor:
             self._lost = self._lost or frame.revision
 
     def see(self, frame: Frame) -> Breach | None:
-        """Take the next frame that left; return the property it breaks."""
+        """Take the next frame that left; return the property that it breaks."""
         if self._over:
             return Breach("Final", f"nothing may follow an ERROR, but {frame.type} {frame.revision} did")
         if frame.type in ("ERROR", UNREADABLE):
@@ -73,12 +73,12 @@ class Monitor:
         return self._bookmarked(frame) if frame.type == "BOOKMARK" else self._live_event(frame)
 
     def ended(self) -> Breach | None:
-        """The stream is over, and what has not left by now never will."""
+        """The stream is over: what has not left by now never will. Return the property that this breaks."""
         missed = next((revision for revision in self._owed if revision < self._event), None)
         return Breach("Reliable", f"event {missed} never left, {self._event} did") if missed else None
 
     def _initial_event(self, frame: Frame) -> Breach | None:
-        """Synthetic: any order, each object once."""
+        """Initial events come in any order, each object once."""
         self._initial -= 1
         self._event = max(self._event, frame.revision or 0)
         if frame.uid and frame.uid in self._seen:  # a Table's rows show no uid here

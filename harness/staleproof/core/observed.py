@@ -1,19 +1,30 @@
 """What a fault-free run showed of a controller: enough to derive plans from, without knowing it by name."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
+from staleproof.core.fault import Window
 from staleproof.core.pace import paced
 from staleproof.core.plan import Manifest, Patch, Settle, Target
 
 WriteVerb = Literal["create", "update", "patch", "delete"]
 
 
+class Selectors(TypedDict):
+    """Fields of a fault about requests."""
+
+    resource: str
+    verb: WriteVerb
+    subresource: str
+    window: Window
+
+
 @dataclass(frozen=True, slots=True)
 class ChildKind:
     """A resource that the controller creates for a primary.
 
-    `stable_names`: every run uses the same names. `watched`: it keeps a cache of them, so that something can be hidden from it.
+    `creates` and `deletes` are how many it creates and deletes in `draw.workloads.life`. `stable_names`: every run uses the same
+    names. `watched`: the controller watches the resource, so something can be hidden from it.
     """
 
     resource: str
@@ -25,9 +36,9 @@ class ChildKind:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Writes that the controller made for the same step of a workload in every fault-free run of it.
+    """Writes of one kind that the controller made in one step of a workload, in every fault-free run of it.
 
-    `step` is its number, from 1; `times` the fewest in any run. Without `subresource` it is the object itself that was written.
+    `step` is the step's number, from 1; `times` the fewest in any run; `subresource` is empty for writes of the object itself.
     """
 
     step: int
@@ -35,6 +46,12 @@ class Written:
     verb: WriteVerb
     subresource: str
     times: int
+
+    @property
+    def selectors(self) -> Selectors:
+        """Those of a fault that concerns these writes only, in their step only."""
+        window = Window(self.step, self.step + 1)
+        return {"resource": self.resource, "verb": self.verb, "subresource": self.subresource, "window": window}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +63,15 @@ class Observed:
         resource: the primary's resource, group-qualified.
         scale_path: path of its replica count, e.g. ("spec", "replicas"); empty when it has none.
         children: what the controller created, most first.
-        relists_at_once: after a 410 it lists again without waiting (client-go waits, longer each time).
+        relists_at_once: after a 410 it lists again without waiting (client-go waits longer each time).
         manifests: CustomResourceDefinitions that the sample needs.
-        pause_seconds: the longest that it waited before it went on by itself.
+        pause_seconds: its longest wait before it went on by itself.
         change: a step that changes the primary so that the controller changes a child's content; None when none was found.
         watched: the resources that it watches, the primary's first.
         reads_past: those that it reads at resourceVersion 0 when it starts, so that it can be shown an earlier state.
         asks_watch_list: it begins with WatchLists.
         asks_bookmarks: its watches ask for bookmarks.
-        bookmarked: resources of which it was sent bookmarks in every run of `draw.workloads.life`; it takes minutes, as a rule.
+        bookmarked: resources of which it was sent bookmarks in every run of `draw.workloads.life`; usually that takes minutes.
         keeps_finalizer: it puts a finalizer on the primary.
         has_metrics: its metrics were read.
         life: its writes in `draw.workloads.life`, by step.
@@ -80,11 +97,17 @@ class Observed:
     death: tuple[Written, ...] = ()
 
     def settle(self, *, resync: bool | None = None) -> Settle:
-        """How long to wait for this controller. Resyncs are for those that relist at once, unless told."""
+        """How long to wait for this controller. By default it is resynced only if it lists again at once."""
         return paced(self.pause_seconds, resync=self.relists_at_once if resync is None else resync)
 
     @property
+    def hideable(self) -> list[ChildKind]:
+        """What the controller creates and watches, so that its own creates can be hidden from it."""
+        return [child for child in self.children if child.creates and child.watched]
+
+    @property
     def target(self) -> Target:
+        """The primary."""
         return Target(self.sample["apiVersion"], self.sample["kind"], self.sample["metadata"]["name"])
 
     @property

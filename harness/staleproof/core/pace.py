@@ -1,4 +1,4 @@
-"""How long a controller pauses before it goes on by itself: learnt from a fault-free run that was watched patiently.
+"""How long a controller pauses before it goes on by itself, learnt from a fault-free run with long waits.
 
 A controller may do a second thing some time after the first (RequeueAfter, a rate limit, a poll). A trial that ends in such a pause
 would compare half-done work with whole, so the windows in which "nothing happens" counts as idle or settled follow its pace.
@@ -16,11 +16,11 @@ _FACTOR_IDLE, _FACTOR_QUIET, _FACTOR_LIMIT = 1.5, 2.0, 10.0
 
 
 def longest_pause(history: History) -> float:
-    """Seconds from what could have caused a write (a step, a frame shown, the answer to a write) to it; the longest.
+    """The most seconds from what could have caused a write (a step, a frame shown, the answer to a write) to the write.
 
-    A write is what the controller asks for; of several causes since the one before, the first counts, because a controller may take
-    them together after a while. A write is also what anybody commits in the trial's namespace: companions pause, too. Reads are the
-    controller's own doing and cause nothing. Only up to the settling: what comes after was asked for by the runner.
+    A write is a write that the controller asks for; of several causes since its last write the first counts, because a controller
+    may take them together after a while. A write is also whatever is committed in the trial's namespace: companions pause, too.
+    Reads cause nothing. Only the time up to the settling counts: what comes after was asked for by the runner.
     """
     pauses = _Pauses()
     for entry in history.entries:
@@ -54,7 +54,7 @@ class _Pauses:
         self.last = max(self.last, at)
 
     def began(self, at: float) -> None:
-        """Who has been at rest for so long does what comes now because of the step, not of what was before."""
+        """A controller that has been at rest for so long acts because of the step, not because of what came before."""
         if at - self.last > _REST_SECONDS:
             self.first = None
         self.caused(at)
@@ -74,9 +74,9 @@ def _counts(entry: Committed, history: History) -> bool:
 
 
 def lasted(history: History) -> tuple[float, ...]:
-    """Seconds that each step of the trial's workload took, and last those from the release to the end.
+    """The seconds that each step of the trial's workload took, and at last those from the release to the end.
 
-    A resync is no step of a workload; its time counts to the step before.
+    A resync is no step of a workload; its time counts towards the step before.
     """
     began: dict[int, float] = {}
     took: list[float] = []
@@ -95,7 +95,7 @@ def lasted(history: History) -> tuple[float, ...]:
 
 
 def paced(pause: float, *, resync: bool) -> Settle:
-    """How long to wait for a controller that pauses so long."""
+    """How long to wait for a controller whose longest pause has so many seconds."""
     usual = Settle()
     return Settle(
         idle_seconds=max(usual.idle_seconds, _FACTOR_IDLE * pause),

@@ -1,7 +1,7 @@
 """A plan: everything decided before a trial begins. One value, saved as plan.json, enough to run the trial again anywhere.
 
 Steps are what the user does to the cluster; faults are what happens to the controller meanwhile. The same steps without the faults
-are the reference. All chance has been spent when a plan exists.
+are the reference. Nothing in a plan is left to chance.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,17 +11,19 @@ import msgspec
 
 from staleproof.core.fault import AnyFault, Misfit
 from staleproof.core.fault.legality import Contract
-from staleproof.core.fault.suggest import unknown_names
+from staleproof.core.fault.model import Seconds
+from staleproof.core.fault.suggest import mistakes
 from staleproof.core.masking import SECRET, Placeholders, elided, masked_env
 
-API_VERSION = "staleproof.dev/v1alpha1"
+ApiVersion = Literal["staleproof.dev/v1alpha1"]
+API_VERSION: ApiVersion = "staleproof.dev/v1alpha1"
 Manifest = dict[str, Any]
 TOUCHED = "staleproof.dev/touched"
 """The annotation that a touch changes, and a heartbeat."""
 
 
 class Target(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """An object of the workload, by what a manifest says of it. Its namespace is the trial's."""
+    """An object of the workload, as a manifest names it. Its namespace is the trial's."""
 
     api_version: str
     kind: str
@@ -45,7 +47,7 @@ class _Step(
 
 
 class Apply(_Step, frozen=True, kw_only=True, tag="apply"):
-    """Create the object, or update it if it is there. The runner puts it into the trial's namespace."""
+    """Create the object, or update it if it exists. The runner puts it into the trial's namespace."""
 
     object: Manifest
 
@@ -58,25 +60,25 @@ class Patch(_Step, frozen=True, kw_only=True, tag="patch"):
 
 
 class Touch(_Step, frozen=True, kw_only=True, tag="touch"):
-    """Change an annotation of an object: the controller looks again, and there is nothing new to do."""
+    """Change an annotation of an object: the controller looks again, and has nothing new to do."""
 
     target: Target
 
 
 class Delete(_Step, frozen=True, kw_only=True, tag="delete"):
-    """Delete an object of the workload. What depends on it is the controller's (or a companion's) business."""
+    """Delete an object of the workload. Its dependents are left to the controller or a companion."""
 
     target: Target
 
 
 class Resync(_Step, frozen=True, kw_only=True, tag="resync"):
-    """End the controller's watches of this resource with 410: it lists again and reconciles everything, though nothing changed."""
+    """End the controller's watches of this resource with 410: it lists again and reconciles everything though nothing changed."""
 
     resource: str
 
 
 class Recreate(_Step, frozen=True, kw_only=True, tag="recreate"):
-    """Delete a child that the controller made and create the same again under the same name: a new incarnation with a new uid.
+    """Delete a child that the controller made and create it again under the same name: a new incarnation with a new uid.
 
     `nth` counts the live children of the resource by name, from 1; -1 is the last.
     """
@@ -86,7 +88,7 @@ class Recreate(_Step, frozen=True, kw_only=True, tag="recreate"):
 
 
 class Heartbeat(_Step, frozen=True, kw_only=True, tag="heartbeat"):
-    """Change an annotation of a child that the controller made, as a kubelet changes a pod's status: there is nothing new to do.
+    """Change an annotation of a child that the controller made, as a kubelet changes a pod's status; nothing new is to be done.
 
     `nth` counts as in `Recreate`.
     """
@@ -98,7 +100,7 @@ class Heartbeat(_Step, frozen=True, kw_only=True, tag="heartbeat"):
 class Rest(_Step, frozen=True, kw_only=True, tag="rest"):
     """Let so many seconds pass, so that a hold outlasts a wait of the controller's own."""
 
-    seconds: float
+    seconds: Seconds
 
 
 Step = Apply | Patch | Touch | Delete | Resync | Recreate | Heartbeat | Rest
@@ -116,17 +118,17 @@ class Settle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, fo
             longer each time (0.8 s doubled up to 30 s, until two quiet minutes have passed), so it is not done in every trial.
     """
 
-    idle_seconds: float = 0.25
-    quiet_seconds: float = 0.5
-    limit_seconds: float = 10.0
-    deadline_seconds: float = 10.0
+    idle_seconds: Seconds = 0.25
+    quiet_seconds: Seconds = 0.5
+    limit_seconds: Seconds = 10.0
+    deadline_seconds: Seconds = 10.0
     resync: bool = False
 
 
 class Subject(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
-    """The controller under test: a command line or an image. `{kubeconfig}` in an argument is replaced.
+    """The controller under test: a command line or an image. `{kubeconfig}` in an argument is replaced by the path of a file.
 
-    A variable in `env` whose value is `$` and its own name is taken from the environment: written plans have no other values.
+    A variable in `env` whose value is `$` and its name is taken from the environment; written plans hold no other values.
     """
 
     command: tuple[str, ...] = ()
@@ -139,20 +141,20 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     """Workload and faults, with all that is needed to run them.
 
     Attributes:
-        scenario: the family of plans it belongs to, e.g. `own-writes`.
+        scenario: the scenario that it belongs to, e.g. `own-writes`.
         title: one line for people.
         aims: slugs of the requirements it is meant to exercise; every checker judges the trial all the same.
         manifests: applied before anything else, e.g. CustomResourceDefinitions.
         steps: what the user does, in order; step 1 is the first.
         faults: what happens to the controller meanwhile; empty is a reference.
-        contract: `legal` (only such faults may be in it) or `hostile` (what is found under it is told apart and never scored).
-        controller: whom it was drawn for; empty when it is to be named on the command line.
-        companions: real controllers that ran beside it, by name.
+        contract: `legal` (hostile faults are refused) or `hostile` (findings are told apart and never scored).
+        controller: the one it was drawn for; empty when the command line names it.
+        companions: real controllers that run beside it, by name.
         fresh: the controller is started anew before the first step, so that its client has forgotten earlier failures (client-go
             waits longer after each 410, up to a minute).
     """
 
-    api_version: Literal["staleproof.dev/v1alpha1"] = "staleproof.dev/v1alpha1"
+    api_version: ApiVersion = API_VERSION
     kind: Literal["Plan"] = "Plan"
     scenario: str
     title: str = ""
@@ -168,7 +170,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
 
     @property
     def reference(self) -> "Plan":
-        """The same workload without any fault, and without resyncs: nobody relists when nothing is wrong. Nor is it `fresh`."""
+        """The same workload without faults and without resyncs, as no client lists again when nothing is wrong. Not `fresh`."""
         steps = tuple(step for step in self.steps if not isinstance(step, Resync))
         settle = msgspec.structs.replace(self.settle, resync=False)
         title = f"reference of: {self.title or self.scenario}"
@@ -180,9 +182,9 @@ class PlanError(ValueError):
 
 
 def masked(plan: Plan) -> Plan:
-    """The plan as it is written down, by itself or in a history: it can be run again, and holds no secret that `masking` knows."""
+    """The plan as it is written, by itself or in a history: it can be run again, and holds no secret that `masking` knows of."""
     placeholders = Placeholders()
-    # Steps first: a trial and its references have the same steps, and must get the same numbers, whatever their manifests are.
+    # Steps first: a trial and its references have the same steps, and must get the same numbers whatever their manifests are.
     steps = tuple(_masked_step(step, placeholders) for step in plan.steps)
     manifests = tuple(_masked_manifest(manifest, placeholders) for manifest in plan.manifests)
     subject = plan.controller
@@ -229,7 +231,7 @@ def decode(data: bytes) -> Plan:
     try:
         plan = msgspec.convert(raw, Plan)
     except msgspec.ValidationError as err:
-        raise PlanError("; ".join(unknown_names(raw, Plan)) or str(err)) from err
+        raise PlanError("; ".join(mistakes(raw, Plan)) or str(err)) from err
     problems = contradictions(plan)
     if problems:
         raise PlanError("; ".join(problems))
@@ -241,15 +243,12 @@ def _kind(raw: object) -> str:
 
 
 def contradictions(plan: Plan) -> list[str]:
-    """What makes no sense in a plan, in words; empty when it can be run."""
-    problems = [] if plan.steps else ["steps: a plan needs at least one step"]
+    """What makes no sense in a plan, each in words; empty when it can be run."""
+    problems = mistakes(msgspec.to_builtins(msgspec.structs.replace(plan, faults=())), Plan)
+    problems += [] if plan.steps else ["steps: a plan needs at least one step"]
     for number, step in enumerate(plan.steps, 1):
         problems += [f"step {number}: {problem}" for problem in _step_problems(step)]
-    problems += fault_problems(plan.faults, plan.contract, steps=len(plan.steps))
-    for name in ("idle_seconds", "quiet_seconds", "limit_seconds", "deadline_seconds"):
-        if getattr(plan.settle, name) <= 0:
-            problems.append(f"settle: {name.replace('_s', 'S')} is {getattr(plan.settle, name):g}, expected a positive number")
-    return problems
+    return problems + fault_problems(plan.faults, plan.contract, steps=len(plan.steps))
 
 
 def _step_problems(step: Step) -> Iterator[str]:
@@ -261,13 +260,12 @@ def _step_problems(step: Step) -> Iterator[str]:
                 yield "object needs apiVersion, kind and metadata.name"
         case Recreate(nth=0) | Heartbeat(nth=0):
             yield "nth is 0, children are counted from 1, or from -1 backwards"
-        case Rest(seconds=seconds) if seconds <= 0:
-            yield f"seconds is {seconds:g}, expected a positive number"
 
 
 def fault_problems(faults: Iterable[AnyFault], contract: Contract, *, steps: int | None = None) -> list[str]:
-    """What is wrong with these faults, in words. `steps` is how many the plan has; None when it has none of its own."""
-    problems = []
+    """What is wrong with these faults, each in words. `steps` is how many the plan has; None when there is no plan."""
+    faults = tuple(faults)
+    problems = mistakes({"faults": msgspec.to_builtins(faults)})
     for number, fault in enumerate(faults, 1):
         problems += [f"fault {number} ({fault.tag}): {problem}" for problem in _unfit(fault, contract, steps)]
     return problems
@@ -275,7 +273,7 @@ def fault_problems(faults: Iterable[AnyFault], contract: Contract, *, steps: int
 
 def _unfit(fault: AnyFault, contract: Contract, steps: int | None) -> Iterator[Misfit | str]:
     first = fault.window.from_step
-    if steps is not None and not 1 <= first <= steps:
+    if steps is not None and first > steps:
         yield f"fromStep is {first}, the plan has steps 1 to {steps}"
     for misfit in fault.misfits():
         if not misfit.row:

@@ -1,7 +1,7 @@
 """What one HTTP request asks of the Kubernetes API: verb, resource, object, parameters.
 
-Decides by the path and query alone, the way the API server's RequestInfo does (apiserver pkg/endpoints/request/requestinfo.go).
-Does not know about connections, bodies or answers.
+The path and the query alone decide, as in the API server's RequestInfo (apiserver pkg/endpoints/request/requestinfo.go).
+Connections, bodies and answers are none of this module's business.
 """
 
 import re
@@ -43,7 +43,7 @@ class ApiRequest:
         return self.verb == "watch"
 
     def flag(self, name: str) -> bool:
-        """Whether the query parameter is there and says yes."""
+        """Whether the query parameter is set and means yes."""
         return flag(self.query, name)
 
     @property
@@ -64,7 +64,7 @@ class ApiRequest:
 
 
 def flag(query: dict[str, str], name: str) -> bool:
-    """The API server's own rule: absent, "0" and "false" mean no, anything else yes (apimachinery pkg/runtime/conversion.go)."""
+    """The API server's own rule: absent, "0" and "false" mean no, all else means yes (apimachinery pkg/runtime/conversion.go)."""
     value = query.get(name)
     return value is not None and value.lower() not in ("0", "false")
 
@@ -90,7 +90,7 @@ def parse(method: str, target: str) -> ApiRequest | None:
     resource = f"{plural}.{match['group']}" if match["group"] else plural
     watching = method == "GET" and (legacy_watch or (not name and flag(query, "watch")))
     verb = "watch" if watching else (_OBJECT_VERBS if name else _COLLECTION_VERBS).get(method, "other")
-    subresource = sub[0] if sub else ""  # what follows it (pods/x/proxy/a/b) is not the API server's
+    subresource = sub[0] if sub else ""  # what follows (pods/x/proxy/a/b) is not for the API server
     return ApiRequest(verb, resource, namespace, name, subresource, query)
 
 
@@ -102,7 +102,7 @@ def _namespace(segments: list[str]) -> tuple[str, list[str]]:
 
 
 def is_long_running(request: ApiRequest | None) -> bool:
-    """exec, attach, port-forward, proxy and followed logs: passed on untouched and unread."""
+    """exec, attach, port-forward, proxy and followed logs: they pass through untouched and unread."""
     return request is not None and request.subresource in _LONG_RUNNING
 
 

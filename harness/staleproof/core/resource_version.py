@@ -1,8 +1,8 @@
 """The only place that parses a resourceVersion.
 
-Kubernetes promises that resourceVersions of one resource type can be compared as decimal numbers of up to 128 bit
-(KEP-5504; apimachinery pkg/util/resourceversion). It promises nothing across resource types, so neither do we:
-revisions of different resources are never compared anywhere in staleproof.
+Kubernetes promises that resourceVersions of one resource type can be compared as decimal numbers of up to 128 bits (KEP-5504;
+apimachinery pkg/util/resourceversion). It promises nothing across resource types, so staleproof never compares revisions of
+different resources.
 """
 
 _MAX_DIGITS = 39  # 2**128 has 39 digits

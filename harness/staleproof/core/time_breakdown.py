@@ -8,7 +8,7 @@ from staleproof.core.plan import Rest
 
 
 class Spent(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds. `steps`: doing them, until the controller was idle; `hold`: rests, for which watches were withheld or calls refused;
+    """Seconds. `steps`: from the beginning of each step until the controller was idle; `hold`: rests, for which faults stayed open;
     `settle`: from the release until everything had converged and was quiet; `after`: reconciling everything once more.
     """
 
@@ -18,17 +18,12 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     after: float = 0.0
 
     def __add__(self, other: "Spent") -> "Spent":
-        return Spent(
-            steps=self.steps + other.steps,
-            hold=self.hold + other.hold,
-            settle=self.settle + other.settle,
-            after=self.after + other.after,
-        )
+        return Spent(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
 
 
 def spent(history: History) -> Spent:
-    """Of one trial; a history that ends early has what was recorded."""
-    seconds = dict.fromkeys(("steps", "hold", "settle", "after"), 0.0)
+    """The seconds of one trial, as far as it was recorded."""
+    seconds = dict.fromkeys(Spent.__struct_fields__, 0.0)
     steps = history.header.plan.steps
     phase, since = "", 0.0
     for entry in history.entries:

@@ -1,12 +1,12 @@
 """Self-check on a whole history: was every stream that the controller was shown a watch, and every list a snapshot?
 
-The six properties of a watch that etcd defines, and its robustness tests check, on what left the proxy: what a stream shows by
-itself (`staleproof.core.monitor`) and what only truth shows, the commits that the harness's own direct watches saw. A breach in a
-legal plan is a bug of staleproof, not of the controller; a hostile fault breaks the property that it names, and no other.
+Checks what left the proxy for the six properties of a watch that etcd defines and its robustness tests check: what a stream shows
+by itself (`staleproof.core.monitor`), and what only truth shows, the commits that the harness's own direct watches saw. A breach in
+a legal plan is a bug of staleproof, not of the controller; a hostile fault breaks the property that it names, and no other.
 
-In doubt nothing is broken. Streams with a selector, of another namespace, or with an unreadable frame are not held against truth;
-nor is anything once the direct watches broke. Only what is behind the first revision that a stream surely shows must have come, and
-only up to the last that did. Objects that truth never saw change may have been there before.
+In doubt nothing is broken. Streams with a selector, of another namespace, or with an unreadable frame are not compared with truth;
+nor is anything once the direct watches broke. A stream must show what was committed between the first revision that it surely shows
+and the last that it has shown. Objects that truth never saw change may have existed before.
 """
 
 import math
@@ -28,7 +28,7 @@ Versions = dict[str, int | None]
 
 
 def breaches(history: History) -> tuple[Breach, ...]:
-    """Every property of a watch that a stream broke, the first time that it did; every list that is no snapshot."""
+    """The properties of a watch that each stream broke, each once a stream, and the lists that are no snapshots."""
     check = _Check(history.header.namespace)
     for entry in history.entries:
         check.advance(entry)
@@ -36,7 +36,7 @@ def breaches(history: History) -> tuple[Breach, ...]:
 
 
 def unexplained(history: History) -> tuple[Breach, ...]:
-    """The breaches that no hostile fault of the plan is there for."""
+    """The breaches that no hostile fault of the plan explains."""
     named = {fault.breaks for fault in history.header.plan.faults}
     return tuple(breach for breach in breaches(history) if breach.property not in named)
 
@@ -52,9 +52,9 @@ class _Snapshot:
 
 @dataclass(slots=True)
 class _Stream:
-    """One stream so far. `base` is the revision behind which every event must come, once that is known.
+    """One stream so far. `base` is the revision after which every event must come, once that is known.
 
-    A stream that was open before the trial, and began with initial events, may be among them still: if their end comes, what seemed
+    A stream that was open before the trial and began with initial events may still be among them: if their end comes, what seemed
     wrong before it was not.
     """
 
@@ -95,7 +95,7 @@ class _Stream:
             self._reach(entry, entry.revision)
 
     def gap(self, commits: list[int]) -> Breach | None:
-        """The first commit that the stream has passed without showing it, if it is one that shows all."""
+        """A breach by the first commit that the stream has passed without showing it; None if it need not show all."""
         if self.base == _UNKNOWN or self.opened.selector or not self.readable:
             return None
         passed = commits[bisect_right(commits, self.base) : bisect_right(commits, self.covered)]
@@ -109,7 +109,7 @@ class _Stream:
         return Breach("Resumable" if resumed else "Reliable", f"{what}; it began behind {self.base}" if resumed else what)
 
     def _began_before(self) -> None:
-        """The initial events of a stream from before the trial end only now: it was not to be judged yet."""
+        """The initial events of a stream from before the trial end only now, so it was judged too early."""
         self.monitor, self.broken, self.base = Monitor(None, watch_list=True), {}, _UNKNOWN
 
     def _reach(self, entry: Delivered, at: int) -> None:
@@ -126,7 +126,7 @@ class _Stream:
         self.covered = max(self.covered, at)
 
     def _end_burst(self, at: int, *, marked: bool) -> None:
-        """Only a marked end says of which revision the state was."""
+        """Only a marked end says at which revision the state was read."""
         self.base = at
         if marked and self.whole and not self.opened.selector and self.readable and "" not in self.burst:
             what = f"{self.what}: its initial events"
@@ -136,7 +136,7 @@ class _Stream:
 
 @dataclass(slots=True)
 class _Check:
-    """A fold over the entries; what needs truth is judged when all of it is known. `namespace` is the trial's."""
+    """A fold over the entries; what needs truth is judged at the end. `namespace` is the trial's."""
 
     namespace: str
     _streams: dict[int, _Stream] = field(default_factory=dict)
@@ -165,7 +165,7 @@ class _Check:
 
     def _opened(self, entry: Opened) -> None:
         if entry.stream in self._streams or not self._is_mine(entry.namespace):
-            return  # announced again by the next plan of the same history; or not recorded
+            return  # announced again by the next plan of the same history, or not recorded
         start = None if entry.watch_list else revision(entry.start)
         marked, carried = entry.watch_list and entry.bookmarks, entry.since is not None
         if start is None and not (carried and marked):
@@ -184,21 +184,16 @@ class _Check:
             stream.late.discard(entry.revision)
         stream.see(entry)
 
-    def _withheld(self, entry: Withheld) -> None:
+    def _kept(self, entry: Withheld | Dropped) -> None:
         stream = self._streams.get(entry.stream)
         if stream is not None and entry.revision is not None and entry.type != "BOOKMARK":
-            stream.late.add(entry.revision)
-
-    def _dropped(self, entry: Dropped) -> None:
-        stream = self._streams.get(entry.stream)
-        if stream is not None and entry.revision is not None and entry.type != "BOOKMARK":
-            stream.dropped.add(entry.revision)
+            (stream.late if isinstance(entry, Withheld) else stream.dropped).add(entry.revision)
 
     def _committed(self, entry: Committed) -> None:
         self._commits[entry.resource].append(entry)
 
     def _listed(self, entry: Listed) -> None:
-        """Whole lists only: pages of one list are another matter, and nobody knows which page a page is."""
+        """Whole lists only: nothing says which page of a list a page is."""
         collection = (entry.client, entry.resource, entry.namespace)
         if entry.more:
             self._paged.add(collection)
@@ -216,9 +211,9 @@ class _Check:
 
 
 def _mixed(shown: list[_Snapshot], commits: list[Committed], *, complete: bool) -> Iterator[Breach]:
-    """Hold each snapshot of a resource against what truth knows of its revision.
+    """Compare each snapshot of a resource with what truth knows of its revision.
 
-    Truth has surely seen everything only of namespaced resources in a complete trial; else, up to its last commit.
+    Truth has surely seen everything of namespaced resources in a complete trial; otherwise everything up to its last commit.
     """
     horizon = math.inf if complete and commits[-1].namespace else commits[-1].revision
     known: Versions = {}
@@ -240,7 +235,7 @@ def _mixed(shown: list[_Snapshot], commits: list[Committed], *, complete: bool) 
 
 
 def _difference(shown: Versions, live: Versions, known: Versions, commits: list[Committed]) -> str:
-    """What is in the snapshot and should not be, or the other way round; empty when it is what truth says."""
+    """How the snapshot differs from truth, in words; empty when it does not."""
     if shown == live:
         return ""
     for uid, version in live.items():
@@ -267,8 +262,8 @@ def _revision(of: Committed | _Snapshot) -> int:
 _STEPS: dict[type, Callable[[_Check, Any], None]] = {
     Opened: _Check._opened,
     Delivered: _Check._delivered,
-    Withheld: _Check._withheld,
-    Dropped: _Check._dropped,
+    Withheld: _Check._kept,
+    Dropped: _Check._kept,
     Committed: _Check._committed,
     Listed: _Check._listed,
     Broke: _Check._broke,

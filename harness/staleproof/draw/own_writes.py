@@ -15,10 +15,11 @@ from staleproof.core.fault import HideOwnWrite, OwnWrite, Release, Window
 from staleproof.core.observed import ChildKind, Observed
 from staleproof.core.plan import Apply, Plan, Rest, Resync, Step, Touch
 from staleproof.draw import workloads
+from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import fresh, glance, life, own_create, own_updates, patience, patient
+from staleproof.draw.workloads import glance, life, own_create, own_updates, patience, patient
 
-SCENARIO = "own-writes"
+SCENARIO = Scenario("own-writes")
 AIMS = {
     "create": ("no-duplicate-create", "converges-after-catch-up"),
     "delete": ("no-excess-delete", "converges-after-catch-up"),
@@ -26,7 +27,6 @@ AIMS = {
 Verb = Literal["create", "delete"]
 Poke = Literal["touch", "resync"]
 POKES: tuple[Poke, ...] = ("touch", "resync")  # the first costs a client nothing; nor does the first of the releases
-_USUAL_WAY: tuple[Poke, Release] = ("touch", "events")
 RELEASES: tuple[Release, ...] = ("events", "relist", "resume")
 MOST_REPLICAS = 6
 
@@ -36,78 +36,66 @@ def poke_step(poke: Poke, observed: Observed) -> Step:
     return Touch(target=observed.target) if poke == "touch" else Resync(resource=observed.resource)
 
 
-def hide_creates(observed: Observed, profile: Profile) -> Iterator[Plan]:
+@SCENARIO.family
+def idempotence(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """No fault at all: once everything is done, reconcile everything again."""
+    title = "no fault: reconcile everything again once it has settled"
+    yield Draft(title, ("settles",), settle=observed.settle(resync=True))
+
+
+@SCENARIO.family
+def hide_creates(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Hide the first create of each child and everything after it, poke, release. Of the first child in every way."""
-    hidden = _hidden_from(observed, "create", step=1)
-    ways: list[tuple[Poke, Release]] = [("touch", "relist"), ("touch", "resume"), ("resync", "events")]
-    variants = [(child, *_USUAL_WAY) for child in hidden] + [(child, *way) for child in hidden[:1] for way in ways]
-    for child, poke, release in profile.some(variants):
-        yield _hide(observed, child, "create", poke, release)
+    yield from profile.some(_hide_each(observed, "create", [("touch", "relist"), ("touch", "resume"), ("resync", "events")]))
 
 
-def hide_deletes(observed: Observed, profile: Profile) -> Iterator[Plan]:
+@SCENARIO.family
+def hide_deletes(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The same for deletes, which leave at least one child: only what should have stayed can be deleted in excess."""
-    hidden = _hidden_from(observed, "delete", step=life(observed).shrinks)
-    ways: list[tuple[Poke, Release]] = [("resync", "events")] if observed.relists_at_once else []
-    variants = [(child, *_USUAL_WAY) for child in hidden] + [(child, *way) for child in hidden[:1] for way in ways]
-    for child, poke, release in profile.some(variants):
-        yield _hide(observed, child, "delete", poke, release)
+    yield from profile.some(_hide_each(observed, "delete", [("resync", "events")] if observed.relists_at_once else []))
 
 
-def hide_long(observed: Observed, profile: Profile) -> Iterator[Plan]:
-    """Hide the creates of a child for longer and longer, and poke each time: no wait of the controller's own saves it."""
-    for child in _hidden_from(observed, "create", step=1)[:1]:
-        yield Plan(
-            scenario=SCENARIO,
-            title=f"hide own creates of {child.resource} for up to {profile.longest:g} s",
-            aims=(*AIMS["create"], "recovers-in-bounded-time"),
-            manifests=observed.manifests,
-            steps=patience(observed, profile.holds),
-            faults=(HideOwnWrite(resource=child.resource, write=_own(observed, child, "create")),),
-            settle=patient(observed, profile.longest),
-        )
-
-
-def hide_updates(observed: Observed, profile: Profile) -> Iterator[Plan]:
+@SCENARIO.family
+def hide_updates(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Hide its first update of anything that it watches, in each step in which it makes one, and what comes after it."""
-    plan = life(observed)
+    aims = ("no-blind-retry", "no-cross-object-writes", "converges-after-catch-up")
     hidden = [each for each in own_updates(observed) if not each.subresource and each.resource in observed.watched]
     for each in profile.some(hidden):
-        verb: Literal["update", "patch"] = "patch" if each.verb == "patch" else "update"
-        yield Plan(
-            scenario=SCENARIO,
-            title=f"hide own {each.verb} of {each.resource} in step {each.step}",
-            aims=("no-blind-retry", "no-cross-object-writes", "converges-after-catch-up"),
-            manifests=observed.manifests,
-            steps=plan.steps,
-            faults=(HideOwnWrite(resource=each.resource, window=Window(from_step=each.step), write=OwnWrite(verb)),),
-            settle=observed.settle(),
+        hide = HideOwnWrite(resource=each.resource, window=Window(from_step=each.step), write=OwnWrite(each.verb))
+        yield Draft(f"hide own {each.verb} of {each.resource} in step {each.step}", aims, [hide])
+
+
+@SCENARIO.family
+def hide_long(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Hide the creates of a child for longer and longer, and poke each time: no wait of the controller's own saves it."""
+    for child in _hidden_from(observed, "create")[:1]:
+        hide = HideOwnWrite(resource=child.resource, write=_own(observed, child, "create"))
+        yield Draft(
+            f"hide own creates of {child.resource} for up to {profile.longest:g} s",
+            (*AIMS["create"], "recovers-in-bounded-time"),
+            [hide],
+            patience(observed, profile.holds),
+            patient(observed, profile.longest),
         )
 
 
-def idempotence(observed: Observed, profile: Profile) -> Iterator[Plan]:
-    """No fault at all: once everything is done, reconcile everything again."""
-    yield Plan(
-        scenario=SCENARIO,
-        title="no fault: reconcile everything again once it has settled",
-        aims=("settles",),
-        manifests=observed.manifests,
-        steps=life(observed).steps,
-        settle=observed.settle(resync=True),
-    )
+def _hide_each(observed: Observed, verb: Verb, ways: list[tuple[Poke, Release]]) -> Iterator[Draft]:
+    """Each child in the usual way, with a touch and its events in the end; the first one in these ways, too."""
+    hidden = _hidden_from(observed, verb)
+    for child in hidden:
+        yield _hide(observed, child, verb, "touch", "events")
+    for child, (poke, release) in itertools.product(hidden[:1], ways):
+        yield _hide(observed, child, verb, poke, release)
 
 
-FAMILIES = {
-    "idempotence": idempotence,
-    "hide-creates": hide_creates,
-    "hide-deletes": hide_deletes,
-    "hide-updates": hide_updates,
-    "hide-long": hide_long,
-}
+def _step_of(observed: Observed, verb: Verb) -> int:
+    """The step of a life in which children are created, or deleted."""
+    return 1 if verb == "create" else life(observed).shrinks
 
 
-def _hidden_from(observed: Observed, verb: Verb, *, step: int) -> list[ChildKind]:
-    """What it writes so in this step of a life, and watches and could therefore not be shown."""
+def _hidden_from(observed: Observed, verb: Verb) -> list[ChildKind]:
+    """The children that the controller watches and writes so in that step."""
+    step = _step_of(observed, verb)
     written = {(each.resource, each.verb) for each in observed.life if each.step == step and not each.subresource}
     return [child for child in observed.children if child.watched and (child.resource, _own(observed, child, verb).verb) in written]
 
@@ -116,21 +104,14 @@ def _own(observed: Observed, child: ChildKind, verb: Verb, nth: int = 1) -> OwnW
     return structs.replace(own_create(observed, child.resource) if verb == "create" else OwnWrite(verb), nth=nth)
 
 
-def _hide(observed: Observed, child: ChildKind, verb: Verb, poke: Poke, release: Release) -> Plan:
-    plan = life(observed)
-    before, step = (glance(observed)[:-1], 1) if verb == "create" else (plan.steps[:-1], plan.shrinks)
+def _hide(observed: Observed, child: ChildKind, verb: Verb, poke: Poke, release: Release) -> Draft:
+    before = glance(observed)[:-1] if verb == "create" else life(observed).steps[:-1]
     # The reference of a resync is the workload without it, and it is run anyway when that ends with a touch.
     pokes = [poke_step("touch", observed)] if poke == "touch" else [poke_step("touch", observed), poke_step(poke, observed)]
-    return Plan(
-        scenario=SCENARIO,
-        title=f"hide own {verb}s of {child.resource}, then {poke}{'' if release == 'events' else f', release by {release}'}",
-        aims=AIMS[verb],
-        manifests=observed.manifests,
-        steps=(*before, *pokes),
-        faults=(HideOwnWrite(resource=child.resource, window=Window(step), write=_own(observed, child, verb), release=release),),
-        settle=observed.settle(),
-        fresh=fresh(observed) and (poke == "resync" or release == "relist"),
-    )
+    window, write = Window(_step_of(observed, verb)), _own(observed, child, verb)
+    hide = HideOwnWrite(resource=child.resource, window=window, write=write, release=release)
+    title = f"hide own {verb}s of {child.resource}, then {poke}{'' if release == 'events' else f', release by {release}'}"
+    return Draft(title, AIMS[verb], [hide], (*before, *pokes))
 
 
 @st.composite
@@ -146,7 +127,7 @@ def plans(draw: st.DrawFn, observed: Observed) -> Plan:
         else:
             steps.append(poke_step(kind, observed))
         counts.append(replicas)
-    child = draw(st.sampled_from(_written(observed)))
+    child = draw(st.sampled_from(observed.hideable))
     step, verb, count = draw(st.sampled_from(_writes(child, counts, observed)))
     pokes, releases = (POKES, RELEASES) if observed.relists_at_once else (POKES[:1], RELEASES[:1])
     steps.append(poke_step(draw(st.sampled_from(pokes)), observed))
@@ -159,24 +140,13 @@ def plans(draw: st.DrawFn, observed: Observed) -> Plan:
         write=_own(observed, child, verb, draw(st.integers(1, min(count, 2)))),
         release=draw(st.sampled_from(releases)),
     )
-    return Plan(
-        scenario=SCENARIO,
-        title=f"drawn: hide own {verb} number {fault.write.nth} of {child.resource} from step {step}, release by {fault.release}",
-        aims=AIMS[verb],
-        manifests=observed.manifests,
-        steps=tuple(steps),
-        faults=(fault,),
-        settle=observed.settle(),
-    )
+    title = f"drawn: hide own {verb} number {fault.write.nth} of {child.resource} from step {step}, release by {fault.release}"
+    return SCENARIO.plan(Draft(title, AIMS[verb], [fault], steps), observed)
 
 
 def can_draw(observed: Observed) -> bool:
     """Whether the controller writes anything that could be hidden from it."""
-    return bool(_written(observed))
-
-
-def _written(observed: Observed) -> list[ChildKind]:
-    return [child for child in observed.children if child.creates and child.watched]
+    return bool(observed.hideable)
 
 
 def _writes(child: ChildKind, counts: list[int], observed: Observed) -> list[tuple[int, Verb, int]]:

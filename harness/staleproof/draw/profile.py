@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A name people know, and what follows from it.
+    """How thorough a run is, by a name that people know.
 
     Attributes:
         holds: seconds for which watches are withheld, rising: each must outlast some wait of the controller's own.
@@ -26,7 +26,7 @@ class Profile:
         return iter(variants) if self.every else islice(variants, 1)
 
     def more(self, variants: Iterable[T]) -> Iterator[T]:
-        """All of them, or none: for what takes long, or has a relative that is tried in any case."""
+        """All of them, or none: for plans that take long, or resemble one that is tried in any case."""
         return iter(variants if self.every else ())
 
     @property

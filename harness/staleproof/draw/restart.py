@@ -9,35 +9,38 @@ from typing import Literal
 
 from staleproof.core.fault import AnyFault, Expire, Kill, PastSnapshot, Reject, Restart, SeverStream, SlowStart, Window
 from staleproof.core.observed import Observed, Written
-from staleproof.core.plan import Plan, Step
+from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import death, fresh, life, slow_to_start
+from staleproof.draw.workloads import death, life, slow_to_start
 
-SCENARIO = "restart"
+SCENARIO = Scenario("restart", settle=slow_to_start)
 AIMS = ("survives-restart",)
 _WORST_FIRST = ("create", "delete", "update", "patch")
 _SLOW_SECONDS = 2.0
-"""Longer than those wait who wait for a time and not for their lists."""
+"""Longer than a controller waits that waits for a fixed time and not for its lists."""
 
 
-def kills(observed: Observed, profile: Profile) -> Iterator[Plan]:
-    """Kill it at each of its writes, in each step at another one."""
+@SCENARIO.family
+def kills(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Kill it at each of its writes, in each step of a plan at another one."""
     lived, died = life(observed), death(observed)
     ending = [each for each in observed.death if each.step == died.deletes]
     lives = [(f"each step of a primary's life, {n}", lived.steps, faults) for n, faults in enumerate(_rounds(observed.life), 1)]
     deaths = [(f"the step that deletes a primary, {n}", died.steps, faults) for n, faults in enumerate(_rounds(ending), 1)]
     for where, steps, faults in profile.some((*lives, *deaths)):
-        yield _plan(observed, f"kill it at a write in {where}", steps, faults)
+        yield Draft(f"kill it at a write in {where}", AIMS, faults, steps)
 
 
-def restarts(observed: Observed, profile: Profile) -> Iterator[Plan]:
+@SCENARIO.family
+def restarts(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Restart it before each step: with SIGKILL in a primary's life, with SIGTERM around its death."""
     for name, steps, gently in profile.some((("life", life(observed).steps, False), ("death", death(observed).steps, True))):
         faults = [Restart(gently=gently, window=Window(from_step=step)) for step in range(2, len(steps) + 1)]
-        yield _plan(observed, f"restart it before each step of a primary's {name}", steps, faults)
+        yield Draft(f"restart it before each step of a primary's {name}", AIMS, faults, steps)
 
 
-def down(observed: Observed, profile: Profile) -> Iterator[Plan]:
+@SCENARIO.family
+def down(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Keep it down during a step, every other one, so that it is shown the outcome and never the change."""
     lived, died = life(observed), death(observed)
     missed = [("death", died.steps, [(died.deletes, died.deletes + 1), (died.returns, died.last)])]
@@ -45,13 +48,14 @@ def down(observed: Observed, profile: Profile) -> Iterator[Plan]:
         missed.append(("death", died.steps, [(died.deletes, died.last)]))
     missed += [("life", lived.steps, [(step, step + 1) for step in range(first, lived.last, 2)]) for first in (2, 3)]
     for name, steps, spans in profile.some(each for each in missed if each[2]):
-        faults = tuple(Restart(stays_down=True, window=Window(since, until)) for since, until in spans)
+        faults = [Restart(stays_down=True, window=Window(since, until)) for since, until in spans]
         told = " and ".join(f"from step {since} to {until}" for since, until in spans)
         aims = (*AIMS, "cleans-up", "name-reuse") if name == "death" else AIMS
-        yield _plan(observed, f"keep it down {told} of a primary's {name}", steps, faults, aims)
+        yield Draft(f"keep it down {told} of a primary's {name}", aims, faults, steps)
 
 
-def behind_status(observed: Observed, profile: Profile) -> Iterator[Plan]:
+@SCENARIO.family
+def behind_status(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Reject its creates, and kill it once it has written a status all the same: what that says is not done."""
     died = death(observed)
     window = Window(died.returns, died.last)
@@ -63,11 +67,12 @@ def behind_status(observed: Observed, profile: Profile) -> Iterator[Plan]:
             Reject(resource=resource, verb="create", times=None, window=window),
             Kill(resource=status.resource, verb=status.verb, subresource="status", window=window),
         )
-        yield _plan(observed, f"reject creates of {resource}, kill it once it has written a status", died.steps, faults, ())
+        yield Draft(f"reject creates of {resource}, kill it once it has written a status", (), faults, died.steps)
 
 
-def past(observed: Observed, profile: Profile) -> Iterator[Plan]:
-    """Restart it on each earlier state: of each resource that it reads so, and of all at once."""
+@SCENARIO.family
+def past(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Restart it on each earlier state of each resource that it reads at resourceVersion 0, and of all of them at once."""
     resources = [(each,) for each in observed.reads_past]
     together = [observed.reads_past] if len(resources) > 1 else []
     lived, died = life(observed).steps, death(observed).steps
@@ -75,16 +80,14 @@ def past(observed: Observed, profile: Profile) -> Iterator[Plan]:
         window = Window(from_step=len(steps))
         earlier = range(len(steps) - 1, 0, -1)
         for step, shown in profile.some((step, shown) for step in earlier for shown in (*resources, *together)):
-            faults: tuple[AnyFault, ...] = (
-                *(PastSnapshot(resource=each, as_of_step=step, window=window) for each in shown),
-                Restart(window=window),
-            )
+            snapshots = (PastSnapshot(resource=each, as_of_step=step, window=window) for each in shown)
             title = f"restart on {' and '.join(shown)} of before step {step} of a primary's {name}"
-            yield _plan(observed, title, steps, faults, (*AIMS, aim))
+            yield Draft(title, (*AIMS, aim), [*snapshots, Restart(window=window)], steps)
 
 
-def past_relist(observed: Observed, profile: Profile) -> Iterator[Plan]:
-    """End its streams while an API server at hand is one step behind: it may list that, though it has known better."""
+@SCENARIO.family
+def past_relist(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """End its streams while an API server at hand is one step behind: it may list an older state than it has seen."""
     lived = life(observed)
     windows = [Window(step, step + 1) for step in sorted({3, lived.last}) if 1 < step <= lived.last]
     for end, resource in profile.some((end, resource) for end in (SeverStream, Expire) for resource in observed.watched):
@@ -94,12 +97,15 @@ def past_relist(observed: Observed, profile: Profile) -> Iterator[Plan]:
             ends.append(PastSnapshot(resource=resource, as_of_step=window.from_step - 1, window=window))
         how = "with 410" if end is Expire else "cleanly"
         title = f"end the streams of {resource} {how} when there is only the state before the last step to list"
-        yield _plan(observed, title, lived.steps, ends, (), is_fresh=end is Expire and fresh(observed))
+        yield Draft(title, (), ends)
 
 
-def slow_start(observed: Observed, profile: Profile) -> Iterator[Plan]:
-    """Restart it while the first list of one resource is slow, whichever it is, and while one breaks off at first. There are as
-    many children as there ever were, so that none can be made again unnoticed."""
+@SCENARIO.family
+def slow_start(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Restart it while the first list of one resource, each in turn, is slow, and while one breaks off at first.
+
+    There are as many children as there ever were, so that none can be made again unnoticed.
+    """
     died = death(observed)
     window = Window(from_step=died.last)
     concerned = {observed.resource, *(child.resource for child in observed.children)}
@@ -109,29 +115,18 @@ def slow_start(observed: Observed, profile: Profile) -> Iterator[Plan]:
     for then, resource in profile.some(ways):
         slow = SlowStart(resource=resource, by_seconds=_SLOW_SECONDS, then=then, window=window)
         title = f"restart while the first list of {resource} {'is slow' if then == 'ends' else 'breaks off'}"
-        yield _plan(observed, title, died.steps, (slow, Restart(window=window)), ("waits-for-initial-sync", *AIMS))
-
-
-FAMILIES = {
-    "kills": kills,
-    "restarts": restarts,
-    "down": down,
-    "behind-status": behind_status,
-    "past": past,
-    "past-relist": past_relist,
-    "slow-start": slow_start,
-}
+        yield Draft(title, ("waits-for-initial-sync", *AIMS), [slow, Restart(window=window)], died.steps)
 
 
 def _rounds(written: Iterable[Written]) -> Iterator[tuple[AnyFault, ...]]:
-    """Kills at all of these writes, in the fewest plans: of each step one a plan."""
+    """Kills at all of these writes, in the fewest plans: one for each step in a plan."""
     by_step = [list(_moments(list(group))) for _, group in groupby(written, key=lambda each: each.step)]
     for faults in zip_longest(*by_step):
         yield tuple(fault for fault in faults if fault is not None)
 
 
 def _moments(written: list[Written]) -> Iterator[Kill]:
-    """The first and the last write of each kind in one step, once done; and before anything of the worst kind is."""
+    """Kills after the first and the last write of each kind in one step, and one before the first write of the worst kind."""
     ordered = sorted(written, key=lambda each: (_WORST_FIRST.index(each.verb), each.resource, each.subresource))
     for each in ordered:
         for nth in sorted({1, each.times}):
@@ -141,32 +136,4 @@ def _moments(written: list[Written]) -> Iterator[Kill]:
 
 
 def _kill(at: Written, nth: int, *, before: bool = False) -> Kill:
-    return Kill(
-        resource=at.resource,
-        verb=at.verb,
-        subresource=at.subresource,
-        nth=nth,
-        moment="before" if before else "after",
-        window=Window(at.step, at.step + 1),
-    )
-
-
-def _plan(
-    observed: Observed,
-    title: str,
-    steps: tuple[Step, ...],
-    faults: Iterable[AnyFault],
-    aims: tuple[str, ...] = AIMS,
-    *,
-    is_fresh: bool = False,
-) -> Plan:
-    return Plan(
-        scenario=SCENARIO,
-        title=title,
-        aims=aims,
-        manifests=observed.manifests,
-        steps=steps,
-        faults=tuple(faults),
-        settle=slow_to_start(observed),
-        fresh=is_fresh,
-    )
+    return Kill(**at.selectors, nth=nth, moment="before" if before else "after")

@@ -1,43 +1,21 @@
 """The scenarios: families of canonical plans, which need no luck, derived from what the controller does without faults."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Plan
-from staleproof.draw import (
-    api_failure,
-    coalescing_skew,
-    deletion,
-    isolation,
-    metrics,
-    own_writes,
-    restart,
-    status,
-    streams,
-)
+from staleproof.draw import api_failure, coalescing_skew, deletion, isolation, metrics, own_writes, restart, status, streams
+from staleproof.draw.family import Family
 from staleproof.draw.profile import STANDARD, Profile
 
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Plans of one scenario that belong together. There may be none for a controller that gives no occasion for them."""
-
-    scenario: str
-    name: str
-    plans: Callable[[Observed, Profile], Iterator[Plan]]
-
-    def __str__(self) -> str:
-        return self.name
-
+__all__ = ["FAMILIES", "Family", "canonical_plans", "families"]
 
 _MODULES = (own_writes, restart, streams, api_failure, status, deletion, coalescing_skew, isolation, metrics)
-FAMILIES: tuple[Family, ...] = tuple(
-    Family(module.SCENARIO, name, plans) for module in _MODULES for name, plans in module.FAMILIES.items()
-)
+FAMILIES: tuple[Family, ...] = tuple(family for module in _MODULES for family in module.SCENARIO.families)
 
 
 def families(scenario: str) -> list[Family]:
+    """Those of one scenario, by its name."""
     return [family for family in FAMILIES if family.scenario == scenario]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from staleproof.core.fault import OwnWrite
+from staleproof.core.fault import HideOwnWrite, OwnWrite
 from staleproof.core.observed import Observed, Written
 from staleproof.core.plan import Apply, Delete, Heartbeat, Rest, Settle, Step, Touch
 
@@ -20,47 +20,23 @@ _OUTAGE_SECONDS = 4.0
 """How long an outage lasts at least: long enough to tell a growing delay between retries from one that does not grow."""
 _STARTED_SECONDS = 60.0
 _DEADLINE_SECONDS, _DEADLINE_FACTOR = 30.0, 2.5
-"""Who was turned away for long may wait twice as long again before it comes back."""
+"""A client that was turned away for long may wait twice as long again before it comes back."""
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
-    """A primary appears, is changed, grows by one, shrinks by two and is touched. Numbers of steps; 0 where there is none."""
+class Workload:
+    """Steps, and the numbers of those in which the primary is changed, grows, shrinks, is deleted and returns; 0 for none."""
 
     steps: tuple[Step, ...]
     changes: int = 0
     grows: int = 0
     shrinks: int = 0
+    deletes: int = 0
+    returns: int = 0
 
     @property
     def last(self) -> int:
-        """The touch; in an `outage` the rest."""
-        return len(self.steps)
-
-
-@dataclass(frozen=True, slots=True)
-class Removal:
-    """A primary appears, grows by one, and is deleted for good; then there is some rest, so that an outage lasts."""
-
-    steps: tuple[Step, ...]
-    deletes: int
-    grows: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Death:
-    """A primary appears, grows by one, is deleted, and is made anew as it was under the same name; then it is touched.
-
-    Between `deletes` and `returns` there is a moment's rest, in which a primary that is kept by a finalizer is terminating.
-    """
-
-    steps: tuple[Step, ...]
-    deletes: int
-    returns: int
-    grows: int = 0
-
-    @property
-    def last(self) -> int:
+        """The number of the last step: the touch, or the rest of an `outage` and of a `removal`."""
         return len(self.steps)
 
 
@@ -74,13 +50,8 @@ def appear(observed: Observed) -> Apply:
     return Apply(object=observed.scaled(replicas(observed)))
 
 
-def fresh(observed: Observed) -> bool:
-    """Whether a plan that ends watches with 410, or refuses them, needs a controller that was started anew: one that does not list
-    again at once waits longer each time, and would wait longest in the last plan of a run."""
-    return not observed.relists_at_once
-
-
-def life(observed: Observed) -> Life:
+def life(observed: Observed) -> Workload:
+    """A primary appears, is changed, grows by one, shrinks by two and is touched."""
     steps: list[Step] = [appear(observed)]
     if observed.change is not None:
         steps.append(observed.change)
@@ -88,10 +59,10 @@ def life(observed: Observed) -> Life:
     if observed.scale_path:
         steps += [observed.scale(replicas(observed) + 1), observed.scale(replicas(observed) - 1)]
     grows = len(steps) - 1 if observed.scale_path else 0
-    return Life((*steps, Touch(target=observed.target)), changes, grows, grows and grows + 1)
+    return Workload((*steps, Touch(target=observed.target)), changes, grows, grows and grows + 1)
 
 
-def outage(observed: Observed) -> Life:
+def outage(observed: Observed) -> Workload:
     """The same life, and then time in which nothing happens and what was broken off is not mended."""
     plan = life(observed)
     return replace(plan, steps=(*plan.steps, Rest(seconds=_OUTAGE_SECONDS)))
@@ -105,19 +76,21 @@ def glance(observed: Observed) -> tuple[Step, ...]:
 def news(observed: Observed) -> Iterator[tuple[str, tuple[Step, ...]]]:
     """A primary appears, is changed, and then something happens to one of its children, so that the controller looks again.
 
-    With what is changed, in words. Nothing without a child that the controller watches.
+    Yields what happens to it, in words, with the steps; nothing without a child that the controller creates and watches.
     """
-    child = next((child for child in observed.children if child.watched and child.creates), None)
-    if child is None:
-        return
-    beat = Heartbeat(resource=child.resource)
-    if observed.scale_path:
-        yield "scaled up", (appear(observed), observed.scale(replicas(observed) + 1), beat)
-    if observed.change is not None:
-        yield "changed", (appear(observed), observed.change, beat)
+    for child in observed.hideable[:1]:
+        beat = Heartbeat(resource=child.resource)
+        if observed.scale_path:
+            yield "scaled up", (appear(observed), observed.scale(replicas(observed) + 1), beat)
+        if observed.change is not None:
+            yield "changed", (appear(observed), observed.change, beat)
 
 
-def death(observed: Observed, *, rests: float = _TERMINATING_SECONDS) -> Death:
+def death(observed: Observed, *, rests: float = _TERMINATING_SECONDS) -> Workload:
+    """A primary appears, grows by one, is deleted, and is made anew as it was under the same name; then it is touched.
+
+    Between `deletes` and `returns` it rests so many seconds, in which a primary that is kept by a finalizer is terminating.
+    """
     steps: list[Step] = [appear(observed)]
     again = appear(observed)
     if observed.scale_path:
@@ -125,7 +98,7 @@ def death(observed: Observed, *, rests: float = _TERMINATING_SECONDS) -> Death:
         again = Apply(object=observed.scaled(replicas(observed) + 1))
     grows = len(steps) if observed.scale_path else 0
     steps += [Delete(target=observed.target), Rest(seconds=rests), again, Touch(target=observed.target)]
-    return Death(tuple(steps), deletes=len(steps) - 3, returns=len(steps) - 1, grows=grows)
+    return Workload(tuple(steps), grows=grows, deletes=len(steps) - 3, returns=len(steps) - 1)
 
 
 def stirred(observed: Observed, resource: str) -> list[int]:
@@ -159,6 +132,12 @@ def own_create(observed: Observed, resource: str) -> OwnWrite:
     return OwnWrite("patch" if "patch" in verbs and "create" not in verbs else "create")
 
 
+def hidden_creates(observed: Observed) -> list[HideOwnWrite]:
+    """For each resource that it creates and watches: what it creates first is hidden from it, and all that comes after."""
+    resources = [child.resource for child in observed.hideable]
+    return [HideOwnWrite(resource=each, write=own_create(observed, each)) for each in resources]
+
+
 def slow_to_start(observed: Observed) -> Settle:
     """For plans that restart it: its start may take longer than anything that it does, and being elected longer still."""
     settle = patient(observed)
@@ -171,9 +150,10 @@ def patient(observed: Observed, seconds: float = _OUTAGE_SECONDS) -> Settle:
     return structs.replace(settle, deadline_seconds=max(settle.deadline_seconds, _DEADLINE_SECONDS, _DEADLINE_FACTOR * seconds))
 
 
-def removal(observed: Observed) -> Removal:
+def removal(observed: Observed) -> Workload:
+    """A primary appears, grows by one, and is deleted for good; then there is some rest, so that an outage lasts."""
     died = death(observed, rests=_GONE_SECONDS)
-    return Removal(died.steps[: died.deletes + 1], died.deletes, died.grows)
+    return replace(died, steps=died.steps[: died.deletes + 1], returns=0)
 
 
 def patience(observed: Observed, holds: Sequence[float]) -> tuple[Step, ...]:

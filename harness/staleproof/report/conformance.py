@@ -1,120 +1,177 @@
-"""conformance.yaml: kind ConformanceReport, in the manner of Gateway API conformance. Derived from the report, never typed in.
+"""conformance.yaml: kind ConformanceReport, in the manner of Gateway API conformance, derived from the report.
 
-Trials under hostile faults are left out: no API server does that, so they say nothing about conformance.
+Trials under hostile faults are left out: no API server causes them, so they say nothing about conformance.
 """
 
 import hashlib
-from typing import Any
+from collections import Counter
+from typing import Annotated, Any, Literal
 
+import msgspec
 import yaml
+from msgspec import UNSET, UnsetType
 
 from staleproof.checks.catalog import REQUIREMENTS, Requirement
 from staleproof.checks.verdict import Outcome
-from staleproof.core.plan import API_VERSION
-from staleproof.report.model import Report, outcome, overall, refused, scored, verdicts_on
+from staleproof.core.plan import API_VERSION, ApiVersion
+from staleproof.report.model import Report, Word, outcome, overall, refused, scored, verdicts_on
 
 PROFILE = "WATCH-CACHE"
 _MUTABLE = frozenset({"", "latest", "main", "master", "head", "dev"})
+_WORDS = {"success": "Core succeeded", "partial": "Core partially succeeded", "failure": "Core failed"}
+
+Result = Literal["success", "partial", "failure"]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Keys are lower camel case; what is not set is not written."""
+
+
+class Tool(_Struct, frozen=True, kw_only=True):
+    """What made the report. `suite_digest` ties it to the exact suite and catalogue."""
+
+    name: str = "staleproof"
+    version: str
+    suite_digest: str
+
+
+class Metadata(_Struct, frozen=True, kw_only=True):
+    """Of the run. `date` is UTC, in ISO 8601."""
+
+    date: str
+    run_id: str
+    tool: Tool
+
+
+class NamedImplementation(_Struct, frozen=True, kw_only=True):
+    """Who made the controller, as they say; `contact` has addresses or names of people."""
+
+    organization: str
+    project: str
+    url: str
+    version: str
+    contact: tuple[str, ...]
+    image_digest: str | UnsetType = UNSET
+
+
+class RequirementResult(_Struct, frozen=True, kw_only=True):
+    """One requirement over the trials that exercised it, `trials` in number. `faults_...` are counted over these trials.
+
+    `reason` says why it was not passed. `reproduced` says in how many of its re-runs a failure came back. `evidence` is a digest of
+    the trials' histories.
+    """
+
+    name: str
+    result: Word
+    reason: str | UnsetType = UNSET
+    trials: Count
+    faults_planned: Count
+    faults_fired: Count
+    faults_refused: Count = 0
+    reproduced: Annotated[str, msgspec.Meta(pattern="^[0-9]+/[0-9]+$")] | UnsetType = UNSET
+    evidence: Annotated[str, msgspec.Meta(pattern="^(sha256:[0-9a-f]{64})?$")]
+
+
+class Statistics(_Struct, frozen=True, kw_only=True):
+    """How many requirements had each result."""
+
+    passed: Count
+    failed: Count
+    inconclusive: Count
+    skipped: Count = 0
+
+    @property
+    def result(self) -> Result:
+        if self.failed:
+            return "failure"
+        return "partial" if self.inconclusive else "success"
+
+    @property
+    def summary(self) -> str:
+        if self.result == "success":
+            return f"{_WORDS[self.result]}."
+        return f"{_WORDS[self.result]}: {self.failed} failed, {self.inconclusive} inconclusive, {self.passed} passed."
+
+
+class LevelResult(_Struct, frozen=True, kw_only=True):
+    """All requirements of a level."""
+
+    result: Result
+    statistics: Statistics
+    tests: tuple[RequirementResult, ...]
+
+
+class ProfileResult(_Struct, frozen=True, kw_only=True):
+    """A profile is a set of requirements; so far there is one."""
+
+    name: str
+    summary: str
+    core: LevelResult
+
+
+class ConformanceReport(_Struct, frozen=True, kw_only=True):
+    """The document. `not_submittable_because` says why nobody else could rely on it; `partial`: the run was interrupted."""
+
+    api_version: ApiVersion
+    kind: Literal["ConformanceReport"]
+    metadata: Metadata
+    implementation: NamedImplementation
+    environment: dict[str, str]
+    mode: str = "default"
+    seed: str = ""
+    profiles: tuple[ProfileResult, ...]
+    partial: bool = False
+    submittable: bool
+    not_submittable_because: tuple[str, ...] | UnsetType = UNSET
+    reproduce: str
+
 
 SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "title": "ConformanceReport",
-    "type": "object",
-    "required": ["apiVersion", "kind", "metadata", "implementation", "environment", "profiles", "submittable", "reproduce"],
-    "properties": {
-        "apiVersion": {"const": API_VERSION},
-        "kind": {"const": "ConformanceReport"},
-        "metadata": {"type": "object", "required": ["date", "runId", "tool"]},
-        "implementation": {"type": "object", "required": ["organization", "project", "url", "version", "contact"]},
-        "environment": {"type": "object"},
-        "mode": {"type": "string"},
-        "seed": {"type": "string"},
-        "profiles": {"type": "array", "items": {"$ref": "#/$defs/profile"}},
-        "submittable": {"type": "boolean"},
-        "notSubmittableBecause": {"type": "array", "items": {"type": "string"}},
-        "reproduce": {"type": "string"},
-        "partial": {"type": "boolean"},
-    },
-    "additionalProperties": False,
-    "$defs": {
-        "profile": {
-            "type": "object",
-            "required": ["name", "summary", "core"],
-            "properties": {"name": {"type": "string"}, "summary": {"type": "string"}, "core": {"$ref": "#/$defs/level"}},
-            "additionalProperties": False,
-        },
-        "level": {
-            "type": "object",
-            "required": ["result", "statistics", "tests"],
-            "properties": {
-                "result": {"enum": ["success", "partial", "failure"]},
-                "statistics": {
-                    "type": "object",
-                    "required": ["passed", "failed", "inconclusive", "skipped"],
-                    "additionalProperties": {"type": "integer", "minimum": 0},
-                },
-                "tests": {"type": "array", "items": {"$ref": "#/$defs/test"}},
-            },
-            "additionalProperties": False,
-        },
-        "test": {
-            "type": "object",
-            "required": ["name", "result", "trials", "faultsPlanned", "faultsFired", "evidence"],
-            "properties": {
-                "name": {"type": "string"},
-                "result": {"enum": ["passed", "failed", "inconclusive"]},
-                "reason": {"type": "string"},
-                "trials": {"type": "integer", "minimum": 0},
-                "faultsPlanned": {"type": "integer", "minimum": 0},
-                "faultsFired": {"type": "integer", "minimum": 0},
-                "faultsRefused": {"type": "integer", "minimum": 0},
-                "reproduced": {"type": "string", "pattern": "^[0-9]+/[0-9]+$"},
-                "evidence": {"type": "string", "pattern": "^(sha256:[0-9a-f]{64})?$"},
-            },
-            "additionalProperties": False,
-        },
-    },
+    **msgspec.json.schema(ConformanceReport),
 }
 
 
-def document(report: Report, *, suite_digest: str) -> dict[str, Any]:
-    """The ConformanceReport of a run, as it is written to YAML."""
-    counted = scored(report)
-    tests = [_test(requirement, counted) for requirement in REQUIREMENTS if requirement.level == "core"]
-    count = {word: sum(test["result"] == word for test in tests) for word in ("passed", "failed", "inconclusive")}
-    because = _not_submittable(report)
-    environment = {key: value for key, value in report.environment.items() if key != "staleproof"}
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "ConformanceReport",
-        "metadata": {
-            "date": report.date,
-            "runId": report.run_id,
-            "tool": {"name": "staleproof", "version": report.environment.get("staleproof", ""), "suiteDigest": suite_digest},
-        },
-        "implementation": _implementation(report),
-        "environment": environment,
-        "mode": "default",
-        "seed": report.seed,
-        "profiles": [
-            {
-                "name": PROFILE,
-                "summary": _summary(count),
-                "core": {"result": _result(count), "statistics": {**count, "skipped": 0}, "tests": tests},
-            }
-        ],
-        "partial": report.partial,
-        "submittable": not because,
-        **({"notSubmittableBecause": because} if because else {}),
-        "reproduce": report.reproduce,
-    }
+def conformance(report: Report, *, suite_digest: str) -> ConformanceReport:
+    """The ConformanceReport of a run."""
+    counted, told = scored(report), report.implementation
+    tests = tuple(_result(requirement, counted) for requirement in REQUIREMENTS if requirement.level == "core")
+    count = Counter(test.result for test in tests)
+    statistics = Statistics(passed=count["passed"], failed=count["failed"], inconclusive=count["inconclusive"])
+    because = tuple(_not_submittable(report))
+    return ConformanceReport(
+        api_version=API_VERSION,
+        kind="ConformanceReport",
+        metadata=Metadata(
+            date=report.date,
+            run_id=report.run_id,
+            tool=Tool(version=report.environment.get("staleproof", ""), suite_digest=suite_digest),
+        ),
+        implementation=NamedImplementation(**msgspec.structs.asdict(told) | {"image_digest": told.image_digest or UNSET}),
+        environment={key: value for key, value in report.environment.items() if key != "staleproof"},
+        seed=report.seed,
+        profiles=(
+            ProfileResult(
+                name=PROFILE,
+                summary=statistics.summary,
+                core=LevelResult(result=statistics.result, statistics=statistics, tests=tests),
+            ),
+        ),
+        partial=report.partial,
+        submittable=not because,
+        not_submittable_because=because or UNSET,
+        reproduce=report.reproduce,
+    )
 
 
 def to_yaml(report: Report, *, suite_digest: str) -> str:
-    return yaml.safe_dump(document(report, suite_digest=suite_digest), sort_keys=False, width=120, allow_unicode=True)
+    """conformance.yaml."""
+    document = msgspec.to_builtins(conformance(report, suite_digest=suite_digest))
+    return yaml.safe_dump(document, sort_keys=False, width=120, allow_unicode=True)
 
 
-def _test(requirement: Requirement, report: Report) -> dict[str, Any]:
+def _result(requirement: Requirement, report: Report) -> RequirementResult:
     """One requirement over all the trials that exercised it."""
     joined = overall(report)[requirement.slug]
     every = verdicts_on(requirement.slug, report.trials)
@@ -122,42 +179,17 @@ def _test(requirement: Requirement, report: Report) -> dict[str, Any]:
     reasons = [verdict.why for _, verdict in (counted or every) if outcome(verdict) is joined and verdict.why]
     failed = [trial for trial, verdict in counted if verdict.result == "failed"]
     digest = hashlib.sha256("".join(sorted(trial.evidence for trial, _ in counted)).encode()).hexdigest()
-    return {
-        "name": requirement.slug,
-        "result": joined.word,
-        **({"reason": reasons[0]} if reasons and joined is not Outcome.PASS else {}),
-        "trials": len(counted),
-        "faultsPlanned": sum(trial.faults_planned for trial, _ in counted),
-        "faultsFired": sum(trial.faults_fired for trial, _ in counted),
-        "faultsRefused": refused([trial for trial, _ in counted]),
-        **({"reproduced": f"{failed[0].reproduced[0]}/{failed[0].reproduced[1]}"} if failed else {}),
-        "evidence": f"sha256:{digest}" if counted else "",
-    }
-
-
-def _result(count: dict[str, int]) -> str:
-    if count["failed"]:
-        return "failure"
-    return "partial" if count["inconclusive"] else "success"
-
-
-def _summary(count: dict[str, int]) -> str:
-    words = {"success": "Core succeeded.", "partial": "Core partially succeeded", "failure": "Core failed"}[_result(count)]
-    if _result(count) == "success":
-        return words
-    return f"{words}: {count['failed']} failed, {count['inconclusive']} inconclusive, {count['passed']} passed."
-
-
-def _implementation(report: Report) -> dict[str, Any]:
-    told = report.implementation
-    return {
-        "organization": told.organization,
-        "project": told.project,
-        "url": told.url,
-        "version": told.version,
-        "contact": list(told.contact),
-        **({"imageDigest": told.image_digest} if told.image_digest else {}),
-    }
+    return RequirementResult(
+        name=requirement.slug,
+        result=joined.word,  # type: ignore[arg-type]  # one of the three words
+        reason=reasons[0] if reasons and joined is not Outcome.PASS else UNSET,
+        trials=len(counted),
+        faults_planned=sum(trial.faults_planned for trial, _ in counted),
+        faults_fired=sum(trial.faults_fired for trial, _ in counted),
+        faults_refused=refused([trial for trial, _ in counted]),
+        reproduced="{}/{}".format(*failed[0].reproduced) if failed else UNSET,
+        evidence=f"sha256:{digest}" if counted else "",
+    )
 
 
 def _not_submittable(report: Report) -> list[str]:

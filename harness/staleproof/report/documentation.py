@@ -1,4 +1,4 @@
-"""Tables and lists of the documentation, printed from code. `ci/docs` writes them between their markers; tests compare."""
+"""Tables and lists of the documentation, printed from code: `ci/docs` writes them between their markers, and tests compare."""
 
 import inspect
 import re
@@ -16,7 +16,7 @@ def catalogue() -> str:
 
 
 def requirements() -> str:
-    """Every requirement as a section of a Markdown page; its slug is the heading, so that it is the anchor, too."""
+    """Every requirement as a section of a Markdown page, with its slug as the heading and therefore as the anchor."""
     return "\n".join(_section(each) for each in REQUIREMENTS)
 
 

@@ -1,4 +1,4 @@
-"""report.json: what a run means. The one source of every other format; derived from verdicts, never typed in."""
+"""report.json: what a run means. Every other format comes from it, and it comes from the verdicts."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -7,6 +7,7 @@ import msgspec
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.verdict import Outcome
+from staleproof.core.plan import API_VERSION, ApiVersion
 from staleproof.core.time_breakdown import Spent
 
 Word = Literal["passed", "inconclusive", "failed"]
@@ -28,7 +29,8 @@ class RequirementVerdict(_Struct, frozen=True, kw_only=True):
 
 
 class FaultReport(_Struct, frozen=True, kw_only=True):
-    """A planned fault and what came of it: when (in seconds) and on what it fired or was refused, by which legality row, why."""
+    """A planned fault and what became of it: `at` how many seconds, and `on` what, it fired or was refused; by which legality row;
+    and why."""
 
     fault: str
     resource: str
@@ -42,9 +44,9 @@ class FaultReport(_Struct, frozen=True, kw_only=True):
 class TrialReport(_Struct, frozen=True, kw_only=True):
     """One trial. `folder` is relative to the run's; `evidence` is the sha256 of its history.jsonl.
 
-    `hostile` says what no API server does in it, in words: then it tells about robustness and is not scored. `faults` has one for
-    each planned fault; empty in reports from before they were told. `references_seconds` is what its references took, 0 when they
-    had been run for another plan; `spent` says where the trial's own seconds went.
+    `hostile` names what no API server does in it: such a trial tells about robustness and is not scored. `faults` has one for each
+    planned fault; it is empty in reports of older versions. `references_seconds` is what its references took, 0 when they had been
+    run for another plan; `spent` says where the trial's own seconds went.
     """
 
     name: str
@@ -76,9 +78,9 @@ class Implementation(_Struct, frozen=True, kw_only=True):
 
 
 class Report(_Struct, frozen=True, kw_only=True):
-    """A run. `partial` says that it was interrupted: what was finished is in it."""
+    """A run. `partial`: it was interrupted, and only the finished trials are in the report."""
 
-    api_version: Literal["staleproof.dev/v1alpha1"] = "staleproof.dev/v1alpha1"
+    api_version: ApiVersion = API_VERSION
     kind: Literal["Report"] = "Report"
     run_id: str
     date: str
@@ -91,11 +93,12 @@ class Report(_Struct, frozen=True, kw_only=True):
 
 
 def encode(report: Report) -> bytes:
+    """report.json, indented for people."""
     return msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n"
 
 
 def outcome(verdict: RequirementVerdict) -> Outcome:
-    """The value behind the words."""
+    """The outcome that these words stand for."""
     if verdict.result == "inconclusive":
         return Outcome.INCONCLUSIVE if verdict.exercised else Outcome.NOT_EXERCISED
     return Outcome.PASS if verdict.result == "passed" else Outcome.FAIL
@@ -112,12 +115,12 @@ def scored(report: Report) -> Report:
 
 
 def refused(trials: Sequence[TrialReport]) -> int:
-    """How many planned faults were refused because they would have been hostile, or could not be done."""
+    """How many planned faults were refused because they would have been hostile, or could not be carried out."""
     return sum(fault.outcome == "refused" for trial in trials for fault in trial.faults)
 
 
 def overall(report: Report) -> dict[str, Outcome]:
-    """Slug → what the whole run shows. The worst wins; not exercised in one trial is fine if it was in another.
+    """What the whole run shows of each requirement, by its slug: the worst of all trials, if any exercised it.
 
     A trial under hostile faults exercises nothing; it counts only when it was disturbed.
     """

@@ -1,4 +1,4 @@
-"""What a person reads at the end of a run: one table, one sentence. What is not scored (hostile, provisional) stands apart."""
+"""What people read at the end of a run: one table, one sentence. What is not scored (hostile, provisional) stands apart."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -24,9 +24,9 @@ _MOST_REASONS = 5
 
 
 def table(report: Report) -> Group:
-    """Requirement, result, trials that exercised it, faults fired of planned.
+    """A row for each requirement: its result, the trials that exercised it, and how many of their planned faults fired.
 
-    Below: why what did not pass did not, why which faults did not fire, and what was found that is not scored.
+    Below: why requirements did not pass, which faults did not fire and why, and findings that are not scored.
     """
     title = (
         f"staleproof · {len(report.trials)} trial{_s(len(report.trials))} · Kubernetes {report.environment.get('kubernetes', '?')}"
@@ -86,7 +86,7 @@ def _provisional(report: Report) -> Iterator[Text]:
 
 
 def _apart(report: Report) -> Iterator[Text]:
-    """Findings that no API server could bring about."""
+    """Findings under faults that no API server could cause."""
     found = [(trial, verdict) for trial in report.trials if trial.hostile for verdict in trial.verdicts if verdict.story]
     if found:
         yield Text("Not about conformance, because no API server does this, and not scored:", style="bold")
@@ -110,7 +110,7 @@ def _time(report: Report) -> Text:
 
 
 def _headline(verdict: RequirementVerdict) -> str:
-    """The first line of the story that says what was found."""
+    """The line of the story that says what was found, without the requirement's name."""
     lines = [line for line in verdict.story.splitlines() if line.startswith(verdict.requirement)]
     return lines[0].removeprefix(verdict.requirement).strip() if lines else verdict.why
 

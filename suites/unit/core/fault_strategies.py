@@ -1,45 +1,51 @@
-"""Every fault, drawn with every field that makes sense: for plans that are written and read, and for random schedules of a gate."""
+"""Every fault, drawn with every field that makes sense: for plans that are written and read, and for random schedules of a gate.
 
-from typing import Any
+Fields are drawn from their types, so a new fault is drawn without a line here; what is chosen otherwise is in `_CHOSEN`.
+"""
+
+from typing import Any, get_args
 
 from hypothesis import strategies as st
+from msgspec import inspect, structs
 
 from staleproof.core.fault import (
-    AddBookmarks,
     AnyFault,
-    Coalesce,
-    Compete,
-    DelayStream,
-    DropBookmarks,
-    DropFrame,
+    AvailabilityFault,
     Expire,
-    Hang,
     HideOwnWrite,
-    HoldStream,
+    HostileFault,
     Kill,
     LoseAnswer,
-    NoEndBookmark,
     OwnWrite,
-    PastSnapshot,
     Pause,
-    Refuse,
-    RefuseWatchList,
     Reject,
-    Reorder,
-    RepeatFrame,
+    RequestFault,
     Restart,
-    SeverStream,
     Skew,
     SlowAnswer,
-    SlowStart,
-    StaleRead,
+    StreamFault,
     Window,
 )
+from staleproof.core.fault.calls import RESET
+from staleproof.core.fault.model import ANY
 
 Faults = st.SearchStrategy[AnyFault]
+Fields = dict[str, st.SearchStrategy[Any]]
 SECONDS = st.sampled_from([0.5, 1.0, 3.0])
-RELEASES = st.sampled_from(["events", "trickle", "relist", "resume"])
 NTH = st.integers(1, 6)
+_WHOLE: Fields = {"resource": st.just(ANY)}
+_CHOSEN: dict[str, Fields] = {
+    "HideOwnWrite": {"write": st.builds(OwnWrite, st.just("create"), st.integers(1, 2))},
+    "Refuse": _WHOLE,
+    "RefuseWatchList": _WHOLE,
+    "Reject": {"code": st.sampled_from([0, 429, 500, 503, 504])},
+    "LoseAnswer": {"code": st.sampled_from([0, 500, 504]), "retry_after": st.none()},
+    "PastSnapshot": {"as_of_step": st.sampled_from([1, 1, 2, 3])},
+    "Kill": {"times": st.just(1)},
+    "Restart": _WHOLE,
+    "Pause": _WHOLE,
+}
+"""Fields of some faults in which not everything makes sense, or goes with everything."""
 
 
 def windows(steps: int) -> st.SearchStrategy[Window]:
@@ -52,105 +58,83 @@ def windows(steps: int) -> st.SearchStrategy[Window]:
 
 
 def stream_faults(resource: str, *, steps: int, namespace: str, name: str) -> Faults:
-    """Legal ones about the frames of streams."""
-    selectors = _selectors(resource, steps, namespace=namespace, name=name)
-    hold: dict[str, Any] = selectors | {"release": RELEASES}
-    own_write = st.builds(OwnWrite, st.just("create"), st.integers(1, 2))
-    end: dict[str, Any] = selectors | {"nth": st.none() | NTH}
-    lags = st.dictionaries(st.sampled_from([resource, "*"]), SECONDS, min_size=1)
-    return st.one_of(
-        st.builds(HoldStream, **hold),
-        st.builds(HideOwnWrite, write=own_write, **(hold | {"resource": st.just(resource)})),
-        st.builds(DelayStream, by_seconds=SECONDS, **selectors),
-        st.builds(Skew, by_seconds=lags, **selectors),
-        st.builds(SeverStream, how=st.sampled_from(["clean", "truncated", "reset"]), **end),
-        st.builds(Expire, at=st.sampled_from(["stream", "watch", "list"]), **end),
-        st.builds(DropBookmarks, **selectors),
-        st.builds(AddBookmarks, **selectors),
-        st.builds(SlowStart, by_seconds=SECONDS, then=st.sampled_from(["ends", "closes"]), **selectors),
-    )
-
-
-def opening_faults(resource: str, *, steps: int) -> Faults:
-    """Legal ones about how a client gets to its data."""
-    selectors: dict[str, Any] = {"resource": st.sampled_from([resource, "*"]), "window": windows(steps)}
-    whole: dict[str, Any] = {"resource": st.just("*"), "window": windows(steps)}
-    return st.one_of(
-        st.builds(Refuse, **whole),
-        st.builds(Hang, **selectors),
-        st.builds(Coalesce, **selectors),
-        st.builds(RefuseWatchList, how=st.sampled_from(["http", "event"]), **whole),
-        windows(steps).flatmap(
-            lambda window: st.builds(
-                PastSnapshot,
-                resource=st.sampled_from([resource, "*"]),
-                window=st.just(window),
-                as_of_step=st.integers(1, window.from_step),
-                hold=st.booleans(),
-            )
-        ),
-    )
-
-
-def read_faults(resource: str, *, steps: int) -> Faults:
-    """Legal ones about single reads."""
-    calls = _calls(resource, steps) | {"verb": st.sampled_from(["list", "watch", "read", "*"])}
-    return st.one_of(
-        st.builds(Reject, code=st.sampled_from([0, 429, 500, 503, 504]), **calls),
-        st.builds(SlowAnswer, by_seconds=SECONDS, moment=st.sampled_from(["before", "after"]), **calls),
-        st.builds(LoseAnswer, code=st.just(0), **calls),
-    )
-
-
-def write_faults(resource: str, *, steps: int) -> Faults:
-    """Legal ones about the controller's writes, and about its process."""
-    calls = _calls(resource, steps)
-    whole: dict[str, Any] = {"resource": st.just("*"), "window": windows(steps), "stays_down": st.booleans()}
-    return st.one_of(
-        st.builds(Reject, code=st.just(503), retry_after=st.none() | NTH, verb=st.just("write"), **calls),
-        st.builds(Compete, verb=st.sampled_from(["write", "create", "update", "patch", "delete"]), **calls),
-        st.builds(LoseAnswer, verb=st.just("create"), code=st.sampled_from([0, 500, 504]), **calls),
-        st.builds(
-            Kill,
-            moment=st.sampled_from(["before", "after"]),
-            stays_down=st.booleans(),
-            verb=st.just("update"),
-            **(calls | {"times": st.just(1)}),
-        ),
-        st.builds(Restart, gently=st.booleans(), **whole),
-        st.builds(Pause, resource=st.just("*"), window=windows(steps)),
-    )
-
-
-def hostile_faults(resource: str, *, window: st.SearchStrategy[Window]) -> dict[str, Faults]:
-    """By their names. The window is the caller's."""
-    selectors: dict[str, Any] = {"resource": st.sampled_from([resource, "*"]), "window": window}
-    one: dict[str, Any] = selectors | {"nth": st.none() | NTH}
-    return {
-        "DropFrame": st.builds(DropFrame, **one),
-        "RepeatFrame": st.builds(RepeatFrame, **one),
-        "Reorder": st.builds(Reorder, by_seconds=SECONDS, **one),
-        "NoEndBookmark": st.builds(NoEndBookmark, **selectors),
-        "StaleRead": st.builds(StaleRead, as_of_step=st.just(1), **selectors),
-    }
-
-
-def _selectors(resource: str, steps: int, *, namespace: str, name: str) -> dict[str, Any]:
-    """Mostly everything, sometimes one object or one stream."""
-    return {
-        "resource": st.sampled_from([resource, resource, "*"]),
+    """Legal ones about the frames of streams: mostly of everything, sometimes of one object or one stream."""
+    selectors: Fields = {
+        "resource": st.sampled_from([resource, resource, ANY]),
         "namespace": st.sampled_from(["", "", "", namespace, "elsewhere"]),
         "name": st.sampled_from(["", "", "", "", name]),
         "stream": st.sampled_from([None, None, None, None, 1, 2]),
         "window": windows(steps),
     }
-
-
-def _calls(resource: str, steps: int) -> dict[str, Any]:
-    return {
-        "resource": st.sampled_from([resource, "*"]),
-        "window": windows(steps),
-        "nth": st.integers(1, 3),
-        "times": st.none() | st.integers(1, 3),
-        "subresource": st.sampled_from([None, "", "status"]),
+    special = {
+        HideOwnWrite: selectors | {"resource": st.just(resource)},
+        Skew: selectors | {"by_seconds": st.dictionaries(st.sampled_from([resource, ANY]), SECONDS, min_size=1)},
     }
+    return st.one_of([_drawn(kind, special.get(kind, selectors)) for kind in (*get_args(StreamFault), Expire)])
+
+
+def opening_faults(resource: str, *, steps: int) -> Faults:
+    """Legal ones about how a client gets to its data."""
+    return st.one_of([_drawn(kind, _of(resource, windows(steps))) for kind in get_args(AvailabilityFault) if kind is not Expire])
+
+
+def read_faults(resource: str, *, steps: int) -> Faults:
+    """Legal ones about single reads."""
+    calls = _calls(resource, steps, "list", "watch", "read", "*")
+    lost = _drawn(LoseAnswer, calls).map(lambda fault: structs.replace(fault, code=RESET))
+    return st.one_of(_drawn(Reject, calls), _drawn(SlowAnswer, calls), lost)
+
+
+def write_faults(resource: str, *, steps: int) -> Faults:
+    """Legal ones about the controller's writes, and about its process."""
+    calls = _calls(resource, steps, "write", "create", "update", "patch", "delete")
+    return st.one_of(
+        *(_drawn(kind, calls) for kind in (*get_args(RequestFault), Kill)),
+        *(_drawn(kind, _of(resource, windows(steps))) for kind in (Restart, Pause)),
+    )
+
+
+def hostile_faults(resource: str, *, window: st.SearchStrategy[Window]) -> dict[str, Faults]:
+    """By their names. The window is the caller's."""
+    fields = _of(resource, window) | {"as_of_step": st.just(1)}
+    return {kind.__name__: _drawn(kind, fields) for kind in get_args(HostileFault)}
+
+
+def _of(resource: str, window: st.SearchStrategy[Window]) -> Fields:
+    return {"resource": st.sampled_from([resource, ANY]), "window": window}
+
+
+def _calls(resource: str, steps: int, *verbs: str) -> Fields:
+    few = st.integers(1, 3)
+    subresource = st.sampled_from([None, "", "status"])
+    return _of(resource, windows(steps)) | {
+        "verb": st.sampled_from(verbs),
+        "nth": few,
+        "times": st.none() | few,
+        "subresource": subresource,
+    }
+
+
+def _drawn(kind: type[AnyFault], fields: Fields) -> Faults:
+    """With these fields, and the others by their types. Selectors that are not given are left alone, and what is a misfit, out."""
+    chosen = fields | _CHOSEN.get(kind.__name__, {})
+    known = inspect.type_info(kind).fields  # type: ignore[attr-defined]  # of a struct
+    others = {field.name: _of_type(field.type) for field in known if field.name not in (*chosen, "stream")}
+    made = {name: values for name, values in others.items() if values is not None}
+    made |= {name: values for name, values in chosen.items() if name in kind.__struct_fields__}
+    return st.builds(kind, **made).filter(lambda fault: all(misfit.row for misfit in fault.misfits()))
+
+
+def _of_type(kind: inspect.Type) -> st.SearchStrategy[Any] | None:
+    match kind:
+        case inspect.LiteralType(values=values):
+            return st.sampled_from(values)
+        case inspect.IntType():
+            return NTH
+        case inspect.FloatType():
+            return SECONDS
+        case inspect.BoolType():
+            return st.booleans()
+        case inspect.UnionType(types=types) if (inner := _of_type(types[0])) is not None:
+            return st.none() | inner
+    return None

@@ -49,8 +49,12 @@ def test_a_body_is_read() -> None:
         (body(fault=[]), AddFault, "fault: expected an object, found list"),
         (body(), AddFault, "fault is missing"),
         (body(fauls=[]), InstallPlan, "there is no field 'fauls'; did you mean 'faults'?"),
-        (body(contract="hostil"), InstallPlan, "contract is 'hostil'; did you mean 'hostile'?"),
-        (body(faults=[HOLD | {"release": "evnts"}]), InstallPlan, "fault 1 (Hold): release is 'evnts'; did you mean 'events'?"),
+        (body(contract="hostil"), InstallPlan, "contract is 'hostil', expected one of hostile, legal; did you mean 'hostile'?"),
+        (
+            body(faults=[HOLD | {"release": "evnts"}]),
+            InstallPlan,
+            "fault 1 (Hold): release is 'evnts', expected one of events, relist, resume, trickle; did you mean 'events'?",
+        ),
         (body(fault=HOLD | {"window": {"fromStp": 1}}), AddFault, "did you mean 'window.fromStep'?"),
         (body(faults=[{"fault": ["Hold"]}]), InstallPlan, "fault 1"),
         (
@@ -63,7 +67,7 @@ def test_a_body_is_read() -> None:
         (body(step=0), Step, "steps are counted from 1"),
         (body(resource="pods"), Release, "resource and revision go together"),
         (body(revision=7), Release, "resource and revision go together"),
-        (body(resource="pods", how="softly"), SeverStreams, "how is 'softly'; there are "),
+        (body(resource="pods", how="softly"), SeverStreams, "how is 'softly', expected one of "),
     ],
 )
 def test_what_makes_no_sense_is_refused(data: bytes, model: type, said: str) -> None:

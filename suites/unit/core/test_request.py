@@ -69,54 +69,25 @@ def test_parse(line: str, expected: tuple[str, str, str, str, str]) -> None:
     assert (request.verb, request.resource, request.namespace, request.name, request.subresource) == expected
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/",
-        "",
-        "/api",
-        "/api/",
-        "/api/v1",
-        "/api/v1/",
-        "/api/v1/watch",
-        "/api/v1/watch/",
-        "/apis",
-        "/apis/apps",
-        "/apis/apps/v1",
-        "/apis/apps/v1/",
-        "/healthz",
-        "/livez?verbose",
-        "/version",
-        "/metrics",
-        "/openapi/v2",
-        "/openapi/v3/api/v1",
-        "/logs/api/v1/pods",
-    ],
-)
+NO_RESOURCE = """
+    / /api /api/ /api/v1 /api/v1/ /api/v1/watch /api/v1/watch/ /apis /apis/apps /apis/apps/v1 /apis/apps/v1/
+    /healthz /livez?verbose /version /metrics /openapi/v2 /openapi/v3/api/v1 /logs/api/v1/pods
+"""
+
+
+@pytest.mark.parametrize("path", ["", *NO_RESOURCE.split()])
 def test_paths_that_are_not_about_a_resource(path: str) -> None:
     assert parse("GET", path) is None
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("", False),
-        ("limit=5", False),
-        ("watch=0", False),
-        ("watch=false", False),
-        ("watch=False", False),
-        ("watch=FALSE", False),
-        ("watch", True),
-        ("watch=", True),
-        ("watch=1", True),
-        ("watch=true", True),
-        ("watch=no", True),
-        ("watch=00", True),
-        ("limit=5&watch=true", True),
-    ],
-)
-def test_only_an_absent_parameter_0_and_false_mean_no(query: str, *, expected: bool) -> None:
-    assert get(query).is_watch is expected
+@pytest.mark.parametrize("query", ["", "limit=5", "watch=0", "watch=false", "watch=False", "watch=FALSE"])
+def test_an_absent_parameter_0_and_false_mean_no(query: str) -> None:
+    assert not get(query).is_watch
+
+
+@pytest.mark.parametrize("query", ["watch", "watch=", "watch=1", "watch=true", "watch=no", "watch=00", "limit=5&watch=true"])
+def test_everything_else_means_yes(query: str) -> None:
+    assert get(query).is_watch
 
 
 def get(query: str) -> ApiRequest:
@@ -158,40 +129,18 @@ def test_the_selector_is_one_string(query: str, selector: str) -> None:
     assert get(query).selector == selector
 
 
-@pytest.mark.parametrize(
-    ("verb", "writes"),
-    [
-        ("get", False),
-        ("list", False),
-        ("watch", False),
-        ("other", False),
-        ("create", True),
-        ("update", True),
-        ("patch", True),
-        ("delete", True),
-        ("deletecollection", True),
-    ],
-)
-def test_which_verbs_write(verb: str, *, writes: bool) -> None:
-    assert ApiRequest(verb, "pods", "a", "", "", {}).is_write is writes
+@pytest.mark.parametrize("verb", ["get", "list", "watch", "other", "create", "update", "patch", "delete", "deletecollection"])
+def test_which_verbs_write(verb: str) -> None:
+    assert ApiRequest(verb, "pods", "a", "", "", {}).is_write is (verb not in ("get", "list", "watch", "other"))
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/api/v1/namespaces/a/pods/x/exec?command=ls", True),
-        ("/api/v1/namespaces/a/pods/x/attach", True),
-        ("/api/v1/namespaces/a/pods/x/portforward", True),
-        ("/api/v1/namespaces/a/pods/x/log?follow=true", True),
-        ("/api/v1/namespaces/a/pods/x/proxy", True),
-        ("/api/v1/namespaces/a/services/x/proxy/a/b", True),
-        ("/api/v1/namespaces/a/pods/x/status", False),
-        ("/api/v1/namespaces/a/pods/log", False),
-        ("/healthz", False),
-    ],
-)
-def test_long_running(path: str, *, expected: bool) -> None:
-    assert is_long_running(parse("GET", path)) is expected
+LONG = "pods/x/exec?command=ls pods/x/attach pods/x/portforward pods/x/log?follow=true pods/x/proxy services/x/proxy/a/b"
+
+
+@pytest.mark.parametrize("path", [*LONG.split(), "pods/x/status", "pods/log"])
+def test_long_running(path: str) -> None:
+    assert is_long_running(parse("GET", f"/api/v1/namespaces/a/{path}")) is (path in LONG.split())
+    assert not is_long_running(parse("GET", "/healthz"))
 
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"

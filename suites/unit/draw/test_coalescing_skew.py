@@ -1,24 +1,11 @@
 """Plans of the coalescing-and-skew scenario: each can be run, and its faults are sure to fire."""
 
-from hypothesis import given
-
 from staleproof.core.fault import Coalesce, Skew, Window
-from staleproof.core.observed import Observed
-from staleproof.draw.coalescing_skew import FAMILIES, SCENARIO, coalesce, hide_first_write, hold, lag
-from staleproof.draw.profile import PROFILES, STANDARD, Profile
+from staleproof.draw.coalescing_skew import coalesce, hide_first_write, hold, lag
+from staleproof.draw.profile import STANDARD
 from staleproof.draw.workloads import glance, life
 
-from .seen import MAPS, PODS, WIDGETS, check, controllers, profiles, widgets
-
-
-@given(controllers(), profiles)
-def test_plans_make_sense(of: Observed, profile: Profile) -> None:
-    plans = [plan for family in FAMILIES.values() for plan in family(of, profile)]
-
-    for plan in plans:
-        check(plan, of)
-        assert plan.scenario == SCENARIO
-    assert len({plan.title for plan in plans}) == len(plans)
+from .seen import MAPS, PODS, WIDGETS, widgets
 
 
 def test_the_primary_and_everything_is_out_of_sight_while_the_primary_changes() -> None:
@@ -44,7 +31,3 @@ def test_the_primary_is_behind_from_the_first_own_write_on() -> None:
 
     assert plan.steps == glance(widgets())
     assert list(hide_first_write(widgets(finalizer=False), STANDARD)) == []
-
-
-def test_a_smoke_run_tries_one_of_each_kind_at_most() -> None:
-    assert all(len(list(family(widgets(), PROFILES["smoke"]))) <= 1 for family in FAMILIES.values())

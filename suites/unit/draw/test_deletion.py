@@ -1,40 +1,17 @@
 """Plans of the deletion scenario."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from hypothesis import given
-
 from staleproof.core.fault import HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Reject, Window
-from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.plan import Apply, Patch, Plan, Recreate
+from staleproof.core.observed import ChildKind
+from staleproof.core.plan import Apply, Patch, Recreate
 from staleproof.draw import deletion
-from staleproof.draw.profile import PROFILES, STANDARD, Profile
+from staleproof.draw.profile import STANDARD
 from staleproof.draw.workloads import death, removal
 
-from .seen import MAPS, PODS, TARGET, WIDGETS, check, controllers, profiles, sample, widgets
+from .seen import MAPS, PODS, TARGET, WIDGETS, sample, widgets
 
 NAMED = ChildKind("pods", creates=4, deletes=3, stable_names=True)
-
-
-def plans(of: Observed, profile: Profile = STANDARD) -> Iterator[Plan]:
-    for family in deletion.FAMILIES.values():
-        yield from family(of, profile)
-
-
-@given(controllers(), profiles)
-def test_plans_make_sense(of: Observed, profile: Profile) -> None:
-    found = list(plans(of, profile))
-
-    for plan in found:
-        check(plan, of)
-        assert plan.scenario == deletion.SCENARIO
-    assert len({plan.title for plan in found}) == len(found)
-
-
-@given(controllers())
-def test_smoke_is_a_part_of_standard(of: Observed) -> None:
-    assert {plan.title for plan in plans(of, PROFILES["smoke"])} <= {plan.title for plan in plans(of)}
 
 
 def test_the_last_child_is_recreated_unseen_and_then_scaled_away() -> None:

@@ -1,20 +1,10 @@
 """Plans of the isolation scenario."""
 
-from hypothesis import given
-
-from staleproof.core.observed import Observed
 from staleproof.core.plan import Apply
 from staleproof.draw import isolation
-from staleproof.draw.profile import STANDARD, Profile
+from staleproof.draw.profile import STANDARD
 
-from .seen import MAPS, PODS, WIDGETS, check, controllers, profiles, widgets
-
-
-@given(controllers(), profiles)
-def test_plans_make_sense(of: Observed, profile: Profile) -> None:
-    for plan in isolation.second_primary(of, profile):
-        check(plan, of)
-        assert plan.scenario == isolation.SCENARIO
+from .seen import MAPS, PODS, WIDGETS, widgets
 
 
 def test_the_second_primary_is_the_same_under_another_name() -> None:

@@ -2,21 +2,11 @@
 
 from dataclasses import replace
 
-from hypothesis import given
-
-from staleproof.core.observed import Observed
 from staleproof.draw import metrics
-from staleproof.draw.profile import STANDARD, Profile
+from staleproof.draw.profile import STANDARD
 from staleproof.draw.workloads import life
 
-from .seen import check, controllers, profiles, widgets
-
-
-@given(controllers(), profiles)
-def test_plans_make_sense(of: Observed, profile: Profile) -> None:
-    for plan in metrics.behind_for_a_while(of, profile):
-        check(plan, of)
-        assert plan.scenario == metrics.SCENARIO
+from .seen import widgets
 
 
 def test_it_is_behind_for_a_while_and_then_looks_once_more() -> None:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 
 from staleproof.core.observed import Observed
-from staleproof.draw.profile import PROFILES, STANDARD
-from staleproof.draw.scenarios import FAMILIES, canonical_plans, families
+from staleproof.draw.profile import PROFILES, Profile
+from staleproof.draw.scenarios import FAMILIES, Family, canonical_plans, families
 
-from .seen import controllers, widgets
+from .seen import check, controllers, profiles, widgets
 
 SUITE = Path(__file__).parents[2] / "conformance"
 SCENARIOS = sorted({family.scenario for family in FAMILIES})
@@ -29,13 +29,29 @@ def test_a_controller_that_gives_every_occasion_is_shown_every_scenario() -> Non
     assert {plan.scenario for plan in canonical_plans(widgets())} >= set(SCENARIOS) - {"metrics"}
 
 
-@given(controllers())
-def test_titles_tell_plans_apart(observed: Observed) -> None:
-    titles = [(plan.scenario, plan.title) for plan in canonical_plans(observed)]
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: f"{family.scenario}-{family.name}")
+@given(controllers(), profiles)
+def test_plans_make_sense(family: Family, of: Observed, profile: Profile) -> None:
+    """Each can be run, can be written down, and its faults are sure to fire."""
+    for plan in family.plans(of, profile):
+        check(plan, of)
+        assert plan.scenario == family.scenario
+
+
+@given(controllers(), profiles)
+def test_titles_tell_plans_apart(of: Observed, profile: Profile) -> None:
+    titles = [(plan.scenario, plan.title) for plan in canonical_plans(of, profile)]
     assert len(titles) == len(set(titles))
 
 
 @given(controllers())
-def test_smoke_is_a_part_of_the_standard(observed: Observed) -> None:
-    smoke = list(canonical_plans(observed, PROFILES["smoke"]))
-    assert len(smoke) <= len(list(canonical_plans(observed, STANDARD)))
+def test_smoke_is_a_part_of_the_standard(of: Observed) -> None:
+    smoke, standard = (list(canonical_plans(of, PROFILES[name])) for name in ("smoke", "standard"))
+    assert len(smoke) <= len(standard)
+    longer = {plan.title for plan in smoke} - {plan.title for plan in standard}
+    assert all(title.endswith("for up to 2 s") for title in longer)
+
+
+@pytest.mark.parametrize("scenario", ["api-failure", "coalescing-skew", "deletion", "isolation", "metrics", "status", "streams"])
+def test_a_smoke_run_tries_one_of_each_kind_at_most(scenario: str) -> None:
+    assert all(len(list(family(widgets(), PROFILES["smoke"]))) <= 1 for family in families(scenario))

@@ -8,8 +8,11 @@ import pytest
 from rich.console import Console
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
-from staleproof.report.model import FaultReport, Report, RequirementVerdict, TrialReport, Word
+from staleproof.report.model import FaultReport, Report, RequirementVerdict, Word
 from staleproof.report.terminal import sentence, table
+
+from . import runs
+from .runs import trial, verdict
 
 SLUGS = [requirement.slug for requirement in REQUIREMENTS]
 FIRST, SECOND, THIRD = SLUGS[:3]
@@ -18,31 +21,11 @@ _HEAD = 3
 
 
 def said(slug: str, result: Word, *, exercised: bool = True, why: str = "", story: str = "") -> RequirementVerdict:
-    return RequirementVerdict(requirement=slug, result=result, exercised=exercised, why=why, story=story)
+    return verdict(slug, (result, exercised), why=why, story=story)
 
 
-def report(*trials: tuple[RequirementVerdict, ...], planned: int = 2, fired: int = 1) -> Report:
-    return Report(
-        run_id="run",
-        date="2026-01-01T00:00:00+00:00",
-        reproduce="pytest",
-        environment={"kubernetes": "v1.36.3"},
-        trials=tuple(
-            TrialReport(
-                name=str(number),
-                scenario="own-writes",
-                title="",
-                folder=f"trials/{number}",
-                evidence="0" * 64,
-                seconds=1.0,
-                faults_planned=planned,
-                faults_fired=fired,
-                reproduced=(0, 0),
-                verdicts=verdicts,
-            )
-            for number, verdicts in enumerate(trials, 1)
-        ),
-    )
+def report(*trials: tuple[RequirementVerdict, ...]) -> Report:
+    return runs.report(*(trial(str(number), *verdicts) for number, verdicts in enumerate(trials, 1)))
 
 
 PASSED = tuple(said(slug, "passed") for slug in SLUGS)

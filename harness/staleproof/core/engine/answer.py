@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import msgspec
 
 from staleproof.core.engine import protobuf
-from staleproof.core.entry import Item, Outcome
+from staleproof.core.entry import Item, RequestOutcome
 from staleproof.core.resource_version import revision
 
 
@@ -80,7 +80,7 @@ _table = msgspec.json.Decoder(_Table)
 _options = msgspec.json.Decoder(_DeleteOptions)
 
 
-def outcome_of(code: int, *, retry_after: bool) -> Outcome:
+def outcome_of(code: int, *, retry_after: bool) -> RequestOutcome:
     """What the client may conclude from a status.
 
     Retry-After is sent only for requests that were not executed (legality rows 28, 29, 31). Any other 5xx may have been sent after

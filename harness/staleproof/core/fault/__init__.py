@@ -1,13 +1,15 @@
-"""The faults a plan may hold: small values, one decision each. `AnyFault` is all of them.
+"""The faults that a plan may hold: small values, one decision each. `AnyFault` is all of them.
 
 **legal**: a contract-respecting API server and network could have produced exactly what the client observes. **hostile**: none
-could; findings made under it never count. `legality` has the table, `decision` what a fault may answer, `model` what a fault is.
+could; findings made under it never count. `legality` has the table, `decision` what a fault may answer, `effects` what it does to a
+controller, `model` what a fault is.
 """
 
 from staleproof.core.fault.availability import Coalesce, Expire, Hang, PastSnapshot, Refuse, RefuseWatchList
 from staleproof.core.fault.calls import Compete, LoseAnswer, Reject, SlowAnswer
+from staleproof.core.fault.effects import Effect
 from staleproof.core.fault.hostile import DropFrame, NoEndBookmark, Reorder, RepeatFrame, StaleRead
-from staleproof.core.fault.model import CallFault, Effect, Fault, Misfit, OwnWrite, Place, Seat, Window
+from staleproof.core.fault.model import CallFault, Fault, Misfit, OwnWrite, Place, Seat, Window
 from staleproof.core.fault.process import Kill, Pause, Restart
 from staleproof.core.fault.streams import (
     AddBookmarks,
@@ -21,38 +23,17 @@ from staleproof.core.fault.streams import (
     SlowStart,
 )
 
-AnyFault = (
-    HoldStream
-    | HideOwnWrite
-    | DelayStream
-    | Skew
-    | SeverStream
-    | Refuse
-    | Hang
-    | Expire
-    | Coalesce
-    | DropBookmarks
-    | AddBookmarks
-    | SlowStart
-    | RefuseWatchList
-    | PastSnapshot
-    | Reject
-    | Compete
-    | LoseAnswer
-    | SlowAnswer
-    | Kill
-    | Restart
-    | Pause
-    | DropFrame
-    | RepeatFrame
-    | Reorder
-    | NoEndBookmark
-    | StaleRead
-)
+StreamFault = HoldStream | HideOwnWrite | DelayStream | Skew | SeverStream | DropBookmarks | AddBookmarks | SlowStart
+AvailabilityFault = Refuse | Hang | Expire | Coalesce | RefuseWatchList | PastSnapshot
+RequestFault = Reject | Compete | LoseAnswer | SlowAnswer
+ProcessFault = Kill | Restart | Pause
+HostileFault = DropFrame | RepeatFrame | Reorder | NoEndBookmark | StaleRead
+AnyFault = StreamFault | AvailabilityFault | RequestFault | ProcessFault | HostileFault
 
 __all__ = [
     "AddBookmarks",
     "AnyFault",
+    "AvailabilityFault",
     "CallFault",
     "Coalesce",
     "Compete",
@@ -65,6 +46,7 @@ __all__ = [
     "Hang",
     "HideOwnWrite",
     "HoldStream",
+    "HostileFault",
     "Kill",
     "LoseAnswer",
     "Misfit",
@@ -73,12 +55,14 @@ __all__ = [
     "PastSnapshot",
     "Pause",
     "Place",
+    "ProcessFault",
     "Refuse",
     "RefuseWatchList",
     "Reject",
     "Release",
     "Reorder",
     "RepeatFrame",
+    "RequestFault",
     "Restart",
     "Seat",
     "SeverStream",
@@ -86,5 +70,6 @@ __all__ = [
     "SlowAnswer",
     "SlowStart",
     "StaleRead",
+    "StreamFault",
     "Window",
 ]

@@ -1,7 +1,7 @@
 """Legal faults about how a client gets to its data: refused, hanging, expired, coalesced, from the past."""
 
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import Literal
 
 from staleproof.core.fault.decision import (
     HOLD,
@@ -17,7 +17,7 @@ from staleproof.core.fault.decision import (
     Stall,
 )
 from staleproof.core.fault.legality import expiry_is_hostile, is_start_only, past_is_hostile
-from staleproof.core.fault.model import ANY, Effect, Fault, Misfit, Place, positive
+from staleproof.core.fault.model import ANY, Fault, Misfit, Place, Positive, Resource
 from staleproof.core.frame import Frame
 from staleproof.core.request import ApiRequest
 
@@ -25,16 +25,13 @@ GONE = Reply(410, "Expired", "too old resource version")
 
 
 class Refuse(Fault, frozen=True, kw_only=True, tag="Refuse"):
-    """Refuse every connection, as a server that is down does; who is connected is reset when it opens."""
+    """Refuse every connection, as a server that is down does; open connections are reset when it opens."""
 
-    row: ClassVar[str] = "7"
-    does: ClassVar[tuple[Effect, ...]] = ("cuts", "skips", "disconnects")
-    says: ClassVar[str] = "nobody could connect to the API server"
-    resource: str = ANY
-
-    @property
-    def refuses_connections(self) -> bool:
-        return True
+    row = "7"
+    does = ("cuts", "skips", "disconnects")
+    says = "nobody could connect to the API server"
+    refuses_connections = True
+    resource: Resource = ANY
 
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()
@@ -43,12 +40,13 @@ class Refuse(Fault, frozen=True, kw_only=True, tag="Refuse"):
 
 
 class Hang(Fault, frozen=True, kw_only=True, tag="Hang"):
-    """No bytes and no close, on streams and for requests, which are not executed; reset when it closes."""
+    """No bytes and no close, on streams and for requests, which are not executed; all are reset when it closes."""
 
-    row: ClassVar[str] = "8"
-    does: ClassVar[tuple[Effect, ...]] = ("cuts", "disconnects")
-    says: ClassVar[str] = "its {} streams and requests hung"
-    says_of_all: ClassVar[str] = "all its streams and requests hung"
+    row = "8"
+    does = ("cuts", "disconnects")
+    says = "its {} streams and requests hung"
+    says_of_all = "all its streams and requests hung"
+    on_close = "reset"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return HOLD
@@ -56,25 +54,21 @@ class Hang(Fault, frozen=True, kw_only=True, tag="Hang"):
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
         return Stall("reset")
 
-    @property
-    def on_close(self) -> End | None:
-        return "reset"
-
 
 class Expire(Fault, frozen=True, kw_only=True, tag="Expire"):
     """Answer 410 Expired, until the client lists again.
 
     `at` says where: `stream`, as an ERROR event in the open streams (at once, or in place of the nth frame of each) and for every
-    resumption from before; `watch`, as an HTTP answer to every resumption, the open streams ending cleanly; `list`, as an HTTP
+    resumption behind them; `watch`, as an HTTP answer to every resumption, the open streams ending cleanly; `list`, as an HTTP
     answer to LISTs of a given resourceVersion or continue token (never to others: a consistent read needs no history).
     """
 
-    row: ClassVar[str] = "11"
-    does: ClassVar[tuple[Effect, ...]] = ("expires", "skips")
-    says: ClassVar[str] = "its {} stream got 410 Expired"
-    says_of_all: ClassVar[str] = "all its streams got 410 Expired"
+    row = "11"
+    does = ("expires", "skips")
+    says = "its {} stream got 410 Expired"
+    says_of_all = "all its streams got 410 Expired"
     at: Literal["stream", "watch", "list"] = "stream"
-    nth: int | None = None
+    nth: Positive | None = None
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         if place.nth != self.nth or self.at == "list":
@@ -100,25 +94,21 @@ class Expire(Fault, frozen=True, kw_only=True, tag="Expire"):
 
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()
-        yield from positive(nth=self.nth)
         if self.name and self.at == "list":
             yield Misfit(f"a LIST is about a collection, so name {self.name} never matches; leave name out")
 
 
 class Coalesce(Fault, frozen=True, kw_only=True, tag="Coalesce"):
-    """End the streams, keep the client waiting while things change, then answer 410: what lay between it never sees."""
+    """End the streams, keep the client waiting while things change, then answer 410: it never sees what happened in between."""
 
-    row: ClassVar[str] = "9"
-    does: ClassVar[tuple[Effect, ...]] = ("hides", "expires", "skips")
-    says: ClassVar[str] = "its {} stream ended, and it could neither watch nor list"
-    says_of_all: ClassVar[str] = "all its streams ended, and it could neither watch nor list"
+    row = "9"
+    does = ("hides", "expires", "skips")
+    says = "its {} stream ended, and it could neither watch nor list"
+    says_of_all = "all its streams ended, and it could neither watch nor list"
+    on_open = "gone"
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
         return Stall("forward") if request.verb in ("watch", "list") else PASS
-
-    @property
-    def on_open(self) -> End | None:
-        return "gone"
 
 
 class RefuseWatchList(Fault, frozen=True, kw_only=True, tag="RefuseWatchList"):
@@ -127,10 +117,10 @@ class RefuseWatchList(Fault, frozen=True, kw_only=True, tag="RefuseWatchList"):
     `http` answers 422 Invalid, `event` an ERROR event in a stream that then ends.
     """
 
-    row: ClassVar[str] = "26"
-    does: ClassVar[tuple[Effect, ...]] = ("refuses-watch-lists",)
-    says: ClassVar[str] = "every WatchList was refused"
-    resource: str = ANY
+    row = "26"
+    does = ("refuses-watch-lists",)
+    says = "every WatchList was refused"
+    resource: Resource = ANY
     how: Literal["http", "event"] = "http"
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
@@ -165,16 +155,16 @@ class RefuseWatchList(Fault, frozen=True, kw_only=True, tag="RefuseWatchList"):
 class PastSnapshot(Fault, frozen=True, kw_only=True, tag="PastSnapshot"):
     """Answer reads of resourceVersion 0 with the state at the beginning of an earlier step, as another, lagging API server may.
 
-    Only LISTs with resourceVersion 0 and WATCHes that ask for the state without sendInitialEvents; every other read is answered as
-    ever. The API server itself gives the past state (a LIST of exactly that resourceVersion), selectors and formats included. With
-    `hold` the watch that goes on from there is held until the fault closes.
+    These are LISTs with resourceVersion 0 and WATCHes that ask for the state without sendInitialEvents; other reads are answered as
+    usual. The past state comes from the API server itself (a LIST of exactly that resourceVersion), selectors and formats included.
+    With `hold` the watch that goes on from there is held until the fault closes.
     """
 
-    row: ClassVar[str] = "24"
-    does: ClassVar[tuple[Effect, ...]] = ("rewinds",)
-    says: ClassVar[str] = "reads of {} with resourceVersion 0 were answered from the past"
-    resource: str = ANY
-    as_of_step: int = 1
+    row = "24"
+    does = ("rewinds",)
+    says = "reads of {} with resourceVersion 0 were answered from the past"
+    resource: Resource = ANY
+    as_of_step: Positive = 1
     hold: bool = True
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
@@ -192,7 +182,6 @@ class PastSnapshot(Fault, frozen=True, kw_only=True, tag="PastSnapshot"):
 
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()
-        yield from positive(as_of_step=self.as_of_step)
         if self.as_of_step > self.window.from_step:
             yield Misfit(f"asOfStep {self.as_of_step} lies after fromStep {self.window.from_step}: the future, not the past")
         if self.name:

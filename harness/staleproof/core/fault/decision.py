@@ -5,8 +5,8 @@ from typing import Literal
 import msgspec
 
 End = Literal["clean", "truncated", "reset", "expired", "gone"]
-"""How a stream ends: last chunk; in the middle of a frame, without a last chunk; TCP reset; an ERROR event with code 410, then the
-last chunk; last chunk, and every resumption is answered with HTTP 410 until the client lists."""
+"""How a stream ends: with the last chunk; in the middle of a frame, without a last chunk; with a TCP reset; with an ERROR event of
+code 410 and the last chunk; with the last chunk, after which every resumption is answered with HTTP 410 until the client lists."""
 
 
 class Pass(msgspec.Struct, frozen=True):
@@ -40,8 +40,8 @@ class Follow(msgspec.Struct, frozen=True):
 
 
 class Sever(msgspec.Struct, frozen=True):
-    """End the stream in place of this frame. What was waiting is discarded, and the client resumes from what it got; or, if
-    `discard` is off, leaves first."""
+    """End the stream in place of this frame. What was waiting is discarded, and the client resumes behind what it got; without
+    `discard`, what was waiting leaves first."""
 
     how: End
     discard: bool = True
@@ -51,7 +51,7 @@ class Sever(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """Answer with this Status in place of the API server. Before forwarding: nothing was executed."""
+    """Answer with this Status in place of the API server's answer. Before forwarding: nothing was executed."""
 
     code: int
     reason: str
@@ -78,13 +78,13 @@ class Wait(msgspec.Struct, frozen=True):
 
 
 class Stall(msgspec.Struct, frozen=True):
-    """Nothing happens until the fault closes; then the connection is reset, or the request goes on as if it came then."""
+    """Nothing happens until the fault closes; then the connection is reset, or the request goes on as if it had just come."""
 
     then: Literal["reset", "forward"]
 
 
 class Freeze(msgspec.Struct, frozen=True):
-    """Nothing happens any more: the client that waits is about to be killed."""
+    """Nothing happens any more: the waiting client is about to be killed."""
 
 
 class FromPast(msgspec.Struct, frozen=True):
@@ -98,7 +98,7 @@ class Competition(msgspec.Struct, frozen=True):
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """The fault may not do this to this request: the row of the legality table that says so (or none), and why in words."""
+    """The fault may not act on this request: `row` of the legality table says so (empty: no row does), `why` in words."""
 
     row: str
     why: str

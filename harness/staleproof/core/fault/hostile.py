@@ -1,42 +1,35 @@
-"""What no contract-respecting API server does: for robustness notes and for tests of staleproof itself. Never scored.
+"""Faults that no contract-respecting API server shows: for notes on robustness and for tests of staleproof itself. Never scored.
 
-Each breaks exactly one property of a watch (or the meaning of a consistent read), and names it.
+Each breaks exactly one property of a watch, and names it, or the meaning of a consistent read.
 """
 
-from collections.abc import Iterator
-from typing import ClassVar
-
 from staleproof.core.fault.decision import DROP, PASS, Delay, FrameDecision, FromPast, Repeat, RequestDecision
-from staleproof.core.fault.legality import Contract, past_is_hostile
-from staleproof.core.fault.model import Effect, Fault, Misfit, Place, positive
+from staleproof.core.fault.legality import past_is_hostile
+from staleproof.core.fault.model import Fault, Place, Positive, Seconds
 from staleproof.core.frame import Frame
 from staleproof.core.request import ApiRequest
 
 
 class _Hostile(Fault, frozen=True, kw_only=True):
-    contract: ClassVar[Contract] = "hostile"
-    does: ClassVar[tuple[Effect, ...]] = ("forges",)
+    contract = "hostile"
+    does = ("forges",)
 
 
 class _OneFrame(_Hostile, frozen=True, kw_only=True):
     """About the nth frame of each stream (every live event of the selected object when empty)."""
 
-    nth: int | None = None
+    nth: Positive | None = None
 
     def hits(self, frame: Frame, place: Place) -> bool:
         return frame.is_event and not place.burst and self.nth in (None, place.nth)
-
-    def misfits(self) -> Iterator[Misfit]:
-        yield from super().misfits()
-        yield from positive(nth=self.nth)
 
 
 class DropFrame(_OneFrame, frozen=True, kw_only=True, tag="DropFrame"):
     """Never deliver the event, and go on."""
 
-    row: ClassVar[str] = "13"
-    breaks: ClassVar[str] = "Reliable"
-    says: ClassVar[str] = "events of {} were left out"
+    row = "13"
+    breaks = "Reliable"
+    says = "events of {} were left out"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return DROP if self.hits(frame, place) else PASS
@@ -45,9 +38,9 @@ class DropFrame(_OneFrame, frozen=True, kw_only=True, tag="DropFrame"):
 class RepeatFrame(_OneFrame, frozen=True, kw_only=True, tag="RepeatFrame"):
     """Deliver the event twice."""
 
-    row: ClassVar[str] = "19"
-    breaks: ClassVar[str] = "Unique"
-    says: ClassVar[str] = "events of {} came twice"
+    row = "19"
+    breaks = "Unique"
+    says = "events of {} came twice"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return Repeat() if self.hits(frame, place) else PASS
@@ -56,25 +49,21 @@ class RepeatFrame(_OneFrame, frozen=True, kw_only=True, tag="RepeatFrame"):
 class Reorder(_OneFrame, frozen=True, kw_only=True, tag="Reorder"):
     """Deliver the event so many seconds late, and let those behind it overtake it."""
 
-    row: ClassVar[str] = "20"
-    breaks: ClassVar[str] = "Ordered"
-    says: ClassVar[str] = "events of {} were overtaken by later ones"
-    by_seconds: float = 0.5
+    row = "20"
+    breaks = "Ordered"
+    says = "events of {} were overtaken by later ones"
+    by_seconds: Seconds = 0.5
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return Delay(self.by_seconds, overtaken=True) if self.hits(frame, place) else PASS
-
-    def misfits(self) -> Iterator[Misfit]:
-        yield from super().misfits()
-        yield from positive(by_seconds=self.by_seconds)
 
 
 class NoEndBookmark(_Hostile, frozen=True, kw_only=True, tag="NoEndBookmark"):
     """Leave out the bookmark that ends the initial events, and send live events all the same."""
 
-    row: ClassVar[str] = "15"
-    breaks: ClassVar[str] = "Atomic"
-    says: ClassVar[str] = "the end of the initial {} events was left out"
+    row = "15"
+    breaks = "Atomic"
+    says = "the end of the initial {} events was left out"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return DROP if frame.initial_end else PASS
@@ -83,14 +72,10 @@ class NoEndBookmark(_Hostile, frozen=True, kw_only=True, tag="NoEndBookmark"):
 class StaleRead(_Hostile, frozen=True, kw_only=True, tag="StaleRead"):
     """Answer consistent reads (LIST or GET without resourceVersion) with the state at the beginning of an earlier step."""
 
-    row: ClassVar[str] = "25"
-    says: ClassVar[str] = "consistent reads of {} were answered from the past"
-    as_of_step: int = 1
+    row = "25"
+    says = "consistent reads of {} were answered from the past"
+    as_of_step: Positive = 1
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
         consistent = request.verb in ("list", "get") and not request.subresource and past_is_hostile(request) == "25"
         return FromPast(self.as_of_step) if consistent else PASS
-
-    def misfits(self) -> Iterator[Misfit]:
-        yield from super().misfits()
-        yield from positive(as_of_step=self.as_of_step)

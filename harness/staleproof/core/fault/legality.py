@@ -1,9 +1,9 @@
 # ruff: noqa: E501  # a table: one row a line
 """What a contract-respecting kube-apiserver, etcd and network could have shown a client, row by row, and request by request.
 
-`legal`: it could have produced exactly what this client observes. `hostile`: none could; a finding made under it proves nothing
-about the controller. The judgement is about one client's observations: the same disturbance may be legal for one form of request
-and hostile for another, so some faults ask here before they act.
+`legal`: they could have produced exactly what this client observes. `hostile`: none could, so a finding proves nothing about the
+controller. The judgement is about one client's observations: the same disturbance may be legal for one form of request and hostile
+for another, so some faults ask here before they act.
 
 Sources: API concepts = kubernetes.io, Kubernetes API Concepts; paths are of k8s.io/apiserver (as:), k8s.io/apimachinery (am:) and
 k8s.io/client-go (cg:).
@@ -76,7 +76,7 @@ ROWS = {row.number: row for row in _ROWS}
 
 
 def past_is_hostile(request: ApiRequest) -> str | None:
-    """The row that forbids to answer this read from an older snapshot; None when the request allows any."""
+    """The number of the row that forbids answering this read from an older snapshot; None when the request allows any."""
     version, match = request.query.get("resourceVersion", ""), request.query.get("resourceVersionMatch", "")
     if request.query.get("continue"):
         return "27"
@@ -90,12 +90,12 @@ def past_is_hostile(request: ApiRequest) -> str | None:
 
 
 def expiry_is_hostile(request: ApiRequest) -> str | None:
-    """The row that forbids to answer this LIST or WATCH with 410; None when there is history that may be gone."""
+    """The number of the row that forbids answering this LIST or WATCH with 410; None when it asks for history that may be gone."""
     if request.query.get("continue"):
         return None
     return "12" if request.query.get("resourceVersion", "") in ("", "0") else None
 
 
 def is_start_only(request: ApiRequest) -> bool:
-    """sendInitialEvents=false: the server's state now is only where the events begin."""
+    """Whether it says sendInitialEvents=false: the server's present state is only where the events begin."""
     return request.is_watch and "sendInitialEvents" in request.query and not request.flag("sendInitialEvents")

@@ -1,77 +1,28 @@
 """What every fault is: a small value that is asked at certain moments and answers with one decision.
 
-A fault never touches a queue or a socket, and never looks at a clock: *when* it is open is decided by `core.engine.schedule`
-from its `window`, *whether* it is asked by its selectors. What it answers is carried out elsewhere.
+A fault never touches a queue or a socket, and never looks at a clock: `core.engine.schedule` decides from its `window` *when* it is
+open, and its selectors say *what* it is asked about. What it answers is carried out elsewhere.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
 from staleproof.core.fault.decision import PASS, AnswerDecision, End, FrameDecision, RequestDecision
+from staleproof.core.fault.effects import Effect
 from staleproof.core.fault.legality import ROWS, Contract
 from staleproof.core.frame import Frame
 from staleproof.core.request import BOOKKEEPING, READS, WRITES, ApiRequest
 
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Resource = Annotated[str, msgspec.Meta(min_length=1, examples=["pods", "deployments.apps", "*"])]
+"""A range is part of a field's type: the JSON Schema of a plan shows it, and `suggest` explains why a value is refused."""
+
 ANY = "*"
-"""As a resource: every one but leases and events, which nobody's work depends on and everybody's election does."""
-
-Effect = Literal[
-    "hides",
-    "lags",
-    "cuts",
-    "expires",
-    "skips",
-    "rewinds",
-    "slows-start",
-    "drops-bookmarks",
-    "adds-bookmarks",
-    "refuses-watch-lists",
-    "disconnects",
-    "rejects",
-    "competes",
-    "loses",
-    "slows",
-    "kills",
-    "restarts",
-    "terminates",
-    "pauses",
-    "forges",
-]
-"""What a fault does to a controller. Checkers ask for effects and never for classes, so they need no change for a new fault.
-
-What it is shown:
-
-- `hides`: nothing new of a resource is shown while the fault is open, and nothing tells the controller that something is amiss.
-- `lags`: live events come late and in order, and none is left out.
-- `cuts`: watches end, or their connections break, and the client may resume where it was.
-- `expires`: 410 takes from the client the revision where it was, so it must list again.
-- `skips`: between the end of a watch and the next one states may come and go unseen. (`Hang` and the closing `SlowStart` end
-  watches, too, and are left out: what a controller makes of them may have other reasons.)
-- `rewinds`: a state is shown that is older than what the controller had seen.
-- `slows-start`: initial lists, or the events in their place, come late.
-- `drops-bookmarks`, `adds-bookmarks`: bookmarks do not come, or more of them come.
-- `refuses-watch-lists`: the client must do without the WatchList feature.
-
-What becomes of its requests:
-
-- `disconnects`: nothing reaches the API server: connections are refused, or hang and are reset in the end.
-- `rejects`: a request is not executed, and the controller is told so, if only by a reset connection.
-- `competes`: another user writes to an object just before the controller does.
-- `loses`: a request is executed and its answer never comes.
-- `slows`: an answer comes late.
-
-What is done to its process:
-
-- `restarts`: the process ends and a new life begins, which has seen nothing.
-- `kills`: the process ends over one of its own writes, so nobody is left to hear the answer.
-- `terminates`: before it ends the process is asked to stop (SIGTERM), and may finish what it is doing.
-- `pauses`: the process stands still while the cluster goes on.
-
-And `forges`: no correct API server could do this (hostile); it has no other effect, so no checker counts it.
-"""
+"""As a resource: all but leases and events, on which elections depend and no work does."""
 
 Verb = Literal["*", "read", "write", "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]
 
@@ -85,16 +36,16 @@ class Window(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, fo
         seconds: closes this long after it opened, if that comes first; empty means no such limit.
     """
 
-    from_step: int = 1
-    until_step: int | None = None
-    seconds: float | None = None
+    from_step: Positive = 1
+    until_step: Positive | None = None
+    seconds: Seconds | None = None
 
 
 class OwnWrite(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """The moment just before the controller's nth request with this verb reaches the API server, counted within the window."""
 
     verb: Literal["create", "update", "patch", "delete"]
-    nth: int = 1
+    nth: Positive = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +54,7 @@ class Seat:
 
     Attributes:
         request: the WATCH that opened it.
-        ordinal: the how manieth stream of its resource it is since the plan was installed, from 1.
+        ordinal: its number, from 1, among the streams of its resource since the plan was installed.
         past: it starts at a revision that the client was given by a past snapshot.
     """
 
@@ -114,7 +65,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in its stream a frame is: the nth of those that came while the fault was open; among the initial events or not.
+    """Where in its stream a frame is: the nth of those that came while the fault was open; `burst`: it is an initial event.
 
     Frames from outside the trial's namespace are not counted: their `nth` is 0.
     """
@@ -126,9 +77,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """What makes no sense in a fault. With the `row` of the legality table that it breaks, it may be asked for as hostile.
+    """What makes no sense in a fault. With the `row` of the legality table that it breaks, it is hostile and may be asked for.
 
-    `text` may be empty when the row says it all: the fault is hostile whatever its fields.
+    `text` is empty when the row says it all: the fault is hostile whatever its fields.
     """
 
     text: str
@@ -169,10 +120,10 @@ class Fault(
     executed_by: ClassVar[Literal["proxy", "runner"]] = "proxy"
     needs_runner: ClassVar[bool] = False  # something must be done to the controller's process, which the proxy does not have
 
-    resource: str
+    resource: Resource
     namespace: str = ""
     name: str = ""
-    stream: int | None = None
+    stream: Positive | None = None
     window: Window = Window()
 
     @property
@@ -184,18 +135,19 @@ class Fault(
 
     @property
     def effects(self) -> frozenset[Effect]:
+        """Those of its class, and those that depend on its fields."""
         return frozenset(self.does)
 
     @property
     def phrase(self) -> str:
-        """What it does to the controller, as the end of a sentence; without words of its own, what its docstring says."""
+        """What it does to the controller, as the end of a sentence: in the words of its class, else what its docstring says."""
         if self.resource == ANY and self.says_of_all:
             return self.says_of_all
         return self.says.format(self.about) if self.says else f"{self._first_sentence} ({self.tag} of {self.about})"
 
     @property
     def about(self) -> str:
-        """What it concerns, in words."""
+        """Which resource it concerns, in words."""
         return "everything" if self.resource == ANY else self.resource
 
     @property
@@ -234,7 +186,7 @@ class Fault(
 
     @property
     def refuses_connections(self) -> bool:
-        """Whether nobody can connect while it is open, and who is connected is cut off when it opens."""
+        """Whether nobody can connect while it is open; connections that are open when it opens are reset."""
         return False
 
     @property
@@ -242,7 +194,7 @@ class Fault(
         """What must happen within its window before it opens."""
         return None
 
-    # --- whom it concerns
+    # --- what it concerns
 
     def concerns(self, resource: str) -> bool:
         return self.resource == resource or (self.resource == ANY and resource not in BOOKKEEPING)
@@ -262,33 +214,28 @@ class Fault(
     # --- whether it makes sense
 
     def misfits(self) -> Iterator[Misfit]:
-        """What is wrong with its fields, whatever the plan."""
+        """Which of its fields do not go together, whatever the plan. The type of a field says what may be in that field alone."""
         window = self.window
-        if not self.resource:
-            yield Misfit('resource is empty, expected for example "pods", "deployments.apps" or "*"')
         if self.contract == "hostile":
             yield Misfit("", self.row)
         if window.until_step is not None and window.until_step <= window.from_step:
             yield Misfit(f"untilStep {window.until_step} is not after fromStep {window.from_step}")
-        yield from _positive(
-            {"seconds": window.seconds, "stream": self.stream, "write.nth": self.trigger.nth if self.trigger else None}
-        )
 
 
 class CallFault(Fault, frozen=True, kw_only=True):
     """A fault about single requests: from the nth that it concerns while it is open, so many in a row.
 
     Attributes:
-        verb: which requests; `read` and `write` stand for all of their kind, `*` for all.
+        verb: which requests; `read`, `write` and `*` stand for several verbs.
         subresource: only this one (`status`), or with "" only the object itself; empty means either.
         nth: the first that it happens to, from 1.
-        times: to how many in a row; empty means to all that follow, until it closes.
+        times: to how many in a row it happens; empty means to all that follow, until it closes.
     """
 
     verb: Verb = "*"
     subresource: str | None = None
-    nth: int = 1
-    times: int | None = 1
+    nth: Positive = 1
+    times: Positive | None = 1
 
     def concerns_request(self, request: ApiRequest) -> bool:
         return (
@@ -303,7 +250,6 @@ class CallFault(Fault, frozen=True, kw_only=True):
 
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()
-        yield from _positive({"nth": self.nth, "times": self.times})
         if self.stream is not None:
             yield Misfit("stream selects streams, and this fault is about requests; use verb and nth")
         yield from self._nameless()
@@ -323,29 +269,7 @@ def _is_verb(wanted: str, verb: str) -> bool:
     return wanted in ("*", verb) or (wanted == "read" and verb in READS) or (wanted == "write" and verb in WRITES)
 
 
-def _positive(fields: dict[str, float | None]) -> Iterator[Misfit]:
-    for name, value in fields.items():
-        if value is not None and value <= 0:
-            yield Misfit(f"{name} is {value:g}, expected a positive number")
-
-
-def positive(**fields: float | None) -> Iterator[Misfit]:
-    """A misfit for each field, spelt as in plans, that is there and not above zero."""
-    return _positive({_camel(name): value for name, value in fields.items()})
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.title() for word in rest)
-
-
 def unanswered(verb: Verb) -> Iterator[Misfit]:
-    """A misfit when a fault about answers is about nothing but WATCHes: theirs never ends, and what comes in it are frames."""
+    """A misfit when a fault about answers selects nothing but WATCHes: the answer to a WATCH is a stream of frames."""
     if verb == "watch":
         yield Misfit("a watch has no answer to act on, it is a stream; use Hold, Delay or Sever")
-
-
-def one_of(name: str, value: int, allowed: Sequence[int], row: str = "") -> Iterator[Misfit]:
-    """A misfit when the value is none of those."""
-    if value not in allowed:
-        yield Misfit(f"{name} is {value}, expected one of {', '.join(map(str, allowed))}", row)

@@ -4,23 +4,24 @@ Any program may be killed or stopped at any moment; the cluster around it goes o
 """
 
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import Literal
 
 from staleproof.core.fault.decision import PASS, AnswerDecision, Freeze, RequestDecision
-from staleproof.core.fault.model import ANY, CallFault, Effect, Fault, Misfit, Verb, unanswered
+from staleproof.core.fault.effects import Effect
+from staleproof.core.fault.model import ANY, CallFault, Fault, Misfit, Resource, Verb, unanswered
 from staleproof.core.request import ApiRequest
 
 
 class Kill(CallFault, frozen=True, kw_only=True, tag="Kill"):
-    """Kill the controller (SIGKILL) at its nth write: `before` it is sent, or `after` it was committed and before it hears of it.
+    """Kill the controller (SIGKILL) at its nth write: `before` it is sent, or `after` it was committed and before it is answered.
 
-    It is started again at once, or, with `stays_down`, when the fault closes.
+    The controller is started again at once, or with `stays_down` when the fault closes.
     """
 
-    row: ClassVar[str] = "29, 30"
-    does: ClassVar[tuple[Effect, ...]] = ("kills", "restarts")
-    says: ClassVar[str] = "it was to be killed at a write to {}"
-    needs_runner: ClassVar[bool] = True
+    row = "29, 30"
+    does = ("kills", "restarts")
+    says = "it was to be killed at a write to {}"
+    needs_runner = True
     verb: Verb = "create"
     moment: Literal["before", "after"] = "after"
     stays_down: bool = False
@@ -40,9 +41,9 @@ class Kill(CallFault, frozen=True, kw_only=True, tag="Kill"):
 
 
 class _Process(Fault, frozen=True, kw_only=True):
-    executed_by: ClassVar[Literal["proxy", "runner"]] = "runner"
-    needs_runner: ClassVar[bool] = True
-    resource: str = ANY
+    executed_by = "runner"
+    needs_runner = True
+    resource: Resource = ANY
 
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()
@@ -51,12 +52,11 @@ class _Process(Fault, frozen=True, kw_only=True):
 
 
 class Restart(_Process, frozen=True, kw_only=True, tag="Restart"):
-    """Stop the controller when it opens (SIGKILL, or with `gently` SIGTERM) and start it again at once, or, with `stays_down`, when
-    it closes."""
+    """Stop the controller (SIGKILL, or with `gently` SIGTERM) and start it again: at once, or with `stays_down` when it closes."""
 
-    row: ClassVar[str] = "7"
-    does: ClassVar[tuple[Effect, ...]] = ("restarts",)
-    says: ClassVar[str] = "it was restarted"
+    row = "7"
+    does = ("restarts",)
+    says = "it was restarted"
     gently: bool = False
     stays_down: bool = False
 
@@ -66,8 +66,8 @@ class Restart(_Process, frozen=True, kw_only=True, tag="Restart"):
 
 
 class Pause(_Process, frozen=True, kw_only=True, tag="Pause"):
-    """Stop the controller's process (SIGSTOP) while it is open, as a starved node or a debugger does."""
+    """Stop the controller's process (SIGSTOP) while the fault is open, as a starved node or a debugger does."""
 
-    row: ClassVar[str] = "8"
-    does: ClassVar[tuple[Effect, ...]] = ("pauses",)
-    says: ClassVar[str] = "its process was stopped"
+    row = "8"
+    does = ("pauses",)
+    says = "its process was stopped"

@@ -1,7 +1,9 @@
 """Legal faults about the frames of watch streams: late, cut, without bookmarks, with more of them."""
 
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import Annotated, Literal
+
+import msgspec
 
 from staleproof.core.fault.decision import (
     DROP,
@@ -17,7 +19,8 @@ from staleproof.core.fault.decision import (
     Sever,
     Wait,
 )
-from staleproof.core.fault.model import ANY, Effect, Fault, Misfit, OwnWrite, Place, positive
+from staleproof.core.fault.effects import Effect
+from staleproof.core.fault.model import ANY, Fault, Misfit, OwnWrite, Place, Positive, Resource, Seconds
 from staleproof.core.frame import Frame
 from staleproof.core.request import BOOKKEEPING, ApiRequest
 
@@ -34,15 +37,14 @@ _RELEASE_DOES: dict[Release, tuple[Effect, ...]] = {
 class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
     """Hold every event and bookmark of the resource's streams.
 
-    `release` says how the client catches up: `events` delivers what was held, in order, at once; `trickle` one after the other;
-    `relist` ends the stream with 410, so that the catch-up comes as a list; `resume` ends it cleanly, so that the API server sends
-    the events again.
+    `release` says how the client catches up: `events` delivers what was held at once, in order; `trickle` one after the other;
+    `relist` ends the stream with 410, so the client lists; `resume` ends it cleanly, so the API server sends the events again.
     """
 
-    row: ClassVar[str] = "1"
-    does: ClassVar[tuple[Effect, ...]] = ("hides",)
-    says: ClassVar[str] = "its {} stream was held"
-    says_of_all: ClassVar[str] = "all its streams were held"
+    row = "1"
+    does = ("hides",)
+    says = "its {} stream was held"
+    says_of_all = "all its streams were held"
     release: Release = "events"
 
     @property
@@ -79,31 +81,27 @@ class HideOwnWrite(HoldStream, frozen=True, kw_only=True, tag="HideOwnWrite"):
 class DelayStream(Fault, frozen=True, kw_only=True, tag="Delay"):
     """Deliver every frame of the resource's streams so many seconds late, in order."""
 
-    row: ClassVar[str] = "1"
-    does: ClassVar[tuple[Effect, ...]] = ("lags",)
-    says: ClassVar[str] = "its {} stream was late"
-    says_of_all: ClassVar[str] = "all its streams were late"
-    by_seconds: float
+    row = "1"
+    does = ("lags",)
+    says = "its {} stream was late"
+    says_of_all = "all its streams were late"
+    by_seconds: Seconds
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return Delay(self.by_seconds)
-
-    def misfits(self) -> Iterator[Misfit]:
-        yield from super().misfits()
-        yield from positive(by_seconds=self.by_seconds)
 
 
 class Skew(Fault, frozen=True, kw_only=True, tag="Skew"):
     """Let each resource lag by its own number of seconds, in order: children older than parents, or parents older than children.
 
-    `by_seconds` maps resources to seconds; `*` is for those that it does not name.
+    `by_seconds` maps resources to seconds; `*` is for the resources that it does not name.
     """
 
-    row: ClassVar[str] = "3"
-    does: ClassVar[tuple[Effect, ...]] = ("lags",)
-    says: ClassVar[str] = "its streams were late, each by its own time"
-    resource: str = ANY
-    by_seconds: dict[str, float]
+    row = "3"
+    does = ("lags",)
+    says = "its streams were late, each by its own time"
+    resource: Resource = ANY
+    by_seconds: Annotated[dict[str, Seconds], msgspec.Meta(min_length=1, examples=[{"pods": 2.0}])]
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return Delay(self._lag(place.seat.request.resource))
@@ -112,15 +110,8 @@ class Skew(Fault, frozen=True, kw_only=True, tag="Skew"):
         return super().concerns(resource) and self._lag(resource) > 0
 
     def _lag(self, resource: str) -> float:
-        everybody = 0.0 if resource in BOOKKEEPING else self.by_seconds.get(ANY, 0.0)
-        return self.by_seconds.get(resource, everybody)
-
-    def misfits(self) -> Iterator[Misfit]:
-        yield from super().misfits()
-        if not self.by_seconds:
-            yield Misfit('bySeconds is empty, expected for example {"pods": 2.0}')
-        for resource, seconds in self.by_seconds.items():
-            yield from (Misfit(f"bySeconds of {resource}: {misfit.text}") for misfit in positive(seconds=seconds))
+        default = 0.0 if resource in BOOKKEEPING else self.by_seconds.get(ANY, 0.0)
+        return self.by_seconds.get(resource, default)
 
 
 class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
@@ -129,12 +120,12 @@ class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
     `clean` is the end of the body, `truncated` breaks off in the middle of a frame, `reset` is a TCP reset.
     """
 
-    row: ClassVar[str] = "6, 7"
-    does: ClassVar[tuple[Effect, ...]] = ("cuts", "skips")
-    says: ClassVar[str] = "its {} stream was cut"
-    says_of_all: ClassVar[str] = "all its streams were cut"
+    row = "6, 7"
+    does = ("cuts", "skips")
+    says = "its {} stream was cut"
+    says_of_all = "all its streams were cut"
     how: Literal["clean", "truncated", "reset"] = "clean"
-    nth: int | None = None
+    nth: Positive | None = None
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return Sever(self.how) if place.nth == self.nth else PASS
@@ -143,18 +134,14 @@ class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
     def on_open(self) -> End | None:
         return self.how if self.nth is None else None
 
-    def misfits(self) -> Iterator[Misfit]:
-        yield from super().misfits()
-        yield from positive(nth=self.nth)
-
 
 class DropBookmarks(Fault, frozen=True, kw_only=True, tag="DropBookmarks"):
     """Never send a bookmark, except the one that ends the initial events, which is not at the server's discretion."""
 
-    row: ClassVar[str] = "14"
-    does: ClassVar[tuple[Effect, ...]] = ("drops-bookmarks",)
-    says: ClassVar[str] = "it got no {} bookmarks"
-    says_of_all: ClassVar[str] = "it got no bookmarks"
+    row = "14"
+    does = ("drops-bookmarks",)
+    says = "it got no {} bookmarks"
+    says_of_all = "it got no bookmarks"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return DROP if frame.type == "BOOKMARK" and not frame.initial_end else PASS
@@ -163,10 +150,10 @@ class DropBookmarks(Fault, frozen=True, kw_only=True, tag="DropBookmarks"):
 class AddBookmarks(Fault, frozen=True, kw_only=True, tag="AddBookmarks"):
     """Send a bookmark of the same revision behind every live event, to clients that ask for bookmarks."""
 
-    row: ClassVar[str] = "18"
-    does: ClassVar[tuple[Effect, ...]] = ("adds-bookmarks",)
-    says: ClassVar[str] = "it got a {} bookmark behind every event"
-    says_of_all: ClassVar[str] = "it got a bookmark behind every event"
+    row = "18"
+    does = ("adds-bookmarks",)
+    says = "it got a {} bookmark behind every event"
+    says_of_all = "it got a bookmark behind every event"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         if not frame.is_event or place.burst:
@@ -182,10 +169,10 @@ class SlowStart(Fault, frozen=True, kw_only=True, tag="SlowStart"):
     `closes` ends the stream before the bookmark that ends the initial events, or cuts the LIST's answer: the client starts again.
     """
 
-    row: ClassVar[str] = "15b"
-    does: ClassVar[tuple[Effect, ...]] = ("slows-start",)
-    says: ClassVar[str] = "the initial state of {} came late"
-    by_seconds: float = 1.0
+    row = "15b"
+    does = ("slows-start",)
+    says = "the initial state of {} came late"
+    by_seconds: Seconds = 1.0
     then: Literal["ends", "closes"] = "ends"
 
     @property
@@ -208,7 +195,6 @@ class SlowStart(Fault, frozen=True, kw_only=True, tag="SlowStart"):
 
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()
-        yield from positive(by_seconds=self.by_seconds)
         if self.name and self.then == "closes":
             yield Misfit(
                 f"name {self.name} never matches a LIST or the end of the initial events, which is where it closes; leave name out"

@@ -1,10 +1,12 @@
-"""What was probably meant, when a plan names a fault, a field or a value that does not exist, and what it forgot.
+"""What is wrong with a body that is to become a plan, in words: unknown names and what was probably meant, what is missing, what is
+out of range.
 
 Walks a decoded body along the types that it is to become, as msgspec describes them: nothing about any fault is written down here.
-Does not decide whether a body is right (the decoding does), nor whether its faults make sense.
+A value of a wrong type is left to msgspec's own message, and whether fields go together is for `Fault.misfits` to say.
 """
 
 import difflib
+import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -44,11 +46,14 @@ class _Spot:
         where = self.item or self.path
         return f"{where}: {problem}" if where else problem
 
+    def says_of_value(self, problem: str) -> str:
+        return _Spot(self.item).says(f"{self.path} is {problem}")
 
-def unknown_names(raw: object, model: type[msgspec.Struct] = _OnlyFaults) -> list[str]:
-    """What is wrong with the names in a decoded body that is to become the model, in words; empty when all are known.
 
-    Without a model only the faults are looked at. What is merely of a wrong type is left to the decoding.
+def mistakes(raw: object, model: type[msgspec.Struct] = _OnlyFaults) -> list[str]:
+    """What is wrong with a decoded body that is to become the model (by default only its faults matter), each in words.
+
+    A struct that was not decoded is looked at in the same way: as `msgspec.to_builtins` of it.
     """
     return list(_walk(raw, _described(model), _Spot()))
 
@@ -64,11 +69,31 @@ def _walk(raw: object, kind: inspect.Type, spot: _Spot) -> Iterator[str]:
             yield from _union(raw, kind, spot)
         case inspect.StructType() if isinstance(raw, dict):
             yield from _fields(raw, kind, spot)
-        case inspect.LiteralType(values=values) if isinstance(raw, str) and raw not in values:
-            yield _Spot(spot.item).says(f"{spot.path} is {raw!r}{_meant(raw, [str(value) for value in values])}")
-        case inspect.VarTupleType(item_type=item) | inspect.ListType(item_type=item) if isinstance(raw, list):
+        case inspect.VarTupleType(item_type=item) | inspect.ListType(item_type=item) if isinstance(raw, list | tuple):
             for number, one in enumerate(raw, 1):
                 yield from _walk(one, item, spot.number(number))
+        case inspect.DictType(value_type=item) if isinstance(raw, dict):
+            for name, one in raw.items():
+                yield from _walk(one, item, spot.of(str(name)))
+        case inspect.Metadata(type=inner, extra_json_schema=schema):
+            yield from _walk(raw, inner, spot) if raw else _empty(schema or {}, spot)
+        case _:
+            yield from _value(raw, kind, spot)
+
+
+def _value(raw: object, kind: inspect.Type, spot: _Spot) -> Iterator[str]:
+    match kind:
+        case inspect.LiteralType(values=values) if isinstance(raw, str | int) and raw not in values:
+            close = _nearest(raw, [value for value in values if isinstance(value, str)]) if isinstance(raw, str) else None
+            meant = f"; did you mean {close!r}?" if close else ""
+            yield spot.says_of_value(f"{raw!r}, expected one of {', '.join(map(str, values))}{meant}")
+        case inspect.IntType(ge=1) | inspect.FloatType(gt=0) if isinstance(raw, int | float) and raw <= 0:
+            yield spot.says_of_value(f"{raw:g}, expected a positive number")
+
+
+def _empty(schema: dict[str, list[object]], spot: _Spot) -> Iterator[str]:
+    """Fields with examples must not be empty."""
+    yield spot.says_of_value(f"empty, expected for example {', '.join(json.dumps(one) for one in schema['examples'])}")
 
 
 def _union(raw: object, kind: inspect.UnionType, spot: _Spot) -> Iterator[str]:
@@ -81,7 +106,7 @@ def _union(raw: object, kind: inspect.UnionType, spot: _Spot) -> Iterator[str]:
 
 
 def _tagged(raw: object, kinds: dict[str, inspect.StructType], spot: _Spot) -> Iterator[str]:
-    """One of several structs, which a field of it tells apart."""
+    """One of several structs, told apart by one of its fields."""
     field = str(next(iter(kinds.values())).tag_field)
     if not isinstance(raw, dict):
         yield spot.says(f"expected an object, found {type(raw).__name__}")

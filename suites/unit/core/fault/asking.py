@@ -1,7 +1,10 @@
 """What the faults' tests ask: frames, requests and places, by few words."""
 
+import msgspec
+
 from staleproof.core.fault import Misfit, Place, Seat
 from staleproof.core.fault.model import Fault
+from staleproof.core.fault.suggest import mistakes
 from staleproof.core.request import ApiRequest, parse
 
 from ..cluster import bookmark, event
@@ -26,4 +29,5 @@ def place(nth: int = 1, *, burst: bool = False, watch: str = WATCH, past: bool =
 
 
 def misfits(fault: Fault) -> list[Misfit]:
-    return list(fault.misfits())
+    """What is wrong with a fault that was built in code: with its values, and with what goes together."""
+    return [*map(Misfit, mistakes(msgspec.to_builtins(fault), type(fault))), *fault.misfits()]

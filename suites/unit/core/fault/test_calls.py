@@ -69,20 +69,27 @@ NO_ANSWER = "a watch has no answer to act on, it is a stream; use Hold, Delay or
     ("fault", "expected"),
     [
         (Reject(resource="pods", code=409), [Misfit("code is 409 though nobody competes", "32")]),
-        (Reject(resource="pods", code=404), [Misfit("code is 404, expected one of 0, 429, 500, 503, 504")]),
+        (Reject(resource="pods", code=404), [Misfit("code is 404, expected one of 0, 409, 429, 500, 503, 504")]),
         (Reject(resource="pods", code=500, retry_after=1), [Misfit("retryAfter goes with codes 429 and 503, not with 500")]),
         (Reject(resource="pods", code=429, retry_after=0), [Misfit("retryAfter is 0, expected a positive number")]),
         *((Compete(resource="pods", verb=verb), []) for verb in ("write", "create", "update", "patch", "delete")),
         *(
-            (Compete(resource="pods", verb=verb), [Misfit(f"verb is {verb}, expected write, create, update, patch or delete")])
-            for verb in ("*", "read", "get", "list", "watch", "deletecollection")
+            (
+                Compete(resource="pods", verb=verb),
+                [Misfit(f"verb is {verb!r}, expected one of create, delete, patch, update, write{meant}")],
+            )
+            for verb, meant in {
+                **dict.fromkeys(("*", "get", "list", "deletecollection"), ""),
+                "read": "; did you mean 'create'?",
+                "watch": "; did you mean 'patch'?",
+            }.items()
         ),
         *((LoseAnswer(resource="pods", code=code), []) for code in (0, 500, 504)),
         (LoseAnswer(resource="pods", code=504, retry_after=1), [Misfit("retryAfter after the execution", "31")]),
         (LoseAnswer(resource="pods", code=429), [Misfit("code is 429 after the execution", "31")]),
         (LoseAnswer(resource="pods", code=503), [Misfit("code is 503 after the execution", "31")]),
         (LoseAnswer(resource="pods", code=409), [Misfit("code is 409 after the execution", "32")]),
-        (LoseAnswer(resource="pods", code=200), [Misfit("code is 200, expected one of 0, 500, 504")]),
+        (LoseAnswer(resource="pods", code=200), [Misfit("code is 200, expected one of 0, 409, 429, 500, 503, 504")]),
         (LoseAnswer(resource="pods", verb="watch"), [Misfit(NO_ANSWER)]),
         (SlowAnswer(resource="pods", verb="watch", by_seconds=1.0), [Misfit(NO_ANSWER)]),
         (SlowAnswer(resource="pods", verb="watch", by_seconds=1.0, moment="before"), []),

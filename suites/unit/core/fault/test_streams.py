@@ -169,7 +169,7 @@ def test_a_slow_start_is_about_initial_lists(line: str, *, concerns: bool) -> No
     [
         (DelayStream(resource="pods", by_seconds=0.0), ["bySeconds is 0, expected a positive number"]),
         (Skew(by_seconds={}), ['bySeconds is empty, expected for example {"pods": 2.0}']),
-        (Skew(by_seconds={"pods": -1.0, "*": 1.0}), ["bySeconds of pods: seconds is -1, expected a positive number"]),
+        (Skew(by_seconds={"pods": -1.0, "*": 1.0}), ["bySeconds.pods is -1, expected a positive number"]),
         (SeverStream(resource="pods", nth=0), ["nth is 0, expected a positive number"]),
         (SlowStart(resource="pods", by_seconds=-1.0), ["bySeconds is -1, expected a positive number"]),
         (SlowStart(resource="pods", name="x"), []),  # its initial events

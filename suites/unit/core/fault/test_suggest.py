@@ -6,7 +6,7 @@ import pytest
 
 from staleproof.core.control import AddFault
 from staleproof.core.fault import AnyFault
-from staleproof.core.fault.suggest import FAULTS, unknown_names
+from staleproof.core.fault.suggest import FAULTS, mistakes
 from staleproof.core.plan import Plan
 
 HOLD = {"fault": "Hold", "resource": "pods"}
@@ -59,54 +59,94 @@ def test_every_fault_is_known_by_its_name() -> None:
             "fault 1 (HideOwnWrite): there is no field 'write.nht'; did you mean 'write.nth'?",
         ),
         # values
-        (HOLD | {"release": "evnts"}, "fault 1 (Hold): release is 'evnts'; did you mean 'events'?"),
-        (HOLD | {"release": "xyz"}, "fault 1 (Hold): release is 'xyz'; there are events, relist, resume, trickle"),
-        ({"fault": "Reject", "resource": "pods", "verb": "wacth"}, "fault 1 (Reject): verb is 'wacth'; did you mean 'watch'?"),
-        (HIDE | {"write": {"verb": "crate"}}, "fault 1 (HideOwnWrite): write.verb is 'crate'; did you mean 'create'?"),
+        (
+            HOLD | {"release": "evnts"},
+            "fault 1 (Hold): release is 'evnts', expected one of events, relist, resume, trickle; did you mean 'events'?",
+        ),
+        (HOLD | {"release": "xyz"}, "fault 1 (Hold): release is 'xyz', expected one of events, relist, resume, trickle"),
+        (
+            {"fault": "SlowStart", "resource": "pods", "then": "close"},
+            "fault 1 (SlowStart): then is 'close', expected one of closes, ends; did you mean 'closes'?",
+        ),
+        (
+            HIDE | {"write": {"verb": "crate"}},
+            "fault 1 (HideOwnWrite): write.verb is 'crate', expected one of create, delete, patch, update; did you mean 'create'?",
+        ),
+        (
+            {"fault": "Reject", "resource": "pods", "code": 404},
+            "fault 1 (Reject): code is 404, expected one of 0, 409, 429, 500, 503, 504",
+        ),
+        (
+            {"fault": "Reject", "resource": "pods", "code": "500"},
+            "fault 1 (Reject): code is '500', expected one of 0, 409, 429, 500, 503, 504",
+        ),
+        ({"fault": "Delay", "resource": "pods", "bySeconds": 0}, "fault 1 (Delay): bySeconds is 0, expected a positive number"),
+        (
+            {"fault": "Skew", "bySeconds": {"pods": 1, "services": -1.5}},
+            "fault 1 (Skew): bySeconds.services is -1.5, expected a positive number",
+        ),
+        ({"fault": "Skew", "bySeconds": {}}, 'fault 1 (Skew): bySeconds is empty, expected for example {"pods": 2.0}'),
+        (HOLD | {"stream": 0}, "fault 1 (Hold): stream is 0, expected a positive number"),
+        (HOLD | {"window": {"fromStep": 0}}, "fault 1 (Hold): window.fromStep is 0, expected a positive number"),
+        (HOLD | {"resource": ""}, 'fault 1 (Hold): resource is empty, expected for example "pods", "deployments.apps", "*"'),
     ],
 )
 def test_what_was_meant(fault: object, problem: str) -> None:
-    assert unknown_names({"faults": [fault]}) == [problem]
+    assert mistakes({"faults": [fault]}) == [problem]
 
 
 def test_every_problem_is_told_with_its_number() -> None:
-    found = unknown_names({"faults": [HOLD, HOLD | {"b": 1, "a": 1}, {"fault": "Hodl"}]})
+    found = mistakes({"faults": [HOLD, HOLD | {"b": 1, "a": 1}, {"fault": "Hodl"}]})
     assert [problem.partition(":")[0] for problem in found] == ["fault 2 (Hold)", "fault 2 (Hold)", "fault 3"]
     assert ["'a'" in found[0], "'b'" in found[1]] == [True, True]
 
 
 def test_a_body_may_have_one_fault() -> None:
-    assert unknown_names({"fault": HOLD | {"fault": "Hodl"}}, AddFault) == ["fault: there is no fault 'Hodl'; did you mean 'Hold'?"]
-    assert unknown_names({"fault": {"fault": "Hold"}}, AddFault) == ["fault (Hold): resource is missing"]
+    assert mistakes({"fault": HOLD | {"fault": "Hodl"}}, AddFault) == ["fault: there is no fault 'Hodl'; did you mean 'Hold'?"]
+    assert mistakes({"fault": {"fault": "Hold"}}, AddFault) == ["fault (Hold): resource is missing"]
 
 
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
         ({"fauls": []}, "there is no field 'fauls'; did you mean 'faults'?"),
-        ({"contract": "hostil"}, "contract is 'hostil'; did you mean 'hostile'?"),
-        ({"contract": "xyz"}, "contract is 'xyz'; there are hostile, legal"),
+        ({"contract": "hostil"}, "contract is 'hostil', expected one of hostile, legal; did you mean 'hostile'?"),
+        ({"contract": "xyz"}, "contract is 'xyz', expected one of hostile, legal"),
         ({"settle": {"idleSecond": 1}}, "there is no field 'settle.idleSecond'; did you mean 'settle.idleSeconds'?"),
         ({"controller": {"cmd": []}}, "there is no field 'controller.cmd'; did you mean 'controller.command'?"),
         ({"steps": [{"do": "rst", "seconds": 1}]}, "step 1: there is no step 'rst'; did you mean 'rest'?"),
         ({"steps": [{"do": "rest"}]}, "step 1 (rest): seconds is missing"),
+        ({"steps": [{"do": "rest", "seconds": 0}]}, "step 1 (rest): seconds is 0, expected a positive number"),
+        ({"settle": {"idleSeconds": -1}}, "settle.idleSeconds is -1, expected a positive number"),
         ({"steps": [{"do": "delete", "target": {"kind": "Pod", "name": "x"}}]}, "step 1 (delete): target.apiVersion is missing"),
-        ({"faults": [HOLD | {"release": "evnts"}]}, "fault 1 (Hold): release is 'evnts'; did you mean 'events'?"),
+        (
+            {"faults": [HOLD | {"release": "evnts"}]},
+            "fault 1 (Hold): release is 'evnts', expected one of events, relist, resume, trickle; did you mean 'events'?",
+        ),
     ],
 )
 def test_a_whole_plan(fields: dict[str, object], problem: str) -> None:
-    assert unknown_names(PLAN | fields, Plan) == [problem]
+    assert mistakes(PLAN | fields, Plan) == [problem]
 
 
 def test_what_a_plan_forgets() -> None:
-    assert unknown_names({"stesp": []}, Plan) == ["there is no field 'stesp'; did you mean 'steps'?", "scenario is missing"]
+    assert mistakes({"stesp": []}, Plan) == ["there is no field 'stesp'; did you mean 'steps'?", "scenario is missing"]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"seconds": "1"}, {"nth": None}, {"resource": 5}, {"retryAfter": None}, {"code": 429, "nth": 7}]
+)
+def test_types_are_left_to_the_decoding_and_the_rest_may_be(fields: dict[str, object]) -> None:
+    fields = {"window": fields} if "seconds" in fields else fields
+    told = mistakes({"faults": [{"fault": "Reject", "resource": "pods"} | fields]})
+    assert told == []
 
 
 @pytest.mark.parametrize("fields", [{}, {"controller": None}, {"controller": {"env": {"A": "b"}}}, {"aims": [1]}, {"settle": 5}])
 def test_nothing_to_say_of_a_plan(fields: dict[str, object]) -> None:
-    assert unknown_names(PLAN | fields, Plan) == []
+    assert mistakes(PLAN | fields, Plan) == []
 
 
 @pytest.mark.parametrize("raw", [{}, {"faults": []}, {"faults": [HOLD]}, {"faults": {}}, {"fault": 5}, [], None, "x"])
 def test_nothing_to_say(raw: object) -> None:
-    assert unknown_names(raw) == []
+    assert mistakes(raw) == []

@@ -1,0 +1,49 @@
+"""What a fault does to a controller, in a closed vocabulary.
+
+Rules ask a fault for its effects and never for its class, so they need no change for a new fault. A fault has every effect whose
+sentence is true of it. Where the sentences name an exception, two rules would otherwise explain the same end.
+"""
+
+from typing import Literal
+
+ViewEffect = Literal["hides", "lags", "rewinds", "slows-start", "drops-bookmarks", "adds-bookmarks", "refuses-watch-lists"]
+"""What the controller is shown.
+
+- `hides`: nothing new of a resource is shown while the fault is open, and nothing tells the controller that something is amiss.
+- `lags`: live events come late and in order, and none is left out.
+- `rewinds`: a state is shown that is older than what the controller had seen.
+- `slows-start`: initial lists, or the events in their place, come late.
+- `drops-bookmarks`, `adds-bookmarks`: bookmarks do not come, or more of them come.
+- `refuses-watch-lists`: the client must do without the WatchList feature.
+"""
+
+WatchEffect = Literal["cuts", "expires", "skips"]
+"""How its watches end.
+
+- `cuts`: watches end, or their connections break, and the client may resume where it was.
+- `expires`: 410 takes from the client the revision where it was, so it must list again.
+- `skips`: between the end of a watch and the next one states may come and go unseen. Exceptions: Hang, during which requests hang,
+  too, and SlowStart, which ends watches before their first live event.
+"""
+
+RequestEffect = Literal["disconnects", "rejects", "competes", "loses", "slows"]
+"""What becomes of its requests.
+
+- `disconnects`: nothing reaches the API server: connections are refused, or hang and are reset in the end.
+- `rejects`: a request is not executed, and the controller is told so, if only by a reset connection.
+- `competes`: another user writes to an object just before the controller does.
+- `loses`: a request is executed and its answer never comes.
+- `slows`: an answer comes late. Exception: initial lists (`slows-start`).
+"""
+
+ProcessEffect = Literal["restarts", "kills", "terminates", "pauses"]
+"""What is done to its process.
+
+- `restarts`: the process ends and a new life begins, which has seen nothing.
+- `kills`: the process ends over one of its own writes, so nobody is left to hear the answer.
+- `terminates`: before it ends the process is asked to stop (SIGTERM), and may finish what it is doing.
+- `pauses`: the process stands still while the cluster goes on.
+"""
+
+Effect = Literal[ViewEffect, WatchEffect, RequestEffect, ProcessEffect, "forges"]
+"""`forges`: no correct API server could do this. A hostile fault has this effect and no other, so no rule counts it."""

@@ -1,0 +1,94 @@
+"""Families of plans, as their scenarios write them: a draft says what is particular to a plan, everything else follows.
+
+What follows: the scenario's name, what the controller needs to be there, how long it is waited for, and whether it must be started
+anew. A family knows no controller; it is asked with what a controller was observed to do, and may find no occasion in it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from staleproof.core.fault import AnyFault
+from staleproof.core.observed import Observed
+from staleproof.core.plan import Plan, Resync, Settle, Step
+from staleproof.draw.profile import Profile
+from staleproof.draw.workloads import life
+
+Plans = Callable[[Observed, Profile], Iterator[Plan]]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One plan of a scenario.
+
+    Attributes:
+        title: one line for people; it tells the plan apart from the others of its scenario.
+        aims: slugs of the requirements that it is meant to exercise.
+        faults: what happens to the controller.
+        steps: the workload; empty means `workloads.life`.
+        settle: how long to wait; empty means as long as the scenario waits.
+        fresh: the controller is turned away for long, so it must be started anew if it does not try again at once. That is so in
+            any case when a fault or a step ends watches with 410, or when nobody can connect.
+    """
+
+    title: str
+    aims: tuple[str, ...]
+    faults: Sequence[AnyFault] = ()
+    steps: Sequence[Step] = ()
+    settle: Settle | None = None
+    fresh: bool = False
+
+    @property
+    def turns_away(self) -> bool:
+        """Whether a client may wait longer and longer before it comes back, and longest in the last plan of a run."""
+        ends_watches = any(fault.effects & {"expires", "disconnects"} for fault in self.faults)
+        return self.fresh or ends_watches or any(isinstance(step, Resync) for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Plans of one scenario that belong together. There may be none for a controller that gives no occasion for them."""
+
+    scenario: str
+    name: str
+    plans: Plans
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __call__(self, observed: Observed, profile: Profile) -> Iterator[Plan]:
+        """Its plans for this controller, as many as the profile asks for."""
+        return self.plans(observed, profile)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A name, how long its plans wait for a controller, and its families, in order."""
+
+    name: str
+    settle: Callable[[Observed], Settle] = Observed.settle
+    families: list[Family] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def family(self, drafts: Callable[[Observed, Profile], Iterator[Draft]]) -> Family:
+        """Makes a family of a function; `hide_creates` is called `hide-creates`."""
+
+        def plans(observed: Observed, profile: Profile) -> Iterator[Plan]:
+            return (self.plan(draft, observed) for draft in drafts(observed, profile))
+
+        made = Family(self.name, drafts.__name__.replace("_", "-"), plans)
+        self.families.append(made)
+        return made
+
+    def plan(self, draft: Draft, observed: Observed) -> Plan:
+        return Plan(
+            scenario=self.name,
+            title=draft.title,
+            aims=draft.aims,
+            manifests=observed.manifests,
+            steps=tuple(draft.steps) or life(observed).steps,
+            faults=tuple(draft.faults),
+            settle=draft.settle or self.settle(observed),
+            fresh=draft.turns_away and not observed.relists_at_once,
+        )

@@ -56,7 +56,7 @@ async def serve(config: Config) -> NoReturn:
         asyncio.get_running_loop().add_signal_handler(number, m.shutdown)
     await m.run()
     logging.disable()  # what is cancelled from here on complains
-    await last_words(parts.board)
+    await last_words(parts.state)
     logging.shutdown()
     os._exit(BROKEN if parts.failures.seen else 0)  # connections and relays that still run end with the process
 

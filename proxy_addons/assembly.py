@@ -22,10 +22,10 @@ from mitmproxy.proxy.mode_specs import ProxyMode
 from .connections import Connections
 from .control import application
 from .journal import Journal
-from .proxy_state import Board
+from .proxy_state import ProxyState
 from .relay import Relay
 from .request_faults import RequestFaults
-from .request_recorder import Calls, Identities
+from .request_recorder import Identities, RequestRecorder
 from .runner import OnDisconnect, Runner
 from .upstream import Upstream
 from .watch_gate import WatchGate
@@ -93,7 +93,7 @@ class ControlServer:
 class Assembly:
     """A proxy's parts. `addons` are mitmproxy addons, in the order in which their hooks have to run."""
 
-    board: Board
+    state: ProxyState
     failures: Failures
     addons: tuple[object, ...]
 
@@ -101,28 +101,28 @@ class Assembly:
 def assemble(settings: Settings, proxyserver: Proxyserver, stop: Callable[[], None], on_ready: Callable[[int], None]) -> Assembly:
     """Call it in the event loop that mitmproxy runs in. `stop` ends the process; `on_ready` is told the control API's port."""
     connections = Connections(proxyserver)
-    board = Board(Journal(), stop, connections)
+    state = ProxyState(Journal(), stop, connections)
     failures = Failures()
-    failures.on_failure = lambda why: board.fail("proxy", why)
+    failures.on_failure = lambda why: state.fail("proxy", why)
     identities = Identities(settings.tokens, "controller" if settings.client_certificate else "unknown")
     tls = _upstream_tls(settings)
     upstream = Upstream(settings.upstream, tls)
     url = urlsplit(settings.upstream)
-    relay = Relay(url.hostname or "127.0.0.1", url.port or 443, tls, board, upstream)
-    faults = RequestFaults(board, connections, relay, upstream)
-    api = application(board, settings.control_token, Runner(board, settings.on_disconnect))
+    relay = Relay(url.hostname or "127.0.0.1", url.port or 443, tls, state, upstream)
+    faults = RequestFaults(state, connections, relay, upstream)
+    api = application(state, settings.control_token, Runner(state, settings.on_disconnect))
     addons = (
-        WatchGate(relay, identities, connections, board),
-        Calls(board, identities, faults),
+        WatchGate(relay, identities, connections, state),
+        RequestRecorder(state, identities, faults),
         ControlServer(api, settings, on_ready),  # last: what it calls ready, is
     )
-    return Assembly(board, failures, addons)
+    return Assembly(state, failures, addons)
 
 
-async def last_words(board: Board) -> None:
+async def last_words(state: ProxyState) -> None:
     """Let the readers have what happened last; one that does not read must not keep us."""
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(board.journal.read(), _LAST_WORDS_SECONDS)
+        await asyncio.wait_for(state.journal.read(), _LAST_WORDS_SECONDS)
 
 
 def listen_on_tcp_alone(mode: str) -> None:

@@ -77,7 +77,7 @@ class Staleproof:
         if self._parts is None:
             return
         logging.getLogger().removeHandler(self._parts.failures)  # what is cancelled from here on complains
-        await last_words(self._parts.board)
+        await last_words(self._parts.state)
         if self._parts.failures.seen:
             sys.exit(BROKEN)
 

@@ -16,11 +16,10 @@ _OF_ONE_OBJECT = re.compile(r"as=PartialObjectMetadata(?!List)")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """An answer of the API server."""
+class ServerAnswer:
+    """What the API server answered."""
 
     code: int
-    content_type: str
     body: bytes
 
 
@@ -31,23 +30,24 @@ class Upstream:
         self._url, self._tls = url.rstrip("/"), tls
         self._session: aiohttp.ClientSession | None = None
 
-    async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> Said:
-        """Raises aiohttp.ClientError when nobody answers."""
+    async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> ServerAnswer | None:
+        """The answer to this request; None when nobody answers."""
         if self._session is None:
             self._session = aiohttp.ClientSession(timeout=_LIMIT, auto_decompress=True)
-        async with self._session.request(method, self._url + target, headers=headers, data=body or None, ssl=self._tls) as answer:
-            return Said(answer.status, answer.headers.get("Content-Type", ""), await answer.read())
+        try:
+            url, data = self._url + target, body or None
+            async with self._session.request(method, url, headers=headers, data=data, ssl=self._tls) as answer:
+                return ServerAnswer(answer.status, await answer.read())
+        except (aiohttp.ClientError, TimeoutError):
+            return None
 
     async def list_at(self, request: ApiRequest, target: str, headers: Mapping[str, str], revision: int) -> bytes | None:
         """The LIST that shows at this revision what a client's read asks for; None when the API server can no longer tell."""
         accept = _OF_ONE_OBJECT.sub("as=PartialObjectMetadataList", headers.get("accept", "*/*"))
-        try:
-            said = await self.ask("GET", target_at(request, target, revision), on_behalf(headers, accept=accept))
-        except (aiohttp.ClientError, TimeoutError):
-            return None
-        return said.body if said.code == 200 else None
+        answer = await self.ask("GET", target_at(request, target, revision), on_behalf(headers, accept=accept))
+        return answer.body if answer is not None and answer.code == 200 else None
 
 
 def on_behalf(headers: Mapping[str, str], **instead: str) -> dict[str, str]:
-    """What of a client's header fields goes with a request of ours. `instead` says what differs, in lower case."""
+    """The header fields of a client that go with a request of ours. `instead` says what differs, in lower case."""
     return {name: headers[name] for name in _PASSED_ON if name in headers} | {k.replace("_", "-"): v for k, v in instead.items()}

@@ -82,11 +82,12 @@ def test_the_plugin_imports_nothing_heavy() -> None:
 def test_a_planted_import_in_the_core_is_reported(tmp_path: Path) -> None:
     """The contract that keeps the core pure is worth nothing if it does not bite."""
     planted = tmp_path / "staleproof"
-    for folder in ("core", "checks", "draw", "drive", "report", "assess", "plugin", "cli"):
+    for folder in ("core", "core/engine", "checks", "draw", "drive", "report", "assess", "plugin", "cli"):
         (planted / folder).mkdir(parents=True)
         (planted / folder / "__init__.py").touch()
     (planted / "__init__.py").touch()
     (planted / "core" / "gate.py").write_text("import asyncio, time\n")
+    (planted / "checks" / "rule.py").write_text("import staleproof.core.engine\n")
     (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
     linter = Path(sys.executable).parent / "lint-imports"
     done = subprocess.run(
@@ -95,3 +96,4 @@ def test_a_planted_import_in_the_core_is_reported(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "staleproof.core.gate -> asyncio" in done.stdout
     assert "staleproof.core.gate -> time" in done.stdout
+    assert "staleproof.checks.rule -> staleproof.core.engine" in done.stdout

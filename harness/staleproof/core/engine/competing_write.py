@@ -6,9 +6,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from staleproof.core.engine import protobuf
+from staleproof.core.plan import COMPETED
 from staleproof.core.request import ApiRequest
-
-ANNOTATION = "staleproof.dev/competed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ def rival_of(request: ApiRequest, target: str, content_type: str, body: bytes, n
         return Rival("POST", path, content_type, body)
     if request.subresource:
         path = path.removesuffix(f"/{request.subresource}")
-    patch = msgspec.json.encode({"metadata": {"annotations": {ANNOTATION: str(number)}}})
+    patch = msgspec.json.encode({"metadata": {"annotations": {COMPETED: str(number)}}})
     return Rival("PATCH", path, "application/merge-patch+json", patch)
 
 

@@ -10,7 +10,6 @@ import logging
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 import msgspec
 from aiohttp import web
@@ -64,15 +63,14 @@ class Settings(msgspec.Struct, kw_only=True, rename="camel"):
 class Failures(logging.Handler):
     """mitmproxy logs a broken hook or a crashed connection at ERROR and carries on; then the trial proves nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_failure: Callable[[str], None]) -> None:
         super().__init__(logging.ERROR)
-        self.seen: list[str] = []
-        self.on_failure: Callable[[str], None] = lambda why: None
+        self.seen = False
+        self._on_failure = on_failure
 
     def emit(self, record: logging.LogRecord) -> None:
-        text = self.format(record)
-        self.seen.append(text)
-        self.on_failure(text)
+        self.seen = True
+        self._on_failure(self.format(record))
 
 
 class ControlServer:
@@ -102,13 +100,10 @@ def assemble(settings: Settings, proxyserver: Proxyserver, stop: Callable[[], No
     """Call it in the event loop that mitmproxy runs in. `stop` ends the process; `on_ready` is told the control API's port."""
     connections = Connections(proxyserver)
     state = ProxyState(Journal(), stop, connections)
-    failures = Failures()
-    failures.on_failure = lambda why: state.fail("proxy", why)
+    failures = Failures(lambda why: state.fail("proxy", why))
     identities = Identities(settings.tokens, "controller" if settings.client_certificate else "unknown")
-    tls = _upstream_tls(settings)
-    upstream = Upstream(settings.upstream, tls)
-    url = urlsplit(settings.upstream)
-    relay = Relay(url.hostname or "127.0.0.1", url.port or 443, tls, state, upstream)
+    upstream = Upstream(settings.upstream, _upstream_tls(settings))
+    relay = Relay(state, upstream)
     faults = RequestFaults(state, connections, relay, upstream)
     api = application(state, settings.control_token, Runner(state, settings.on_disconnect))
     addons = (

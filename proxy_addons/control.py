@@ -12,20 +12,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from staleproof.core.control import (
-    Added,
-    AddFault,
-    Done,
-    Ended,
-    Faults,
-    Health,
-    InstallPlan,
-    Problem,
-    Release,
-    SeverStreams,
-    Step,
-    read,
-)
+from staleproof.core import control as api
 from staleproof.core.engine.routes import ROUTES, Route, openapi
 from staleproof.core.plan import PlanError
 
@@ -42,18 +29,18 @@ def application(state: ProxyState, token: str, runner: Runner) -> web.Applicatio
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         scheme, _, given = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), token.encode()):
-            refused = _json(Problem("wrong token; send the proxy's control token as a bearer token"), 401)
+            refused = _json(api.Problem("wrong token; send the proxy's control token as a bearer token"), 401)
             refused.headers["WWW-Authenticate"] = "Bearer"
             return refused
         try:
             return await handler(request)
         except _Refused as err:
-            return _json(Problem(str(err)), err.code)
+            return _json(api.Problem(str(err)), err.code)
         except (PlanError, msgspec.DecodeError, UnicodeDecodeError) as err:
-            return _json(Problem(f"body: {err}"), 400)
+            return _json(api.Problem(f"body: {err}"), 400)
         except web.HTTPException as err:
             why = f"{request.method} {request.path}: {err.reason}; GET /v1/openapi.json lists what there is"
-            return _json(Problem(why), err.status)
+            return _json(api.Problem(why), err.status)
         except ConnectionError:  # the caller left before the whole answer; aiohttp would log an error, which stops the process
             return web.Response()
 
@@ -70,7 +57,7 @@ def _handler(route: Route, call: Callable[..., Awaitable[Any]]) -> Handler:
     """What is needed to answer this route: a call that is given the body or the request, and returns what to say."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
-        given = request if route.body is None else read(await request.read(), route.body)
+        given = request if route.body is None else api.read(await request.read(), route.body)
         said = await call(given)
         return said if isinstance(said, web.StreamResponse) else _json(said)
 
@@ -91,8 +78,8 @@ class _Calls:
     def __init__(self, state: ProxyState, runner: Runner) -> None:
         self._state, self._runner = state, runner
 
-    async def get_healthz(self, request: web.Request) -> Health:
-        return Health(self._state.journal.end, [stream.watch.state for stream in self._state.streams.values()])
+    async def get_healthz(self, request: web.Request) -> api.Health:
+        return api.Health(self._state.journal.end, [stream.watch.state for stream in self._state.streams.values()])
 
     async def get_openapi(self, request: web.Request) -> dict[str, Any]:
         return openapi()
@@ -113,43 +100,43 @@ class _Calls:
                     await response.write(batch)
         return response
 
-    async def put_plan(self, body: InstallPlan) -> Done:
+    async def put_plan(self, body: api.InstallPlan) -> api.Done:
         self._state.install(body.faults, body.namespace)
         return await self._done()
 
-    async def post_step(self, body: Step) -> Done:
+    async def post_step(self, body: api.Step) -> api.Done:
         self._state.begin_step(body.step, revision=body.revision)
         return await self._done()
 
-    async def get_faults(self, request: web.Request) -> Faults:
-        return Faults(self._state.journal.end, self._state.schedule.states())
+    async def get_faults(self, request: web.Request) -> api.Faults:
+        return api.Faults(self._state.journal.end, self._state.schedule.states())
 
-    async def post_faults(self, body: AddFault) -> Added:
+    async def post_faults(self, body: api.AddFault) -> api.Added:
         added = self._state.add(body.fault)
         await self._state.settled()
-        return Added(self._state.journal.end, added.number)
+        return api.Added(self._state.journal.end, added.number)
 
-    async def delete_faults(self, request: web.Request) -> Done:
+    async def delete_faults(self, request: web.Request) -> api.Done:
         number, count = int(request.match_info["fault"]), len(self._state.schedule)
         if number >= count:
             raise _Refused(404, f"there is no fault {number}; faults are numbered from 0, and there are {count}")
         self._state.remove(number)
         return await self._done()
 
-    async def post_release(self, body: Release) -> Done:
+    async def post_release(self, body: api.Release) -> api.Done:
         if body.revision is None:
             self._state.release()
         else:
             self._state.release_upto(body.resource, body.revision)
         return await self._done()
 
-    async def post_sever(self, body: SeverStreams) -> Ended:
+    async def post_sever(self, body: api.SeverStreams) -> api.Ended:
         ended = self._state.sever(body.resource, body.how)
-        return Ended(self._state.journal.end, ended)
+        return api.Ended(self._state.journal.end, ended)
 
-    async def _done(self) -> Done:
+    async def _done(self) -> api.Done:
         await self._state.settled()
-        return Done(self._state.journal.end)
+        return api.Done(self._state.journal.end)
 
 
 def _json(body: object, code: int = 200) -> web.Response:

@@ -11,7 +11,6 @@ time, also while a watch is running.
 
 import asyncio
 import logging
-import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -53,9 +52,8 @@ class Watch:
 class Relay:
     """Plain HTTP towards mitmproxy, TLS towards the API server."""
 
-    def __init__(self, host: str, port: int, tls: ssl.SSLContext, state: ProxyState, upstream: Upstream) -> None:
-        self._host, self._upstream_port, self._tls, self._state = host, port, tls, state
-        self._upstream = upstream
+    def __init__(self, state: ProxyState, upstream: Upstream) -> None:
+        self._state, self._upstream = state, upstream
         self._watches: dict[str, Watch] = {}
         self.port = 0
 
@@ -108,9 +106,7 @@ class Relay:
             self._expire(watch, expiry.fault, writer)
             return
         try:
-            up_reader, up = await asyncio.open_connection(
-                self._host, self._upstream_port, ssl=self._tls, server_hostname=self._host, limit=_READ_SIZE
-            )
+            up_reader, up = await self._upstream.connect(limit=_READ_SIZE)
         except OSError:
             writer.transport.abort()  # before a response head: mitmproxy answers 502
             return
@@ -183,7 +179,7 @@ class Relay:
         stream.change(lambda watch, _: watch.gate.sever("expired", fault))
 
     def _upstream_head(self, head: Head) -> Head:
-        ours = ((b"host", b"%b:%d" % (self._host.encode(), self._upstream_port)), (b"connection", b"close"))
+        ours = ((b"host", b"%b:%d" % (self._upstream.host.encode(), self._upstream.port)), (b"connection", b"close"))
         return Head(head.line, (*ours, *head.without(_NOT_FORWARDED).fields))
 
 

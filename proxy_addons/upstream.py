@@ -1,9 +1,11 @@
-"""The API server, as the proxy itself asks it: for the past, and to compete. All else passes through mitmproxy or the relay."""
+"""The API server, as the proxy itself reaches it: for watches, for the past, and to compete. All else passes through mitmproxy."""
 
+import asyncio
 import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -24,11 +26,17 @@ class ServerAnswer:
 
 
 class Upstream:
-    """On behalf of a client: with its own credentials, or with those that the proxy has."""
+    """On behalf of a client: with its own credentials, or with those that the proxy has. `port` is that of https unless named."""
 
     def __init__(self, url: str, tls: ssl.SSLContext) -> None:
+        parts = urlsplit(url)
+        self.host, self.port = parts.hostname or "127.0.0.1", parts.port or 443
         self._url, self._tls = url.rstrip("/"), tls
         self._session: aiohttp.ClientSession | None = None
+
+    async def connect(self, *, limit: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection of its own; its reader takes so many bytes at once. Raises OSError when nobody answers."""
+        return await asyncio.open_connection(self.host, self.port, ssl=self._tls, server_hostname=self.host, limit=limit)
 
     async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> ServerAnswer | None:
         """The answer to this request; None when nobody answers."""

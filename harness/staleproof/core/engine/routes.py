@@ -8,19 +8,7 @@ from typing import Any
 
 import msgspec
 
-from staleproof.core.control import (
-    Added,
-    AddFault,
-    Done,
-    Ended,
-    Faults,
-    Health,
-    InstallPlan,
-    Problem,
-    Release,
-    SeverStreams,
-    Step,
-)
+from staleproof.core import control
 
 _HOLD = {"fault": "Hold", "resource": "pods"}
 _NATURAL = {"type": "integer", "minimum": 0}
@@ -86,14 +74,14 @@ ROUTES = (
         answer={"description": "OpenAPI 3.1", "content": {"application/json": {"schema": {"type": "object"}}}},
         problems=_WRONG_TOKEN,
     ),
-    Route(method="get", path="/v1/healthz", summary="Open streams and how much they hold", answer=Health),
+    Route(method="get", path="/v1/healthz", summary="Open streams and how much they hold", answer=control.Health),
     Route(
         method="put",
         path="/v1/plan",
         summary="Replace all faults; what the old ones held leaves first",
         more="A fault opens when the step that its window begins with does (POST /v1/step), step 1 unless it says otherwise.",
-        body=InstallPlan,
-        answer=Done,
+        body=control.InstallPlan,
+        answer=control.Done,
         examples={
             "none": {},
             "hold": {"faults": [_HOLD], "namespace": "default"},
@@ -104,18 +92,18 @@ ROUTES = (
         method="post",
         path="/v1/step",
         summary="A step of the workload is about to be done: faults open and close by its number",
-        body=Step,
-        answer=Done,
+        body=control.Step,
+        answer=control.Done,
         examples={"first": {"step": 1}},
     ),
-    Route(method="get", path="/v1/faults", summary="Every fault: its phase, whether it fired, why not", answer=Faults),
+    Route(method="get", path="/v1/faults", summary="Every fault: its phase, whether it fired, why not", answer=control.Faults),
     Route(
         method="post",
         path="/v1/faults",
         summary="Add a fault that is open from now on",
         more="Steps do not open it; it closes when it is deleted, released, or its window's seconds are over.",
-        body=AddFault,
-        answer=Added,
+        body=control.AddFault,
+        answer=control.Added,
         examples={
             "hold": {"fault": _HOLD},
             "relist": {"fault": _HOLD | {"release": "relist"}},
@@ -128,15 +116,15 @@ ROUTES = (
         path="/v1/faults/{fault}",
         summary="Close a fault for good; what it held leaves",
         parameters=({"name": "fault", "in": "path", "required": True, "schema": _NATURAL},),
-        answer=Done,
+        answer=control.Done,
         problems=_SENSELESS | _WRONG_TOKEN | {"404": "There is no such fault; nothing was changed"},
     ),
     Route(
         method="post",
         path="/v1/release",
         summary="Close every fault, or let what is held up to a revision leave",
-        body=Release,
-        answer=Done,
+        body=control.Release,
+        answer=control.Done,
         examples={"everything": {}, "up to a revision": {"resource": "pods", "revision": 1234}},
     ),
     Route(
@@ -144,8 +132,8 @@ ROUTES = (
         path="/v1/sever",
         summary="End the streams of a resource now",
         more="`expired` ends them with 410: clients list again. `clean`: they watch again from where they are.",
-        body=SeverStreams,
-        answer=Ended,
+        body=control.SeverStreams,
+        answer=control.Ended,
         examples={"relist": {"resource": "pods"}, "reset": {"resource": "pods", "how": "reset"}},
     ),
 )
@@ -153,7 +141,7 @@ ROUTES = (
 
 def openapi() -> dict[str, Any]:
     """The OpenAPI 3.1 document of the control API."""
-    models = [Problem, *(model for route in ROUTES for model in (route.body, route.answer) if isinstance(model, type))]
+    models = [control.Problem, *(model for route in ROUTES for model in (route.body, route.answer) if isinstance(model, type))]
     schemas, components = msgspec.json.schema_components(models, ref_template="#/components/schemas/{name}")
     by_model = dict(zip(models, schemas, strict=True))
     paths: dict[str, Any] = {}

@@ -1,7 +1,7 @@
 """All of the proxy that is not mitmproxy itself, put together in one place: for our own process and for mitmdump.
 
-It decides what belongs to a proxy, and that a part that fails stops it. Which mitmproxy runs it, and on which address, is decided
-by `__main__` and by `mitmdump`.
+It decides what belongs to a proxy, and that a part that fails stops it. `__main__` and `mitmdump` decide which mitmproxy runs it,
+and on which address.
 """
 
 import asyncio
@@ -18,6 +18,7 @@ from mitmproxy.options import Options
 from mitmproxy.proxy import server
 from mitmproxy.proxy.mode_specs import ProxyMode
 
+from .api_server import ApiServer
 from .connections import Connections
 from .control import application
 from .journal import Journal
@@ -26,7 +27,6 @@ from .relay import Relay
 from .request_faults import RequestFaults
 from .request_recorder import Identities, RequestRecorder
 from .runner import OnDisconnect, Runner
-from .upstream import Upstream
 from .watch_gate import WatchGate
 
 BROKEN = 3
@@ -38,7 +38,7 @@ OPTIONS = {"http2": False, "connection_strategy": "lazy", "websocket": False}
 
 
 class Settings(msgspec.Struct, kw_only=True, rename="camel"):
-    """What a proxy has to know.
+    """What a proxy needs to know.
 
     Attributes:
         upstream: URL of the API server, e.g. https://127.0.0.1:6443.
@@ -102,20 +102,20 @@ def assemble(settings: Settings, proxyserver: Proxyserver, stop: Callable[[], No
     state = ProxyState(Journal(), stop, connections)
     failures = Failures(lambda why: state.fail("proxy", why))
     identities = Identities(settings.tokens, "controller" if settings.client_certificate else "unknown")
-    upstream = Upstream(settings.upstream, _upstream_tls(settings))
-    relay = Relay(state, upstream)
-    faults = RequestFaults(state, connections, relay, upstream)
+    api_server = ApiServer(settings.upstream, _upstream_tls(settings))
+    relay = Relay(state, api_server)
+    faults = RequestFaults(state, connections, relay, api_server)
     api = application(state, settings.control_token, Runner(state, settings.on_disconnect))
     addons = (
         WatchGate(relay, identities, connections, state),
         RequestRecorder(state, identities, faults),
-        ControlServer(api, settings, on_ready),  # last: what it calls ready, is
+        ControlServer(api, settings, on_ready),  # last: everything else is ready when it says so
     )
     return Assembly(state, failures, addons)
 
 
 async def last_words(state: ProxyState) -> None:
-    """Let the readers have what happened last; one that does not read must not keep us."""
+    """Let the readers have what happened last, but do not wait for one that does not read."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(state.journal.read(), _LAST_WORDS_SECONDS)
 

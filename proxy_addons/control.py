@@ -130,9 +130,9 @@ class _Calls:
             self._state.release_upto(body.resource, body.revision)
         return await self._done()
 
-    async def post_sever(self, body: api.SeverStreams) -> api.Ended:
+    async def post_sever(self, body: api.SeverStreams) -> api.Severed:
         ended = self._state.sever(body.resource, body.how)
-        return api.Ended(self._state.journal.end, ended)
+        return api.Severed(self._state.journal.end, ended)
 
     async def _done(self) -> api.Done:
         await self._state.settled()

@@ -1,4 +1,4 @@
-"""A hook that fails must not let its flow through: mitmproxy would log the exception and forward the request as if nothing were."""
+"""A hook that fails must not let its flow through: mitmproxy would log the exception and forward the request all the same."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ def kills_on_error(flow: http.HTTPFlow) -> Iterator[None]:
 
 
 def readable(message: http.Message) -> bytes:
-    """The body, unpacked where that can be done: what cannot is passed on all the same, and must not stop us."""
+    """The body, unpacked where possible: one that cannot be unpacked is passed on all the same, and must not stop us."""
     try:
         return message.get_content(strict=True) or b""
     except (ValueError, TypeError):  # mitmproxy tries Python's codecs too, and those raise what they like

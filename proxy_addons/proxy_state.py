@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from staleproof.core.engine.exchange import Exchange
 from staleproof.core.engine.planned_fault import FaultRef
-from staleproof.core.engine.schedule import Asked, Change, FaultOpens, Schedule
+from staleproof.core.engine.schedule import FaultChange, FaultOpens, RequestRuling, Schedule
 from staleproof.core.engine.watch_stream import WatchStream
 from staleproof.core.entry import Broke, Closed, Entry
 from staleproof.core.fault import AnyFault
@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # a test of the state does without a mitmproxy
 
 
 class ProxyState:
-    """The proxy's state. `stop` ends the process; it is called once something proved that traffic is not under control."""
+    """The proxy's state. `stop` ends the process; it is called when traffic has proved not to be under control."""
 
     def __init__(self, journal: Journal, stop: Callable[[], None], connections: "Connections") -> None:
         self.journal = journal
@@ -121,9 +121,9 @@ class ProxyState:
 
     def asked(self, request: ApiRequest) -> None:
         """A request of the controller is about to be forwarded."""
-        self._apply(self.schedule.before(request, self.now()))
+        self._apply(self.schedule.triggered_by(request, self.now()))
 
-    def on_request(self, exchange: Exchange) -> Asked:
+    def on_request(self, exchange: Exchange) -> RequestRuling:
         asked = self.schedule.on_request(exchange.request, exchange.counted)
         self.record_all(self.schedule.news(self.now()))
         return asked
@@ -144,14 +144,14 @@ class ProxyState:
             stream.change(how)
         return len(streams)
 
-    def _apply(self, changes: Sequence[Change]) -> None:
+    def _apply(self, changes: Sequence[FaultChange]) -> None:
         for change in changes:
             self._carry_out(change)
         self._set_timer()
         self._set_listening()
         self.conditions.recheck()
 
-    def _carry_out(self, change: Change) -> None:
+    def _carry_out(self, change: FaultChange) -> None:
         self.record_all(self.schedule.told(change, self.now()))
         self._change_streams(lambda watch, now: watch.on_change(change, now))
         if isinstance(change, FaultOpens) and change.everybody and (cut := self._connections.reset_all()):

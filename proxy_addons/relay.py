@@ -19,9 +19,9 @@ from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.engine.snapshot import initial_events, watch_from
 from staleproof.core.request import ApiRequest
 
+from .api_server import ApiServer
 from .proxy_state import ProxyState
 from .stream import Stream
-from .upstream import Upstream
 from .wire import HEAD_END, Dechunker, Head, parse_head, status_of
 
 FLOW_HEADER = "x-staleproof-flow"
@@ -37,7 +37,7 @@ _CHUNKED_JSON = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-
 
 @dataclass(slots=True)
 class Watch:
-    """What the addon knows of a watch: who asks, what for, and how to reset the client's connection.
+    """What the addon knows of a watch: who asks for what, and how to reset the client's connection.
 
     `reset` makes the end of the stream, when it comes to the client, a TCP reset. `past`: the stream begins with the state at this
     revision, because this fault wants it so.
@@ -52,8 +52,8 @@ class Watch:
 class Relay:
     """Plain HTTP towards mitmproxy, TLS towards the API server."""
 
-    def __init__(self, state: ProxyState, upstream: Upstream) -> None:
-        self._state, self._upstream = state, upstream
+    def __init__(self, state: ProxyState, api_server: ApiServer) -> None:
+        self._state, self._api_server = state, api_server
         self._watches: dict[str, Watch] = {}
         self.port = 0
 
@@ -106,7 +106,7 @@ class Relay:
             self._expire(watch, expiry.fault, writer)
             return
         try:
-            up_reader, up = await self._upstream.connect(limit=_READ_SIZE)
+            up_reader, up = await self._api_server.connect(limit=_READ_SIZE)
         except OSError:
             writer.transport.abort()  # before a response head: mitmproxy answers 502
             return
@@ -137,13 +137,13 @@ class Relay:
             writer.close()  # its end is the end of the connection
 
     async def _begin_in_past(self, head: Head, watch: Watch) -> tuple[Head, bytes]:
-        """The request head that goes upstream, and initial events of the past that come first (none, if it is not known)."""
+        """The request head that goes upstream, and the initial events of the past that come first (none if it is not known)."""
         if watch.past is None:
             return head, b""
         (revision, fault), what = watch.past, f"watch {watch.request.resource}"
         method, target, version = head.line.decode().split(" ")
         headers = {key.decode(): value.decode() for key, value in head.fields}
-        answer = await self._upstream.list_at(watch.request, target, headers, revision)
+        answer = await self._api_server.list_at(watch.request, target, headers, revision)
         if answer is None:
             self._state.refused(fault, f"the API server no longer knows revision {revision}", what)
             watch.past = None
@@ -179,12 +179,12 @@ class Relay:
         stream.change(lambda watch, _: watch.gate.sever("expired", fault))
 
     def _upstream_head(self, head: Head) -> Head:
-        ours = ((b"host", b"%b:%d" % (self._upstream.host.encode(), self._upstream.port)), (b"connection", b"close"))
+        ours = ((b"host", b"%b:%d" % (self._api_server.host.encode(), self._api_server.port)), (b"connection", b"close"))
         return Head(head.line, (*ours, *head.without(_NOT_FORWARDED).fields))
 
 
 async def _pump(up_reader: asyncio.StreamReader, stream: Stream) -> None:
-    """Drain upstream as fast as it comes, all that has come in one go: in a burst every event is a chunk of its own."""
+    """Drain upstream as fast as it comes, everything that has arrived at once: in a burst every event is a chunk of its own."""
     body = Dechunker()
     try:
         while not body.over and (data := await up_reader.read(_READ_SIZE)):

@@ -15,24 +15,24 @@ from staleproof.core.entry import Competed, Resumed, Stalled
 from staleproof.core.fault.availability import GONE
 from staleproof.core.fault.decision import Competition, Cut, ErrorEvent, Freeze, FromPast, Reply, Stall, Wait
 
+from .api_server import ApiServer, on_behalf
 from .connections import Connections
 from .fail_closed import readable
 from .proxy_state import ProxyState
 from .relay import Relay
-from .upstream import Upstream, on_behalf
 
 _JSON = {"Content-Type": "application/json"}
 _NOT_FOUND = Reply(404, "NotFound", "not found")
 
 
 class RequestFaults:
-    """Called before a request is forwarded and before its answer is sent."""
+    """Asked before a request is forwarded and before its answer is sent."""
 
-    def __init__(self, state: ProxyState, connections: Connections, relay: Relay, upstream: Upstream) -> None:
-        self._state, self._connections, self._relay, self._upstream = state, connections, relay, upstream
+    def __init__(self, state: ProxyState, connections: Connections, relay: Relay, api_server: ApiServer) -> None:
+        self._state, self._connections, self._relay, self._api_server = state, connections, relay, api_server
 
     async def before(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
-        """Nothing has been sent upstream yet."""
+        """The request has not been sent upstream yet."""
         decision, fault = self._state.on_request(exchange)
         while isinstance(decision, Stall) and decision.then == "forward" and fault is not None:
             await self._stall(flow, exchange, fault)  # what the client is kept waiting for is still to come
@@ -46,7 +46,7 @@ class RequestFaults:
             self._expire(flow, exchange)
 
     async def after(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
-        """Upstream has answered, and nobody has heard of it."""
+        """The API server has answered, and the client has not heard of it yet."""
         assert flow.response is not None
         if 200 <= flow.response.status_code < 300:
             decision, fault = self._state.schedule.on_answer(exchange.request)
@@ -75,7 +75,7 @@ class RequestFaults:
                 await self._compete(flow, exchange, fault)
 
     def _expire(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
-        """The history that the client wants to resume from is gone, and it is told by HTTP; else the relay tells it in a stream."""
+        """Answer 410 if the history that the client wants to resume from is gone, and HTTP is to say so; else the relay does."""
         expiry = self._state.schedule.expiries.of(exchange.request)
         if expiry is not None and expiry.how == "http":
             self._reply(GONE, flow, exchange, expiry.fault)
@@ -87,7 +87,7 @@ class RequestFaults:
         self._fired(exchange, fault)
 
     def _refused(self, exchange: Exchange) -> None:
-        """A WATCH was told something else, and no stream is open; other requests have entries of their own."""
+        """Tell of a WATCH that was given something else than a stream; other requests have entries of their own."""
         if exchange.request.is_watch:
             self._state.record(exchange.refused(self._state.now()))
 
@@ -104,7 +104,7 @@ class RequestFaults:
         self._refused(exchange)
 
     async def _stall(self, flow: http.HTTPFlow, exchange: Exchange, fault: FaultRef) -> None:
-        """Until the fault closes, the plan is replaced, or the client has left."""
+        """Wait until the fault closes, the plan is replaced, or the client has left."""
         state, number, verb, resource = self._state, exchange.number, exchange.request.verb, exchange.request.resource
         state.record(Stalled(at=state.now(), request=number, verb=verb, resource=resource, fault=fault.number))
         await state.conditions.until(lambda: self._is_over(flow, fault))
@@ -112,7 +112,7 @@ class RequestFaults:
         state.record(Resumed(at=state.now(), request=number, verb=verb, resource=resource, fault=current))
 
     async def _wait(self, seconds: float, flow: http.HTTPFlow, exchange: Exchange, fault: FaultRef) -> None:
-        """For so long, or until one of those."""
+        """Wait for so long, or until one of those happens."""
         self._fired(exchange, fault)
         await self._state.conditions.until(lambda: self._is_over(flow, fault), seconds=seconds)
         if flow.response is not None and not flow.client_conn.connected:
@@ -122,11 +122,11 @@ class RequestFaults:
         return not self._state.schedule.is_open(fault) or not flow.client_conn.connected
 
     async def _answer_from_past(self, revision: int, flow: http.HTTPFlow, exchange: Exchange, fault: FaultRef) -> None:
-        """The API server says what was there at that revision; if it cannot, the request goes on as if nothing were."""
+        """Let the API server say what was there at that revision; if it cannot, the request goes on untouched."""
         if exchange.request.is_watch:
             self._relay.from_past(flow.id, revision, fault)
             return
-        answer = await self._upstream.list_at(exchange.request, flow.request.path, flow.request.headers, revision)
+        answer = await self._api_server.list_at(exchange.request, flow.request.path, flow.request.headers, revision)
         number = self._state.schedule.number(fault)
         if answer is None:
             self._state.refused(fault, f"the API server no longer knows revision {revision}", str(exchange))
@@ -138,7 +138,7 @@ class RequestFaults:
             self._fired(exchange, fault)
 
     async def _compete(self, flow: http.HTTPFlow, exchange: Exchange, fault: FaultRef) -> None:
-        """Somebody else is quicker; then the controller's request goes on."""
+        """Let another user write first; then the controller's request goes on."""
         state, asked = self._state, flow.request
         content_type = asked.headers.get("content-type", "")
         rival = rival_of(exchange.request, asked.path, content_type, readable(asked), exchange.number)
@@ -146,7 +146,7 @@ class RequestFaults:
             state.refused(fault, rival, str(exchange))
             return
         headers = on_behalf(asked.headers, content_type=rival.content_type, accept="application/json")
-        said = await self._upstream.ask(rival.method, rival.target, headers, rival.body)
+        said = await self._api_server.ask(rival.method, rival.target, headers, rival.body)
         if said is None or not 200 <= said.code < 300:
             state.refused(fault, f"the competing {rival.method} was answered {said.code if said else 'not at all'}", str(exchange))
             return

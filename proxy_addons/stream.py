@@ -60,7 +60,7 @@ class Stream:
 
     async def has_room(self) -> None:
         """Return at once, unless the client has left too much unread."""
-        with contextlib.suppress(OSError):  # it has left altogether, and we shall be told
+        with contextlib.suppress(OSError):  # the client has left altogether, which the relay notices
             await self._writer.drain()
 
     def _hang_up(self, how: HangUp) -> None:

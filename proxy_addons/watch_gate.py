@@ -57,7 +57,7 @@ class WatchGate:
         self._relay.forget(flow.id)
 
     async def error(self, flow: http.HTTPFlow) -> None:
-        """Comes when the relay has broken off: all that it has sent before is on its way to the client by now."""
+        """The relay has broken off: all that it sent before is on its way to the client by now."""
         self._relay.forget(flow.id)
         if _RESET in flow.metadata:
             await self._connections.reset(flow)
@@ -67,5 +67,5 @@ class WatchGate:
 
 
 def _follows(request: http.Request) -> bool:
-    """The query is parsed only where it can say so."""
+    """Whether logs are to be followed. The query is parsed only where there is one."""
     return "?" in request.path and flag(dict(request.query), "follow")

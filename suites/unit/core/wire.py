@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from staleproof.core.engine.expiry import Expiry
 from staleproof.core.engine.gate import Ending, Gate, Received, Redecided, Waiting
 from staleproof.core.engine.planned_fault import FaultRef
-from staleproof.core.engine.schedule import Change, Schedule
+from staleproof.core.engine.schedule import FaultChange, Schedule
 from staleproof.core.engine.watch_stream import WatchStream
 from staleproof.core.entry import Broke, Closed, FaultFired
 from staleproof.core.fault.decision import Cut, Drop, ErrorEvent, FromPast, Pass, Reply, Stall, Wait
@@ -94,7 +94,7 @@ class Wire:
 
     def write(self, target: str) -> None:
         """The controller's own create: the schedule hears of it before it is committed."""
-        self.apply(self.schedule.before(request("POST", target), self.now))
+        self.apply(self.schedule.triggered_by(request("POST", target), self.now))
 
     def leave(self) -> None:
         """The client closes its watch; what has not left by now is nobody's fault."""
@@ -244,7 +244,7 @@ class Wire:
             self.stream.watch.upstream_ended(how)
             self.flush()
 
-    def apply(self, changes: Sequence[Change]) -> None:
+    def apply(self, changes: Sequence[FaultChange]) -> None:
         for change in changes:
             if self.stream is not None:
                 self.stream.watch.on_change(change, self.now)

@@ -50,7 +50,7 @@ ROUTES = (
         method="get",
         path="/v1/entries",
         summary="What happens, from an entry on, until the caller leaves",
-        more="What every reader had been given long ago is gone, and so is what nobody came for.",
+        more="Entries that every reader was given long ago are gone; so are the oldest of those that nobody has read.",
         parameters=(
             {"name": "after", "in": "query", "schema": _NATURAL, "description": "the number of the first entry, from 0"},
             {
@@ -133,7 +133,7 @@ ROUTES = (
         summary="End the streams of a resource now",
         more="`expired` ends them with 410: clients list again. `clean`: they watch again from where they are.",
         body=control.SeverStreams,
-        answer=control.Ended,
+        answer=control.Severed,
         examples={"relist": {"resource": "pods"}, "reset": {"resource": "pods", "how": "reset"}},
     ),
 )

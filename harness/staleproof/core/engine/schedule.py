@@ -54,8 +54,8 @@ class FaultEnds:
     fault: FaultRef
 
 
-Change = FaultOpens | FaultCloses | FaultEnds
-Asked = tuple[RequestDecision | AnswerDecision, FaultRef | None]
+FaultChange = FaultOpens | FaultCloses | FaultEnds
+RequestRuling = tuple[RequestDecision | AnswerDecision, FaultRef | None]
 """A decision about a request or its answer, and the fault that made it."""
 
 
@@ -82,14 +82,14 @@ class Schedule:
 
     # --- time
 
-    def begin_step(self, step: int, now: float, *, revision: int | None = None) -> list[Change]:
+    def begin_step(self, step: int, now: float, *, revision: int | None = None) -> list[FaultChange]:
         """A step begins: windows that end here close first, then windows that start here open.
 
         `revision` is the API server's at this moment; without it no past snapshot of this step can be shown.
         """
         if revision is not None:
             self._revisions[step] = revision
-        changes: list[Change] = []
+        changes: list[FaultChange] = []
         for planned in self._faults:
             until = planned.fault.window.until_step
             if until is not None and step >= until:
@@ -99,17 +99,17 @@ class Schedule:
                 changes += self._arm(planned, f"step {step}", now)
         return changes
 
-    def add(self, fault: AnyFault, now: float) -> tuple[FaultRef, list[Change]]:
+    def add(self, fault: AnyFault, now: float) -> tuple[FaultRef, list[FaultChange]]:
         """One more fault, open from now on, whatever its window's steps are."""
         planned = PlannedFault(FaultRef(self.plan, len(self._faults)), fault)
         self._faults.append(planned)
         return planned.ref, self._arm(planned, "asked for", now)
 
-    def remove(self, number: int) -> list[Change]:
+    def remove(self, number: int) -> list[FaultChange]:
         """Close the fault for good."""
         return self._close(self._faults[number])
 
-    def tick(self, now: float) -> list[Change]:
+    def tick(self, now: float) -> list[FaultChange]:
         """Close what has been open for as long as its window says."""
         late = [planned for planned in self._faults if planned.due is not None and planned.due <= now]
         return [change for planned in late for change in self._close(planned)]
@@ -118,7 +118,7 @@ class Schedule:
         """When `tick` is due next; None when no open fault is limited in seconds."""
         return min((planned.due for planned in self._faults if planned.due is not None), default=None)
 
-    def release(self) -> list[Change]:
+    def release(self) -> list[FaultChange]:
         """The plan is over: everything closes."""
         return [change for planned in self._faults for change in self._close(planned)]
 
@@ -170,9 +170,9 @@ class Schedule:
 
     # --- requests
 
-    def before(self, request: ApiRequest, now: float) -> list[Change]:
+    def triggered_by(self, request: ApiRequest, now: float) -> list[FaultChange]:
         """The controller asks for something, which has not been forwarded yet: does that open a fault?"""
-        changes: list[Change] = []
+        changes: list[FaultChange] = []
         for planned in self._faults:
             fault, trigger = planned.fault, planned.fault.trigger
             if planned.phase != "armed" or trigger is None or not self._commits(request):
@@ -183,7 +183,7 @@ class Schedule:
                     changes.append(_open(planned, f"own {trigger.verb} number {trigger.nth} of {fault.resource}", now))
         return changes
 
-    def on_request(self, request: ApiRequest, counted: dict[FaultRef, int] | None = None) -> Asked:
+    def on_request(self, request: ApiRequest, counted: dict[FaultRef, int] | None = None) -> RequestRuling:
         """What happens to it before it is forwarded.
 
         `counted` is the caller's, the same one for every time that it asks about one request, which counts only once.
@@ -202,7 +202,7 @@ class Schedule:
                 return decision, planned.ref
         return Pass(), None
 
-    def on_answer(self, request: ApiRequest) -> Asked:
+    def on_answer(self, request: ApiRequest) -> RequestRuling:
         """What happens to the answer of the API server, which has executed it."""
         for planned in self._open_for(request):
             planned.answered += 1
@@ -225,7 +225,7 @@ class Schedule:
         """How entries call this fault; None when it is of a plan that has been replaced."""
         return fault.number if fault is not None and fault.plan == self.plan else None
 
-    def told(self, change: Change, now: float) -> list[FaultOpened | FaultClosed | FaultMissed]:
+    def told(self, change: FaultChange, now: float) -> list[FaultOpened | FaultClosed | FaultMissed]:
         """The entry about a change, as soon as it has been carried out; none about a fault that ends and was not missed."""
         number = change.fault.number
         match change:
@@ -308,12 +308,12 @@ class Schedule:
         return not self._namespace or namespace in ("", self._namespace)
 
     @staticmethod
-    def _arm(planned: PlannedFault, why: str, now: float) -> list[Change]:
+    def _arm(planned: PlannedFault, why: str, now: float) -> list[FaultChange]:
         planned.phase = "armed"
         return [] if planned.fault.trigger else [_open(planned, why, now)]
 
     @staticmethod
-    def _close(planned: PlannedFault) -> list[Change]:
+    def _close(planned: PlannedFault) -> list[FaultChange]:
         was, planned.phase = planned.phase, "closed"
         if was == "closed":
             return []

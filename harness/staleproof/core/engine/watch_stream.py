@@ -13,7 +13,7 @@ from staleproof.core.control import StreamState
 from staleproof.core.engine.expiry import Expiry
 from staleproof.core.engine.gate import Burst, Closing, Ending, Gate, Received, Waiting
 from staleproof.core.engine.planned_fault import FaultRef
-from staleproof.core.engine.schedule import Change, FaultCloses, FaultEnds, FaultOpens, Schedule
+from staleproof.core.engine.schedule import FaultChange, FaultCloses, FaultEnds, FaultOpens, Schedule
 from staleproof.core.engine.status import expired
 from staleproof.core.entry import Broke, Closed, Delivered, Dropped, Entry, Opened, Withheld
 from staleproof.core.fault import Seat
@@ -113,7 +113,7 @@ class WatchStream:
             self.gate.closed = True
             self._over(Closed(at=now, stream=self.number, how="client", discarded=len(self.gate)))
 
-    def on_change(self, change: Change, now: float) -> None:
+    def on_change(self, change: FaultChange, now: float) -> None:
         """A fault opens, and may end the stream; or it closes, and what it held leaves, or the stream ends."""
         match change:
             case FaultOpens(fault, _, ends, everybody):

@@ -54,7 +54,7 @@ def run(fault: AnyFault, *happens: str, steps: int = 1) -> Schedule:
         if what in FRAMES:
             decide(FRAMES[what], 1, False)  # noqa: FBT003  # the gate's question
         else:
-            schedule.before(request(what), 0.0)
+            schedule.triggered_by(request(what), 0.0)
             schedule.on_request(request(what))
             schedule.on_answer(request(what))
     schedule.release()

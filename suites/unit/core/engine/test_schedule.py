@@ -7,7 +7,7 @@ import pytest
 
 from staleproof.core.engine.gate import Ruling
 from staleproof.core.engine.planned_fault import FaultRef
-from staleproof.core.engine.schedule import Change, FaultCloses, FaultEnds, FaultOpens, Schedule
+from staleproof.core.engine.schedule import FaultChange, FaultCloses, FaultEnds, FaultOpens, Schedule
 from staleproof.core.entry import FaultFired, FaultRefused
 from staleproof.core.fault import (
     AddBookmarks,
@@ -40,13 +40,13 @@ ELSEWHERE, CLUSTER = replace(ADDED, namespace="other"), replace(ADDED, namespace
 FIRST, SECOND, THIRD, FOURTH = (FaultRef(0, number) for number in range(4))
 
 
-def told(changes: Sequence[Change]) -> list[str]:
+def told(changes: Sequence[FaultChange]) -> list[str]:
     """What opens and closes, as `+fault` and `-fault`."""
     signs = {FaultOpens: "+", FaultCloses: "-"}
     return [f"{signs[type(change)]}{change.fault.number}" for change in changes if type(change) in signs]
 
 
-def ended(changes: Sequence[Change]) -> list[int]:
+def ended(changes: Sequence[FaultChange]) -> list[int]:
     """Which faults will never act again."""
     return [change.fault.number for change in changes if isinstance(change, FaultEnds)]
 
@@ -120,7 +120,7 @@ def test_seconds_count_from_the_trigger() -> None:
     schedule = Schedule([HideOwnWrite(resource="pods", window=Window(1, None, 2.0))], "trial")
     schedule.begin_step(1, 0.0)
     assert schedule.deadline() is None
-    schedule.before(request("POST /api/v1/namespaces/trial/pods"), 7.0)
+    schedule.triggered_by(request("POST /api/v1/namespaces/trial/pods"), 7.0)
     assert schedule.deadline() == 9.0
 
 
@@ -130,7 +130,7 @@ def test_the_release_closes_everything_for_good() -> None:
     changes = schedule.release()
     assert (told(changes), ended(changes)) == (["-0", "-1"], [0, 1, 2, 3])
     assert schedule.deadline() is None
-    assert told(schedule.before(request("POST /api/v1/namespaces/trial/pods"), 0.0)) == []
+    assert told(schedule.triggered_by(request("POST /api/v1/namespaces/trial/pods"), 0.0)) == []
     assert told(schedule.begin_step(3, 0.0)) == []
     assert schedule.release() == []
 
@@ -166,13 +166,13 @@ def hide(verb: str = "create", nth: int = 1, window: Window | None = None) -> Hi
 def test_which_write_is_an_own_write(fault: AnyFault, line: str, *, opens: bool) -> None:
     schedule = Schedule([fault], "trial")
     schedule.begin_step(1, 0.0)
-    assert told(schedule.before(request(line), 0.0)) == (["+0"] if opens else [])
+    assert told(schedule.triggered_by(request(line), 0.0)) == (["+0"] if opens else [])
 
 
 def test_without_a_namespace_every_write_is_an_own_write() -> None:
     schedule = Schedule([hide()])
     schedule.begin_step(1, 0.0)
-    assert schedule.before(request("POST /api/v1/namespaces/other/pods"), 0.0) == [
+    assert schedule.triggered_by(request("POST /api/v1/namespaces/other/pods"), 0.0) == [
         FaultOpens(FIRST, "own create number 1 of pods", None)
     ]
 
@@ -180,7 +180,7 @@ def test_without_a_namespace_every_write_is_an_own_write() -> None:
 def test_the_nth_own_write_opens_once() -> None:
     schedule = Schedule([hide(nth=3)], "trial")
     schedule.begin_step(1, 0.0)
-    assert [told(schedule.before(request(CREATE), 0.0)) for _ in range(5)] == [[], [], ["+0"], [], []]
+    assert [told(schedule.triggered_by(request(CREATE), 0.0)) for _ in range(5)] == [[], [], ["+0"], [], []]
 
 
 def test_own_writes_count_only_within_the_window() -> None:
@@ -188,7 +188,7 @@ def test_own_writes_count_only_within_the_window() -> None:
     seen = []
     for step in (1, 2, 3):
         schedule.begin_step(step, 0.0)
-        seen += [told(schedule.before(request(CREATE), 0.0)) for _ in range(1 if step == 2 else 3)]
+        seen += [told(schedule.triggered_by(request(CREATE), 0.0)) for _ in range(1 if step == 2 else 3)]
     assert seen == [[]] * 7
 
 
@@ -216,7 +216,7 @@ def test_a_fault_that_is_added_opens_at_once_whatever_its_steps_are() -> None:
 def test_a_fault_that_is_added_waits_for_its_trigger_all_the_same() -> None:
     schedule = Schedule((), "trial")
     assert schedule.add(hide(), 0.0) == (FIRST, [])
-    assert told(schedule.before(request(CREATE), 0.0)) == ["+0"]
+    assert told(schedule.triggered_by(request(CREATE), 0.0)) == ["+0"]
 
 
 def test_a_fault_that_is_removed_is_closed_for_good_and_keeps_its_number() -> None:

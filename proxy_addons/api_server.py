@@ -25,7 +25,7 @@ class ServerAnswer:
     body: bytes
 
 
-class Upstream:
+class ApiServer:
     """On behalf of a client: with its own credentials, or with those that the proxy has. `port` is that of https unless named."""
 
     def __init__(self, url: str, tls: ssl.SSLContext) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from staleproof.core.engine.exchange import Exchange
-from staleproof.core.engine.planned_fault import FaultRef
-from staleproof.core.engine.schedule import FaultChange, FaultOpens, RequestRuling, Schedule
+from staleproof.core.engine.planned_fault import FaultChange, FaultOpens, FaultRef
+from staleproof.core.engine.schedule import RequestRuling, Schedule
 from staleproof.core.engine.watch_stream import WatchStream
 from staleproof.core.entry import Broke, Closed, Entry
 from staleproof.core.fault import AnyFault

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from staleproof.core.engine.expiry import Expiry
 from staleproof.core.engine.gate import Ending, Gate, Received, Redecided, Waiting
-from staleproof.core.engine.planned_fault import FaultRef
-from staleproof.core.engine.schedule import FaultChange, Schedule
+from staleproof.core.engine.planned_fault import FaultChange, FaultRef
+from staleproof.core.engine.schedule import Schedule
 from staleproof.core.engine.watch_stream import WatchStream
 from staleproof.core.entry import Broke, Closed, FaultFired
 from staleproof.core.fault.decision import Cut, Drop, ErrorEvent, FromPast, Pass, Reply, Stall, Wait

@@ -6,8 +6,9 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from staleproof.core.control import FaultState
 from staleproof.core.fault import AnyFault, CallFault, Seat
-from staleproof.core.fault.decision import Refusal
+from staleproof.core.fault.decision import End, Refusal
 
 Phase = Literal["waiting", "armed", "open", "closed"]
 """armed: the window is open, the trigger has not come."""
@@ -19,6 +20,41 @@ class FaultRef:
 
     plan: int
     number: int
+
+
+@dataclass(frozen=True, slots=True)
+class FaultOpens:
+    """The fault acts from now on.
+
+    `ends` says how the open streams that it concerns end at this moment, if they do; `everybody`: all streams and connections do.
+    """
+
+    fault: FaultRef
+    why: str
+    ends: End | None = None
+    everybody: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FaultCloses:
+    """The fault stops acting; streams that hold frames because of it end as `ends` says, or else let them go.
+
+    `trickles`: they let them go one after the other.
+    """
+
+    fault: FaultRef
+    ends: End | None = None
+    trickles: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FaultEnds:
+    """The fault will never act again: `Schedule.missed` knows whether it ever did."""
+
+    fault: FaultRef
+
+
+FaultChange = FaultOpens | FaultCloses | FaultEnds
 
 
 @dataclass(slots=True)
@@ -48,6 +84,27 @@ class PlannedFault:
             return None
         return self.opened_at + self.fault.window.seconds
 
+    # --- its window
+
+    def arm(self, why: str, now: float) -> list[FaultChange]:
+        """Its window begins: it opens, or waits for its trigger."""
+        self.phase = "armed"
+        return [] if self.fault.trigger else [self.open(why, now)]
+
+    def open(self, why: str, now: float) -> FaultOpens:
+        self.phase, self.opened_at = "open", now
+        if self.fault.refuses_connections:
+            return FaultOpens(self.ref, why, "reset", everybody=True)
+        return FaultOpens(self.ref, why, self.fault.on_open)
+
+    def close(self) -> list[FaultChange]:
+        """Close it for good; nothing changes if that has happened already."""
+        was, self.phase = self.phase, "closed"
+        closes = [FaultCloses(self.ref, self.fault.on_close, self.fault.trickles)] if was == "open" else []
+        return [] if was == "closed" else [*closes, FaultEnds(self.ref)]
+
+    # --- what becomes of it
+
     def ordinal(self, seat: Seat, frame: int) -> int:
         """The position of this frame, the stream's nth, among those that concern the fault; the same whenever it is asked again.
 
@@ -61,6 +118,12 @@ class PlannedFault:
         if ordinal <= wanted:
             counts[frame] = ordinal
         return ordinal
+
+    def state(self, missed: str) -> FaultState:
+        """Where it stands, for people; `missed` says why it did not fire."""
+        refused = self.refused.why if self.refused is not None and not self.fired else ""
+        outcome = "fired" if self.fired else "refused" if refused else "not fired"
+        return FaultState(self.ref.number, self.fault, self.phase, outcome, refused or missed)
 
     def missed(self) -> str:
         """Why the fault did not fire, in words; empty when it did, was refused, or only the runner knows."""

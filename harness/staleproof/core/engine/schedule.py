@@ -9,52 +9,17 @@ the request at hand, or nothing came that it could act on.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from staleproof.core.control import FaultState
 from staleproof.core.engine.expiry import Expiries
 from staleproof.core.engine.gate import Decide, Ruling
-from staleproof.core.engine.planned_fault import FaultRef, PlannedFault
+from staleproof.core.engine.planned_fault import FaultChange, FaultCloses, FaultEnds, FaultOpens, FaultRef, PlannedFault
 from staleproof.core.entry import FaultClosed, FaultFired, FaultMissed, FaultOpened, FaultRefused
 from staleproof.core.fault import AnyFault, DropBookmarks, Place, Seat
-from staleproof.core.fault.decision import AnswerDecision, End, FrameDecision, FromPast, Pass, Refusal, RequestDecision
+from staleproof.core.fault.decision import AnswerDecision, FrameDecision, FromPast, Pass, Refusal, RequestDecision
 from staleproof.core.frame import Frame
 from staleproof.core.request import ApiRequest
 
-
-@dataclass(frozen=True, slots=True)
-class FaultOpens:
-    """The fault acts from now on.
-
-    `ends` says how the open streams that it concerns end at this moment, if they do; `everybody`: all streams and connections do.
-    """
-
-    fault: FaultRef
-    why: str
-    ends: End | None = None
-    everybody: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FaultCloses:
-    """The fault stops acting; streams that hold frames because of it end as `ends` says, or else let them go.
-
-    `trickles`: they let them go one after the other.
-    """
-
-    fault: FaultRef
-    ends: End | None = None
-    trickles: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FaultEnds:
-    """The fault will never act again: `Schedule.missed` knows whether it ever did."""
-
-    fault: FaultRef
-
-
-FaultChange = FaultOpens | FaultCloses | FaultEnds
 RequestRuling = tuple[RequestDecision | AnswerDecision, FaultRef | None]
 """A decision about a request or its answer, and the fault that made it."""
 
@@ -93,26 +58,26 @@ class Schedule:
         for planned in self._faults:
             until = planned.fault.window.until_step
             if until is not None and step >= until:
-                changes += self._close(planned)
+                changes += planned.close()
         for planned in self._faults:
             if planned.phase == "waiting" and step >= planned.fault.window.from_step:
-                changes += self._arm(planned, f"step {step}", now)
+                changes += planned.arm(f"step {step}", now)
         return changes
 
     def add(self, fault: AnyFault, now: float) -> tuple[FaultRef, list[FaultChange]]:
         """One more fault, open from now on, whatever its window's steps are."""
         planned = PlannedFault(FaultRef(self.plan, len(self._faults)), fault)
         self._faults.append(planned)
-        return planned.ref, self._arm(planned, "asked for", now)
+        return planned.ref, planned.arm("asked for", now)
 
     def remove(self, number: int) -> list[FaultChange]:
         """Close the fault for good."""
-        return self._close(self._faults[number])
+        return self._faults[number].close()
 
     def tick(self, now: float) -> list[FaultChange]:
         """Close what has been open for as long as its window says."""
         late = [planned for planned in self._faults if planned.due is not None and planned.due <= now]
-        return [change for planned in late for change in self._close(planned)]
+        return [change for planned in late for change in planned.close()]
 
     def deadline(self) -> float | None:
         """When `tick` is due next; None when no open fault is limited in seconds."""
@@ -120,7 +85,7 @@ class Schedule:
 
     def release(self) -> list[FaultChange]:
         """The plan is over: everything closes."""
-        return [change for planned in self._faults for change in self._close(planned)]
+        return [change for planned in self._faults for change in planned.close()]
 
     @property
     def is_over(self) -> bool:
@@ -180,7 +145,7 @@ class Schedule:
             if (request.resource, request.verb) == (fault.resource, trigger.verb):
                 planned.triggers += 1
                 if planned.triggers == trigger.nth:
-                    changes.append(_open(planned, f"own {trigger.verb} number {trigger.nth} of {fault.resource}", now))
+                    changes.append(planned.open(f"own {trigger.verb} number {trigger.nth} of {fault.resource}", now))
         return changes
 
     def on_request(self, request: ApiRequest, counted: dict[FaultRef, int] | None = None) -> RequestRuling:
@@ -227,15 +192,14 @@ class Schedule:
 
     def told(self, change: FaultChange, now: float) -> list[FaultOpened | FaultClosed | FaultMissed]:
         """The entry about a change, as soon as it has been carried out; none about a fault that ends and was not missed."""
-        number = change.fault.number
         match change:
-            case FaultOpens():
-                return [FaultOpened(at=now, fault=number, why=change.why)]
-            case FaultCloses():
-                return [FaultClosed(at=now, fault=number)]
-            case FaultEnds():
-                why = self.missed(number)
-                return [FaultMissed(at=now, fault=number, why=why)] if why else []
+            case FaultOpens(fault, why):
+                return [FaultOpened(at=now, fault=fault.number, why=why)]
+            case FaultCloses(fault):
+                return [FaultClosed(at=now, fault=fault.number)]
+            case FaultEnds(fault):
+                why = self.missed(fault.number)
+                return [FaultMissed(at=now, fault=fault.number, why=why)] if why else []
 
     def fires(self, fault: FaultRef | None, on: str, now: float, *, frame: Frame | None = None) -> list[FaultFired]:
         """The entry about it, when this is the first time that the fault does something that the controller can notice.
@@ -271,7 +235,7 @@ class Schedule:
 
     def states(self) -> list[FaultState]:
         """Where each fault stands, for people."""
-        return [self._state(planned) for planned in self._faults]
+        return [planned.state(self.missed(planned.ref.number)) for planned in self._faults]
 
     def has_spoiled(self, seat: Seat) -> bool:
         """Whether a hostile fault has acted on streams like this one, whose client may believe anything now."""
@@ -287,12 +251,6 @@ class Schedule:
         number = self.number(fault)
         return None if number is None else self._faults[number]
 
-    def _state(self, planned: PlannedFault) -> FaultState:
-        refused = planned.refused.why if planned.refused is not None and not planned.fired else ""
-        outcome = "fired" if planned.fired else "refused" if refused else "not fired"
-        number = planned.ref.number
-        return FaultState(number, planned.fault, planned.phase, outcome, refused or self.missed(number))
-
     def _open_for(self, request: ApiRequest) -> Iterator[PlannedFault]:
         if not self._is_mine(request.namespace):
             return
@@ -306,26 +264,6 @@ class Schedule:
 
     def _is_mine(self, namespace: str) -> bool:
         return not self._namespace or namespace in ("", self._namespace)
-
-    @staticmethod
-    def _arm(planned: PlannedFault, why: str, now: float) -> list[FaultChange]:
-        planned.phase = "armed"
-        return [] if planned.fault.trigger else [_open(planned, why, now)]
-
-    @staticmethod
-    def _close(planned: PlannedFault) -> list[FaultChange]:
-        was, planned.phase = planned.phase, "closed"
-        if was == "closed":
-            return []
-        closes = FaultCloses(planned.ref, planned.fault.on_close, planned.fault.trickles)
-        return [closes, FaultEnds(planned.ref)] if was == "open" else [FaultEnds(planned.ref)]
-
-
-def _open(planned: PlannedFault, why: str, now: float) -> FaultOpens:
-    planned.phase, planned.opened_at = "open", now
-    if planned.fault.refuses_connections:
-        return FaultOpens(planned.ref, why, "reset", everybody=True)
-    return FaultOpens(planned.ref, why, planned.fault.on_open)
 
 
 def _collection(request: ApiRequest) -> tuple[str, str]:

@@ -12,8 +12,8 @@ from enum import Enum
 from staleproof.core.control import StreamState
 from staleproof.core.engine.expiry import Expiry
 from staleproof.core.engine.gate import Burst, Closing, Ending, Gate, Received, Waiting
-from staleproof.core.engine.planned_fault import FaultRef
-from staleproof.core.engine.schedule import FaultChange, FaultCloses, FaultEnds, FaultOpens, Schedule
+from staleproof.core.engine.planned_fault import FaultChange, FaultCloses, FaultEnds, FaultOpens, FaultRef
+from staleproof.core.engine.schedule import Schedule
 from staleproof.core.engine.status import expired
 from staleproof.core.entry import Broke, Closed, Delivered, Dropped, Entry, Opened, Withheld
 from staleproof.core.fault import Seat

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from staleproof.core.engine.gate import Ruling
-from staleproof.core.engine.planned_fault import FaultRef
-from staleproof.core.engine.schedule import FaultChange, FaultCloses, FaultEnds, FaultOpens, Schedule
+from staleproof.core.engine.planned_fault import FaultChange, FaultCloses, FaultEnds, FaultOpens, FaultRef
+from staleproof.core.engine.schedule import Schedule
 from staleproof.core.entry import FaultFired, FaultRefused
 from staleproof.core.fault import (
     AddBookmarks,
@@ -34,9 +34,10 @@ from staleproof.core.fault import (
 from staleproof.core.fault.decision import DROP, HOLD, PASS, Competition, Cut, Delay, FromPast, Refusal, Reply, Stall
 from staleproof.core.frame import Frame
 
-from ..fault.asking import ADDED, BOOKMARK, INITIAL_END, request
+from ..fault.asking import ADDED, BOOKMARK, INITIAL_END, PODS, request
 
 ELSEWHERE, CLUSTER = replace(ADDED, namespace="other"), replace(ADDED, namespace="")
+CREATE, LIST, UPDATE = f"POST {PODS}", f"GET {PODS}", f"PUT {PODS}/x"
 FIRST, SECOND, THIRD, FOURTH = (FaultRef(0, number) for number in range(4))
 
 
@@ -63,6 +64,13 @@ def asks(schedule: Schedule, taken: Seat, *, burst: bool = False) -> Callable[[F
 
 def hold(first: int, until: int | None = None, seconds: float | None = None) -> HoldStream:
     return HoldStream(resource="pods", window=Window(first, until, seconds))
+
+
+def opened(*faults: AnyFault, namespace: str = "trial", revision: int | None = 7) -> Schedule:
+    """A plan whose first step has begun."""
+    schedule = Schedule(faults, namespace)
+    schedule.begin_step(1, 0.0, revision=revision)
+    return schedule
 
 
 # --- windows ---------------------------------------------------------------------------------------------------------------------
@@ -110,34 +118,29 @@ def test_a_window_in_seconds_closes_by_the_clock() -> None:
 
 
 def test_seconds_and_steps_whichever_comes_first() -> None:
-    schedule = Schedule([hold(1, 2, 5.0)])
-    schedule.begin_step(1, 0.0)
+    schedule = opened(hold(1, 2, 5.0), namespace="")
     assert told(schedule.begin_step(2, 1.0)) == ["-0"]
     assert schedule.deadline() is None
 
 
 def test_seconds_count_from_the_trigger() -> None:
-    schedule = Schedule([HideOwnWrite(resource="pods", window=Window(1, None, 2.0))], "trial")
-    schedule.begin_step(1, 0.0)
+    schedule = opened(HideOwnWrite(resource="pods", window=Window(1, None, 2.0)))
     assert schedule.deadline() is None
-    schedule.triggered_by(request("POST /api/v1/namespaces/trial/pods"), 7.0)
+    schedule.triggered_by(request(CREATE), 7.0)
     assert schedule.deadline() == 9.0
 
 
 def test_the_release_closes_everything_for_good() -> None:
-    schedule = Schedule([hold(1), hold(1, None, 9.0), HideOwnWrite(resource="pods"), hold(3)], "trial")
-    schedule.begin_step(1, 0.0)
+    schedule = opened(hold(1), hold(1, None, 9.0), HideOwnWrite(resource="pods"), hold(3))
     changes = schedule.release()
     assert (told(changes), ended(changes)) == (["-0", "-1"], [0, 1, 2, 3])
     assert schedule.deadline() is None
-    assert told(schedule.triggered_by(request("POST /api/v1/namespaces/trial/pods"), 0.0)) == []
+    assert told(schedule.triggered_by(request(CREATE), 0.0)) == []
     assert told(schedule.begin_step(3, 0.0)) == []
     assert schedule.release() == []
 
 
 # --- own writes ------------------------------------------------------------------------------------------------------------------
-
-CREATE = "POST /api/v1/namespaces/trial/pods"
 
 
 def hide(verb: str = "create", nth: int = 1, window: Window | None = None) -> HideOwnWrite:
@@ -164,22 +167,18 @@ def hide(verb: str = "create", nth: int = 1, window: Window | None = None) -> Hi
     ],
 )
 def test_which_write_is_an_own_write(fault: AnyFault, line: str, *, opens: bool) -> None:
-    schedule = Schedule([fault], "trial")
-    schedule.begin_step(1, 0.0)
+    schedule = opened(fault)
     assert told(schedule.triggered_by(request(line), 0.0)) == (["+0"] if opens else [])
 
 
 def test_without_a_namespace_every_write_is_an_own_write() -> None:
-    schedule = Schedule([hide()])
-    schedule.begin_step(1, 0.0)
-    assert schedule.triggered_by(request("POST /api/v1/namespaces/other/pods"), 0.0) == [
-        FaultOpens(FIRST, "own create number 1 of pods", None)
-    ]
+    schedule = opened(hide(), namespace="")
+    (opens,) = schedule.triggered_by(request("POST /api/v1/namespaces/other/pods"), 0.0)
+    assert opens == FaultOpens(FIRST, "own create number 1 of pods", None)
 
 
 def test_the_nth_own_write_opens_once() -> None:
-    schedule = Schedule([hide(nth=3)], "trial")
-    schedule.begin_step(1, 0.0)
+    schedule = opened(hide(nth=3))
     assert [told(schedule.triggered_by(request(CREATE), 0.0)) for _ in range(5)] == [[], [], ["+0"], [], []]
 
 
@@ -204,10 +203,8 @@ def test_a_window_without_the_write_ends_without_having_opened() -> None:
 
 def test_a_fault_that_is_added_opens_at_once_whatever_its_steps_are() -> None:
     schedule = Schedule([hold(3)], "trial")
-    assert schedule.add(SeverStream(resource="pods", window=Window(5, 6, 2.0)), 7.0) == (
-        SECOND,
-        [FaultOpens(SECOND, "asked for", "clean")],
-    )
+    added = schedule.add(SeverStream(resource="pods", window=Window(5, 6, 2.0)), 7.0)
+    assert added == (SECOND, [FaultOpens(SECOND, "asked for", "clean")])
     assert (schedule.is_open(FIRST), schedule.is_open(SECOND), schedule.deadline()) == (False, True, 9.0)
     assert told(schedule.begin_step(3, 8.0)) == ["+0"]
     assert told(schedule.begin_step(6, 8.0)) == ["-1"]
@@ -220,8 +217,7 @@ def test_a_fault_that_is_added_waits_for_its_trigger_all_the_same() -> None:
 
 
 def test_a_fault_that_is_removed_is_closed_for_good_and_keeps_its_number() -> None:
-    schedule = Schedule([hold(1), hold(1)])
-    schedule.begin_step(1, 0.0)
+    schedule = opened(hold(1), hold(1), namespace="")
     assert schedule.remove(0) == [FaultCloses(FIRST, None), FaultEnds(FIRST)]
     assert schedule.remove(0) == []
     assert (schedule.is_open(FIRST), schedule.is_open(SECOND)) == (False, True)
@@ -266,15 +262,15 @@ def test_the_first_decision_that_is_not_pass_wins() -> None:
 
 
 def test_a_fault_is_told_where_the_frame_is() -> None:
-    schedule = Schedule([DropFrame(resource="pods", nth=2)])
-    schedule.begin_step(1, 0.0)
+    schedule = opened(DropFrame(resource="pods", nth=2), namespace="")
     decide, in_burst = (asks(schedule, seat("pods"), burst=burst) for burst in (False, True))
     assert [decide(ADDED, 1), decide(ADDED, 2), in_burst(ADDED, 2)] == [(PASS, None), (DROP, FIRST), (PASS, None)]
 
 
 def test_only_frames_of_the_selected_object() -> None:
-    schedule = Schedule([HoldStream(resource="pods", name="x"), DelayStream(resource="pods", namespace="other", by_seconds=1.0)])
-    schedule.begin_step(1, 0.0)
+    schedule = opened(
+        HoldStream(resource="pods", name="x"), DelayStream(resource="pods", namespace="other", by_seconds=1.0), namespace=""
+    )
     decide = asks(schedule, Seat(request("GET /api/v1/pods?watch=1&resourceVersion=5")))
     another = replace(ADDED, name="y")
     assert [decide(frame, 1) for frame in (ADDED, another, ELSEWHERE, BOOKMARK)] == [
@@ -293,8 +289,7 @@ def test_streams_are_counted_by_resource() -> None:
 
 
 def test_a_fault_that_may_not_is_refused_once_and_the_next_is_asked() -> None:
-    schedule = Schedule([AddBookmarks(resource="pods"), hold(1)])
-    schedule.begin_step(1, 0.0)
+    schedule = opened(AddBookmarks(resource="pods"), hold(1), namespace="")
     decide = asks(schedule, seat("pods"))  # without allowWatchBookmarks
     assert [decide(ADDED, nth) for nth in (1, 2)] == [(HOLD, SECOND)] * 2
     (refused,) = schedule.news(3.0)
@@ -303,14 +298,6 @@ def test_a_fault_that_may_not_is_refused_once_and_the_next_is_asked() -> None:
 
 
 # --- requests --------------------------------------------------------------------------------------------------------------------
-
-LIST, UPDATE = "GET /api/v1/namespaces/trial/pods", "PUT /api/v1/namespaces/trial/pods/x"
-
-
-def opened(*faults: AnyFault, namespace: str = "trial", revision: int | None = 7) -> Schedule:
-    schedule = Schedule(faults, namespace)
-    schedule.begin_step(1, 0.0, revision=revision)
-    return schedule
 
 
 def test_the_first_decision_about_a_request_wins() -> None:
@@ -439,8 +426,7 @@ def test_a_hostile_fault_may_break_its_property_and_no_other() -> None:
 
 
 def test_a_request_that_is_asked_about_again_counts_once() -> None:
-    schedule = Schedule([Reject(resource="pods", verb="list", nth=2), Coalesce(resource="pods")], "trial")
-    schedule.begin_step(1, 0.0)
+    schedule = opened(Reject(resource="pods", verb="list", nth=2), Coalesce(resource="pods"))
     counted = dict[FaultRef, int]()
     assert [schedule.on_request(request(LIST), counted) for _ in range(2)] == [(Stall("forward"), SECOND)] * 2
     assert schedule.on_request(request(LIST))[1] == FIRST  # the second LIST, and not the first that was asked about twice

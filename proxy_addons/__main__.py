@@ -56,13 +56,13 @@ async def serve(config: Config) -> NoReturn:
         asyncio.get_running_loop().add_signal_handler(number, m.shutdown)
     await m.run()
     logging.disable()  # what is cancelled from here on complains
-    await last_words(parts.board)
+    await last_words(parts.state)
     logging.shutdown()
     os._exit(BROKEN if parts.failures.seen else 0)  # connections and relays that still run end with the process
 
 
 def _say_ready(path: Path, proxy: proxyserver.Proxyserver, control_port: int) -> None:
-    """In one go: whoever waits for the file may read it at once."""
+    """Write the file in one go: whoever waits for it may read it at once."""
     draft = path.with_suffix(".draft")
     draft.write_bytes(msgspec.json.encode({"port": proxy.listen_addrs()[0][1], "controlPort": control_port}))
     draft.replace(path)

@@ -1,7 +1,7 @@
 """All of the proxy that is not mitmproxy itself, put together in one place: for our own process and for mitmdump.
 
-It decides what belongs to a proxy, and that a part that fails stops it. Which mitmproxy runs it, and on which address, is decided
-by `__main__` and by `mitmdump`.
+It decides what belongs to a proxy, and that a part that fails stops it. `__main__` and `mitmdump` decide which mitmproxy runs it,
+and on which address.
 """
 
 import asyncio
@@ -10,7 +10,6 @@ import logging
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 import msgspec
 from aiohttp import web
@@ -19,15 +18,15 @@ from mitmproxy.options import Options
 from mitmproxy.proxy import server
 from mitmproxy.proxy.mode_specs import ProxyMode
 
+from .api_server import ApiServer
 from .connections import Connections
 from .control import application
 from .journal import Journal
-from .proxy_state import Board
+from .proxy_state import ProxyState
 from .relay import Relay
 from .request_faults import RequestFaults
-from .request_recorder import Calls, Identities
+from .request_recorder import Identities, RequestRecorder
 from .runner import OnDisconnect, Runner
-from .upstream import Upstream
 from .watch_gate import WatchGate
 
 BROKEN = 3
@@ -39,7 +38,7 @@ OPTIONS = {"http2": False, "connection_strategy": "lazy", "websocket": False}
 
 
 class Settings(msgspec.Struct, kw_only=True, rename="camel"):
-    """What a proxy has to know.
+    """What a proxy needs to know.
 
     Attributes:
         upstream: URL of the API server, e.g. https://127.0.0.1:6443.
@@ -64,15 +63,14 @@ class Settings(msgspec.Struct, kw_only=True, rename="camel"):
 class Failures(logging.Handler):
     """mitmproxy logs a broken hook or a crashed connection at ERROR and carries on; then the trial proves nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_failure: Callable[[str], None]) -> None:
         super().__init__(logging.ERROR)
-        self.seen: list[str] = []
-        self.on_failure: Callable[[str], None] = lambda why: None
+        self.seen = False
+        self._on_failure = on_failure
 
     def emit(self, record: logging.LogRecord) -> None:
-        text = self.format(record)
-        self.seen.append(text)
-        self.on_failure(text)
+        self.seen = True
+        self._on_failure(self.format(record))
 
 
 class ControlServer:
@@ -93,7 +91,7 @@ class ControlServer:
 class Assembly:
     """A proxy's parts. `addons` are mitmproxy addons, in the order in which their hooks have to run."""
 
-    board: Board
+    state: ProxyState
     failures: Failures
     addons: tuple[object, ...]
 
@@ -101,28 +99,25 @@ class Assembly:
 def assemble(settings: Settings, proxyserver: Proxyserver, stop: Callable[[], None], on_ready: Callable[[int], None]) -> Assembly:
     """Call it in the event loop that mitmproxy runs in. `stop` ends the process; `on_ready` is told the control API's port."""
     connections = Connections(proxyserver)
-    board = Board(Journal(), stop, connections)
-    failures = Failures()
-    failures.on_failure = lambda why: board.fail("proxy", why)
+    state = ProxyState(Journal(), stop, connections)
+    failures = Failures(lambda why: state.fail("proxy", why))
     identities = Identities(settings.tokens, "controller" if settings.client_certificate else "unknown")
-    tls = _upstream_tls(settings)
-    upstream = Upstream(settings.upstream, tls)
-    url = urlsplit(settings.upstream)
-    relay = Relay(url.hostname or "127.0.0.1", url.port or 443, tls, board, upstream)
-    faults = RequestFaults(board, connections, relay, upstream)
-    api = application(board, settings.control_token, Runner(board, settings.on_disconnect))
+    api_server = ApiServer(settings.upstream, _upstream_tls(settings))
+    relay = Relay(state, api_server)
+    faults = RequestFaults(state, connections, relay, api_server)
+    api = application(state, settings.control_token, Runner(state, settings.on_disconnect))
     addons = (
-        WatchGate(relay, identities, connections, board),
-        Calls(board, identities, faults),
-        ControlServer(api, settings, on_ready),  # last: what it calls ready, is
+        WatchGate(relay, identities, connections, state),
+        RequestRecorder(state, identities, faults),
+        ControlServer(api, settings, on_ready),  # last: everything else is ready when it says so
     )
-    return Assembly(board, failures, addons)
+    return Assembly(state, failures, addons)
 
 
-async def last_words(board: Board) -> None:
-    """Let the readers have what happened last; one that does not read must not keep us."""
+async def last_words(state: ProxyState) -> None:
+    """Let the readers have what happened last, but do not wait for one that does not read."""
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(board.journal.read(), _LAST_WORDS_SECONDS)
+        await asyncio.wait_for(state.journal.read(), _LAST_WORDS_SECONDS)
 
 
 def listen_on_tcp_alone(mode: str) -> None:

@@ -1,36 +1,36 @@
 """Requests that are kept waiting until something has happened: a fault has closed, the client has left, time is over.
 
-Nobody looks again and again: whoever may have ended a wait calls `stir`.
+Nobody polls: what may have ended a wait calls `recheck`.
 """
 
 import asyncio
 from collections.abc import Callable
 
 
-class Waits:
-    """All that wait in one event loop."""
+class Conditions:
+    """What everybody in one event loop waits for."""
 
     def __init__(self) -> None:
         self._open: dict[asyncio.Future[None], Callable[[], bool]] = {}
 
-    async def until(self, is_over: Callable[[], bool], *, seconds: float | None = None) -> None:
-        """Return once it is over, or after so many seconds (empty: no such limit)."""
-        if is_over():
+    async def until(self, is_met: Callable[[], bool], *, seconds: float | None = None) -> None:
+        """Return once it is met, or after so many seconds (empty: no such limit)."""
+        if is_met():
             return
         woken = asyncio.get_running_loop().create_future()
-        self._open[woken] = is_over
+        self._open[woken] = is_met
         try:
             await asyncio.wait({woken}, timeout=seconds)
         finally:
             del self._open[woken]
 
-    def stir(self) -> None:
-        """Something happened: whose wait is over goes on as soon as the event loop comes to it."""
-        for woken, is_over in self._open.items():
-            if not woken.done() and is_over():
+    def recheck(self) -> None:
+        """Something happened: whoever's condition is met goes on as soon as the event loop gets there."""
+        for woken, is_met in self._open.items():
+            if not woken.done() and is_met():
                 woken.set_result(None)
 
     async def settled(self) -> None:
-        """Return once everybody whose wait is over has gone on."""
+        """Return once everybody whose condition was met has gone on."""
         while any(woken.done() for woken in self._open):
             await asyncio.sleep(0)

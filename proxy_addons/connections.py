@@ -17,7 +17,7 @@ _UNREAD_SECONDS, _GLANCE_SECONDS = 30.0, 0.005
 
 
 class Connections:
-    """Resets connections, and closes and opens the door."""
+    """Resets connections, and refuses or accepts new ones."""
 
     def __init__(self, proxyserver: Proxyserver) -> None:
         self._proxyserver = proxyserver
@@ -31,7 +31,7 @@ class Connections:
             await _reset(handler)
 
     def reset_all(self) -> int:
-        """The same for everybody, without waiting for it; how many there are."""
+        """Reset every connection, without waiting for it; how many there are."""
         handlers = list(self._proxyserver.connections.values())
         for handler in handlers:
             task = asyncio.get_running_loop().create_task(_reset(handler))
@@ -56,7 +56,7 @@ async def _reset(handler: ConnectionHandler) -> None:
         return
     await _arrived(io.writer)
     client = io.writer.get_extra_info("socket")
-    if client.fileno() >= 0:  # else it is closed already, and not yet forgotten
+    if client.fileno() >= 0:  # else it is closed already, and mitmproxy has yet to forget it
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_RESET)
     io.writer.transport.abort()
 
@@ -64,7 +64,7 @@ async def _reset(handler: ConnectionHandler) -> None:
 async def _arrived(writer: asyncio.StreamWriter) -> None:
     """Return when the client's machine has all that was written: a reset throws away what is still on the way.
 
-    The history calls that delivered. Who does not read for `_UNREAD_SECONDS` is not waited for.
+    The history says that it was delivered. A client that reads nothing for `_UNREAD_SECONDS` is not waited for.
     """
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_UNREAD_SECONDS):
@@ -73,8 +73,8 @@ async def _arrived(writer: asyncio.StreamWriter) -> None:
 
 
 def _on_the_way(writer: asyncio.StreamWriter) -> int:
-    """Bytes that the client's machine has not acknowledged, as far as this one can tell."""
+    """How many bytes the client's machine has not acknowledged, as far as this one can tell."""
     sent = bytearray(4)
-    with contextlib.suppress(OSError, ValueError):  # Linux tells, others do not; nobody does of a closed socket
+    with contextlib.suppress(OSError, ValueError):  # only Linux can tell, and only of an open socket
         fcntl.ioctl(writer.get_extra_info("socket").fileno(), termios.TIOCOUTQ, sent)
     return writer.transport.get_write_buffer_size() + int.from_bytes(sent, sys.byteorder)

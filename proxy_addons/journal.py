@@ -1,6 +1,6 @@
-"""What happened at the proxy, in order, until somebody has read it.
+"""What happened at the proxy, in order, until it has been read.
 
-Entries are numbered from 0 for the life of the proxy. What every reader has been given is forgotten, but for the last few
+Entries are numbered from 0 for the life of the proxy. What every reader has been given is forgotten, except for the last few
 thousand: a reader whose connection broke may come back for them. While nobody reads, the newest hundred thousand are kept.
 """
 
@@ -62,7 +62,7 @@ class Journal:
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 
     def _forget(self, count: int, *, keep: int) -> None:
-        """Of the oldest `count` all but the last `keep`. In large portions: deleting the head of a list moves its tail."""
+        """Forget the oldest `count` except for the last `keep`, in large portions: deleting the head of a list moves its tail."""
         if count > 2 * keep:
             del self._entries[: count - keep]
             self.first += count - keep

@@ -9,8 +9,8 @@ PATH. The control API's address is in the log; `--set staleproof_control=HOST:PO
 
 What differs: mitmproxy's other addons are there, too (the dumper, which `-q` silences, flow files, filters), and about halve the
 requests a second. `http2`, `websocket` and `connection_strategy` are set to what watches need, whatever the command line says.
-`client_certs` must be one file; `ssl_insecure` is refused. A script that was changed is not loaded again: start anew. Other users
-of the machine can see what --set said in the list of processes; a token may stand in mitmproxy's config.yaml instead.
+`client_certs` must be one file; `ssl_insecure` is refused. A script that was changed is not loaded again: restart mitmdump. Other
+users of the machine can see the values of --set in the list of processes; the token can stand in mitmproxy's config.yaml instead.
 """
 
 import logging
@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 
 class Staleproof:
-    """Hooks: load, configure, running, done. Its parts are addons below it from `running` on."""
+    """Hooks: load, configure, running, done. From `running` on, the parts are addons below it."""
 
     def __init__(self) -> None:
         self.addons: list[object] = []
@@ -77,13 +77,13 @@ class Staleproof:
         if self._parts is None:
             return
         logging.getLogger().removeHandler(self._parts.failures)  # what is cancelled from here on complains
-        await last_words(self._parts.board)
+        await last_words(self._parts.state)
         if self._parts.failures.seen:
             sys.exit(BROKEN)
 
 
 def _settings() -> Settings:
-    """The options, as far as they make sense."""
+    """The settings that the options ask for. Raises OptionsError when one of them makes no sense."""
     options = ctx.options
     if not options.staleproof_token:
         raise exceptions.OptionsError("staleproof: expected --set staleproof_token=SECRET, found none; callers must send it")

@@ -1,51 +1,61 @@
 """What the parts of the proxy share: the schedule of the installed plan, the open streams, the journal, the clock.
 
-Applies the schedule's changes to the streams; decides nothing.
+Carries out the schedule's changes on streams and connections; decides nothing.
 """
 
 import asyncio
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from staleproof.core.engine.schedule import Called, Change, FaultCloses, FaultEnds, FaultIsRefused, FaultOpens, Schedule
-from staleproof.core.entry import Broke, Entry, FaultClosed, FaultFired, FaultMissed, FaultOpened, FaultRefused
+from staleproof.core.engine.exchange import Exchange
+from staleproof.core.engine.planned_fault import FaultChange, FaultOpens, FaultRef
+from staleproof.core.engine.schedule import RequestRuling, Schedule
+from staleproof.core.engine.watch_stream import WatchStream
+from staleproof.core.entry import Broke, Closed, Entry
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.decision import End, Refusal
-from staleproof.core.frame import Frame
 from staleproof.core.request import ApiRequest
 
-from .conditions import Waits
+from .conditions import Conditions
 from .journal import Journal
+from .stream import Stream
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a test of the state does without a mitmproxy
     from .connections import Connections
-    from .stream import Stream
 
 
-class Board:
-    """The proxy's state. `stop` ends the process; it is called once something proved that traffic is not under control."""
+class ProxyState:
+    """The proxy's state. `stop` ends the process; it is called when traffic has proved not to be under control."""
 
     def __init__(self, journal: Journal, stop: Callable[[], None], connections: "Connections") -> None:
         self.journal = journal
-        self.waits = Waits()
-        self._connections = connections
+        self.conditions = Conditions()
         self.schedule = Schedule()
         self.streams: dict[int, Stream] = {}
-        self.numbers = itertools.count(1)
+        self._connections = connections
+        self._numbers = itertools.count(1)
         self._stop = stop
         self._timer: asyncio.TimerHandle | None = None
-        self._open = True
-        self._door: asyncio.Task[None] | None = None
+        self._accepts = True
+        self._listening: asyncio.Task[None] | None = None
 
     @staticmethod
     def now() -> float:
         """Seconds on the machine's monotonic clock, which the runner's process shares."""
         return time.monotonic()
 
+    # --- what the history is told
+
     def record(self, entry: Entry) -> None:
         self.journal.record(entry)
+        if isinstance(entry, Closed):
+            self.streams.pop(entry.stream, None)
+
+    def record_all(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            self.record(entry)
 
     def broke(self, where: str, why: str) -> None:
         """What we show the controller is not what we think: the trial proves nothing."""
@@ -56,140 +66,109 @@ class Board:
         self.broke(where, why)
         self._stop()
 
+    def fired(self, fault: FaultRef | None, on: str) -> None:
+        """A fault did something to a request, a stream or a connection."""
+        self.record_all(self.schedule.fires(fault, on, self.now()))
+
+    def refused(self, fault: FaultRef, why: str, on: str) -> None:
+        """A fault could not do what it wanted to do."""
+        self.schedule.refuse(fault, Refusal("", why), on)
+        self.record_all(self.schedule.news(self.now()))
+
+    # --- commands
+
     def install(self, faults: Sequence[AnyFault], namespace: str) -> None:
         """Replace the plan: everything the last one held leaves, and the open streams are announced again.
 
         What a hostile fault has broken ends with its plan: the clients have to list again.
         """
-        before, self.schedule = self.schedule, Schedule(faults, namespace)
-        for stream in list(self.streams.values()):
-            stream.follow(spoiled=before.has_spoiled(stream.seat))
-        self.apply(())
+        self.schedule = Schedule(faults, namespace, plan=self.schedule.plan + 1)
+        self._change_streams(lambda watch, now: watch.follow(self.schedule, now))
+        self._apply(())
 
     def begin_step(self, step: int, *, revision: int | None = None) -> None:
-        self.apply(self.schedule.begin_step(step, self.now(), revision=revision))
+        self._apply(self.schedule.begin_step(step, self.now(), revision=revision))
 
-    def add(self, fault: AnyFault) -> int:
-        """One more fault, open from now on; its index."""
-        index, changes = self.schedule.add(fault, self.now())
-        for stream in self.streams.values():
-            stream.ask_again()
-        self.apply(changes)
-        return index
+    def add(self, fault: AnyFault) -> FaultRef:
+        """One more fault, open from now on."""
+        added, changes = self.schedule.add(fault, self.now())
+        self._apply(changes)
+        return added
 
     def remove(self, fault: int) -> None:
-        self.apply(self.schedule.remove(fault))
-
-    def asked(self, request: ApiRequest) -> None:
-        """A request of the controller is about to be forwarded."""
-        self.apply(self.schedule.asked(request, self.now()))
-
-    def on_request(self, request: ApiRequest, counted: dict[int, int]) -> Called:
-        called = self.schedule.on_request(request, counted)
-        self.tell_news()
-        return called
-
-    def on_answer(self, request: ApiRequest) -> Called:
-        called = self.schedule.on_answer(request)
-        self.tell_news()
-        return called
+        self._apply(self.schedule.remove(fault))
 
     def release(self) -> None:
         """Close every fault and let everything go; what trickles out does so at its own pace."""
-        self.apply(self.schedule.release())
-        for stream in list(self.streams.values()):
-            stream.release_all(at_once=False)
-
-    def sever(self, resource: str, how: End) -> int:
-        """End every stream of this resource now; how many there were. `expired` is the resync poke."""
-        streams = [stream for stream in self.streams.values() if stream.request.resource == resource]
-        for stream in streams:
-            stream.sever(how, None)
-        return len(streams)
+        self._apply(self.schedule.release())
+        self._change_streams(lambda watch, now: watch.gate.release_all(now, at_once=False))
 
     def release_upto(self, resource: str, revision: int) -> None:
         """Let what is held of this resource go, up to and including this revision."""
-        for stream in list(self.streams.values()):
-            if stream.request.resource == resource:
-                stream.release_upto(revision)
+        self._change_streams(lambda watch, now: watch.gate.release_upto(revision, now), resource)
+
+    def sever(self, resource: str, how: End) -> int:
+        """End every stream of this resource now; how many there were. `expired` makes the controller list again."""
+        return self._change_streams(lambda watch, _: watch.gate.sever(how), resource)
 
     async def settled(self) -> None:
-        """Return once the door is as open as it should be, and the requests that waited for what has happened go on."""
-        while self._door is not None and not self._door.done():
-            await asyncio.wait({self._door})
-        await self.waits.settled()
+        """Return once connections are accepted or refused as they should be, and requests whose wait is over go on."""
+        while self._listening is not None and not self._listening.done():
+            await asyncio.wait({self._listening})
+        await self.conditions.settled()
 
-    def is_current(self, plan: Schedule | None) -> bool:
-        """Whether this schedule, if one is meant, has not been replaced: faults have their numbers within a plan."""
-        return plan is None or plan is self.schedule
+    # --- requests and streams
 
-    def fired(self, fault: int, frame: Frame | None, on: str, *, plan: Schedule | None = None) -> None:
-        """A fault did something. `plan`: the schedule that it is of, which may have been replaced; empty means the one of now."""
-        if self.is_current(plan) and self.schedule.fires(fault, frame):
-            self.record(FaultFired(at=self.now(), fault=fault, on=on))
+    def asked(self, request: ApiRequest) -> None:
+        """A request of the controller is about to be forwarded."""
+        self._apply(self.schedule.triggered_by(request, self.now()))
 
-    def refused(self, fault: int, refusal: Refusal, on: str, *, plan: Schedule | None = None) -> None:
-        """A fault could not do what it wanted to do. `plan` as above."""
-        if self.is_current(plan):
-            self.schedule.refuse(fault, refusal, on)
-            self.tell_news()
+    def on_request(self, exchange: Exchange) -> RequestRuling:
+        asked = self.schedule.on_request(exchange.request, exchange.counted)
+        self.record_all(self.schedule.news(self.now()))
+        return asked
 
-    def tell_news(self) -> None:
-        """What the schedule found out while it decided frames and requests."""
-        news = self.schedule.take_news()
-        if news:
-            self.apply(news)
+    def open_stream(self, client: str, request: ApiRequest, writer: asyncio.StreamWriter, reset: Callable[[], None]) -> Stream:
+        """A watch is about to be answered with a stream."""
+        number = next(self._numbers)
+        watch = WatchStream(number, client, request, self.schedule, self.now())
+        self.streams[number] = Stream(watch, writer, reset, self.record)
+        return self.streams[number]
 
-    def apply(self, changes: Sequence[Change]) -> None:
+    # --- inside
+
+    def _change_streams(self, how: Callable[[WatchStream, float], None], resource: str = "") -> int:
+        """Tell every open stream (of this resource); how many there were."""
+        streams = [stream for stream in self.streams.values() if resource in ("", stream.watch.request.resource)]
+        for stream in streams:
+            stream.change(how)
+        return len(streams)
+
+    def _apply(self, changes: Sequence[FaultChange]) -> None:
         for change in changes:
-            match change:
-                case FaultOpens():
-                    self._open_fault(change)
-                case FaultCloses():
-                    self._close_fault(change)
-                case FaultEnds(fault):
-                    if why := self.schedule.missed(fault):
-                        self.record(FaultMissed(at=self.now(), fault=fault, why=why))
-                case FaultIsRefused(fault, on, refusal):
-                    self.record(FaultRefused(at=self.now(), fault=fault, on=on, row=refusal.row, why=refusal.why))
+            self._carry_out(change)
         self._set_timer()
-        self._set_door()
-        self.waits.stir()
+        self._set_listening()
+        self.conditions.recheck()
 
-    def _open_fault(self, change: FaultOpens) -> None:
-        self.record(FaultOpened(at=self.now(), fault=change.fault, why=change.why))
-        if change.ends is not None:
-            for stream in self._streams_under(change.fault):
-                stream.sever(change.ends, change.fault)
-        if self.schedule.faults[change.fault].refuses_connections:
-            for stream in list(self.streams.values()):
-                stream.sever("reset", change.fault)
-            if cut := self._connections.reset_all():
-                self.fired(change.fault, None, f"{cut} connections were reset")
+    def _carry_out(self, change: FaultChange) -> None:
+        self.record_all(self.schedule.told(change, self.now()))
+        self._change_streams(lambda watch, now: watch.on_change(change, now))
+        if isinstance(change, FaultOpens) and change.everybody and (cut := self._connections.reset_all()):
+            self.fired(change.fault, f"{cut} connections were reset")
 
-    def _close_fault(self, change: FaultCloses) -> None:
-        self.record(FaultClosed(at=self.now(), fault=change.fault))
-        for stream in self._streams_under(change.fault):
-            if change.ends is not None and stream.gate.holds(change.fault):
-                stream.sever(change.ends, change.fault)
-            else:
-                stream.rule_again(change.fault)
-
-    def _streams_under(self, fault: int) -> list["Stream"]:
-        return [stream for stream in self.streams.values() if self.schedule.acts_on(fault, stream.seat)]
-
-    def _set_door(self) -> None:
+    def _set_listening(self) -> None:
         """Refuse connections while a fault says so. Each change waits for the one before it."""
         on = not self.schedule.refuses_connections
-        if on is not self._open:
-            self._open = on
-            self._door = asyncio.get_running_loop().create_task(self._connections.listen(on=on))
-
-    def _tick(self) -> None:
-        self.apply(self.schedule.tick(self.now()))
+        if on is not self._accepts:
+            self._accepts = on
+            self._listening = asyncio.get_running_loop().create_task(self._connections.listen(on=on))
 
     def _set_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         due = self.schedule.deadline()
         self._timer = None if due is None else asyncio.get_running_loop().call_at(due, self._tick)
+
+    def _tick(self) -> None:
+        self._apply(self.schedule.tick(self.now()))

@@ -1,37 +1,32 @@
 """A small HTTP/1.1 server on loopback, in mitmproxy's event loop, that every watch is sent through.
 
 mitmproxy's own streaming is synchronous: a frame cannot be held and let go later. So the addon points watches here; the relay
-opens the upstream watch itself, feeds the bytes to a `Stream`, and writes what that lets out. Upstream is drained eagerly: a slow
-reader would be closed by the API server, and delay must not come from back-pressure. Only when a client has left as much unread as
-a gate may hold does the API server get to feel it, and deals with that client as ever.
+opens the upstream watch itself, feeds the bytes to a `Stream`, and writes what that lets out. Upstream is drained eagerly: the API
+server would close the connection of a slow reader, and delay must not come from back-pressure. Only once a client has left as much
+unread as a gate may hold does the relay stop reading, and the API server deals with that client as it does without a proxy.
 
 mitmproxy keeps its connection to the relay and sends the client's next watch on it, so the next request head is awaited all the
 time, also while a watch is running.
 """
 
 import asyncio
-import contextlib
 import logging
-import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from staleproof.core.engine.gate import MOST_HELD_BYTES
-from staleproof.core.engine.schedule import Schedule
+from staleproof.core.engine.exchange import Exchange
+from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.engine.snapshot import initial_events, watch_from
-from staleproof.core.entry import Refused
-from staleproof.core.fault.decision import Refusal
 from staleproof.core.request import ApiRequest
 
-from .proxy_state import Board
+from .api_server import ApiServer
+from .proxy_state import ProxyState
 from .stream import Stream
-from .upstream import Upstream
-from .wire import HEAD_END, LAST_CHUNK, Dechunker, Head, chunk, parse_head, status_of
+from .wire import HEAD_END, Dechunker, Head, parse_head, status_of
 
 FLOW_HEADER = "x-staleproof-flow"
 _FLOW_FIELD = FLOW_HEADER.encode()
 _READ_SIZE = 1 << 20
-_MOST_UNREAD_BYTES = MOST_HELD_BYTES
 _log = logging.getLogger(__name__)
 _NOT_FORWARDED = {
     b"connection", b"keep-alive", b"transfer-encoding", b"te", b"trailer", b"upgrade", b"proxy-connection",
@@ -42,32 +37,23 @@ _CHUNKED_JSON = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-
 
 @dataclass(slots=True)
 class Watch:
-    """What the addon knows of a watch: who asks, what for, and how to reset the client's connection.
+    """What the addon knows of a watch: who asks for what, and how to reset the client's connection.
 
-    `reset` makes the end of the stream, when it comes to the client, a TCP reset.
+    `reset` makes the end of the stream, when it comes to the client, a TCP reset. `past`: the stream begins with the state at this
+    revision, because this fault wants it so.
     """
 
     client: str
     request: ApiRequest
     reset: Callable[[], None]
-    past: "Past | None" = None
-
-
-@dataclass(frozen=True, slots=True)
-class Past:
-    """The revision that a watch begins at, and the fault of which plan wants it so."""
-
-    revision: int
-    fault: int
-    plan: Schedule
+    past: tuple[int, FaultRef] | None = None
 
 
 class Relay:
     """Plain HTTP towards mitmproxy, TLS towards the API server."""
 
-    def __init__(self, host: str, port: int, tls: ssl.SSLContext, board: Board, upstream: Upstream) -> None:
-        self._host, self._upstream_port, self._tls, self._board = host, port, tls, board
-        self._upstream = upstream
+    def __init__(self, state: ProxyState, api_server: ApiServer) -> None:
+        self._state, self._api_server = state, api_server
         self._watches: dict[str, Watch] = {}
         self.port = 0
 
@@ -75,9 +61,9 @@ class Relay:
         """The addon announces the watch whose request will arrive with this flow id."""
         self._watches[flow_id] = watch
 
-    def from_past(self, flow_id: str, revision: int, fault: int) -> None:
+    def from_past(self, flow_id: str, revision: int, fault: FaultRef) -> None:
         """The announced watch begins with the state at this revision, because of this fault."""
-        self._watches[flow_id].past = Past(revision, fault, self._board.schedule)
+        self._watches[flow_id].past = revision, fault
 
     def forget(self, flow_id: str) -> None:
         """The flow ended, perhaps before its request reached us."""
@@ -107,7 +93,7 @@ class Relay:
         finally:
             coming.cancel()
             writer.close()
-            del coming, work  # their tracebacks lead back here: a circle that would keep the stream's memory for long
+            del coming, work  # their tracebacks lead back here: a cycle that would keep the stream's memory for long
 
     async def _relay(self, data: bytes, writer: asyncio.StreamWriter) -> None:
         head = parse_head(data)
@@ -115,32 +101,28 @@ class Relay:
         if watch is None:  # the client has left already, or this is not mitmproxy
             writer.transport.abort()
             return
-        expiry = self._board.schedule.expiry(watch.request)
+        expiry = self._state.schedule.expiries.of(watch.request)
         if expiry is not None and expiry.how == "event":
-            self._refuse(watch, expiry.fault, writer)
+            self._expire(watch, expiry.fault, writer)
             return
         try:
-            up_reader, up = await asyncio.open_connection(
-                self._host, self._upstream_port, ssl=self._tls, server_hostname=self._host, limit=_READ_SIZE
-            )
+            up_reader, up = await self._api_server.connect(limit=_READ_SIZE)
         except OSError:
             writer.transport.abort()  # before a response head: mitmproxy answers 502
             return
         try:
-            await self._converse(head, watch, up_reader, up, writer)
+            head, events = await self._begin_in_past(head, watch)
+            up.write(self._upstream_head(head).encode())
+            await self._answer(watch, up_reader, writer, events)
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             writer.transport.abort()
         finally:
             up.transport.abort()
 
-    async def _converse(
-        self, head: Head, watch: Watch, up_reader: asyncio.StreamReader, up: asyncio.StreamWriter, writer: asyncio.StreamWriter
-    ) -> None:
-        head, events = await self._begin_in_past(head, watch)
-        up.write(self._upstream_head(head).encode())
+    async def _answer(self, watch: Watch, up_reader: asyncio.StreamReader, writer: asyncio.StreamWriter, events: bytes) -> None:
         answer = parse_head(await up_reader.readuntil(HEAD_END))
-        watching = _is_watch_answer(answer)
-        if status_of(answer) == 200 and not watching:  # a stream that no gate can read must not pass unseen
+        watching, status = _is_watch_answer(answer), status_of(answer)
+        if status == 200 and not watching:  # a stream that no gate can read must not pass unseen
             self._refused(watch, 0)
             writer.transport.abort()
             return
@@ -148,51 +130,38 @@ class Relay:
         if watching:
             await self._gated(watch, up_reader, writer, events)
             return
-        self._refused(watch, status_of(answer))  # 4xx, 5xx: no gate
+        self._refused(watch, status)  # 4xx, 5xx: no gate
         while data := await up_reader.read(_READ_SIZE):  # ends: upstream was asked to close
             writer.write(data)
         if not (answer.get(b"content-length") or answer.get(b"transfer-encoding")):
             writer.close()  # its end is the end of the connection
 
     async def _begin_in_past(self, head: Head, watch: Watch) -> tuple[Head, bytes]:
-        """The request head that goes upstream, and initial events of the past that come first (none, if it is not known)."""
+        """The request head that goes upstream, and the initial events of the past that come first (none if it is not known)."""
         if watch.past is None:
             return head, b""
-        past, what = watch.past, f"watch {watch.request.resource}"
+        (revision, fault), what = watch.past, f"watch {watch.request.resource}"
         method, target, version = head.line.decode().split(" ")
         headers = {key.decode(): value.decode() for key, value in head.fields}
-        said = await self._upstream.list_at(watch.request, target, headers, past.revision)
-        if said is None:
-            refusal = Refusal("", f"the API server no longer knows revision {past.revision}")
-            self._board.refused(past.fault, refusal, what, plan=past.plan)
+        answer = await self._api_server.list_at(watch.request, target, headers, revision)
+        if answer is None:
+            self._state.refused(fault, f"the API server no longer knows revision {revision}", what)
             watch.past = None
             return head, b""
-        self._board.fired(past.fault, None, f"{what} from revision {past.revision}", plan=past.plan)
-        begins = Head(f"{method} {watch_from(target, past.revision)} {version}".encode(), head.fields)
-        return begins, initial_events(said)
+        self._state.fired(fault, f"{what} from revision {revision}")
+        begins = Head(f"{method} {watch_from(target, revision)} {version}".encode(), head.fields)
+        return begins, initial_events(answer)
 
     def _refused(self, watch: Watch, code: int) -> None:
-        request = watch.request
-        self._board.record(
-            Refused(
-                at=self._board.now(),
-                client=watch.client,
-                resource=request.resource,
-                namespace=request.namespace,
-                start=request.query.get("resourceVersion", ""),
-                watch_list=request.is_watch_list,
-                code=code,
-            )
-        )
+        self._state.record(Exchange(0, watch.request, watch.client, told=(code, "")).refused(self._state.now()))
 
     async def _gated(self, watch: Watch, up_reader: asyncio.StreamReader, writer: asyncio.StreamWriter, events: bytes) -> None:
-        wire = _Wire(writer, watch.reset)
-        stream = Stream(next(self._board.numbers), watch.client, watch.request, wire, self._board)
-        self._board.streams[stream.number] = stream
+        stream = self._state.open_stream(watch.client, watch.request, writer, watch.reset)
         if watch.past is not None:
-            stream.feed_past(events, watch.past.revision)
-        pump = asyncio.get_running_loop().create_task(_pump(up_reader, stream, wire))
-        over = asyncio.get_running_loop().create_task(wire.over.wait())
+            revision, _ = watch.past
+            stream.change(lambda watch, now: watch.feed_past(events, revision, now))
+        pump = asyncio.get_running_loop().create_task(_pump(up_reader, stream))
+        over = asyncio.get_running_loop().create_task(stream.over.wait())
         try:
             await asyncio.wait({pump, over}, return_when=asyncio.FIRST_COMPLETED)
             if pump.done() and (error := pump.exception()) is not None:
@@ -201,57 +170,29 @@ class Relay:
         finally:
             pump.cancel()
             over.cancel()
-            stream.left_by_client()
+            stream.change(lambda watch, now: watch.left_by_client(now))
 
-    def _refuse(self, watch: Watch, fault: int | None, writer: asyncio.StreamWriter) -> None:
-        """The API server's own way: 200, an ERROR event with code 410, a clean end."""
-        wire = _Wire(writer, watch.reset)
+    def _expire(self, watch: Watch, fault: FaultRef | None, writer: asyncio.StreamWriter) -> None:
+        """Refuse it in the API server's own way: 200, an ERROR event with code 410, a clean end."""
         writer.write(_CHUNKED_JSON)
-        stream = Stream(next(self._board.numbers), watch.client, watch.request, wire, self._board)
-        stream.sever("expired", fault)
+        stream = self._state.open_stream(watch.client, watch.request, writer, watch.reset)
+        stream.change(lambda watch, _: watch.gate.sever("expired", fault))
 
     def _upstream_head(self, head: Head) -> Head:
-        ours = ((b"host", b"%b:%d" % (self._host.encode(), self._upstream_port)), (b"connection", b"close"))
+        ours = ((b"host", b"%b:%d" % (self._api_server.host.encode(), self._api_server.port)), (b"connection", b"close"))
         return Head(head.line, (*ours, *head.without(_NOT_FORWARDED).fields))
 
 
-class _Wire:
-    """The client's side of a watch, as chunks of the relay's answer to mitmproxy."""
-
-    def __init__(self, writer: asyncio.StreamWriter, reset: Callable[[], None]) -> None:
-        self._writer, self._reset = writer, reset
-        self.over = asyncio.Event()
-        writer.transport.set_write_buffer_limits(high=_MOST_UNREAD_BYTES)
-
-    def emit(self, data: bytes) -> None:
-        self._writer.write(chunk(data))
-
-    def finish(self) -> None:
-        self._writer.write(LAST_CHUNK)
-        self.over.set()
-
-    def kill(self, *, reset: bool) -> None:
-        if reset:
-            self._reset()
-        self._writer.close()  # what has been sent arrives first: the history says that it was shown
-        self.over.set()
-
-    async def has_room(self) -> None:
-        """Return at once, unless the client has left too much unread."""
-        with contextlib.suppress(OSError):  # it has left altogether, and we shall be told
-            await self._writer.drain()
-
-
-async def _pump(up_reader: asyncio.StreamReader, stream: Stream, wire: _Wire) -> None:
-    """Drain upstream as fast as it comes, all that has come in one go: in a burst every event is a chunk of its own."""
+async def _pump(up_reader: asyncio.StreamReader, stream: Stream) -> None:
+    """Drain upstream as fast as it comes, everything that has arrived at once: in a burst every event is a chunk of its own."""
     body = Dechunker()
     try:
         while not body.over and (data := await up_reader.read(_READ_SIZE)):
             stream.feed(body.feed(data))
-            await wire.has_room()
+            await stream.has_room()
     except (OSError, ValueError):
         body.over = False
-    stream.upstream_ended("clean" if body.over else "cut")
+    stream.change(lambda watch, _: watch.upstream_ended("clean" if body.over else "cut"))
 
 
 def _is_watch_answer(answer: Head) -> bool:

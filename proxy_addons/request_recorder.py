@@ -2,17 +2,16 @@
 
 import itertools
 from collections.abc import Mapping
-from typing import Any
 
 from mitmproxy import http
 
-from staleproof.core.engine.answer import outcome_of, read_answer, read_preconditions
-from staleproof.core.entry import Answered, Asked, Listed
+from staleproof.core.engine.exchange import Exchange
+from staleproof.core.entry import Listed
 from staleproof.core.request import is_long_running, parse
 
-from .fail_closed import kills_flow_on_error, readable
-from .proxy_state import Board
-from .request_faults import Call, RequestFaults
+from .fail_closed import kills_on_error, readable
+from .proxy_state import ProxyState
+from .request_faults import RequestFaults
 
 
 class Identities:
@@ -26,107 +25,46 @@ class Identities:
         return self._tokens.get(token.strip(), "unknown") if scheme.lower() == "bearer" else self._default
 
 
-class Calls:
+class RequestRecorder:
     """Hooks: request, response, error."""
 
-    def __init__(self, board: Board, identities: Identities, faults: RequestFaults) -> None:
-        self._board, self._identities, self._faults = board, identities, faults
+    def __init__(self, state: ProxyState, identities: Identities, faults: RequestFaults) -> None:
+        self._state, self._identities, self._faults = state, identities, faults
         self._numbers = itertools.count(1)
-        self._open: dict[str, Call] = {}
+        self._open: dict[str, Exchange] = {}
 
-    @kills_flow_on_error
     async def request(self, flow: http.HTTPFlow) -> None:
-        request = parse(flow.request.method, flow.request.path)
-        if request is None or is_long_running(request):
-            return
-        client = self._identities.of(flow)
-        if request.is_watch:
-            if "upgrade" not in flow.request.headers:
-                await self._faults.before(flow, Call(0, request, client))
-            return
-        call = self._open[flow.id] = Call(next(self._numbers), request, client)
-        self._board.record(self._asked(call, flow))
-        self._board.asked(request)
-        await self._faults.before(flow, call)
+        with kills_on_error(flow):
+            request = parse(flow.request.method, flow.request.path)
+            if request is None or is_long_running(request) or (request.is_watch and "upgrade" in flow.request.headers):
+                return
+            exchange = Exchange(0 if request.is_watch else next(self._numbers), request, self._identities.of(flow))
+            if not request.is_watch:
+                self._open[flow.id] = exchange
+                self._state.record(exchange.asked(readable(flow.request), self._state.now()))
+                self._state.asked(request)
+            await self._faults.before(flow, exchange)
 
-    @kills_flow_on_error
     async def response(self, flow: http.HTTPFlow) -> None:
-        call = self._open.get(flow.id)
-        if call is None or flow.response is None:
-            return
-        said = flow.response
-        if call.told is None:  # else it is a fault that has answered
-            await self._faults.after(flow, call)
-        self._open.pop(flow.id, None)
-        self._answered(call, said)
+        with kills_on_error(flow):
+            exchange, answer = self._open.get(flow.id), flow.response
+            if exchange is None or answer is None:
+                return
+            if exchange.told is None:  # else it is a fault that has answered
+                await self._faults.after(flow, exchange)
+            self._open.pop(flow.id, None)
+            self._answered(exchange, answer)
 
     def error(self, flow: http.HTTPFlow) -> None:
-        """The connection broke: whether a write was executed, the controller cannot know."""
-        call = self._open.pop(flow.id, None)
-        if call is not None:
-            reason = flow.error.msg if flow.error is not None else "connection lost"
-            now = self._board.now()
-            self._board.record(
-                Answered(at=now, request=call.number, outcome="unknown", reason=reason, fault=call.fault, executed=call.executed)
-            )
+        exchange = self._open.pop(flow.id, None)
+        if exchange is not None:
+            why = flow.error.msg if flow.error is not None else "connection lost"
+            self._state.record(exchange.broken(why, self._state.now()))
 
-    def _asked(self, call: Call, flow: http.HTTPFlow) -> Asked:
-        request = call.request
-        preconditions: dict[str, Any] = {}
-        if request.verb == "delete":
-            uid, revision = read_preconditions(readable(flow.request))
-            preconditions = {"precondition_uid": uid, "precondition_revision": revision}
-        return Asked(
-            at=self._board.now(),
-            request=call.number,
-            client=call.client,
-            verb=request.verb,
-            resource=request.resource,
-            namespace=request.namespace,
-            name=request.name,
-            subresource=request.subresource,
-            selector=request.selector,
-            dry_run="dryRun" in request.query,
-            **preconditions,
-        )
-
-    def _answered(self, call: Call, said: http.Response) -> None:
+    def _answered(self, exchange: Exchange, answer: http.Response) -> None:
         """What the API server (or a fault) said, and what the client was told."""
-        now, request = self._board.now(), call.request
-        answer = read_answer(readable(said))
-        lost = call.executed is True
-        code, reason = call.told if lost and call.told else (said.status_code, answer.reason)
-        outcome = "unknown" if lost else outcome_of(code, retry_after="retry-after" in said.headers)
-        if outcome == "ok" and request.verb == "list":
-            self._board.schedule.listed(request)
-            self._board.record(
-                Listed(
-                    at=now,
-                    request=call.number,
-                    client=call.client,
-                    resource=request.resource,
-                    namespace=request.namespace,
-                    selector=request.selector,
-                    revision=answer.revision,
-                    items=answer.items,
-                    more=answer.more,
-                    fault=call.fault,
-                )
-            )
-            return
-        self._board.record(
-            Answered(
-                at=now,
-                request=call.number,
-                outcome=outcome,
-                code=code,
-                reason="" if outcome == "ok" else reason,
-                namespace=answer.namespace,
-                name=answer.name,
-                uid=answer.uid,
-                revision=answer.revision,
-                items=answer.items,
-                fault=call.fault,
-                executed=call.executed,
-            )
-        )
+        retry_after = "retry-after" in answer.headers
+        entry = exchange.answered(answer.status_code, readable(answer), self._state.now(), retry_after=retry_after)
+        if isinstance(entry, Listed):
+            self._state.schedule.expiries.listed(exchange.request)
+        self._state.record(entry)

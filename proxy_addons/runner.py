@@ -1,15 +1,15 @@
 """What becomes of the faults when whoever drives them has gone.
 
 A runner is a reader of entries that says so (`GET /v1/entries?runner=true`): its connection is its sign of life, which the
-operating system ends however the runner dies. A connection that is merely silent is alive; that of a machine that vanished is, too,
-until TCP gives it up.
+operating system ends however the runner dies. A connection that is merely silent counts as alive; so does that of a machine that
+vanished, until TCP gives it up.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-from .proxy_state import Board
+from .proxy_state import ProxyState
 
 OnDisconnect = Literal["heal", "exit", "nothing"]
 """heal: every fault closes for good, and what is held leaves. exit: the proxy ends."""
@@ -18,8 +18,8 @@ OnDisconnect = Literal["heal", "exit", "nothing"]
 class Runner:
     """Acts when the last connection of a runner is gone. Before the first has come, nobody is missed."""
 
-    def __init__(self, board: Board, on_disconnect: OnDisconnect) -> None:
-        self._board, self._on_disconnect = board, on_disconnect
+    def __init__(self, state: ProxyState, on_disconnect: OnDisconnect) -> None:
+        self._state, self._on_disconnect = state, on_disconnect
         self._connected = 0
 
     @contextmanager
@@ -33,16 +33,13 @@ class Runner:
                 self._gone()
 
     def _gone(self) -> None:
-        """A trial is spoiled only if there was still something to release."""
         why = "the runner's connection was lost"
-        schedule = self._board.schedule
-        unfinished = any(schedule.describe(index)["phase"] != "closed" for index in range(len(schedule.faults)))
         match self._on_disconnect:
             case "heal":
-                if unfinished:
-                    self._board.broke("runner", f"{why}: every fault is closed, and what was held leaves")
-                self._board.release()
+                if not self._state.schedule.is_over:  # else there was nothing left to release, and the trial is not spoiled
+                    self._state.broke("runner", f"{why}: every fault is closed, and what was held leaves")
+                self._state.release()
             case "exit":
-                self._board.fail("runner", f"{why}: the proxy ends")
+                self._state.fail("runner", f"{why}: the proxy ends")
             case "nothing":
                 return

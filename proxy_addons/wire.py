@@ -1,4 +1,4 @@
-"""Pieces of HTTP/1.1 that the relay speaks: heads, chunks. Bytes in, values out; no sockets.
+"""The pieces of HTTP/1.1 that the relay speaks: heads and chunks. Bytes in, values out; no sockets.
 
 Chunks are joined where the bytes come in and where they go out: the API server sends one chunk for each event, and what a burst
 costs is work per chunk, not per byte. A general parser (h11) takes several times as long for one chunk as the rest of the

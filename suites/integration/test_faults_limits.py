@@ -20,10 +20,11 @@ from .proxy_stage import theatre as theatre
 BOUND = 1 << 20
 SMALL_BOUND = f"""
 import functools
-import staleproof.proxy_addons.relay as relay
+import staleproof.proxy_addons.proxy_state as proxy_state
 import staleproof.proxy_addons.stream as stream
-relay._MOST_UNREAD_BYTES = {BOUND}
-stream.Gate = functools.partial(stream.Gate, most_bytes={BOUND})
+from staleproof.core.engine.gate import Gate
+stream._MOST_UNREAD_BYTES = {BOUND}
+proxy_state.WatchStream = functools.partial(proxy_state.WatchStream, gate=functools.partial(Gate, most_bytes={BOUND}))
 """
 
 

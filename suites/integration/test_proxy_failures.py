@@ -26,12 +26,12 @@ from .proxy_stage import theatre as theatre
 BROKEN = 3
 PLANTED = """
 import staleproof.proxy_addons.__main__ as product
-from staleproof.proxy_addons.proxy_state import Board
+from staleproof.proxy_addons.proxy_state import ProxyState
 
 def broken(self, *_):
     raise LookupError("planted")
 
-Board.asked = broken  # what the hook tells of every write before it is forwarded
+ProxyState.asked = broken  # what the hook tells of every write before it is forwarded
 product.main()
 """
 

@@ -94,11 +94,12 @@ LAYERS = [
         ("staleproof.core.gate", "time"),
         ("staleproof.checks.facts.frontier", "staleproof.checks.judge"),
         ("staleproof.checks.rules.settles", "staleproof.checks.rules.name_reuse"),
+        ("staleproof.checks.rules.settles", "staleproof.core.engine"),
     ],
 )
 def test_a_planted_import_is_reported(tmp_path: Path, importer: str, imported: str) -> None:
     """The contracts about who may import whom are worth nothing if they do not bite."""
-    for name in (*LAYERS, importer, *([imported] if imported.startswith("staleproof.") else [])):
+    for name in (*LAYERS, "staleproof.core.engine", importer, *([imported] if imported.startswith("staleproof.") else [])):
         folder = tmp_path / name.replace(".", "/")
         folder.mkdir(parents=True, exist_ok=True)
         for each in (folder, *folder.relative_to(tmp_path).parents):

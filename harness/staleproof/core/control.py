@@ -1,7 +1,7 @@
-"""What the proxy's control API accepts and answers. `staleproof.core.engine.routes` makes a document of it.
+"""The bodies that the proxy's control API accepts and answers, for both sides. `staleproof.core.engine.routes` has the calls.
 
 Bodies are read strictly: an unknown fault or field is refused with the nearest known name, a fault that makes no sense with the
-reason, a hostile one unless the caller says that it is wanted. What the calls do is up to the proxy.
+reason, and a hostile one unless the caller says that it is wanted.
 """
 
 from collections.abc import Iterable
@@ -49,7 +49,7 @@ class Step(_Body, frozen=True):
 
 
 class Release(_Body, frozen=True):
-    """Nothing: every fault closes. Resource and revision: what is held of it up to there leaves."""
+    """Close every fault; or, with a resource and a revision, let what is held of the resource up to there leave."""
 
     resource: str = ""
     revision: int | None = None
@@ -74,7 +74,7 @@ class Added(Done, frozen=True):
     fault: int
 
 
-class Ended(Done, frozen=True):
+class Severed(Done, frozen=True):
     """How many streams were ended."""
 
     streams: int
@@ -149,7 +149,7 @@ def read(data: bytes, model: type[B]) -> B:
 
 
 def without_runner(faults: Iterable[Fault]) -> list[str]:
-    """What is wrong with these faults, in words, when nobody is there who runs the controller."""
+    """What is wrong with these faults, in words, when nobody runs the controller."""
     return [
         f"fault {number} ({fault.tag}): it is done to the controller's process, which the proxy does not have; leave it out and do"
         ' it yourself, or, if you do it when the entries tell, say "runner": true in PUT /v1/plan'

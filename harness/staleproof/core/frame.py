@@ -78,25 +78,6 @@ class FrameReader:
         return [read_frame(line + b"\n") for line in lines]
 
 
-def expired(at: int | None, now: int | None) -> bytes:
-    """The API server's answer to a watch whose history is gone (apiserver pkg/storage/cacher/watch_cache_history.go)."""
-    return error_event(410, "Expired", f"too old resource version: {at or 0} ({now or at or 0})")
-
-
-def error_event(code: int, reason: str, message: str) -> bytes:
-    """An ERROR event; nothing follows it."""
-    status = {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Failure",
-        "message": message,
-        "reason": reason,
-        "code": code,
-    }
-    return msgspec.json.encode({"type": "ERROR", "object": status}) + b"\n"
-
-
 class _Typed(msgspec.Struct):
     apiVersion: str = ""
     kind: str = ""

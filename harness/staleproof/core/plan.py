@@ -20,6 +20,8 @@ API_VERSION: ApiVersion = "staleproof.dev/v1alpha1"
 Manifest = dict[str, Any]
 TOUCHED = "staleproof.dev/touched"
 """The annotation that a touch changes, and a heartbeat."""
+COMPETED = "staleproof.dev/competed"
+"""The annotation that a competing write changes."""
 
 
 class Target(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):

@@ -5,6 +5,8 @@ wild do to follow them: client-go with a WatchList (and its fallback), LIST with
 resourceVersion and WATCH, a bare WATCH. Neither knows of faults or of the proxy.
 """
 
+from collections.abc import Mapping
+from itertools import count
 from typing import Literal
 
 import msgspec
@@ -26,9 +28,10 @@ def request(method: str, target: str) -> ApiRequest:
     return parsed
 
 
-def event(type_: str, name: str, revision: int, uid: str = "") -> Frame:
+def event(type_: str, name: str, revision: int, uid: str = "", *, serial: int = 0) -> Frame:
+    """`serial` tells frames apart that say the same."""
     metadata = {"namespace": NAMESPACE, "name": name, "uid": uid or f"uid-{name}", "resourceVersion": str(revision)}
-    return _frame(type_, metadata)
+    return _frame(type_, metadata | ({"labels": {"serial": str(serial)}} if serial else {}))
 
 
 def bookmark(revision: int, *, initial_end: bool = False) -> Frame:
@@ -38,7 +41,7 @@ def bookmark(revision: int, *, initial_end: bool = False) -> Frame:
     return _frame("BOOKMARK", metadata)
 
 
-def _frame(type_: str, metadata: dict[str, object] | dict[str, str]) -> Frame:
+def _frame(type_: str, metadata: Mapping[str, object]) -> Frame:
     obj = {"kind": "Widget", "apiVersion": "example.com/v1", "metadata": metadata}
     return read_frame(msgspec.json.encode({"type": type_, "object": obj}) + b"\n")
 
@@ -51,6 +54,7 @@ class Server:
         self.now: dict[str, int] = {}
         self.log: list[Frame] = []
         self._uids: dict[str, str] = {}
+        self._serials = count(1)
 
     def put(self, name: str) -> Frame:
         self.revision += 1
@@ -58,13 +62,13 @@ class Server:
         if not known:
             self._uids[name] = f"{name}-{self.revision}"
         self.now[name] = self.revision
-        self.log.append(event("MODIFIED" if known else "ADDED", name, self.revision, self._uids[name]))
+        self.log.append(self._event("MODIFIED" if known else "ADDED", name, self.revision, self._uids[name]))
         return self.log[-1]
 
     def delete(self, name: str) -> Frame:
         self.revision += 1
         del self.now[name]
-        self.log.append(event("DELETED", name, self.revision, self._uids[name]))
+        self.log.append(self._event("DELETED", name, self.revision, self._uids[name]))
         return self.log[-1]
 
     def since(self, start: int) -> list[Frame]:
@@ -87,7 +91,10 @@ class Server:
 
     def initial(self, revision: int) -> list[Frame]:
         """The state as initial events: by name, which is not the order of revisions."""
-        return [event("ADDED", name, past.revision or 0, past.uid) for name, past in sorted(self.at(revision).items())]
+        return [self._event("ADDED", name, past.revision or 0, past.uid) for name, past in sorted(self.at(revision).items())]
+
+    def _event(self, type_: str, name: str, revision: int, uid: str) -> Frame:
+        return event(type_, name, revision, uid, serial=next(self._serials))
 
 
 class Reflector:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.frame import EVENTS, UNREADABLE, Frame, FrameReader, bookmark_behind, error_event, expired, read_frame
+from staleproof.core.engine.status import expired
+from staleproof.core.frame import EVENTS, UNREADABLE, Frame, FrameReader, bookmark_behind, read_frame
 
 
 def line(type_: str, **fields: Any) -> bytes:  # noqa: ANN401  # any JSON
@@ -138,36 +139,6 @@ def test_what_a_frame_says(raw: bytes, expected: tuple[str, str, str, str, int |
     frame = read_frame(raw)
     assert (frame.type, frame.namespace, frame.name, frame.uid, frame.revision, frame.initial_end) == expected
     assert frame.is_event is (frame.type in {"ADDED", "MODIFIED", "DELETED"})
-
-
-@pytest.mark.parametrize(
-    ("at", "now", "message"),
-    [
-        (3, 9, "too old resource version: 3 (9)"),
-        (3, None, "too old resource version: 3 (3)"),
-        (None, 9, "too old resource version: 0 (9)"),
-        (None, None, "too old resource version: 0 (0)"),
-    ],
-)
-def test_expired_is_a_410(at: int | None, now: int | None, message: str) -> None:
-    (frame,) = FrameReader().feed(expired(at, now))
-    assert frame.type == "ERROR"
-    status = json.loads(frame.raw)["object"]
-    assert (status["kind"], status["status"], status["code"], status["reason"]) == ("Status", "Failure", 410, "Expired")
-    assert status["message"] == message
-
-
-def test_an_error_event_says_what_is_wrong() -> None:
-    (frame,) = FrameReader().feed(error_event(500, "InternalError", "no"))
-    status = json.loads(frame.raw)["object"]
-    assert frame.type == "ERROR"
-    assert {key: status[key] for key in ("kind", "status", "code", "reason", "message")} == {
-        "kind": "Status",
-        "status": "Failure",
-        "code": 500,
-        "reason": "InternalError",
-        "message": "no",
-    }
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """The properties of a watch, read off a finished stream: slow, with hindsight, and sharing nothing with the monitor it judges.
 
-Initial events are known by identity, because the server said which they are.
+Initial events are known by their bytes, of which the server makes no two alike.
 """
 
 from collections.abc import Sequence
@@ -71,4 +71,4 @@ def _revisions(frames: Sequence[Frame]) -> list[int]:
 
 
 def _is_in(frame: Frame, frames: Sequence[Frame]) -> bool:
-    return any(frame is other for other in frames)
+    return any(frame.raw == other.raw for other in frames)

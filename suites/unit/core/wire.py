@@ -1,36 +1,60 @@
 """The proxy between `cluster.Server` and `cluster.Reflector`, without sockets and with time as a number.
 
-Does with gate, monitor and schedule what the proxy does with them, in the same order, and keeps a `Passage` of every stream. What
-the proxy itself must get right (bytes, timers, connections) is tested where the proxy is.
+The streams are the product's own; what is done with them and with requests is what the proxy does, in the same order. A `Passage`
+is kept of every stream. What the proxy itself must get right (bytes, timers, connections) is tested where the proxy is.
 """
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from staleproof.core.engine.gate import Burst, Closing, Ending, Gate, Received, Waiting
-from staleproof.core.engine.schedule import Change, Expiry, FaultCloses, FaultOpens, Schedule
-from staleproof.core.fault import Seat
-from staleproof.core.fault.decision import Cut, Drop, End, ErrorEvent, FrameDecision, FromPast, Pass, Reply, Sever, Stall, Wait
-from staleproof.core.frame import Frame, expired, read_frame
-from staleproof.core.monitor import Breach, Monitor
+from staleproof.core.engine.expiry import Expiry
+from staleproof.core.engine.gate import Ending, Gate, Received, Redecided, Waiting
+from staleproof.core.engine.planned_fault import FaultChange, FaultRef
+from staleproof.core.engine.schedule import Schedule
+from staleproof.core.engine.watch_stream import WatchStream
+from staleproof.core.entry import Broke, Closed, FaultFired
+from staleproof.core.fault.decision import Cut, Drop, ErrorEvent, FromPast, Pass, Reply, Stall, Wait
+from staleproof.core.frame import Frame, FrameReader
 from staleproof.core.request import ApiRequest
 
 from .cluster import Reflector, Server, bookmark, request
 from .watch_rules import Passage
 
 
-class Stream:
-    """One watch on its way."""
+class StrictSchedule(Schedule):
+    """Excuses no breach: the self-check tells of those, too, that a hostile fault is there for."""
 
-    def __init__(self, asked: ApiRequest, schedule: Schedule, gate: Gate) -> None:
-        self.request, self.gate = asked, gate
-        self.seat: Seat = schedule.seat(asked)
-        marked = asked.is_watch_list
-        gate.decide, gate.burst = schedule.decide_for(self.seat), Burst(asked.start is None, marked)
-        self.monitor = Monitor(asked.start, watch_list=marked)
-        self.passage = Passage(asked.start, marked)
-        self.breaches: list[Breach] = []
+    def may_break(self, property_: str) -> bool:
+        return False
+
+
+class NotingGate(Gate):
+    """Remembers which frames came, and which of them were dropped."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.came, self.dropped = list[Frame](), list[Frame]()
+
+    def receive(self, frame: Frame, now: float) -> Received | None:
+        received = super().receive(frame, now)
+        self.came += [frame] if received is not None else []
+        self.dropped += [frame] if received is not None and isinstance(received.decision, Drop) else []
+        return received
+
+    def redecide(self, fault: FaultRef, now: float, *, trickle: bool = False) -> Redecided:
+        again = super().redecide(fault, now, trickle=trickle)
+        self.dropped += [waiting.frame for waiting in again.dropped]
+        return again
+
+
+class Stream:
+    """One watch on its way. `breaches` are the properties that the self-check found broken."""
+
+    def __init__(self, watch: WatchStream, gate: NotingGate) -> None:
+        self.watch, self.gate, self.request = watch, gate, watch.request
+        self.passage = Passage(watch.request.start, watch.request.is_watch_list, came=gate.came)
+        self.breaches: set[str] = set()
+        self.reader = FrameReader()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +62,7 @@ class Stalled:
     """A request that waits for a fault to close."""
 
     request: ApiRequest
-    fault: int
+    fault: FaultRef
     decision: Stall
 
 
@@ -51,16 +75,15 @@ class Slow:
 
 
 class Wire:
-    """One client, one stream at a time. `streams` are those that have ended; `fired` the faults that did something."""
+    """One client, one stream at a time. `streams` are those that have ended; `fired` the numbers of faults that did something."""
 
-    def __init__(self, schedule: Schedule, server: Server, client: Reflector, gate: Callable[[], Gate]) -> None:
+    def __init__(self, schedule: Schedule, server: Server, client: Reflector, gate: Callable[..., NotingGate]) -> None:
         self.schedule, self.server, self.client, self._gate = schedule, server, client, gate
         self.now = 0.0
         self.stream: Stream | None = None
         self.pending: Stalled | Slow | None = None
         self.streams: list[Stream] = []
         self.fired: set[int] = set()
-        self.acted: list[tuple[FrameDecision, Frame]] = []
 
     # --- the client's requests
 
@@ -71,20 +94,20 @@ class Wire:
 
     def write(self, target: str) -> None:
         """The controller's own create: the schedule hears of it before it is committed."""
-        self.apply(self.schedule.asked(request("POST", target), self.now))
+        self.apply(self.schedule.triggered_by(request("POST", target), self.now))
 
     def leave(self) -> None:
         """The client closes its watch; what has not left by now is nobody's fault."""
         if (stream := self.stream) is not None:
             stream.gate.release_all(self.now)
-            unsent = [item.frame for item in stream.gate.release(self.now) if isinstance(item, Waiting)]
-            stream.passage.came = [frame for frame in stream.passage.came if all(frame is not other for other in unsent)]
+            unsent = {item.frame.raw for item in stream.gate.release(self.now) if isinstance(item, Waiting)}
+            stream.passage.came = [frame for frame in stream.passage.came if frame.raw not in unsent]
+            stream.watch.left_by_client(self.now)
             self._over(stream)
 
     def _before(self, asked: ApiRequest) -> None:
         decision, fault = self.schedule.on_request(asked)
-        if fault is not None:
-            self.fired.add(fault)
+        self._fires(fault)
         match decision:
             case Pass():
                 self._forward(asked)
@@ -100,14 +123,20 @@ class Wire:
             case _:
                 assert decision == Cut()
 
+    def _fires(self, fault: FaultRef | None) -> None:
+        self.fired |= {entry.fault for entry in self.schedule.fires(fault, "", self.now)}
+
     def _forward(self, asked: ApiRequest, *, past: int | None = None) -> None:
         if not asked.is_watch:
             self._list(asked, past)
-        elif (expiry := self.schedule.expiry(asked)) is not None:
-            self.fired |= {expiry.fault} - {None}
-            self.client.refused(410)
+        elif (expiry := self.schedule.expiries.of(asked)) is not None:
+            self._expired(expiry)
         else:
             self._open(asked, past)
+
+    def _expired(self, expiry: Expiry) -> None:
+        self._fires(expiry.fault)
+        self.client.refused(410)
 
     def _list(self, asked: ApiRequest, past: int | None) -> None:
         revision = self.server.revision if past is None else past
@@ -116,12 +145,11 @@ class Wire:
             self.schedule.gave_past(asked, past)
 
         def arrive() -> None:
-            self.schedule.listed(asked)
+            self.schedule.expiries.listed(asked)
             self.client.listed(items, revision)
 
         decision, fault = (Pass(), None) if past is not None else self.schedule.on_answer(asked)
-        if fault is not None:
-            self.fired.add(fault)
+        self._fires(fault)
         match decision:
             case Pass():
                 arrive()
@@ -131,85 +159,58 @@ class Wire:
                 assert decision == Cut()
 
     def _open(self, asked: ApiRequest, past: int | None) -> None:
-        stream = self.stream = Stream(asked, self.schedule, self._gate())
-        self.client.opened(asked)
-        if past is not None:
-            stream.seat = dataclasses.replace(stream.seat, past=True)
-            stream.gate.decide = self.schedule.decide_for(stream.seat)
-            self._initial(stream, self.server.initial(past))
-            stream.gate.burst.open = False
-            self.feed(self.server.since(past))
-        elif asked.start is None:
-            self._initial(stream, self.server.initial(self.server.revision))
-        else:
-            self.feed(self.server.since(asked.start))
+        made: list[NotingGate] = []
 
-    def _initial(self, stream: Stream, events: list[Frame]) -> None:
-        stream.passage.initial.extend(events)
-        if stream.passage.marked:
-            events = [*events, bookmark(self.server.revision, initial_end=True)]
-        self.feed(events)
+        def gate(**options: object) -> NotingGate:
+            made.append(self._gate(**options))
+            return made[-1]
+
+        watch = WatchStream(len(self.streams), "client", asked, self.schedule, self.now, gate)
+        stream = self.stream = Stream(watch, made[0])
+        self.client.opened(asked)
+        if asked.start is not None:
+            self.feed(self.server.since(asked.start))
+            return
+        initial = self.server.initial(self.server.revision if past is None else past)
+        stream.passage.initial.extend(initial)
+        if past is not None:
+            stream.watch.feed_past(b"".join(frame.raw for frame in initial), past, self.now)
+            self.flush()
+            self.feed(self.server.since(past))
+        else:
+            self.feed([*initial, bookmark(self.server.revision, initial_end=True)] if asked.is_watch_list else initial)
 
     # --- frames
 
     def feed(self, frames: Sequence[Frame]) -> None:
         """Upstream sends these at once."""
-        if (stream := self.stream) is None:
-            return
-        for frame in frames:
-            received = stream.gate.receive(frame, self.now)
-            if received is not None:
-                stream.passage.came.append(frame)
-                stream.monitor.came(frame, initial=received.burst)
-                self._acted(stream, received, frame)
-        self.flush()
-
-    def _acted(self, stream: Stream, received: Received, frame: Frame) -> None:
-        if isinstance(received.decision, Drop):
-            stream.monitor.lost(frame)
-        if received.fault is not None:
-            self.acted.append((received.decision, frame))
-            if not isinstance(received.decision, Sever):
-                self.fired.add(received.fault)
+        if self.stream is not None:
+            self.stream.watch.feed(b"".join(frame.raw for frame in frames), self.now)
+            self.flush()
 
     def flush(self) -> None:
         if (stream := self.stream) is None:
             return
-        for item in stream.gate.release(self.now):
-            if isinstance(item, Waiting):
-                self._leaves(stream, item.frame)
-                if item.frame.initial_end:
-                    self.schedule.listed(stream.request)
+        for output in stream.watch.take(self.now):
+            match output:
+                case bytes():
+                    self._leaves(stream, stream.reader.feed(output))
+                case FaultFired(fault=fault):
+                    self.fired.add(fault)
+                case Broke(why=why):
+                    stream.breaches.add(why.split(": ")[1])
+                case Closed():
+                    self._over(stream)
+
+    def _leaves(self, stream: Stream, frames: Sequence[Frame]) -> None:
+        for frame in frames:
+            stream.passage.left.append(frame)
+            if frame.type == "ERROR":
+                self.client.refused(410)
             else:
-                self._ends(stream, item)
-
-    def _leaves(self, stream: Stream, frame: Frame) -> None:
-        stream.passage.left.append(frame)
-        if (breach := stream.monitor.see(frame)) is not None:
-            stream.breaches.append(breach)
-        if frame.type == "ERROR":
-            self.client.refused(410)
-        else:
-            self.client.take(frame)
-
-    def _ends(self, stream: Stream, closing: Closing) -> None:
-        if closing.how == "expired":
-            self._leaves(stream, read_frame(expired(stream.request.start, self.server.revision)))
-            self.schedule.expire(stream.request, Expiry("event", self._shown(stream), closing.fault))
-        elif closing.how == "gone":
-            self.schedule.expire(stream.request, Expiry("http", self._shown(stream), closing.fault))
-        if closing.fault is not None and closing.how != "gone" and not closing.is_softened:
-            self.fired.add(closing.fault)
-        if (breach := stream.monitor.ended()) is not None:
-            stream.breaches.append(breach)
-        self._over(stream)
-
-    def _shown(self, stream: Stream) -> int:
-        """The newest revision that the client has from this stream."""
-        return max([stream.request.start or 0, *(frame.revision or 0 for frame in stream.passage.left)])
+                self.client.take(frame)
 
     def _over(self, stream: Stream) -> None:
-        stream.gate.closed = True
         self.stream = None
         self.streams.append(stream)
 
@@ -240,39 +241,15 @@ class Wire:
 
     def upstream_ends(self, how: Ending) -> None:
         if self.stream is not None:
-            self.stream.gate.upstream_ended(how)
+            self.stream.watch.upstream_ended(how)
             self.flush()
 
-    def apply(self, changes: Sequence[Change]) -> None:
+    def apply(self, changes: Sequence[FaultChange]) -> None:
         for change in changes:
-            match change:
-                case FaultOpens(fault, _, ends):
-                    self._opens(fault, ends)
-                case FaultCloses(fault, ends):
-                    self._closes(fault, ends)
+            if self.stream is not None:
+                self.stream.watch.on_change(change, self.now)
+                self.flush()
         self.settle()
-
-    def _opens(self, fault: int, ends: End | None) -> None:
-        stream = self.stream
-        if self.schedule.faults[fault].refuses_connections:
-            self.leave()
-        elif stream is not None and ends is not None and self.schedule.acts_on(fault, stream.seat):
-            stream.gate.sever(ends, fault)
-            self.flush()
-
-    def _closes(self, fault: int, ends: End | None) -> None:
-        stream = self.stream
-        if stream is None or not self.schedule.acts_on(fault, stream.seat):
-            return
-        if ends is not None and stream.gate.holds(fault):
-            stream.gate.sever(ends, fault)
-        else:
-            again = stream.gate.redecide(fault, self.now, trickle=self.schedule.faults[fault].trickles)
-            for waiting in again.dropped:
-                stream.monitor.lost(waiting.frame)
-                self.acted.append((Drop(), waiting.frame))
-            self.fired.update(waiting.fault for waiting in (*again.taken, *again.dropped) if waiting.fault is not None)
-        self.flush()
 
     def release(self) -> None:
         """The plan is over: every fault closes, and everything held leaves."""

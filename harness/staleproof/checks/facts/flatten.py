@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from staleproof.core.engine import competing_write as rival
-from staleproof.core.plan import TOUCHED
+from staleproof.core.plan import COMPETED, TOUCHED
 
 Flat = Mapping[str, object]
 
@@ -25,7 +24,7 @@ _SKIPPED = frozenset(
         "managedFields",
         "selfLink",
         "namespace",
-        f"annotations.{rival.ANNOTATION}",  # a competing write of ours leaves it; nobody has to take it away
+        f"annotations.{COMPETED}",  # a competing write of ours leaves it; nobody has to take it away
         f"annotations.{TOUCHED}",  # its value is the number of a step; some controllers copy it to the children that they make
     )
 )

@@ -38,7 +38,7 @@ class _Document(msgspec.Struct):
 
 
 class _Object(msgspec.Struct):
-    """An object whose own `items`, `reason` or `details` mean something else: only its metadata are for us."""
+    """An object whose own `items`, `reason` or `details` mean something else: we read only its metadata."""
 
     kind: str = ""
     metadata: _Metadata = msgspec.field(default_factory=_Metadata)
@@ -92,7 +92,7 @@ def outcome_of(code: int, *, retry_after: bool) -> RequestOutcome:
 
 
 def read_answer(body: bytes) -> Answer:
-    """Never raises: an answer that is not JSON (a log, an error page) has nothing in it for us."""
+    """What the answer says. Never raises: in one that is not JSON (a log, an error page) there is nothing for us."""
     try:
         document = _read_document(body)
         partials = document.items if document.kind != "Table" else [row.object for row in _table.decode(body).rows or []]

@@ -1,4 +1,4 @@
-"""The write of another user that makes a controller's next write conflict: really, so that the 409 is true (legality row 32)."""
+"""The write of another user that makes a controller's next write conflict for real: the 409 is true (legality row 32)."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -6,9 +6,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from staleproof.core.engine import protobuf
+from staleproof.core.plan import COMPETED
 from staleproof.core.request import ApiRequest
-
-ANNOTATION = "staleproof.dev/competed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class Rival:
 
 
 def rival_of(request: ApiRequest, target: str, content_type: str, body: bytes, number: int) -> Rival | str:
-    """The competing write, or in words why there is none. `number` makes each one different."""
+    """The competing write, or why there is none, in words. `number` makes each one different."""
     path = urlsplit(target).path
     if request.verb == "create":
         if request.subresource:
@@ -32,7 +31,7 @@ def rival_of(request: ApiRequest, target: str, content_type: str, body: bytes, n
         return Rival("POST", path, content_type, body)
     if request.subresource:
         path = path.removesuffix(f"/{request.subresource}")
-    patch = msgspec.json.encode({"metadata": {"annotations": {ANNOTATION: str(number)}}})
+    patch = msgspec.json.encode({"metadata": {"annotations": {COMPETED: str(number)}}})
     return Rival("PATCH", path, "application/merge-patch+json", patch)
 
 

@@ -18,14 +18,15 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Literal
 
+from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.fault.decision import Delay, Drop, End, Follow, FrameDecision, Hold, Pass, Repeat, Sever
 from staleproof.core.frame import Frame, bookmark_behind
 
 Ending = End | Literal["cut"]
 """`cut`: upstream broke off without a last chunk, and so does the stream."""
 
-Ruling = tuple[FrameDecision, int | None]
-"""A decision and the index of the plan's fault that made it (None: no fault had a say)."""
+Ruling = tuple[FrameDecision, FaultRef | None]
+"""A decision and the fault that made it (None: no fault had a say)."""
 
 Decide = Callable[[Frame, int, bool], Ruling]
 """The question about a frame: the nth of its stream, and whether it is one of the initial events."""
@@ -44,7 +45,7 @@ class Closing:
     """
 
     how: Ending
-    fault: int | None = None
+    fault: FaultRef | None = None
     frame: Frame | None = None
     is_softened: bool = False
 
@@ -57,7 +58,7 @@ class Waiting:
     nth: int
     burst: bool
     due: float | None
-    fault: int | None
+    fault: FaultRef | None
     overtaken: bool = False
     added: bool = False
     trickles: bool = False
@@ -69,7 +70,7 @@ class Received:
     """What became of a frame: the decision and whose it was, and where it waits (nowhere, if it was dropped or severed)."""
 
     decision: FrameDecision
-    fault: int | None
+    fault: FaultRef | None
     waiting: tuple[Waiting, ...] = ()
     burst: bool = False
 
@@ -117,7 +118,7 @@ class Gate:
     _queue: deque[Waiting] = field(default_factory=deque)
     _bytes: int = 0
     _loose: int = 0  # how many in the queue may be overtaken
-    _spilled_by: set[int | None] = field(default_factory=set)  # the holds whose frames were forgotten at the bound
+    _spilled_by: set[FaultRef | None] = field(default_factory=set)  # the holds whose frames were forgotten at the bound
     _seen: int = 0
     _begins: bool = field(init=False)  # not all initial events have left
     _closing: Closing | None = None
@@ -182,7 +183,7 @@ class Gate:
                 break
         return min(dues, default=None)
 
-    def redecide(self, fault: int, now: float, *, trickle: bool = False) -> Redecided:
+    def redecide(self, fault: FaultRef, now: float, *, trickle: bool = False) -> Redecided:
         """Ask again about the frames that `fault` holds, because it has closed."""
         if fault in self._spilled_by:
             self._spilled_by.remove(fault)
@@ -228,7 +229,7 @@ class Gate:
             if at_once or not waiting.trickles:
                 waiting.due, waiting.fault = now, None
 
-    def sever(self, how: Ending, fault: int | None = None, *, frame: Frame | None = None, discard: bool = True) -> None:
+    def sever(self, how: Ending, fault: FaultRef | None = None, *, frame: Frame | None = None, discard: bool = True) -> None:
         """End the stream: now, discarding (and counting) what waits, which the client resumes before; or behind what waits.
 
         What others have overtaken leaves first in any case: the client would resume behind it.
@@ -243,7 +244,7 @@ class Gate:
         if self._closing is None:
             self._closing = Closing("clean" if self._spilled_by else how)
 
-    def holds(self, fault: int) -> bool:
+    def holds(self, fault: FaultRef) -> bool:
         """Whether any frame waits because of this fault."""
         return fault in self._spilled_by or any(waiting.fault == fault for waiting in self._queue)
 

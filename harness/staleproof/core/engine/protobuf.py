@@ -1,4 +1,4 @@
-"""The few fields that we read in a request body in the Kubernetes protobuf envelope. Bodies are passed on as they are.
+"""The few fields that we read in request bodies in the Kubernetes protobuf envelope. The bodies are passed on as they are.
 
 The envelope is `k8s\\0` and a runtime.Unknown whose field 2 is the object (apimachinery pkg/runtime/generated.proto). Every kind
 has `ObjectMeta metadata = 1`, every ObjectMeta `string name = 1`; DeleteOptions has `Preconditions preconditions = 2` with uid = 1

@@ -1,4 +1,4 @@
-"""The calls of the proxy's control API, and the OpenAPI document that describes them to programs in any language.
+"""The calls of the proxy's control API: what the proxy serves, and the OpenAPI document that tells programs in any language of it.
 
 The bodies are those of `staleproof.core.control`: their schemas are made from the types that the proxy reads.
 """
@@ -8,46 +8,80 @@ from typing import Any
 
 import msgspec
 
-from staleproof.core.control import (
-    Added,
-    AddFault,
-    Done,
-    Ended,
-    Faults,
-    Health,
-    InstallPlan,
-    Problem,
-    Release,
-    SeverStreams,
-    Step,
-)
+from staleproof.core import control
 
 _HOLD = {"fault": "Hold", "resource": "pods"}
+_NATURAL = {"type": "integer", "minimum": 0}
+_PROBLEM = {"$ref": "#/components/schemas/Problem"}
+_SENSELESS = {"400": "The body or a parameter makes no sense; nothing was changed"}
+_WRONG_TOKEN = {"401": "The token is wrong; nothing was changed"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """A call. `examples` are bodies for it, and `problems` the answers to calls that did nothing, beside 400 and 401."""
+    """A call.
+
+    Attributes:
+        answer: the model of the answer's body, or the answer in OpenAPI's words.
+        body: the model of the request's body; None when there is none.
+        parameters: those in the query or the path, in OpenAPI's words.
+        examples: bodies that can be sent, by what they are for.
+        problems: the answers to calls that did nothing.
+    """
 
     method: str
     path: str
     summary: str
     more: str = ""
-    answer: type
+    answer: type | dict[str, Any]
     body: type | None = None
+    parameters: tuple[dict[str, Any], ...] = ()
     examples: dict[str, Any] = field(default_factory=dict)
-    problems: dict[str, str] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=lambda: _SENSELESS | _WRONG_TOKEN)
+
+    @property
+    def name(self) -> str:
+        """`put_plan` for PUT /v1/plan: unique, and the name of the proxy's method that does it."""
+        return f"{self.method}_{self.path.removeprefix('/v1/').partition('/')[0].removesuffix('.json')}"
 
 
 ROUTES = (
-    Route(method="get", path="/v1/healthz", summary="Open streams and how much they hold", answer=Health),
+    Route(
+        method="get",
+        path="/v1/entries",
+        summary="What happens, from an entry on, until the caller leaves",
+        more="Entries that every reader was given long ago are gone; so are the oldest of those that nobody has read.",
+        parameters=(
+            {"name": "after", "in": "query", "schema": _NATURAL, "description": "the number of the first entry, from 0"},
+            {
+                "name": "runner",
+                "in": "query",
+                "schema": {"type": "boolean", "default": False},
+                "description": "whether the caller drives the faults: when the last such connection is gone, however that came "
+                "about, the proxy does what it was told to do then (staleproof proxy --on-disconnect)",
+            },
+        ),
+        answer={
+            "description": "The entries, one JSON object a line (staleproof schema history)",
+            "headers": {"X-Staleproof-First": {"description": "the number of the first line's entry", "schema": _NATURAL}},
+            "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
+        },
+    ),
+    Route(
+        method="get",
+        path="/v1/openapi.json",
+        summary="This document",
+        answer={"description": "OpenAPI 3.1", "content": {"application/json": {"schema": {"type": "object"}}}},
+        problems=_WRONG_TOKEN,
+    ),
+    Route(method="get", path="/v1/healthz", summary="Open streams and how much they hold", answer=control.Health),
     Route(
         method="put",
         path="/v1/plan",
         summary="Replace all faults; what the old ones held leaves first",
         more="A fault opens when the step that its window begins with does (POST /v1/step), step 1 unless it says otherwise.",
-        body=InstallPlan,
-        answer=Done,
+        body=control.InstallPlan,
+        answer=control.Done,
         examples={
             "none": {},
             "hold": {"faults": [_HOLD], "namespace": "default"},
@@ -58,18 +92,18 @@ ROUTES = (
         method="post",
         path="/v1/step",
         summary="A step of the workload is about to be done: faults open and close by its number",
-        body=Step,
-        answer=Done,
+        body=control.Step,
+        answer=control.Done,
         examples={"first": {"step": 1}},
     ),
-    Route(method="get", path="/v1/faults", summary="Every fault: its phase, whether it fired, why not", answer=Faults),
+    Route(method="get", path="/v1/faults", summary="Every fault: its phase, whether it fired, why not", answer=control.Faults),
     Route(
         method="post",
         path="/v1/faults",
         summary="Add a fault that is open from now on",
         more="Steps do not open it; it closes when it is deleted, released, or its window's seconds are over.",
-        body=AddFault,
-        answer=Added,
+        body=control.AddFault,
+        answer=control.Added,
         examples={
             "hold": {"fault": _HOLD},
             "relist": {"fault": _HOLD | {"release": "relist"}},
@@ -81,15 +115,16 @@ ROUTES = (
         method="delete",
         path="/v1/faults/{fault}",
         summary="Close a fault for good; what it held leaves",
-        answer=Done,
-        problems={"404": "There is no such fault; nothing was changed"},
+        parameters=({"name": "fault", "in": "path", "required": True, "schema": _NATURAL},),
+        answer=control.Done,
+        problems=_SENSELESS | _WRONG_TOKEN | {"404": "There is no such fault; nothing was changed"},
     ),
     Route(
         method="post",
         path="/v1/release",
         summary="Close every fault, or let what is held up to a revision leave",
-        body=Release,
-        answer=Done,
+        body=control.Release,
+        answer=control.Done,
         examples={"everything": {}, "up to a revision": {"resource": "pods", "revision": 1234}},
     ),
     Route(
@@ -97,8 +132,8 @@ ROUTES = (
         path="/v1/sever",
         summary="End the streams of a resource now",
         more="`expired` ends them with 410: clients list again. `clean`: they watch again from where they are.",
-        body=SeverStreams,
-        answer=Ended,
+        body=control.SeverStreams,
+        answer=control.Severed,
         examples={"relist": {"resource": "pods"}, "reset": {"resource": "pods", "how": "reset"}},
     ),
 )
@@ -106,10 +141,10 @@ ROUTES = (
 
 def openapi() -> dict[str, Any]:
     """The OpenAPI 3.1 document of the control API."""
-    models = [Problem, *(model for route in ROUTES for model in (route.body, route.answer) if model is not None)]
+    models = [control.Problem, *(model for route in ROUTES for model in (route.body, route.answer) if isinstance(model, type))]
     schemas, components = msgspec.json.schema_components(models, ref_template="#/components/schemas/{name}")
     by_model = dict(zip(models, schemas, strict=True))
-    paths: dict[str, Any] = {"/v1/entries": {"get": _entries()}, "/v1/openapi.json": {"get": _document()}}
+    paths: dict[str, Any] = {}
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method] = _operation(route, by_model)
     document = {
@@ -134,12 +169,12 @@ def openapi() -> dict[str, Any]:
 
 
 def _operation(route: Route, schemas: dict[type, dict[str, Any]]) -> dict[str, Any]:
-    name = route.path.removeprefix("/v1/").partition("/")[0].title()
-    problems = {code: _json(text, _PROBLEM) for code, text in route.problems.items()}
+    verb, _, noun = route.name.partition("_")
+    done = _json("Done", schemas[route.answer]) if isinstance(route.answer, type) else route.answer
     operation: dict[str, Any] = {
         "summary": route.summary,
-        "operationId": f"{route.method}{name}",
-        "responses": {"200": _json("Done", schemas[route.answer])} | _PROBLEMS | problems,
+        "operationId": f"{verb}{noun.title()}",
+        "responses": {"200": done} | {code: _json(text, _PROBLEM) for code, text in route.problems.items()},
     }
     if route.more:
         operation["description"] = route.more
@@ -147,49 +182,10 @@ def _operation(route: Route, schemas: dict[type, dict[str, Any]]) -> dict[str, A
         examples = {name: {"value": value} for name, value in route.examples.items()}
         content = {"application/json": {"schema": schemas[route.body], "examples": examples}}
         operation["requestBody"] = {"required": True, "content": content}
-    if "{fault}" in route.path:
-        operation["parameters"] = [{"name": "fault", "in": "path", "required": True, "schema": _NATURAL}]
+    if route.parameters:
+        operation["parameters"] = list(route.parameters)
     return operation
 
 
 def _json(description: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"description": description, "content": {"application/json": {"schema": schema}}}
-
-
-_NATURAL = {"type": "integer", "minimum": 0}
-_PROBLEM = {"$ref": "#/components/schemas/Problem"}
-_PROBLEMS = {
-    "400": _json("The body or a parameter makes no sense; nothing was changed", _PROBLEM),
-    "401": _json("The token is wrong; nothing was changed", _PROBLEM),
-}
-
-
-def _entries() -> dict[str, Any]:
-    after = {"name": "after", "in": "query", "schema": _NATURAL, "description": "the number of the first entry, from 0"}
-    runner = {
-        "name": "runner",
-        "in": "query",
-        "schema": {"type": "boolean", "default": False},
-        "description": "whether the caller drives the faults: when the last such connection is gone, however that came about, the "
-        "proxy does what it was told to do then (staleproof proxy --on-disconnect)",
-    }
-    found = {
-        "description": "The entries, one JSON object a line (staleproof schema history)",
-        "headers": {"X-Staleproof-First": {"description": "the number of the first line's entry", "schema": _NATURAL}},
-        "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
-    }
-    return {
-        "summary": "What happens, from an entry on, until the caller leaves",
-        "description": "What every reader had been given long ago is gone, and so is what nobody came for.",
-        "operationId": "getEntries",
-        "parameters": [after, runner],
-        "responses": {"200": found} | _PROBLEMS,
-    }
-
-
-def _document() -> dict[str, Any]:
-    return {
-        "summary": "This document",
-        "operationId": "getOpenapi",
-        "responses": {"200": _json("OpenAPI 3.1", {"type": "object"}), "401": _PROBLEMS["401"]},
-    }

@@ -3,8 +3,7 @@
 from typing import Any
 
 from staleproof.checks.facts.flatten import flatten
-from staleproof.core.engine.competing_write import ANNOTATION
-from staleproof.core.plan import TOUCHED
+from staleproof.core.plan import COMPETED, TOUCHED
 
 
 def flat(obj: dict[str, Any], **replaced: str) -> dict[str, object]:
@@ -25,7 +24,7 @@ def test_what_names_one_run_is_left_out_or_replaced() -> None:
 
 
 def test_what_a_competing_write_left_behind_is_nobodys_state() -> None:
-    assert flat({"metadata": {"name": "w", "annotations": {ANNOTATION: "12", "a": "b"}}}) == {
+    assert flat({"metadata": {"name": "w", "annotations": {COMPETED: "12", "a": "b"}}}) == {
         "metadata.name": "w",
         "metadata.annotations.a": "b",
     }

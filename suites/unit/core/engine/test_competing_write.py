@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.engine.competing_write import ANNOTATION, Rival, name_in, rival_of
+from staleproof.core.engine.competing_write import Rival, name_in, rival_of
+from staleproof.core.plan import COMPETED
 from staleproof.core.request import ApiRequest, parse
 
 from ..protobuf_writer import envelope, field
@@ -57,7 +58,7 @@ def test_any_other_write_finds_an_annotation_changed(method: str, target: str) -
     found = rival(method, target, POD)
     assert isinstance(found, Rival)
     assert (found.method, found.target, found.content_type) == ("PATCH", f"{PODS}/x", "application/merge-patch+json")
-    assert json.loads(found.body) == {"metadata": {"annotations": {ANNOTATION: "3"}}}
+    assert json.loads(found.body) == {"metadata": {"annotations": {COMPETED: "3"}}}
 
 
 def test_each_competition_changes_something() -> None:

@@ -1,91 +1,34 @@
 """The gate under random schedules, and a few scripts.
 
-A random schedule is a list of moves. `Play` makes them one after the other, lets out what may leave after each, and keeps a record;
-each property is a statement about the record. Time is a number that a move advances.
+A random schedule is a list of moves, methods of `Play`. It makes them one after the other, lets out what may leave after each, and
+keeps a record; each property is a statement about the record. Time is a number that a move advances.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from staleproof.core.engine.gate import Burst, Closing, Decide, Gate, Ruling, Waiting
+from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.fault.decision import DROP, HOLD, PASS, Delay, Drop, Follow, FrameDecision, Hold, Repeat, Sever
 from staleproof.core.frame import Frame
 
 from .. import cluster
 
 NEVER = 10.0**9
+FAULTS = FAULT, OTHER = FaultRef(0, 0), FaultRef(0, 1)
 Out = int | str
+Move = tuple[Any, ...]
+"""A method of `Play`, and its arguments."""
 
 
 def event(revision: int) -> Frame:
     return cluster.event("MODIFIED", "x", revision)
-
-
-# --- moves -----------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Receive:
-    """A frame arrives. Its nth rule is what fault n says about it while that fault is open; the first that is not Pass counts."""
-
-    rules: tuple[FrameDecision, FrameDecision] = (PASS, PASS)
-
-
-@dataclass(frozen=True)
-class Wait:
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Close:
-    """A fault closes: what it holds is asked about again."""
-
-    fault: int
-
-
-@dataclass(frozen=True)
-class Upto:
-    revision: int
-
-
-@dataclass(frozen=True)
-class All:
-    """Everything is released."""
-
-
-@dataclass(frozen=True)
-class End:
-    """A fault or a command ends the stream."""
-
-
-@dataclass(frozen=True)
-class UpstreamEnds:
-    pass
-
-
-Move = Receive | Wait | Close | Upto | All | End | UpstreamEnds
-
-SECONDS = st.integers(0, 4).map(float)
-DECISION: st.SearchStrategy[FrameDecision] = st.one_of(
-    st.just(PASS), st.just(HOLD), st.just(DROP), st.builds(Delay, SECONDS, st.booleans())
-)
-GOES_ON: st.SearchStrategy[Move] = st.one_of(
-    st.builds(Receive, st.tuples(DECISION, DECISION)),
-    st.builds(Wait, SECONDS),
-    st.builds(Close, st.integers(0, 1)),
-    st.builds(Upto, st.integers(0, 12)),
-    st.just(All()),
-)
-MAY_END: st.SearchStrategy[Move] = st.one_of(
-    st.builds(Receive, st.tuples(DECISION, st.just(Sever("reset")))), st.just(End()), st.just(UpstreamEnds())
-)
-MOVES = st.lists(st.one_of(GOES_ON, GOES_ON, GOES_ON, MAY_END), max_size=25)
-MOVES_THAT_GO_ON = st.lists(GOES_ON, max_size=25)
 
 
 # --- the record ------------------------------------------------------------------------------------------------------------------
@@ -97,7 +40,7 @@ class Fate:
 
     revision: int
     rule: FrameDecision = PASS
-    fault: int | None = None
+    fault: FaultRef | None = None
     due: float = 0.0
     left_at: float | None = None
 
@@ -126,37 +69,20 @@ class Play:
         assert frame.revision == nth, "a frame keeps its number when it is asked about again"
         for fault, rule in enumerate(self.rules[nth - 1]):
             if fault not in self.closed and rule != PASS:
-                return rule, fault
+                return rule, FAULTS[fault]
         return PASS, None
 
     def make(self, moves: Sequence[Move]) -> "Play":
-        for move in moves:
-            self.move(move)
+        for make, *arguments in moves:
+            make(self, *arguments)
             self.release()
         return self
 
-    def move(self, move: Move) -> None:
-        match move:
-            case Receive(rules):
-                self.receive(rules)
-            case Wait(seconds):
-                self.now += seconds
-            case Close(fault):
-                self.close(fault)
-            case Upto(revision):
-                self.gate.release_upto(revision, self.now)
-                self.free(lambda fate: fate.revision <= revision)
-            case All():
-                self.gate.release_all(self.now)
-                self.free(lambda fate: True)
-            case End():
-                self.gate.sever("expired", 0)
-                self.discard()
-            case UpstreamEnds():
-                self.gate.upstream_ended("cut")
+    # Each of these is a move.
 
-    def receive(self, rules: tuple[FrameDecision, FrameDecision]) -> None:
-        self.rules.append(rules)
+    def receive(self, first: FrameDecision = PASS, second: FrameDecision = PASS) -> None:
+        """A frame arrives, of which fault 0 says the first while it is open, and fault 1 the second; what is not Pass counts."""
+        self.rules.append((first, second))
         number = len(self.rules)
         received = self.gate.receive(event(number), self.now)
         match received and received.decision:
@@ -173,15 +99,14 @@ class Play:
                 self.fates[number] = fate = Fate(number)
                 self.rule(fate)
 
-    def rule(self, fate: Fate) -> None:
-        fate.rule, fate.fault = self.decide(event(fate.revision), fate.revision, burst=False)
-        delay = fate.rule.seconds if isinstance(fate.rule, Delay) else 0.0
-        fate.due = NEVER if isinstance(fate.rule, Hold) else self.now + delay
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
 
-    def close(self, fault: int) -> None:
-        self.closed.add(fault)
-        held = [fate for fate in self.waiting() if fate.fault == fault and isinstance(fate.rule, Hold)]
-        assert self.gate.redecide(fault, self.now).any is bool(held)
+    def close(self, number: int) -> None:
+        """A fault closes: what it holds is asked about again."""
+        self.closed.add(number)
+        held = [fate for fate in self.waiting() if fate.fault == FAULTS[number] and isinstance(fate.rule, Hold)]
+        assert self.gate.redecide(FAULTS[number], self.now).any is bool(held)
         for fate in held:
             self.rule(fate)
             if isinstance(fate.rule, Drop):
@@ -190,6 +115,30 @@ class Play:
             elif isinstance(fate.rule, Sever):
                 self.discard(behind=fate.revision, ahead=fate.rule.discard)
                 return
+
+    def upto(self, revision: int) -> None:
+        self.gate.release_upto(revision, self.now)
+        self.free(lambda fate: fate.revision <= revision)
+
+    def all(self) -> None:
+        """Everything is released."""
+        self.gate.release_all(self.now)
+        self.free(lambda fate: True)
+
+    def end(self) -> None:
+        """A fault ends the stream."""
+        self.gate.sever("expired", FAULTS[0])
+        self.discard()
+
+    def upstream_ends(self) -> None:
+        self.gate.upstream_ended("cut")
+
+    # What they do to the record.
+
+    def rule(self, fate: Fate) -> None:
+        fate.rule, fate.fault = self.decide(event(fate.revision), fate.revision, burst=False)
+        delay = fate.rule.seconds if isinstance(fate.rule, Delay) else 0.0
+        fate.due = NEVER if isinstance(fate.rule, Hold) else self.now + delay
 
     def waiting(self) -> list[Fate]:
         return [fate for fate in self.fates.values() if fate.left_at is None]
@@ -212,7 +161,7 @@ class Play:
     def release(self) -> None:
         for item in self.gate.release(self.now):
             if isinstance(item, Closing):
-                self.out.append(f"{item.how} by {item.fault}")
+                self.out.append(f"{item.how} by {item.fault.number if item.fault else None}")
                 continue
             assert item.left
             self.out.append(item.nth)
@@ -221,6 +170,25 @@ class Play:
     @property
     def left(self) -> list[int]:
         return [item for item in self.out if isinstance(item, int)]
+
+
+ALL, END, UPSTREAM_ENDS = (Play.all,), (Play.end,), (Play.upstream_ends,)
+SECONDS = st.integers(0, 4).map(float)
+DECISION: st.SearchStrategy[FrameDecision] = st.one_of(
+    st.just(PASS), st.just(HOLD), st.just(DROP), st.builds(Delay, SECONDS, st.booleans())
+)
+GOES_ON: st.SearchStrategy[Move] = st.one_of(
+    st.tuples(st.just(Play.receive), DECISION, DECISION),
+    st.tuples(st.just(Play.wait), SECONDS),
+    st.tuples(st.just(Play.close), st.integers(0, 1)),
+    st.tuples(st.just(Play.upto), st.integers(0, 12)),
+    st.just(ALL),
+)
+MAY_END: st.SearchStrategy[Move] = st.one_of(
+    st.tuples(st.just(Play.receive), DECISION, st.just(Sever("reset"))), st.just(END), st.just(UPSTREAM_ENDS)
+)
+MOVES = st.lists(st.one_of(GOES_ON, GOES_ON, GOES_ON, MAY_END), max_size=25)
+MOVES_THAT_GO_ON = st.lists(GOES_ON, max_size=25)
 
 
 # --- properties ------------------------------------------------------------------------------------------------------------------
@@ -260,13 +228,13 @@ def test_every_frame_is_accounted_for(moves: list[Move]) -> None:
     assert play.gate.discarded == play.discarded
     assert len(play.gate) == len(play.waiting())
     assert len(play.rules) == len(play.left) + len(play.waiting()) + play.dropped + play.refused + play.discarded
-    for fault in (0, 1):
+    for fault in FAULTS:
         assert play.gate.holds(fault) == any(fate.fault == fault for fate in play.waiting())
 
 
 @given(MOVES_THAT_GO_ON)
 def test_nothing_is_lost_unless_it_was_dropped(moves: list[Move]) -> None:
-    play = Play().make([*moves, All()])
+    play = Play().make([*moves, ALL])
     assert len(play.left) + play.dropped == len(play.rules)
     assert len(play.gate) == 0
     assert not play.gate.closed
@@ -274,7 +242,7 @@ def test_nothing_is_lost_unless_it_was_dropped(moves: list[Move]) -> None:
 
 @given(MOVES, MOVES)
 def test_nothing_leaves_after_the_end(moves: list[Move], more: list[Move]) -> None:
-    play = Play().make([*moves, End()])
+    play = Play().make([*moves, END])
     before = list(play.out)
     assert play.gate.closed
     assert isinstance(before[-1], str)
@@ -292,7 +260,7 @@ def test_a_stream_ends_once(moves: list[Move]) -> None:
 def test_the_end_of_upstream_comes_after_every_frame_that_came_before_it(moves: list[Move], more: list[Move]) -> None:
     play = Play().make(moves)
     came = len(play.rules)
-    play.make([UpstreamEnds(), *more, All()])
+    play.make([UPSTREAM_ENDS, *more, ALL])
     assert play.out[-1] == "cut by None"
     assert len(play.left) == came - play.dropped
 
@@ -311,51 +279,54 @@ def test_the_deadline_is_exact(moves: list[Move]) -> None:
 
 # --- scripts: (move, what leaves) ------------------------------------------------------------------------------------------------
 
-HELD = Receive((HOLD, PASS))
-LATE = Receive((Delay(2.0), PASS))
-OVERTAKEN = Receive((Delay(2.0, overtaken=True), PASS))
+FRAME = (Play.receive,)
+HELD = (Play.receive, HOLD)
+LATE = (Play.receive, Delay(2.0))
+OVERTAKEN = (Play.receive, Delay(2.0, overtaken=True))
+HELD_THEN_LATE = (Play.receive, HOLD, Delay(2.0))
+CLOSE, CLOSE_OTHER = (Play.close, 0), (Play.close, 1)
 SCRIPTS: dict[str, list[tuple[Move, list[Out]]]] = {
-    "without faults frames pass": [(Receive(), [1]), (Receive(), [2]), (UpstreamEnds(), ["cut by None"])],
-    "everything behind a held frame waits": [(HELD, []), (Receive(), []), (Wait(9.0), []), (Close(0), [1, 2])],
-    "only the fault that holds lets go": [(HELD, []), (Close(1), []), (Close(0), [1])],
-    "another fault may take over": [(Receive((HOLD, HOLD)), []), (Close(0), []), (Close(1), [1])],
-    "a held frame may turn out to be late": [(Receive((HOLD, Delay(2.0))), []), (Wait(3.0), []), (Close(0), []), (Wait(2.0), [1])],
-    "a held frame may be dropped after all": [(Receive((HOLD, DROP)), []), (Receive(), []), (Close(0), [2])],
+    "without faults frames pass": [(FRAME, [1]), (FRAME, [2]), (UPSTREAM_ENDS, ["cut by None"])],
+    "everything behind a held frame waits": [(HELD, []), (FRAME, []), ((Play.wait, 9.0), []), (CLOSE, [1, 2])],
+    "only the fault that holds lets go": [(HELD, []), (CLOSE_OTHER, []), (CLOSE, [1])],
+    "another fault may take over": [((Play.receive, HOLD, HOLD), []), (CLOSE, []), (CLOSE_OTHER, [1])],
+    "a held frame may turn out to be late": [(HELD_THEN_LATE, []), ((Play.wait, 3.0), []), (CLOSE, []), ((Play.wait, 2.0), [1])],
+    "a held frame may be dropped after all": [((Play.receive, HOLD, DROP), []), (FRAME, []), (CLOSE, [2])],
     "a held frame may end the stream": [
         (HELD, []),
-        (Receive((HOLD, Sever("reset"))), []),
-        (Receive(), []),
-        (Close(0), ["reset by 1"]),
-        (Receive(), []),
+        ((Play.receive, HOLD, Sever("reset")), []),
+        (FRAME, []),
+        (CLOSE, ["reset by 1"]),
+        (FRAME, []),
     ],
     "or end it behind those ahead": [
         (HELD, []),
-        (Receive((HOLD, Sever("clean", discard=False))), []),
+        ((Play.receive, HOLD, Sever("clean", discard=False)), []),
         (HELD, []),
-        (Close(0), [1, "clean by 1"]),
+        (CLOSE, [1, "clean by 1"]),
     ],
     "a held frame may be overtaken after all": [
-        (Receive((HOLD, Delay(2.0, overtaken=True))), []),
-        (Receive(), []),
-        (Close(0), [2]),
-        (Wait(2.0), [1]),
+        ((Play.receive, HOLD, Delay(2.0, overtaken=True)), []),
+        (FRAME, []),
+        (CLOSE, [2]),
+        ((Play.wait, 2.0), [1]),
     ],
-    "late frames keep their order": [(LATE, []), (Wait(1.0), []), (Receive(), []), (Wait(1.0), [1, 2])],
-    "unless one may be overtaken": [(OVERTAKEN, []), (Receive(), [2]), (LATE, []), (Receive(), []), (Wait(2.0), [1, 3, 4])],
-    "a frame may take the place of the end": [(Receive(), [1]), (Receive((Sever("expired"), PASS)), ["expired by 0"])],
+    "late frames keep their order": [(LATE, []), ((Play.wait, 1.0), []), (FRAME, []), ((Play.wait, 1.0), [1, 2])],
+    "unless one may be overtaken": [(OVERTAKEN, []), (FRAME, [2]), (LATE, []), (FRAME, []), ((Play.wait, 2.0), [1, 3, 4])],
+    "a frame may take the place of the end": [(FRAME, [1]), ((Play.receive, Sever("expired")), ["expired by 0"])],
     "an end may wait for what is ahead": [
         (LATE, []),
-        (Receive((Sever("clean", discard=False), PASS)), []),
-        (Receive(), []),
-        (Wait(2.0), [1, "clean by 0"]),
+        ((Play.receive, Sever("clean", discard=False)), []),
+        (FRAME, []),
+        ((Play.wait, 2.0), [1, "clean by 0"]),
     ],
-    "the end discards what waits": [(HELD, []), (Receive(), []), (End(), ["expired by 0"]), (All(), [])],
-    "but not what was overtaken": [(OVERTAKEN, []), (Receive(), [2]), (HELD, []), (End(), [1, "expired by 0"])],
-    "what nobody could overtake is discarded": [(HELD, []), (OVERTAKEN, []), (Receive(), []), (End(), ["expired by 0"])],
-    "the end of upstream waits": [(HELD, []), (UpstreamEnds(), []), (Receive(), []), (Close(0), [1, "cut by None"])],
-    "a fault may come before the end of upstream": [(HELD, []), (UpstreamEnds(), []), (End(), ["expired by 0"])],
-    "the end of upstream does not undo a fault's": [(End(), ["expired by 0"]), (UpstreamEnds(), []), (Receive(), [])],
-    "up to a revision": [(HELD, []), (HELD, []), (HELD, []), (Upto(2), [1, 2]), (Upto(2), []), (Upto(9), [3])],
+    "the end discards what waits": [(HELD, []), (FRAME, []), (END, ["expired by 0"]), (ALL, [])],
+    "but not what was overtaken": [(OVERTAKEN, []), (FRAME, [2]), (HELD, []), (END, [1, "expired by 0"])],
+    "what nobody could overtake is discarded": [(HELD, []), (OVERTAKEN, []), (FRAME, []), (END, ["expired by 0"])],
+    "the end of upstream waits": [(HELD, []), (UPSTREAM_ENDS, []), (FRAME, []), (CLOSE, [1, "cut by None"])],
+    "a fault may come before the end of upstream": [(HELD, []), (UPSTREAM_ENDS, []), (END, ["expired by 0"])],
+    "the end of upstream does not undo a fault's": [(END, ["expired by 0"]), (UPSTREAM_ENDS, []), (FRAME, [])],
+    "up to a revision": [(HELD, []), (HELD, []), (HELD, []), ((Play.upto, 2), [1, 2]), ((Play.upto, 2), []), ((Play.upto, 9), [3])],
 }
 
 
@@ -375,7 +346,7 @@ def test_script(script: list[tuple[Move, list[Out]]]) -> None:
 def ruling(*decisions: FrameDecision) -> Decide:
     """The nth frame gets the nth decision, whatever is asked when; what has no decision passes."""
     rulings = dict(enumerate(decisions, 1))
-    return lambda frame, nth, burst: (rulings[nth], 0) if rulings.get(nth, PASS) != PASS else (PASS, None)
+    return lambda frame, nth, burst: (rulings[nth], FAULT) if rulings.get(nth, PASS) != PASS else (PASS, None)
 
 
 def feed(gate: Gate, *frames: Frame, now: float = 0.0) -> list[str]:
@@ -396,7 +367,7 @@ def out(gate: Gate, now: float) -> list[str]:
     return words
 
 
-def free(gate: Gate, fault: int = 0, now: float = 0.0, *, trickle: bool = False) -> list[str]:
+def free(gate: Gate, fault: FaultRef = FAULT, now: float = 0.0, *, trickle: bool = False) -> list[str]:
     """The fault closes and nobody takes over; what leaves then."""
     gate.decide = ruling()
     gate.redecide(fault, now, trickle=trickle)
@@ -408,10 +379,10 @@ def test_what_became_of_a_frame() -> None:
     seen = [gate.receive(frame, 0.0) for frame in (cluster.bookmark(4, initial_end=True), *map(event, range(5, 10)))]
     assert [received and (received.decision, received.fault, len(received.waiting), received.burst) for received in seen] == [
         (PASS, None, 1, True),
-        (HOLD, 0, 1, False),
-        (DROP, 0, 0, False),
-        (Follow(), 0, 2, False),
-        (Sever("reset"), 0, 0, False),
+        (HOLD, FAULT, 1, False),
+        (DROP, FAULT, 0, False),
+        (Follow(), FAULT, 2, False),
+        (Sever("reset"), FAULT, 0, False),
         None,
     ]
 
@@ -419,7 +390,7 @@ def test_what_became_of_a_frame() -> None:
 def test_a_stream_that_ends_in_place_of_a_frame_says_which() -> None:
     gate = Gate(ruling(Sever("truncated")))
     gate.receive(event(5), 0.0)
-    assert gate.release(0.0) == [Closing("truncated", 0, event(5))]
+    assert gate.release(0.0) == [Closing("truncated", FAULT, event(5))]
 
 
 def test_a_frame_without_a_revision_is_not_released_by_revision() -> None:
@@ -432,9 +403,9 @@ def test_a_frame_without_a_revision_is_not_released_by_revision() -> None:
 
 def test_the_first_end_of_a_stream_is_the_one_that_leaves() -> None:
     gate = Gate()
-    gate.sever("reset", 0)
+    gate.sever("reset", FAULT)
     gate.upstream_ended("clean")
-    assert gate.release(0.0) == [Closing("reset", 0)]
+    assert gate.release(0.0) == [Closing("reset", FAULT)]
 
 
 def test_the_rules_may_be_replaced_and_frames_are_counted_from_there() -> None:
@@ -442,7 +413,7 @@ def test_the_rules_may_be_replaced_and_frames_are_counted_from_there() -> None:
 
     def decide(frame: Frame, nth: int, burst: bool) -> Ruling:  # noqa: FBT001  # the gate's question
         asked.append(nth)
-        return HOLD, 0
+        return HOLD, FAULT
 
     gate = Gate()
     feed(gate, event(1), event(2))
@@ -484,11 +455,11 @@ def test_the_faults_are_told_which_frames_are_initial_events() -> None:
 
     def decide(frame: Frame, nth: int, burst: bool) -> Ruling:  # noqa: FBT001  # the gate's question
         told.append(burst)
-        return (HOLD, 0) if len(told) < 4 else (PASS, None)
+        return (HOLD, FAULT) if len(told) < 4 else (PASS, None)
 
     gate = Gate(decide, Burst(open=True, marked=True))
     feed(gate, cluster.event("ADDED", "x", 5), cluster.bookmark(6, initial_end=True), event(7))
-    gate.redecide(0, 0.0)
+    gate.redecide(FAULT, 0.0)
     assert told == [True, True, False] * 2  # asked again, they still are
 
 
@@ -504,7 +475,7 @@ def test_what_is_held_is_repeated_and_followed_when_it_is_let_go() -> None:
     gate = Gate(ruling(HOLD, HOLD, HOLD))
     feed(gate, event(5), event(6), event(7))
     gate.decide = ruling(Repeat(), Follow())
-    again = gate.redecide(0, 0.0)
+    again = gate.redecide(FAULT, 0.0)
     assert [waiting.frame.revision for waiting in again.taken] == [5, 6]
     items = [item for item in gate.release(0.0) if isinstance(item, Waiting)]
     assert [(item.frame.type, item.frame.revision, item.added) for item in items] == [
@@ -520,10 +491,10 @@ def test_what_another_fault_takes_or_drops_is_told() -> None:
     gate = Gate(ruling(HOLD, HOLD, HOLD))
     feed(gate, event(5), event(6), event(7))
     gate.decide = ruling(HOLD, DROP)
-    again = gate.redecide(0, 0.0)
+    again = gate.redecide(FAULT, 0.0)
     assert [waiting.frame.revision for waiting in again.taken] == [5]
     assert [waiting.frame.revision for waiting in again.dropped] == [6]
-    assert gate.redecide(1, 0.0).any is False
+    assert gate.redecide(OTHER, 0.0).any is False
 
 
 # --- bookmarks and frames that were overtaken
@@ -534,7 +505,7 @@ def test_a_bookmark_behind_a_frame_that_was_overtaken_is_dropped() -> None:
     gate.receive(event(5), 0.0)
     received = gate.receive(cluster.bookmark(5), 0.0)
     assert received is not None
-    assert (received.decision, received.fault, received.waiting) == (DROP, 0, ())
+    assert (received.decision, received.fault, received.waiting) == (DROP, FAULT, ())
     assert feed(gate, event(6), cluster.bookmark(6)) == ["6"]
     assert feed(gate, now=1.0) == ["5"]
     assert feed(gate, cluster.bookmark(6), now=1.0) == ["bookmark 6"]
@@ -553,7 +524,7 @@ def test_nor_does_one_leave_there_that_was_held() -> None:
     gate = Gate(ruling(HOLD))
     feed(gate, event(5), cluster.bookmark(5), event(6))
     gate.decide = ruling(Delay(1.0, overtaken=True))
-    again = gate.redecide(0, 0.0)
+    again = gate.redecide(FAULT, 0.0)
     assert [waiting.frame.type for waiting in again.dropped] == ["BOOKMARK"]
     assert out(gate, 0.0) == ["6"]
 
@@ -583,18 +554,19 @@ def test_at_the_bound_a_hold_forgets_and_the_stream_ends_when_it_closes() -> Non
     assert (gate.held_bytes, len(gate), gate.discarded) == (2 * SIZE, 2, 0)
     assert feed(gate, event(7), event(8)) == []
     assert (gate.held_bytes, len(gate), gate.discarded) == (0, 0, 4)
-    assert gate.holds(0)
+    assert gate.holds(FAULT)
     assert feed(gate, event(9)) == []  # passes, and would be out of order
-    assert free(gate, fault=1) == []
+    assert free(gate, OTHER) == []
     assert free(gate) == ["clean"]
 
 
 def test_every_hold_must_close_first() -> None:
-    gate = Gate(lambda frame, nth, burst: (HOLD, nth - 1), most_bytes=SIZE)
+    faults = [FaultRef(0, number) for number in range(4)]
+    gate = Gate(lambda frame, nth, burst: (HOLD, faults[nth - 1]), most_bytes=SIZE)
     feed(gate, event(5), event(6), event(7))
-    assert [gate.holds(fault) for fault in range(4)] == [True, True, True, False]
-    assert [free(gate, fault) for fault in (1, 3, 0)] == [[], [], []]
-    assert free(gate, 2) == ["clean"]
+    assert [gate.holds(fault) for fault in faults] == [True, True, True, False]
+    assert [free(gate, faults[number]) for number in (1, 3, 0)] == [[], [], []]
+    assert free(gate, faults[2]) == ["clean"]
 
 
 def test_at_the_bound_a_delay_ends_the_stream() -> None:

@@ -1,11 +1,14 @@
 """When faults open and close, and what follows for streams and requests: scripts."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
 from staleproof.core.engine.gate import Ruling
-from staleproof.core.engine.schedule import Change, Expiry, FaultCloses, FaultEnds, FaultIsRefused, FaultOpens, Schedule
+from staleproof.core.engine.planned_fault import FaultChange, FaultCloses, FaultEnds, FaultOpens, FaultRef
+from staleproof.core.engine.schedule import Schedule
+from staleproof.core.entry import FaultFired, FaultRefused
 from staleproof.core.fault import (
     AddBookmarks,
     AnyFault,
@@ -14,15 +17,12 @@ from staleproof.core.fault import (
     DelayStream,
     DropBookmarks,
     DropFrame,
-    Expire,
     Hang,
     HideOwnWrite,
     HoldStream,
-    Kill,
     LoseAnswer,
     OwnWrite,
     PastSnapshot,
-    Pause,
     Refuse,
     Reject,
     Seat,
@@ -33,30 +33,23 @@ from staleproof.core.fault import (
 )
 from staleproof.core.fault.decision import DROP, HOLD, PASS, Competition, Cut, Delay, FromPast, Refusal, Reply, Stall
 from staleproof.core.frame import Frame
-from staleproof.core.request import ApiRequest, parse
 
-EVENT = Frame("ADDED", "trial", "x", "u", 5, initial_end=False, raw=b"")
-ELSEWHERE = Frame("ADDED", "other", "x", "u", 5, initial_end=False, raw=b"")
-CLUSTER = Frame("ADDED", "", "x", "u", 5, initial_end=False, raw=b"")
-BOOKMARK = Frame("BOOKMARK", "", "", "", 6, initial_end=False, raw=b"")
-INITIAL_END = Frame("BOOKMARK", "", "", "", 6, initial_end=True, raw=b"")
+from ..fault.asking import ADDED, BOOKMARK, INITIAL_END, PODS, request
 
-
-def request(line: str) -> ApiRequest:
-    parsed = parse(*line.split(" "))
-    assert parsed is not None
-    return parsed
+ELSEWHERE, CLUSTER = replace(ADDED, namespace="other"), replace(ADDED, namespace="")
+CREATE, LIST, UPDATE = f"POST {PODS}", f"GET {PODS}", f"PUT {PODS}/x"
+FIRST, SECOND, THIRD, FOURTH = (FaultRef(0, number) for number in range(4))
 
 
-def told(changes: Sequence[Change]) -> list[str]:
+def told(changes: Sequence[FaultChange]) -> list[str]:
     """What opens and closes, as `+fault` and `-fault`."""
     signs = {FaultOpens: "+", FaultCloses: "-"}
-    return [f"{signs[type(change)]}{change.fault}" for change in changes if type(change) in signs]
+    return [f"{signs[type(change)]}{change.fault.number}" for change in changes if type(change) in signs]
 
 
-def ended(changes: Sequence[Change]) -> list[int]:
+def ended(changes: Sequence[FaultChange]) -> list[int]:
     """Which faults will never act again."""
-    return [change.fault for change in changes if isinstance(change, FaultEnds)]
+    return [change.fault.number for change in changes if isinstance(change, FaultEnds)]
 
 
 def seat(resource: str) -> Seat:
@@ -71,6 +64,13 @@ def asks(schedule: Schedule, taken: Seat, *, burst: bool = False) -> Callable[[F
 
 def hold(first: int, until: int | None = None, seconds: float | None = None) -> HoldStream:
     return HoldStream(resource="pods", window=Window(first, until, seconds))
+
+
+def opened(*faults: AnyFault, namespace: str = "trial", revision: int | None = 7) -> Schedule:
+    """A plan whose first step has begun."""
+    schedule = Schedule(faults, namespace)
+    schedule.begin_step(1, 0.0, revision=revision)
+    return schedule
 
 
 # --- windows ---------------------------------------------------------------------------------------------------------------------
@@ -98,9 +98,9 @@ def test_windows_open_and_close_with_steps(faults: tuple[AnyFault, ...], steps: 
 def test_what_a_change_says() -> None:
     relist = HoldStream(resource="pods", window=Window(1, 2), release="relist")
     schedule = Schedule([relist, SeverStream(resource="pods", how="reset", window=Window(2))])
-    assert schedule.begin_step(1, 0.0) == [FaultOpens(0, "step 1", None)]
-    assert schedule.begin_step(2, 0.0) == [FaultCloses(0, "expired"), FaultEnds(0), FaultOpens(1, "step 2", "reset")]
-    assert schedule.release() == [FaultCloses(1, None), FaultEnds(1)]
+    assert schedule.begin_step(1, 0.0) == [FaultOpens(FIRST, "step 1", None)]
+    assert schedule.begin_step(2, 0.0) == [FaultCloses(FIRST, "expired"), FaultEnds(FIRST), FaultOpens(SECOND, "step 2", "reset")]
+    assert schedule.release() == [FaultCloses(SECOND, None), FaultEnds(SECOND)]
 
 
 def test_a_window_in_seconds_closes_by_the_clock() -> None:
@@ -118,34 +118,29 @@ def test_a_window_in_seconds_closes_by_the_clock() -> None:
 
 
 def test_seconds_and_steps_whichever_comes_first() -> None:
-    schedule = Schedule([hold(1, 2, 5.0)])
-    schedule.begin_step(1, 0.0)
+    schedule = opened(hold(1, 2, 5.0), namespace="")
     assert told(schedule.begin_step(2, 1.0)) == ["-0"]
     assert schedule.deadline() is None
 
 
 def test_seconds_count_from_the_trigger() -> None:
-    schedule = Schedule([HideOwnWrite(resource="pods", window=Window(1, None, 2.0))], "trial")
-    schedule.begin_step(1, 0.0)
+    schedule = opened(HideOwnWrite(resource="pods", window=Window(1, None, 2.0)))
     assert schedule.deadline() is None
-    schedule.asked(request("POST /api/v1/namespaces/trial/pods"), 7.0)
+    schedule.triggered_by(request(CREATE), 7.0)
     assert schedule.deadline() == 9.0
 
 
 def test_the_release_closes_everything_for_good() -> None:
-    schedule = Schedule([hold(1), hold(1, None, 9.0), HideOwnWrite(resource="pods"), hold(3)], "trial")
-    schedule.begin_step(1, 0.0)
+    schedule = opened(hold(1), hold(1, None, 9.0), HideOwnWrite(resource="pods"), hold(3))
     changes = schedule.release()
     assert (told(changes), ended(changes)) == (["-0", "-1"], [0, 1, 2, 3])
     assert schedule.deadline() is None
-    assert told(schedule.asked(request("POST /api/v1/namespaces/trial/pods"), 0.0)) == []
+    assert told(schedule.triggered_by(request(CREATE), 0.0)) == []
     assert told(schedule.begin_step(3, 0.0)) == []
     assert schedule.release() == []
 
 
 # --- own writes ------------------------------------------------------------------------------------------------------------------
-
-CREATE = "POST /api/v1/namespaces/trial/pods"
 
 
 def hide(verb: str = "create", nth: int = 1, window: Window | None = None) -> HideOwnWrite:
@@ -172,23 +167,19 @@ def hide(verb: str = "create", nth: int = 1, window: Window | None = None) -> Hi
     ],
 )
 def test_which_write_is_an_own_write(fault: AnyFault, line: str, *, opens: bool) -> None:
-    schedule = Schedule([fault], "trial")
-    schedule.begin_step(1, 0.0)
-    assert told(schedule.asked(request(line), 0.0)) == (["+0"] if opens else [])
+    schedule = opened(fault)
+    assert told(schedule.triggered_by(request(line), 0.0)) == (["+0"] if opens else [])
 
 
 def test_without_a_namespace_every_write_is_an_own_write() -> None:
-    schedule = Schedule([hide()])
-    schedule.begin_step(1, 0.0)
-    assert schedule.asked(request("POST /api/v1/namespaces/other/pods"), 0.0) == [
-        FaultOpens(0, "own create number 1 of pods", None)
-    ]
+    schedule = opened(hide(), namespace="")
+    (opens,) = schedule.triggered_by(request("POST /api/v1/namespaces/other/pods"), 0.0)
+    assert opens == FaultOpens(FIRST, "own create number 1 of pods", None)
 
 
 def test_the_nth_own_write_opens_once() -> None:
-    schedule = Schedule([hide(nth=3)], "trial")
-    schedule.begin_step(1, 0.0)
-    assert [told(schedule.asked(request(CREATE), 0.0)) for _ in range(5)] == [[], [], ["+0"], [], []]
+    schedule = opened(hide(nth=3))
+    assert [told(schedule.triggered_by(request(CREATE), 0.0)) for _ in range(5)] == [[], [], ["+0"], [], []]
 
 
 def test_own_writes_count_only_within_the_window() -> None:
@@ -196,15 +187,15 @@ def test_own_writes_count_only_within_the_window() -> None:
     seen = []
     for step in (1, 2, 3):
         schedule.begin_step(step, 0.0)
-        seen += [told(schedule.asked(request(CREATE), 0.0)) for _ in range(1 if step == 2 else 3)]
+        seen += [told(schedule.triggered_by(request(CREATE), 0.0)) for _ in range(1 if step == 2 else 3)]
     assert seen == [[]] * 7
 
 
 def test_a_window_without_the_write_ends_without_having_opened() -> None:
     schedule = Schedule([hide(window=Window(1, 2))], "trial")
     assert schedule.begin_step(1, 0.0) == []
-    assert not schedule.is_open(0)
-    assert schedule.begin_step(2, 0.0) == [FaultEnds(0)]
+    assert not schedule.is_open(FIRST)
+    assert schedule.begin_step(2, 0.0) == [FaultEnds(FIRST)]
 
 
 # --- one more, one less ----------------------------------------------------------------------------------------------------------
@@ -212,33 +203,33 @@ def test_a_window_without_the_write_ends_without_having_opened() -> None:
 
 def test_a_fault_that_is_added_opens_at_once_whatever_its_steps_are() -> None:
     schedule = Schedule([hold(3)], "trial")
-    assert schedule.add(SeverStream(resource="pods", window=Window(5, 6, 2.0)), 7.0) == (1, [FaultOpens(1, "asked for", "clean")])
-    assert (schedule.is_open(0), schedule.is_open(1), schedule.deadline()) == (False, True, 9.0)
+    added = schedule.add(SeverStream(resource="pods", window=Window(5, 6, 2.0)), 7.0)
+    assert added == (SECOND, [FaultOpens(SECOND, "asked for", "clean")])
+    assert (schedule.is_open(FIRST), schedule.is_open(SECOND), schedule.deadline()) == (False, True, 9.0)
     assert told(schedule.begin_step(3, 8.0)) == ["+0"]
     assert told(schedule.begin_step(6, 8.0)) == ["-1"]
 
 
 def test_a_fault_that_is_added_waits_for_its_trigger_all_the_same() -> None:
     schedule = Schedule((), "trial")
-    assert schedule.add(hide(), 0.0) == (0, [])
-    assert told(schedule.asked(request(CREATE), 0.0)) == ["+0"]
+    assert schedule.add(hide(), 0.0) == (FIRST, [])
+    assert told(schedule.triggered_by(request(CREATE), 0.0)) == ["+0"]
 
 
 def test_a_fault_that_is_removed_is_closed_for_good_and_keeps_its_number() -> None:
-    schedule = Schedule([hold(1), hold(1)])
-    schedule.begin_step(1, 0.0)
-    assert schedule.remove(0) == [FaultCloses(0, None), FaultEnds(0)]
+    schedule = opened(hold(1), hold(1), namespace="")
+    assert schedule.remove(0) == [FaultCloses(FIRST, None), FaultEnds(FIRST)]
     assert schedule.remove(0) == []
-    assert (schedule.is_open(0), schedule.is_open(1)) == (False, True)
-    assert schedule.add(hold(1), 0.0)[0] == 2
+    assert (schedule.is_open(FIRST), schedule.is_open(SECOND)) == (False, True)
+    assert schedule.add(hold(1), 0.0)[0] == THIRD
 
 
 def test_open_streams_hear_of_a_fault_that_was_added_when_they_ask_again() -> None:
     schedule = Schedule()
     before = asks(schedule, seat("pods"))
     schedule.add(hold(1), 0.0)
-    assert before(EVENT, 1) == (PASS, None)
-    assert asks(schedule, seat("pods"))(EVENT, 1) == (HOLD, 0)
+    assert before(ADDED, 1) == (PASS, None)
+    assert asks(schedule, seat("pods"))(ADDED, 1) == (HOLD, FIRST)
 
 
 # --- streams and frames ----------------------------------------------------------------------------------------------------------
@@ -254,39 +245,39 @@ def test_the_first_decision_that_is_not_pass_wins() -> None:
         ]
     )
     pods, services, nodes = (asks(schedule, seat(resource)) for resource in ("pods", "services", "nodes"))
-    assert pods(EVENT, 1) == (PASS, None)  # nothing is open yet
+    assert pods(ADDED, 1) == (PASS, None)  # nothing is open yet
     schedule.begin_step(1, 0.0)
-    assert [pods(BOOKMARK, 1), pods(EVENT, 2), services(EVENT, 1), nodes(EVENT, 1)] == [
-        (DROP, 0),
-        (HOLD, 3),
-        (HOLD, 1),
+    assert [pods(BOOKMARK, 1), pods(ADDED, 2), services(ADDED, 1), nodes(ADDED, 1)] == [
+        (DROP, FIRST),
+        (HOLD, FOURTH),
+        (HOLD, SECOND),
         (PASS, None),
     ]
     schedule.begin_step(2, 0.0)
-    assert [pods(BOOKMARK, 1), pods(EVENT, 2)] == [(DROP, 0), (Delay(2.0), 2)]
+    assert [pods(BOOKMARK, 1), pods(ADDED, 2)] == [(DROP, FIRST), (Delay(2.0), THIRD)]
     schedule.begin_step(3, 0.0)
-    assert pods(BOOKMARK, 1) == (Delay(2.0), 2)
+    assert pods(BOOKMARK, 1) == (Delay(2.0), THIRD)
     schedule.release()
     assert pods(BOOKMARK, 1) == (PASS, None)
 
 
 def test_a_fault_is_told_where_the_frame_is() -> None:
-    schedule = Schedule([DropFrame(resource="pods", nth=2)])
-    schedule.begin_step(1, 0.0)
+    schedule = opened(DropFrame(resource="pods", nth=2), namespace="")
     decide, in_burst = (asks(schedule, seat("pods"), burst=burst) for burst in (False, True))
-    assert [decide(EVENT, 1), decide(EVENT, 2), in_burst(EVENT, 2)] == [(PASS, None), (DROP, 0), (PASS, None)]
+    assert [decide(ADDED, 1), decide(ADDED, 2), in_burst(ADDED, 2)] == [(PASS, None), (DROP, FIRST), (PASS, None)]
 
 
 def test_only_frames_of_the_selected_object() -> None:
-    schedule = Schedule([HoldStream(resource="pods", name="x"), DelayStream(resource="pods", namespace="other", by_seconds=1.0)])
-    schedule.begin_step(1, 0.0)
+    schedule = opened(
+        HoldStream(resource="pods", name="x"), DelayStream(resource="pods", namespace="other", by_seconds=1.0), namespace=""
+    )
     decide = asks(schedule, Seat(request("GET /api/v1/pods?watch=1&resourceVersion=5")))
-    another = Frame("ADDED", "trial", "y", "u", 5, initial_end=False, raw=b"")
-    assert [decide(frame, 1) for frame in (EVENT, another, ELSEWHERE, BOOKMARK)] == [
-        (HOLD, 0),
+    another = replace(ADDED, name="y")
+    assert [decide(frame, 1) for frame in (ADDED, another, ELSEWHERE, BOOKMARK)] == [
+        (HOLD, FIRST),
         (PASS, None),
-        (HOLD, 0),  # named x, too
-        (Delay(1.0), 1),  # a bookmark belongs to every namespace
+        (HOLD, FIRST),  # named x, too
+        (Delay(1.0), SECOND),  # a bookmark belongs to every namespace
     ]
 
 
@@ -294,39 +285,28 @@ def test_streams_are_counted_by_resource() -> None:
     schedule = Schedule([HoldStream(resource="pods", stream=2)])
     seats = [schedule.seat(seat(resource).request) for resource in ("pods", "services", "pods", "pods")]
     assert [taken.ordinal for taken in seats] == [1, 1, 2, 3]
-    assert [schedule.acts_on(0, taken) for taken in seats] == [False, False, True, False]
+    assert [schedule.concerns(FIRST, taken) for taken in seats] == [False, False, True, False]
 
 
 def test_a_fault_that_may_not_is_refused_once_and_the_next_is_asked() -> None:
-    schedule = Schedule([AddBookmarks(resource="pods"), hold(1)])
-    schedule.begin_step(1, 0.0)
+    schedule = opened(AddBookmarks(resource="pods"), hold(1), namespace="")
     decide = asks(schedule, seat("pods"))  # without allowWatchBookmarks
-    assert [decide(EVENT, nth) for nth in (1, 2)] == [(HOLD, 1)] * 2
-    (refused,) = schedule.take_news()
-    assert isinstance(refused, FaultIsRefused)
-    assert (refused.fault, refused.on, refused.refusal.row) == (0, "ADDED of pods", "18")
-    assert schedule.take_news() == []
+    assert [decide(ADDED, nth) for nth in (1, 2)] == [(HOLD, SECOND)] * 2
+    (refused,) = schedule.news(3.0)
+    assert (refused.at, refused.fault, refused.on, refused.row) == (3.0, 0, "ADDED of pods", "18")
+    assert schedule.news(4.0) == []
 
 
 # --- requests --------------------------------------------------------------------------------------------------------------------
 
-LIST, UPDATE = "GET /api/v1/namespaces/trial/pods", "PUT /api/v1/namespaces/trial/pods/x"
-
-
-def opened(*faults: AnyFault, namespace: str = "trial", revision: int | None = 7) -> Schedule:
-    schedule = Schedule(faults, namespace)
-    schedule.begin_step(1, 0.0, revision=revision)
-    return schedule
-
 
 def test_the_first_decision_about_a_request_wins() -> None:
     schedule = opened(Compete(resource="pods"), Hang(resource="pods"), Reject(resource="pods"))
-    assert schedule.on_request(request(UPDATE)) == (Competition(), 0)
-    assert schedule.on_request(request(UPDATE)) == (Stall("reset"), 1)
+    assert schedule.on_request(request(UPDATE)) == (Competition(), FIRST)
+    assert schedule.on_request(request(UPDATE)) == (Stall("reset"), SECOND)
     schedule.remove(1)
     decision, fault = schedule.on_request(request(UPDATE))
-    assert isinstance(decision, Reply)
-    assert fault == 2
+    assert (type(decision), fault) == (Reply, THIRD)
     assert schedule.on_request(request(UPDATE)) == (PASS, None)
 
 
@@ -335,7 +315,7 @@ def test_requests_and_answers_are_counted_while_the_fault_is_open() -> None:
     schedule = Schedule([LoseAnswer(resource="pods", nth=2), slow], "trial")
     assert schedule.on_answer(request(UPDATE)) == (PASS, None)  # not open yet
     schedule.begin_step(1, 0.0)
-    assert [schedule.on_answer(request(UPDATE)) for _ in range(3)] == [(PASS, None), (Cut(), 0), (PASS, None)]
+    assert [schedule.on_answer(request(UPDATE)) for _ in range(3)] == [(PASS, None), (Cut(), FIRST), (PASS, None)]
 
 
 @pytest.mark.parametrize(
@@ -368,23 +348,22 @@ ANY_STATE = request(LIST + "?resourceVersion=0")
 
 def test_the_past_is_that_of_a_step_whose_revision_is_known() -> None:
     schedule = opened(PastSnapshot(as_of_step=1))
-    assert schedule.on_request(ANY_STATE) == (FromPast(1), 0)
+    assert schedule.on_request(ANY_STATE) == (FromPast(1), FIRST)
     assert schedule.revision_at(1) == 7
 
 
 def test_an_unknown_past_is_refused() -> None:
     schedule = opened(PastSnapshot(as_of_step=1), revision=None)
     assert schedule.on_request(ANY_STATE) == (PASS, None)
-    unknown = Refusal("", "the revision at the beginning of step 1 is not known")
-    assert schedule.take_news() == [FaultIsRefused(0, "list pods", unknown)]
+    assert schedule.news(3.0) == [
+        FaultRefused(at=3.0, fault=0, on="list pods", why="the revision at the beginning of step 1 is not known")
+    ]
 
 
 def test_a_request_that_allows_no_past_is_refused_with_the_row() -> None:
     schedule = opened(PastSnapshot(as_of_step=1))
     assert [schedule.on_request(request(LIST)) for _ in range(2)] == [(PASS, None)] * 2
-    (refused,) = schedule.take_news()
-    assert isinstance(refused, FaultIsRefused)
-    assert refused.refusal.row == "25"
+    assert [refused.row for refused in schedule.news(0.0)] == ["25"]
 
 
 @pytest.mark.parametrize(
@@ -408,7 +387,7 @@ def test_a_stream_that_goes_on_from_the_past_is_known(line: str, *, past: bool) 
 @pytest.mark.parametrize(
     ("fault", "namespace", "frame", "fires"),
     [
-        (hold(1), "trial", EVENT, True),
+        (hold(1), "trial", ADDED, True),
         (hold(1), "trial", CLUSTER, True),
         (hold(1), "trial", ELSEWHERE, False),
         (hold(1), "", ELSEWHERE, True),
@@ -421,98 +400,24 @@ def test_a_stream_that_goes_on_from_the_past_is_known(line: str, *, past: bool) 
 def test_a_fault_fires_by_what_the_controller_can_notice(
     fault: AnyFault, namespace: str, frame: Frame | None, *, fires: bool
 ) -> None:
-    assert Schedule([fault], namespace).fires(0, frame) is fires
+    told = Schedule([fault], namespace).fires(FIRST, "pods", 3.0, frame=frame)
+    assert told == ([FaultFired(at=3.0, fault=0, on="pods")] if fires else [])
 
 
 def test_a_fault_fires_once() -> None:
     schedule = Schedule([hold(1), hold(1)], "trial")
-    assert [schedule.fires(0, BOOKMARK), schedule.fires(0, EVENT), schedule.fires(0, EVENT), schedule.fires(0, None)] == [
-        False,
-        True,
-        False,
-        False,
-    ]
-    assert schedule.fires(1, EVENT)
+    fired = [len(schedule.fires(FIRST, "", 0.0, frame=frame)) for frame in (BOOKMARK, ADDED, ADDED, None)]
+    assert fired == [0, 1, 0, 0]
+    assert schedule.fires(SECOND, "", 0.0, frame=ADDED)
 
 
-def run(fault: AnyFault, *happens: str, steps: int = 1) -> Schedule:
-    """The plan's only fault, and what happens after the last step has begun: requests by line, `frame`, `elsewhere`."""
-    schedule = Schedule([fault], "trial")
-    for step in range(1, steps + 1):
-        schedule.begin_step(step, 0.0, revision=5 + step)
-    decide = asks(schedule, schedule.seat(seat("pods").request))
-    for what in happens:
-        if what in ("frame", "elsewhere"):
-            decide(EVENT if what == "frame" else ELSEWHERE, 1)
-        else:
-            schedule.asked(request(what), 0.0)
-            schedule.on_request(request(what))
-            schedule.on_answer(request(what))
-    schedule.release()
-    return schedule
-
-
-NUMBER = (
-    "it waited for number {0} of the requests that it concerns: {1} came while it was open, of which {1} were executed and answered"
-)
-OWN = "own create number 2 of pods"
-
-
-@pytest.mark.parametrize(
-    ("fault", "happens", "steps", "why"),
-    [
-        (hold(2), (), 1, "step 2 never began"),
-        (hold(1), (), 1, "no event of pods and no request that it acts on came while it was open"),
-        (hold(1), ("elsewhere",), 1, "no event of pods and no request that it acts on came while it was open"),
-        (SeverStream(resource="pods", nth=9), ("frame",), 1, "1 events of pods came while it was open, none that it acts on"),
-        (hide(nth=2), (CREATE,), 1, f"{OWN} never came (1 came)"),
-        (hide(nth=2), (), 1, f"{OWN} did not come within its window"),
-        (hide(nth=2, window=Window(1, 2)), (CREATE, CREATE), 2, f"{OWN} did not come within its window"),
-        (hide(), (CREATE,), 1, "no event of pods and no request that it acts on came while it was open"),
-        (
-            Reject(resource="pods", verb="update", nth=3),
-            (UPDATE, CREATE, UPDATE),
-            1,
-            NUMBER.format(3, 2),
-        ),
-        (
-            Kill(resource="pods", nth=2),
-            (),
-            1,
-            NUMBER.format(2, 0),
-        ),
-        (Refuse(), (), 1, "nobody was connected when it opened"),
-        (Coalesce(resource="pods"), (), 1, "no event of pods and no request that it acts on came while it was open"),
-        (Pause(), (), 1, ""),  # the runner knows
-    ],
-)
-def test_why_a_fault_did_not_fire(fault: AnyFault, happens: tuple[str, ...], steps: int, why: str) -> None:
-    schedule = run(fault, *happens, steps=steps)
-    assert schedule.missed(0) == why
-    assert schedule.describe(0) == {"phase": "closed", "outcome": "not fired", "why": why}
-
-
-def test_a_fault_that_still_waits_for_a_write_says_so() -> None:
-    schedule = Schedule([hide(nth=2)], "trial")
-    assert schedule.describe(0) == {"phase": "waiting", "outcome": "not fired", "why": f"{OWN} did not come within its window"}
+def test_a_fault_of_a_plan_that_was_replaced_does_nothing_more() -> None:
+    schedule = Schedule([hold(1)], plan=1)
     schedule.begin_step(1, 0.0)
-    assert schedule.describe(0) == {"phase": "armed", "outcome": "not fired", "why": f"{OWN} never came (0 came)"}
-
-
-def test_what_fired_was_not_missed() -> None:
-    schedule = run(hold(1), "frame")
-    schedule.fires(0, EVENT)
-    assert schedule.missed(0) == ""
-    assert schedule.describe(0) == {"phase": "closed", "outcome": "fired", "why": ""}
-
-
-def test_what_was_refused_was_not_missed() -> None:
-    schedule = run(Expire(resource="pods", at="list"), LIST)
-    assert schedule.missed(0) == ""
-    described = {"phase": "closed", "outcome": "refused", "why": "the list asks for no particular resourceVersion"}
-    assert schedule.describe(0) == described
-    schedule.fires(0, None)  # another list was answered 410
-    assert schedule.describe(0)["outcome"] == "fired"
+    assert (schedule.number(FIRST), schedule.is_open(FIRST), schedule.fires(FIRST, "", 0.0)) == (None, False, [])
+    schedule.refuse(FIRST, Refusal("", "because"), "pods")
+    assert schedule.news(0.0) == []
+    assert schedule.is_open(FaultRef(1, 0))
 
 
 def test_a_hostile_fault_may_break_its_property_and_no_other() -> None:
@@ -520,71 +425,27 @@ def test_a_hostile_fault_may_break_its_property_and_no_other() -> None:
     assert [schedule.may_break(name) for name in ("Reliable", "Ordered", "Unique", "Atomic")] == [True, False, False, False]
 
 
-# --- 410 until listed ------------------------------------------------------------------------------------------------------------
-
-PODS = "GET /api/v1/namespaces/trial/pods"
-
-
-@pytest.mark.parametrize(
-    ("line", "expired"),
-    [
-        (f"{PODS}?watch=1&resourceVersion=5", True),
-        (f"{PODS}?watch=1&resourceVersion=3&allowWatchBookmarks=true", True),
-        (f"{PODS}?watch=1&resourceVersion=6", False),  # newer than anything that the client had then
-        (f"{PODS}?watch=1", False),
-        (f"{PODS}?watch=1&resourceVersion=0", False),
-        (f"{PODS}?watch=1&resourceVersion=5&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", False),
-        (f"{PODS}?watch=1&resourceVersion=5&labelSelector=a", False),
-        (f"{PODS}?resourceVersion=5", False),
-        ("GET /api/v1/namespaces/other/pods?watch=1&resourceVersion=5", False),
-        ("GET /api/v1/pods?watch=1&resourceVersion=5", False),
-        ("GET /api/v1/namespaces/trial/services?watch=1&resourceVersion=5", False),
-    ],
-)
-def test_which_watches_are_too_old(line: str, *, expired: bool) -> None:
-    schedule = Schedule([Expire(resource="pods")], "trial")
-    schedule.expire(request(f"{PODS}?watch=1&resourceVersion=3"), Expiry("event", 5, 0))
-    assert schedule.expiry(request(line)) == (Expiry("event", 5, 0) if expired else None)
-
-
-def test_a_client_that_has_listed_may_watch_again() -> None:
-    watch, other = request(f"{PODS}?watch=1&resourceVersion=5"), request("GET /api/v1/pods?watch=1&resourceVersion=5")
-    event, http = Expiry("event", 5), Expiry("http", 5)
-    schedule = Schedule()
-    assert schedule.expiry(watch) is None
-    schedule.expire(watch, event)
-    schedule.expire(other, http)
-    schedule.listed(request(PODS))
-    assert [schedule.expiry(watch), schedule.expiry(other)] == [None, http]
-    schedule.listed(request(PODS))  # nothing to forget
-    schedule.expire(watch, event)
-    schedule.expire(watch, http)
-    assert schedule.expiry(watch) == http
-
-
 def test_a_request_that_is_asked_about_again_counts_once() -> None:
-    schedule = Schedule([Reject(resource="pods", verb="list", nth=2), Coalesce(resource="pods")], "trial")
-    schedule.begin_step(1, 0.0)
-    first, second, counted = request(PODS), request(PODS), dict[int, int]()
-    assert schedule.on_request(first, counted) == (Stall("forward"), 1)
-    assert schedule.on_request(first, counted) == (Stall("forward"), 1)
-    assert schedule.on_request(second)[1] == 0  # the second LIST, and not the first that was asked about twice
+    schedule = opened(Reject(resource="pods", verb="list", nth=2), Coalesce(resource="pods"))
+    counted = dict[FaultRef, int]()
+    assert [schedule.on_request(request(LIST), counted) for _ in range(2)] == [(Stall("forward"), SECOND)] * 2
+    assert schedule.on_request(request(LIST))[1] == FIRST  # the second LIST, and not the first that was asked about twice
 
 
 def test_the_nth_frame_is_the_nth_that_the_fault_is_about() -> None:
     schedule = Schedule([SeverStream(resource="pods", name="a", nth=2)])
-    decide = schedule.decide_for(schedule.seat(request(f"{PODS}?watch=1&resourceVersion=1")))
+    decide = asks(schedule, seat("pods"))
     schedule.begin_step(1, 0.0)
-    frames = [Frame("MODIFIED", "trial", name, name, 2 + i, initial_end=False, raw=b"") for i, name in enumerate("abba")]
-    asked = [decide(frame, nth, False)[1] for nth, frame in enumerate(frames, 1)]  # noqa: FBT003  # the gate's question
-    assert asked == [None, None, None, 0]
-    assert decide(frames[3], 4, False)[1] == 0  # noqa: FBT003  # asked again, it is still the second
+    frames = [replace(ADDED, name=name) for name in "abba"]
+    asked = [decide(frame, nth)[1] for nth, frame in enumerate(frames, 1)]
+    assert asked == [None, None, None, FIRST]
+    assert decide(frames[3], 4)[1] == FIRST  # asked again, it is still the second
 
 
 def test_frames_from_elsewhere_are_not_counted() -> None:
     """What an earlier trial left behind is cleared away on the same streams; it must not use up the number."""
     schedule = Schedule([DropFrame(resource="pods", nth=2)], "trial")
-    decide = schedule.decide_for(schedule.seat(request("GET /api/v1/pods?watch=1&resourceVersion=1")))
+    decide = asks(schedule, Seat(request("GET /api/v1/pods?watch=1&resourceVersion=1")))
     schedule.begin_step(1, 0.0)
-    asked = [decide(frame, nth, False)[1] for nth, frame in enumerate((ELSEWHERE, EVENT, ELSEWHERE, EVENT), 1)]  # noqa: FBT003
-    assert asked == [None, None, None, 0]
+    asked = [decide(frame, nth)[1] for nth, frame in enumerate((ELSEWHERE, ADDED, ELSEWHERE, ADDED), 1)]
+    assert asked == [None, None, None, FIRST]

@@ -1,0 +1,105 @@
+"""A request of a client on its way, and the entries about it: what was asked, what was answered, what the client was told."""
+
+from dataclasses import dataclass, field
+
+from staleproof.core.engine.answer import outcome_of, read_answer, read_preconditions
+from staleproof.core.engine.planned_fault import FaultRef
+from staleproof.core.entry import Answered, Asked, Listed, Refused
+from staleproof.core.request import ApiRequest
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and its answer. `number` is 0 for a WATCH, whose answer is a stream.
+
+    Attributes:
+        fault: number of the fault that answered it or lost its answer.
+        executed: what we know of its execution then.
+        told: code and reason that the client got in place of the API server's answer; code 0 means no answer.
+        counted: what faults have counted this request as.
+    """
+
+    number: int
+    request: ApiRequest
+    client: str
+    fault: int | None = None
+    executed: bool | None = None
+    told: tuple[int, str] | None = None
+    counted: dict[FaultRef, int] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        request = self.request
+        where = "/".join(part for part in (request.namespace, request.name) if part)
+        what = f"{request.resource}/{request.subresource}" if request.subresource else request.resource
+        return f"{request.verb} {what} {where}".rstrip()
+
+    def asked(self, body: bytes, now: float) -> Asked:
+        request = self.request
+        uid, revision = read_preconditions(body) if request.verb == "delete" else ("", "")
+        return Asked(
+            at=now,
+            request=self.number,
+            client=self.client,
+            verb=request.verb,
+            resource=request.resource,
+            namespace=request.namespace,
+            name=request.name,
+            subresource=request.subresource,
+            selector=request.selector,
+            precondition_uid=uid,
+            precondition_revision=revision,
+            dry_run="dryRun" in request.query,
+        )
+
+    def answered(self, code: int, body: bytes, now: float, *, retry_after: bool) -> Answered | Listed:
+        """The API server (or a fault) answered so; the client was told this, or what a fault made of it."""
+        answer = read_answer(body)
+        lost = self.executed is True
+        code, reason = self.told if lost and self.told else (code, answer.reason)
+        outcome = "unknown" if lost else outcome_of(code, retry_after=retry_after)
+        if outcome == "ok" and self.request.verb == "list":
+            return Listed(
+                at=now,
+                request=self.number,
+                client=self.client,
+                resource=self.request.resource,
+                namespace=self.request.namespace,
+                selector=self.request.selector,
+                revision=answer.revision,
+                items=answer.items,
+                more=answer.more,
+                fault=self.fault,
+            )
+        return Answered(
+            at=now,
+            request=self.number,
+            outcome=outcome,
+            code=code,
+            reason="" if outcome == "ok" else reason,
+            namespace=answer.namespace,
+            name=answer.name,
+            uid=answer.uid,
+            revision=answer.revision,
+            items=answer.items,
+            fault=self.fault,
+            executed=self.executed,
+        )
+
+    def broken(self, why: str, now: float) -> Answered:
+        """The connection broke: whether a write was executed, the controller cannot know."""
+        return Answered(at=now, request=self.number, outcome="unknown", reason=why, fault=self.fault, executed=self.executed)
+
+    def refused(self, now: float) -> Refused:
+        """A WATCH was told something else, and no stream is open."""
+        code, reason = self.told or (0, "")
+        return Refused(
+            at=now,
+            client=self.client,
+            resource=self.request.resource,
+            namespace=self.request.namespace,
+            start=self.request.query.get("resourceVersion", ""),
+            watch_list=self.request.is_watch_list,
+            code=code,
+            reason=reason,
+            fault=self.fault,
+        )

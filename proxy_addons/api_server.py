@@ -1,0 +1,61 @@
+"""The API server, as the proxy itself reaches it: for watches, for the past, and to compete. All else passes through mitmproxy."""
+
+import asyncio
+import re
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from staleproof.core.engine.snapshot import target_at
+from staleproof.core.request import ApiRequest
+
+_PASSED_ON = ("authorization", "accept", "user-agent", "impersonate-user", "impersonate-group")
+_LIMIT = aiohttp.ClientTimeout(total=60)
+_OF_ONE_OBJECT = re.compile(r"as=PartialObjectMetadata(?!List)")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAnswer:
+    """What the API server answered."""
+
+    code: int
+    body: bytes
+
+
+class ApiServer:
+    """On behalf of a client: with its own credentials, or with those that the proxy has. `port` is that of https unless named."""
+
+    def __init__(self, url: str, tls: ssl.SSLContext) -> None:
+        parts = urlsplit(url)
+        self.host, self.port = parts.hostname or "127.0.0.1", parts.port or 443
+        self._url, self._tls = url.rstrip("/"), tls
+        self._session: aiohttp.ClientSession | None = None
+
+    async def connect(self, *, limit: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection of its own; its reader takes so many bytes at once. Raises OSError when nobody answers."""
+        return await asyncio.open_connection(self.host, self.port, ssl=self._tls, server_hostname=self.host, limit=limit)
+
+    async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> ServerAnswer | None:
+        """The answer to this request; None when nobody answers."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(timeout=_LIMIT, auto_decompress=True)
+        try:
+            url, data = self._url + target, body or None
+            async with self._session.request(method, url, headers=headers, data=data, ssl=self._tls) as answer:
+                return ServerAnswer(answer.status, await answer.read())
+        except (aiohttp.ClientError, TimeoutError):
+            return None
+
+    async def list_at(self, request: ApiRequest, target: str, headers: Mapping[str, str], revision: int) -> bytes | None:
+        """The LIST that shows at this revision what a client's read asks for; None when the API server can no longer tell."""
+        accept = _OF_ONE_OBJECT.sub("as=PartialObjectMetadataList", headers.get("accept", "*/*"))
+        answer = await self.ask("GET", target_at(request, target, revision), on_behalf(headers, accept=accept))
+        return answer.body if answer is not None and answer.code == 200 else None
+
+
+def on_behalf(headers: Mapping[str, str], **instead: str) -> dict[str, str]:
+    """The header fields of a client that go with a request of ours. `instead` says what differs, in lower case."""
+    return {name: headers[name] for name in _PASSED_ON if name in headers} | {k.replace("_", "-"): v for k, v in instead.items()}

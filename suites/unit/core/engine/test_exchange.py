@@ -1,0 +1,84 @@
+"""What the history tells of a request, for every way in which it can be answered."""
+
+import json
+from typing import Any
+
+import pytest
+
+from staleproof.core.engine.exchange import Exchange
+from staleproof.core.entry import Answered, Item, Listed, Refused
+
+from ..fault.asking import PODS, WATCH, request
+
+POD = {"kind": "Pod", "metadata": {"namespace": "trial", "name": "x", "uid": "u", "resourceVersion": "7"}}
+CONFLICT = {"kind": "Status", "reason": "Conflict", "details": {"name": "x"}}
+LIST = {"kind": "PodList", "metadata": {"resourceVersion": "9"}, "items": [POD]}
+NAMED: dict[str, Any] = {"namespace": "trial", "name": "x", "uid": "u", "revision": 7}
+
+
+def exchange(line: str, **known: Any) -> Exchange:  # noqa: ANN401  # its fields
+    return Exchange(3, request(line), "c", **known)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (f"PUT {PODS}/x/status", "update pods/status trial/x"),
+        ("POST /apis/apps/v1/namespaces/trial/deployments", "create deployments.apps trial"),
+        ("GET /api/v1/nodes", "list nodes"),
+    ],
+)
+def test_a_request_in_words(line: str, said: str) -> None:
+    assert str(exchange(line)) == said
+
+
+@pytest.mark.parametrize(("method", "insists"), [("DELETE", ("u", "5")), ("PUT", ("", ""))])
+def test_only_a_delete_has_preconditions_in_its_body(method: str, insists: tuple[str, str]) -> None:
+    body = b'{"preconditions": {"uid": "u", "resourceVersion": "5"}}'
+    asked = exchange(f"{method} {PODS}/x?dryRun=All").asked(body, 1.0)
+    assert (asked.precondition_uid, asked.precondition_revision) == insists
+    assert (asked.request, asked.client, asked.resource, asked.name, asked.dry_run) == (3, "c", "pods", "x", True)
+
+
+@pytest.mark.parametrize(
+    ("known", "code", "body", "told"),
+    [
+        ({}, 200, POD, Answered(at=1.0, request=3, outcome="ok", code=200, **NAMED)),
+        ({}, 409, CONFLICT, Answered(at=1.0, request=3, outcome="fail", code=409, reason="Conflict", name="x")),
+        (  # a fault answered in place of the API server
+            {"fault": 2, "executed": False, "told": (503, "Busy")},
+            503,
+            {"kind": "Status", "reason": "Busy"},
+            Answered(at=1.0, request=3, outcome="unknown", code=503, reason="Busy", fault=2, executed=False),
+        ),
+        (  # a fault lost the answer
+            {"fault": 2, "executed": True, "told": (0, "")},
+            200,
+            POD,
+            Answered(at=1.0, request=3, outcome="unknown", code=0, fault=2, executed=True, **NAMED),
+        ),
+    ],
+    ids=["done", "refused", "answered by a fault", "lost by a fault"],
+)
+def test_what_was_answered(known: dict[str, Any], code: int, body: dict[str, Any], told: Answered) -> None:
+    answered = exchange(f"PUT {PODS}/x", **known).answered(code, json.dumps(body).encode(), 1.0, retry_after=False)
+    assert answered == told
+
+
+def test_a_list_is_a_snapshot_unless_it_failed() -> None:
+    asked = exchange(f"GET {PODS}?labelSelector=a", fault=1)
+    items = (Item("trial", "x", "u", 7),)
+    assert asked.answered(200, json.dumps(LIST).encode(), 1.0, retry_after=False) == Listed(
+        at=1.0, request=3, client="c", resource="pods", namespace="trial", selector="a", revision=9, items=items, fault=1
+    )
+    assert isinstance(asked.answered(410, b"{}", 1.0, retry_after=False), Answered)
+
+
+def test_a_connection_that_broke_leaves_it_open() -> None:
+    assert exchange(f"PUT {PODS}/x").broken("reset", 1.0) == Answered(at=1.0, request=3, outcome="unknown", reason="reset")
+
+
+def test_a_watch_that_got_no_stream() -> None:
+    assert exchange(WATCH, fault=1, told=(410, "Expired")).refused(1.0) == Refused(
+        at=1.0, client="c", resource="pods", namespace="trial", start="5", code=410, reason="Expired", fault=1
+    )

@@ -42,7 +42,7 @@ def test_kube_controller_manager_as_an_image_passes(engine: DockerClient, suite:
         f"--staleproof-samples={MANIFESTS / 'replicaset-sample.yaml'}",
         *QUICK,
         "-k",
-        "own_writes",
+        "own-writes",
         env=ENVIRONMENT,
     )
     assert done.code == 0, done.output

@@ -132,7 +132,7 @@ def test_the_plugin_is_the_wheels(run: Run) -> None:
     """Naming a controller is enough: the suite that comes with the plugin is collected."""
     shown = run("-m", "pytest", "-p", "no:cacheprovider", "--controller-cmd=x", "--collect-only", "--verbose")
     assert "staleproof: --controller-cmd=x (command line)" in shown
-    assert "test_own_writes.py" in shown
+    assert "test_scenarios.py" in shown
     assert str(ROOT) not in shown.replace(sys.prefix, "")
 
 

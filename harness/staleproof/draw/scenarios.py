@@ -28,17 +28,13 @@ class Family:
     plans: Callable[[Observed, Profile], Iterator[Plan]]
 
     def __str__(self) -> str:
-        return self.name
+        return f"{self.scenario}/{self.name}"
 
 
 _MODULES = (own_writes, restart, streams, api_failure, status, deletion, coalescing_skew, isolation, metrics)
 FAMILIES: tuple[Family, ...] = tuple(
     Family(module.SCENARIO, name, plans) for module in _MODULES for name, plans in module.FAMILIES.items()
 )
-
-
-def families(scenario: str) -> list[Family]:
-    return [family for family in FAMILIES if family.scenario == scenario]
 
 
 def canonical_plans(observed: Observed, profile: Profile = STANDARD) -> Iterator[Plan]:

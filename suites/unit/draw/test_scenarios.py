@@ -1,28 +1,18 @@
 """The scenarios as a whole: every family is there, under its own name, and profiles differ in how much of it is tried."""
 
-from pathlib import Path
-
-import pytest
 from hypothesis import given
 
 from staleproof.core.observed import Observed
 from staleproof.draw.profile import PROFILES, STANDARD
-from staleproof.draw.scenarios import FAMILIES, canonical_plans, families
+from staleproof.draw.scenarios import FAMILIES, canonical_plans
 
 from .seen import controllers, widgets
 
-SUITE = Path(__file__).parents[2] / "conformance"
 SCENARIOS = sorted({family.scenario for family in FAMILIES})
 
 
 def test_names_tell_families_apart() -> None:
     assert len({(family.scenario, family.name) for family in FAMILIES}) == len(FAMILIES)
-
-
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_every_scenario_has_its_file_in_the_suite(scenario: str) -> None:
-    assert families(scenario)
-    assert f'families("{scenario}")' in (SUITE / f"test_{scenario.replace('-', '_')}.py").read_text()
 
 
 def test_a_controller_that_gives_every_occasion_is_shown_every_scenario() -> None:

@@ -147,7 +147,9 @@ def test_a_control_plane_of_containers_is_ready_and_leaves_none_behind(engine: D
     assert list(tmp_path.glob("control-plane-*")) == []
 
 
-def test_a_program_that_exits_while_starting_is_told_with_its_last_lines(engine: DockerClient, image: str, tmp_path: Path) -> None:
+def test_a_program_that_exits_while_starting_is_reported_with_its_last_lines(
+    engine: DockerClient, image: str, tmp_path: Path
+) -> None:
     """An image whose etcd is something else: kube-controller-manager does not know etcd's flags."""
     found = engine.client.images.get(image)
     assert found.tag("staleproof-test", "not-etcd")
@@ -182,7 +184,7 @@ def test_the_automatic_choice_takes_containers_only_where_the_image_is(image: st
     assert "was given" in str(asyncio.run(container.applies(ControlPlaneOptions(image="anything"))))
 
 
-def test_a_named_image_that_is_nowhere_is_told(engine: DockerClient, tmp_path: Path) -> None:
+def test_a_named_image_that_does_not_exist_is_reported(engine: DockerClient, tmp_path: Path) -> None:
     async def body() -> None:
         options = ControlPlaneOptions(provider="container", image=NOT_HERE)
         with pytest.raises(SetupError, match=f"(?s){NOT_HERE}.*cannot be pulled.*or leave it out"):
@@ -192,7 +194,7 @@ def test_a_named_image_that_is_nowhere_is_told(engine: DockerClient, tmp_path: P
     asyncio.run(body())
 
 
-def test_without_an_image_and_with_an_empty_cache_the_next_step_is_told(
+def test_an_empty_cache_and_no_image_are_reported_with_the_next_step(
     engine: DockerClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path / "empty"))
@@ -263,12 +265,12 @@ def replica_set(replicas: int) -> client.V1ReplicaSet:
     )
 
 
-def test_a_controller_image_that_is_nowhere_is_told(engine: DockerClient, tmp_path: Path) -> None:
+def test_a_controller_image_that_does_not_exist_is_reported(engine: DockerClient, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=f"(?s)no image '{NOT_HERE}' on this machine, and it cannot be pulled: .*docker build"):
         asyncio.run(run_once(Subject(image=NOT_HERE), tmp_path))
 
 
-def test_what_cannot_be_the_name_of_an_image_is_the_users_mistake(engine: DockerClient, tmp_path: Path) -> None:
+def test_an_invalid_image_name_is_the_users_mistake(engine: DockerClient, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="'Not An Image' is not the name of an image"):
         asyncio.run(run_once(Subject(image="Not An Image"), tmp_path))
     with pytest.raises(UsageError, match="--controller-image is empty"):
@@ -287,7 +289,7 @@ async def run_once(subject: Subject, folder: Path) -> str:
         return str(err)
 
 
-def test_a_controller_that_exits_at_once_is_told_with_its_exit_code_and_last_lines(image: str, tmp_path: Path) -> None:
+def test_a_controller_that_exits_at_once_is_reported_with_its_exit_code_and_last_lines(image: str, tmp_path: Path) -> None:
     told = asyncio.run(run_once(Subject(image=image, arguments=("kube-controller-manager", "--no-such-flag")), tmp_path))
     assert "exited with code 1" in told
     assert f"Image: {image} (sha256:" in told
@@ -295,13 +297,13 @@ def test_a_controller_that_exits_at_once_is_told_with_its_exit_code_and_last_lin
     assert "unknown flag: --no-such-flag" in told
 
 
-def test_a_program_that_the_image_does_not_have_is_told(engine: DockerClient, image: str, tmp_path: Path) -> None:
+def test_a_program_that_the_image_lacks_is_reported(engine: DockerClient, image: str, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"(?s)does not start: .*no-such-program.*Check the command"):
         asyncio.run(run_once(Subject(image=image, arguments=("no-such-program",)), tmp_path))
     assert of_this_process(engine) == []
 
 
-def test_a_reaper_that_cannot_be_had_is_told_with_the_way_around(
+def test_an_unavailable_reaper_is_reported_with_the_way_around_it(
     image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(testcontainers_config, "ryuk_disabled", False)
@@ -311,7 +313,7 @@ def test_a_reaper_that_cannot_be_had_is_told_with_the_way_around(
 
 
 @pytest.mark.parametrize("what", ["controller", "control plane"])
-def test_without_an_engine_the_way_around_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+def test_a_missing_engine_is_reported_with_the_way_around_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{free_port()}")
     options = ControlPlaneOptions(provider="container")
     assert asyncio.run(container.applies(options)) is None
@@ -349,7 +351,7 @@ def test_a_paused_container_still_stops_and_a_second_stop_changes_nothing(engine
     asyncio.run(body())
 
 
-def test_a_killed_container_is_told_by_its_exit_code(image: str, tmp_path: Path) -> None:
+def test_the_exit_code_of_a_killed_container_tells_the_signal(image: str, tmp_path: Path) -> None:
     async def body() -> None:
         async with waiting(tmp_path) as made:
             os.kill(made.pid, signal.SIGKILL)
@@ -425,7 +427,7 @@ def test_the_next_start_removes_the_containers_of_a_killed_run_and_of_no_other(
     asyncio.run(body())
 
 
-def test_only_a_dead_run_of_this_very_machine_leaves_leftovers() -> None:
+def test_only_dead_runs_of_this_machine_leave_leftovers() -> None:
     here = "host pid:[4026531836]"
     alive = {7: "100"}
 

@@ -142,7 +142,7 @@ def test_a_port_taken_meanwhile_is_tried_again(binaries: Binaries, tmp_path: Pat
     asyncio.run(body())
 
 
-def test_a_port_that_stays_taken_is_told(binaries: Binaries, tmp_path: Path) -> None:
+def test_a_port_that_stays_taken_is_reported(binaries: Binaries, tmp_path: Path) -> None:
     async def body() -> None:
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
@@ -182,7 +182,7 @@ def wrapped(folder: Path, programs: Path, *flags: str) -> Path:
     return folder
 
 
-def test_a_death_while_starting_is_told_with_its_last_words(
+def test_a_program_that_dies_while_starting_is_reported_with_its_last_words(
     programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(wrapped(tmp_path / "assets", programs, "--no-such-flag")))
@@ -342,7 +342,7 @@ def tmpfs(folder: Path, options: str) -> Iterator[Path]:
 
 
 @needs_go
-def test_a_full_disk_while_building_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_while_building_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path / "cache"))
     with tmpfs(tmp_path / "work", "size=64k") as work:
         monkeypatch.setenv("GOTMPDIR", str(work))
@@ -353,14 +353,14 @@ def test_a_full_disk_while_building_is_told(tmp_path: Path, monkeypatch: pytest.
 
 
 @needs_go
-def test_a_full_cache_folder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_cache_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with tmpfs(tmp_path / "cache", "size=32k") as folder:
         monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(folder))
         with pytest.raises(SetupError, match=r"cache folder .* cannot be written: No space left on device .*STALEPROOF_CACHE_DIR="):
             asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
 
 
-def test_a_read_only_cache_folder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_cache_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with tmpfs(tmp_path / "cache", "ro") as folder:
         monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(folder))
         with pytest.raises(SetupError, match=r"Read-only file system .* choose another folder: STALEPROOF_CACHE_DIR="):

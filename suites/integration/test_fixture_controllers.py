@@ -29,7 +29,7 @@ AT_A_TIME = 8
 
 
 @pytest.mark.parametrize("controller", SMALL)
-def test_as_many_pods_as_wanted_and_the_status_says_so(cluster: Cluster, controller: str) -> None:
+def test_there_are_as_many_pods_as_wanted_and_the_status_says_so(cluster: Cluster, controller: str) -> None:
     async def body() -> None:
         async with cluster.running(*fixture(controller)):
             cluster.apply_sample(replicas=3)
@@ -115,7 +115,7 @@ def test_a_pod_being_deleted_does_not_count(cluster: Cluster, controller: str) -
 
 
 @pytest.mark.parametrize("controller", ["deterministic", "no_preconditions"])
-def test_a_pod_of_somebody_else_is_not_taken_for_its_own(cluster: Cluster, controller: str) -> None:
+def test_a_foreign_pod_is_not_adopted(cluster: Cluster, controller: str) -> None:
     async def body() -> None:
         cluster.core.create_namespaced_pod(
             cluster.namespace,
@@ -270,7 +270,7 @@ def sequence_exists(sequence: Sequence) -> bool:
 
 
 @pytest.mark.parametrize("controller", SEQUENCES)
-def test_a_failed_step_ends_the_sequence_and_is_told(cluster: Cluster, sequence: Sequence, controller: str) -> None:
+def test_a_failed_step_ends_the_sequence_and_is_reported(cluster: Cluster, sequence: Sequence, controller: str) -> None:
     async def body() -> None:
         async with cluster.running(*fixture("sequential_job", controller, "--namespace", cluster.namespace)):
             sequence.apply()
@@ -287,7 +287,7 @@ def test_a_failed_step_ends_the_sequence_and_is_told(cluster: Cluster, sequence:
     asyncio.run(body())
 
 
-def test_a_changed_step_and_all_that_follow_run_again(cluster: Cluster, sequence: Sequence) -> None:
+def test_a_changed_step_and_all_later_ones_run_again(cluster: Cluster, sequence: Sequence) -> None:
     """What came before it stays as it is; what ran for the earlier spec is deleted."""
 
     async def body() -> None:

@@ -38,7 +38,7 @@ from staleproof.drive.cluster.control_plane.toolchain import find_go
 from staleproof.errors import SetupError
 
 from .proxy_client import LIMIT_SECONDS, Connection, Watching, trusting
-from .proxy_stage import Lasting
+from .proxy_stage import Lasting, named
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "fixtures" / "examples" / "go"
@@ -178,7 +178,7 @@ _numbers = itertools.count(1)
 async def a_held_watch(scene: Scene, proxy: Where, group: asyncio.TaskGroup, *, hold: bool = True) -> Watching:
     """A watch of ConfigMaps through the proxy, from which one event is withheld; `hold` adds the fault, too."""
     namespace = f"test-{next(_numbers)}"
-    await scene.api.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+    await scene.api.call("POST", "/api/v1/namespaces", named(namespace))
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     start = (await scene.api.call("GET", path))["metadata"]["resourceVersion"]
     client = Connection(proxy.server, proxy.ca_file, scene.plane.tokens[CONTROLLER])
@@ -186,7 +186,7 @@ async def a_held_watch(scene: Scene, proxy: Where, group: asyncio.TaskGroup, *, 
     assert await client.ask("GET", f"{path}?watch=1&resourceVersion={start}") == 200
     if hold:
         await proxy.call("POST", "/v1/faults", {"fault": HOLD})
-    await scene.api.call("POST", path, {"metadata": {"name": "sample"}})
+    await scene.api.call("POST", path, named("sample"))
     async with asyncio.timeout(LIMIT_SECONDS):
         while not any(stream["held"] for stream in (await proxy.call("GET", "/v1/healthz"))["streams"]):
             await asyncio.sleep(0.01)
@@ -217,7 +217,7 @@ def who_am_i(kubeconfig: Path) -> str:
 @pytest.mark.parametrize(
     ("kubeconfig", "user", "number"), [("by_token", RUNNER, signal.SIGINT), ("by_certificate", "alice", signal.SIGTERM)]
 )
-def test_a_kubeconfig_leads_through_and_nothing_is_left(
+def test_the_client_kubeconfig_leads_through_the_proxy_and_nothing_is_left(
     lasting: Lasting[Scene], kubeconfig: str, user: str, number: signal.Signals, tmp_path: Path
 ) -> None:
     client, token = tmp_path / "client-kubeconfig", tmp_path / "token"
@@ -269,7 +269,7 @@ def test_planned_faults_act_at_once(lasting: Lasting[Scene], tmp_path: Path) -> 
     lasting.play(body)
 
 
-def test_an_upstream_that_is_not_there_yet_is_told(lasting: Lasting[Scene], tmp_path: Path) -> None:
+def test_an_unreachable_upstream_is_noted(lasting: Lasting[Scene], tmp_path: Path) -> None:
     async def body(scene: Scene, _: asyncio.TaskGroup) -> None:
         async with staleproof_proxy(tmp_path, "--upstream=https://127.0.0.1:1") as (process, said):
             client = Connection(said["server"], Path(said["ca"]), "any")
@@ -287,7 +287,7 @@ def test_an_upstream_that_is_not_there_yet_is_told(lasting: Lasting[Scene], tmp_
 # --- when somebody dies --------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_held_leaves_when_the_runner_hangs_up(lasting: Lasting[Scene], tmp_path: Path) -> None:
+def test_held_frames_leave_when_the_runner_hangs_up(lasting: Lasting[Scene], tmp_path: Path) -> None:
     async def body(scene: Scene, group: asyncio.TaskGroup) -> None:
         async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}") as (_, said):
             proxy = where(said)
@@ -323,7 +323,7 @@ async def a_runner(proxy: Where, folder: Path) -> AsyncIterator[asyncio.subproce
         yield process
 
 
-def test_what_is_held_leaves_when_the_runner_is_killed(lasting: Lasting[Scene], tmp_path: Path) -> None:
+def test_held_frames_leave_when_the_runner_is_killed(lasting: Lasting[Scene], tmp_path: Path) -> None:
     async def body(scene: Scene, group: asyncio.TaskGroup) -> None:
         async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}") as (_, said):
             proxy = where(said)
@@ -335,7 +335,7 @@ def test_what_is_held_leaves_when_the_runner_is_killed(lasting: Lasting[Scene], 
     lasting.play(body)
 
 
-def test_the_proxy_ends_when_the_runner_is_killed_if_that_is_wanted(lasting: Lasting[Scene], tmp_path: Path) -> None:
+def test_the_proxy_ends_when_the_runner_is_killed_if_asked_to(lasting: Lasting[Scene], tmp_path: Path) -> None:
     async def body(scene: Scene, group: asyncio.TaskGroup) -> None:
         arguments = (f"--kubeconfig={scene.by_token}", "--on-disconnect=exit")
         async with staleproof_proxy(tmp_path, *arguments) as (process, said):
@@ -351,7 +351,7 @@ def test_the_proxy_ends_when_the_runner_is_killed_if_that_is_wanted(lasting: Las
     lasting.play(body)
 
 
-def test_a_proxy_that_is_killed_is_told(lasting: Lasting[Scene], tmp_path: Path) -> None:
+def test_a_killed_proxy_is_reported(lasting: Lasting[Scene], tmp_path: Path) -> None:
     async def body(scene: Scene, _: asyncio.TaskGroup) -> None:
         async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}") as (process, said):
             (victim,) = proxies_in(tmp_path)
@@ -388,7 +388,7 @@ def proxies_in(folder: Path) -> list[int]:
     return found
 
 
-def test_a_port_that_is_taken_is_an_error_of_the_surroundings(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_an_error_of_the_environment(tmp_path: Path) -> None:
     async def body() -> None:
         server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
         address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"

@@ -18,6 +18,9 @@ from pytest_asyncio import is_async_test
 from rich.console import Console
 from rich.table import Table
 
+from .programs import engine as engine
+from .programs import go as go
+from .programs import programs as programs
 from .proxy_stage import api as api
 from .proxy_stage import plane as plane
 from .proxy_stage import scene as scene

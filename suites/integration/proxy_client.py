@@ -31,10 +31,11 @@ async def limited() -> AsyncIterator[None]:
         raise AssertionError(f"not within {LIMIT_SECONDS:g} s") from err
 
 
-async def until(condition: Callable[[], bool]) -> None:
+async def until(condition: Callable[[], bool], *, every_seconds: float = 0.005) -> None:
+    """Wait until the condition holds. One that costs something should be asked less often."""
     async with limited():
         while not condition():
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(every_seconds)
 
 
 async def is_reset(asking: Awaitable[object]) -> bool:

@@ -184,7 +184,7 @@ async def test_a_controller_image_does_its_work(engine: DockerClient, image: str
                 assert controller.image_digest.startswith("sha256:")
                 assert b"--controllers=replicaset-controller" in Path(f"/proc/{controller.pid}/cmdline").read_bytes()
                 assert Path(f"/proc/{controller.pid}").stat().st_uid != os.getuid(), "not the owner of the kubeconfig"
-                await until(lambda: pods() == 3)
+                await until(lambda: pods() == 3, every_seconds=0.05)
                 assert controller.running
                 assert controller.exit_code is None
             assert not controller.running
@@ -306,7 +306,7 @@ async def test_cancelling_a_start_leaves_no_container(engine: DockerClient, imag
             await asyncio.Event().wait()
 
     starting = asyncio.ensure_future(start())
-    await until(lambda: bool(of_this_process(engine)))
+    await until(lambda: bool(of_this_process(engine)), every_seconds=0.05)
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await starting

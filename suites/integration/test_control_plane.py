@@ -160,7 +160,7 @@ async def test_nothing_is_left_when_the_harness_is_killed(programs: Path, tmp_pa
         assert harness.stdout.readline().strip() == KUBERNETES_VERSION
         assert len(processes_of(tmp_path)) == 5
         harness.send_signal(signal.SIGKILL)
-    await until(lambda: processes_of(tmp_path) == [])
+    await until(lambda: processes_of(tmp_path) == [], every_seconds=0.05)
 
 
 def test_the_command_starts_prints_and_stops_in_order(programs: Path, tmp_path: Path) -> None:

@@ -299,7 +299,7 @@ async def test_no_proxy_outlives_the_command(scene: Scene, tmp_path: Path) -> No
     async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}") as (process, _):
         assert len(proxies_in(tmp_path)) == 1
         process.kill()
-        await until(lambda: proxies_in(tmp_path) == [])
+        await until(lambda: proxies_in(tmp_path) == [], every_seconds=0.02)
 
 
 def proxies_in(folder: Path) -> list[int]:

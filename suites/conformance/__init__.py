@@ -1,1 +1,1 @@
-"""The conformance suite: one file for each group of requirements. Collected when a controller is named and no path is given."""
+"""The conformance suite: every scenario, family by family. Collected when a controller is named and no path is given."""

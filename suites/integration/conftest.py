@@ -1,4 +1,7 @@
-"""Running staleproof as its users do: as a command, in a folder of its own, judged by what it prints and by its exit code."""
+"""Running staleproof as its users do: as a command, in a folder of its own, judged by what it prints and by its exit code.
+
+All asynchronous tests of a file run in one event loop, because what they share (a control plane, a proxy) lives in it.
+"""
 
 import json
 import os
@@ -11,10 +14,22 @@ from typing import Any
 
 import pytest
 import yaml
+from pytest_asyncio import is_async_test
 from rich.console import Console
 from rich.table import Table
 
-MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
+from .programs import engine as engine
+from .programs import go as go
+from .programs import programs as programs
+from .proxy_stage import api as api
+from .proxy_stage import plane as plane
+from .proxy_stage import scene as scene
+from .proxy_stage import stage as stage
+from .proxy_wilderness import play as play
+from .proxy_wilderness import wilderness as wilderness
+
+HERE = Path(__file__).parent
+MANIFESTS = HERE.parents[1] / "fixtures" / "manifests"
 WIDGETS = (f"--staleproof-crds={MANIFESTS / 'widget-crd.yaml'}", f"--staleproof-samples={MANIFESTS / 'widget-sample.yaml'}")
 QUICK = ("--staleproof-profile=smoke", "--staleproof-max-examples=1")
 KCM_ARGUMENTS = (
@@ -67,8 +82,8 @@ def staleproof(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """`pytest ARGUMENTS` in an empty folder, with the plugin that is installed."""
-    return _runner([sys.executable, "-m", "pytest", "-p", "no:cacheprovider"], tmp_path_factory)
+    """`pytest ARGUMENTS` in an empty folder, with the plugin that is installed, and without our own pytest-asyncio."""
+    return _runner([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:asyncio"], tmp_path_factory)
 
 
 def _runner(command: list[str], folders: pytest.TempPathFactory) -> Run:
@@ -82,6 +97,12 @@ def _runner(command: list[str], folders: pytest.TempPathFactory) -> Run:
         return Done(finished.returncode, finished.stdout + finished.stderr, where)
 
     return run
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_async_test(item) and item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

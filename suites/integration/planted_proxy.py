@@ -1,6 +1,6 @@
 """A proxy process of our own making: the product's, with a few lines of Python that change it before it starts.
 
-For what cannot be had by configuration: a small bound, a self-check that overlooks nothing.
+For what no configuration offers: a small bound, a self-check that excuses nothing, a hook that fails.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from staleproof.drive.process.process import Command, Process
 from staleproof.drive.proxy.launch import Ports, Proxy
 
 from .proxy_client import LIMIT_SECONDS
-from .proxy_stage import Scene, Stage
+from .proxy_stage import Scene, Stage, on_stage
 
 _MAIN = """
 import staleproof.proxy_addons.__main__ as product
@@ -31,7 +31,7 @@ product.main()
 
 @asynccontextmanager
 async def planted_proxy(stage: Stage, folder: Path, planted: str = "") -> AsyncIterator[Stage]:
-    """Another stage, before the same API server, whose proxy has been changed by these lines. It may end before the test does."""
+    """Another stage before the same API server; its proxy has been changed by these lines, and may end before the test does."""
     script, ready, token = folder / "planted.py", folder / "ready.json", secrets.token_urlsafe(24)
     script.write_text(_MAIN.format(planted=planted))
     config = {
@@ -56,13 +56,10 @@ async def planted_proxy(stage: Stage, folder: Path, planted: str = "") -> AsyncI
         async with aiohttp.ClientSession(headers=headers, read_bufsize=1 << 20) as session, asyncio.TaskGroup() as group:
             running, recorded = Proxy(process, folder, Ports(found["port"], found["controlPort"]), session), list[Entry]()
             reading = group.create_task(running.read_entries(recorded.append))
-            other = Stage(Scene(stage.plane, stage.api, running, recorded), stage.group)
-            await other.begin()
             try:
-                yield other
+                async with on_stage(Scene(stage.plane, stage.api, running, recorded)) as other:
+                    yield other
             finally:
-                if process.running:
-                    await other.end()
                 reading.cancel()
     finally:
         await process.stop(grace_seconds=5.0)

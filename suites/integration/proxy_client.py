@@ -8,20 +8,45 @@ import contextlib
 import gzip
 import json
 import ssl
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
 LIMIT_SECONDS = 60.0
+MERGE = "application/merge-patch+json"
+WATCH_LIST = "&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
 JSON = dict[str, Any]
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(LIMIT_SECONDS):
+@asynccontextmanager
+async def limited() -> AsyncIterator[None]:
+    """Fail when the block takes too long. A TimeoutError would not do: it is an OSError, as a broken connection is."""
+    try:
+        async with asyncio.timeout(LIMIT_SECONDS):
+            yield
+    except TimeoutError as err:
+        raise AssertionError(f"not within {LIMIT_SECONDS:g} s") from err
+
+
+async def until(condition: Callable[[], bool], *, every_seconds: float = 0.005) -> None:
+    """Wait until the condition holds. One that costs something should be asked less often."""
+    async with limited():
         while not condition():
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(every_seconds)
+
+
+async def is_reset(asking: Awaitable[object]) -> bool:
+    """Whether the connection was reset before there was an answer."""
+    try:
+        await asking
+    except ConnectionResetError:
+        return True
+    except (OSError, asyncio.IncompleteReadError):
+        return False
+    return False
 
 
 def trusting(ca_file: Path) -> ssl.SSLContext:
@@ -66,7 +91,8 @@ class Connection:
         await self.writer.drain()
 
     async def status(self) -> int:
-        answer = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
+        async with limited():
+            answer = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
         lines = answer.split("\r\n")
         self.fields = {name: value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
         return int(lines[0].split()[1])
@@ -86,14 +112,15 @@ class Connection:
 
     async def body(self) -> bytes:
         """The rest of the answer, as it came."""
-        if "content-length" in self.fields:
-            return await self.reader.readexactly(int(self.fields["content-length"]))
-        if "transfer-encoding" not in self.fields:
-            return await self.reader.read()
-        data = b""
-        while piece := await self.chunk():
-            data += piece
-        return data
+        async with limited():
+            if "content-length" in self.fields:
+                return await self.reader.readexactly(int(self.fields["content-length"]))
+            if "transfer-encoding" not in self.fields:
+                return await self.reader.read()
+            data = b""
+            while piece := await self.chunk():
+                data += piece
+            return data
 
     async def call(self, method: str, path: str, body: object = None, **headers: str) -> tuple[int, JSON]:
         """The status and the document of an answer, whether or not it is compressed."""
@@ -108,7 +135,12 @@ class Connection:
 
 
 class Watching:
-    """A watch whose frames are collected as they come. `rest`: no whole one; `ending`: clean, cut or reset, once it has ended."""
+    """A watch whose frames are collected as they come.
+
+    Attributes:
+        rest: the beginning of a frame that is not complete.
+        ending: clean, cut or reset, once the watch has ended; empty before.
+    """
 
     def __init__(self, connection: Connection, group: asyncio.TaskGroup) -> None:
         self.connection = connection
@@ -140,12 +172,22 @@ class Watching:
 
     @property
     def events(self) -> list[tuple[str, str]]:
-        """Type and name of each frame."""
+        """The type of each frame and the name in it."""
         return [(frame["type"], frame["object"].get("metadata", {}).get("name", "")) for frame in self.frames]
 
     @property
+    def names(self) -> list[str]:
+        """The name in each frame."""
+        return [name for _, name in self.events]
+
+    @property
+    def revisions(self) -> list[str]:
+        """The resourceVersion in each frame; empty for an error."""
+        return [frame["object"].get("metadata", {}).get("resourceVersion", "") for frame in self.frames]
+
+    @property
     def changes(self) -> list[bytes]:
-        """What came, without bookmarks: where those of a minute come is the API server's business, and differs between watches."""
+        """The lines without bookmarks: the API server sends those about once a minute, and not at the same place in each watch."""
         return [line for line in self.lines if not line.startswith(b'{"type":"BOOKMARK"')]
 
     async def until(self, count: int) -> None:

@@ -1,34 +1,53 @@
 """A real proxy process in front of a real kube-apiserver: what the files that test it share, and nothing that they assert.
 
-One control plane and one proxy serve a whole file (`theatre`); every test has a namespace of its own (`Stage`), and sees only the
+One control plane and one proxy serve a whole file (`scene`); every test has a namespace of its own (`stage`), and sees only the
 entries that it has caused.
 """
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
 import aiohttp
 import pytest
+import pytest_asyncio
 
-from staleproof.core.entry import Entry
+from staleproof.core.entry import Answered, Broke, Entry, FaultFired, FaultMissed, FaultRefused
 from staleproof.core.fault import AnyFault
+from staleproof.core.fault.legality import Contract
 from staleproof.drive.cluster.api import Api, connect
 from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlane, ControlPlaneOptions, Silent, control_plane
 from staleproof.drive.proxy.launch import Proxy, proxy
 
-from .proxy_client import LIMIT_SECONDS, Connection, Watching, trusting
+from .proxy_client import LIMIT_SECONDS, MERGE, Connection, Watching, trusting, until
 
 E = TypeVar("E", bound=Entry)
-T = TypeVar("T")
+DEPLOYMENT_SPEC = {
+    "replicas": 1,
+    "selector": {"matchLabels": {"app": "a"}},
+    "template": {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "main", "image": "sample"}]}},
+}
+
+
+def named(name: str, **fields: object) -> dict[str, Any]:
+    """A manifest without kind: the path says it."""
+    return {"metadata": {"name": name}, **fields}
+
+
+def numbered(prefix: str, count: int) -> list[str]:
+    return [f"{prefix}-{number:04}" for number in range(count)]
+
+
+def bearer(plane: ControlPlane) -> dict[str, str]:
+    """The headers with which we identify ourselves to the API server."""
+    return {"Authorization": f"Bearer {plane.tokens[RUNNER]}"}
 
 
 class Tape:
-    """The entries since the tape was made, or since it was cleared."""
+    """The entries recorded since the tape was made, or since it was cleared."""
 
     def __init__(self, recorded: list[Entry]) -> None:
         self._recorded, self._from = recorded, len(recorded)
@@ -75,10 +94,13 @@ class Stage:
     async def end(self) -> None:
         for connection in self._connections:
             connection.abort()
-        await self.proxy.install((), "")
-        async with asyncio.timeout(LIMIT_SECONDS):
-            while await self.open_streams():  # or the next test would be told of their end
-                await asyncio.sleep(0.005)
+        if self.proxy.process.running:
+            await self.proxy.install((), "")
+            async with asyncio.timeout(LIMIT_SECONDS):
+                while await self.streams():  # or the next test would see entries about their end
+                    await asyncio.sleep(0.005)
+
+    # --- what was recorded -------------------------------------------------------------------------------------------------------
 
     @property
     def entries(self) -> list[Entry]:
@@ -88,6 +110,17 @@ class Stage:
         """The entries of this kind that this test has caused."""
         return self._tape.of(kind)
 
+    async def told(self) -> None:
+        """Return once every entry about what has happened so far has arrived."""
+        await self.proxy.fence()
+
+    async def answered(self) -> list[Answered]:
+        """The entries about answers, once there is one."""
+        await until(lambda: self.of(Answered) != [])
+        return self.of(Answered)
+
+    # --- clients -----------------------------------------------------------------------------------------------------------------
+
     async def connection(self, *, direct: bool = False, token: str = "", alpn: tuple[str, ...] = ()) -> Connection:
         token = token or self.plane.tokens[CONTROLLER]
         server, ca_file = (self.plane.server, self.plane.ca_file) if direct else (self.proxy.server, self.proxy.ca_file)
@@ -96,7 +129,11 @@ class Stage:
         self._connections.append(made)
         return made
 
-    async def watch(self, start: str, *, direct: bool = False, query: str = "", on: Connection | None = None) -> Watching:
+    async def watch(
+        self, start: str | None = None, *, direct: bool = False, query: str = "", on: Connection | None = None
+    ) -> Watching:
+        """A watch of the ConfigMaps that starts behind this resourceVersion; None: the present one."""
+        start = await self.revision() if start is None else start
         connection = on or await self.connection(direct=direct)
         return await self.watch_at(f"{self.path}?watch=1&resourceVersion={start}{query}", on=connection)
 
@@ -106,25 +143,61 @@ class Stage:
         assert await connection.ask("GET", target, **headers) == 200
         return Watching(connection, self.group)
 
+    # --- the user, past the proxy ------------------------------------------------------------------------------------------------
+
     async def create(self, name: str, *, size: int = 0) -> str:
-        """Directly, so that it is no write of the controller; its resourceVersion."""
+        """Make a ConfigMap; its resourceVersion."""
         made = await self.api.call("POST", self.path, {"metadata": {"name": name}, "data": {"text": "x" * size}})
         return str(made["metadata"]["resourceVersion"])
 
+    async def create_each(self, *names: str, size: int = 0) -> None:
+        """Make ConfigMaps, one after the other."""
+        for name in names:
+            await self.create(name, size=size)
+
+    async def change(self, name: str, **fields: object) -> None:
+        await self.api.call("PATCH", f"{self.path}/{name}", fields, content_type=MERGE)
+
+    async def delete(self, name: str) -> None:
+        await self.api.call("DELETE", f"{self.path}/{name}")
+
+    async def stored(self, name: str) -> dict[str, Any] | None:
+        """The ConfigMap as the API server has it; None if there is none."""
+        items = (await self.api.call("GET", f"{self.path}?fieldSelector=metadata.name={name}"))["items"]
+        return items[0] if items else None
+
     async def revision(self) -> str:
-        """The collection's resourceVersion, asked for directly."""
+        """The collection's resourceVersion."""
         return str((await self.api.call("GET", f"{self.path}?limit=1"))["metadata"]["resourceVersion"])
 
-    async def told(self) -> None:
-        """Return once every entry of what has happened so far is here."""
-        await self.proxy.fence()
+    # --- faults ------------------------------------------------------------------------------------------------------------------
 
-    async def play(self, *faults: AnyFault) -> None:
-        """Install the faults and begin step 1."""
-        await self.proxy.install(faults, "")
-        await self.proxy.begin_step(1)
+    async def play(self, *faults: AnyFault, contract: Contract = "legal") -> None:
+        """Install the faults and begin step 1, whose revision is the present one."""
+        await self.proxy.install(faults, "", contract=contract)
+        await self.step(1)
 
-    # --- the control API, by hand -------------------------------------------------------------------------------------------------
+    async def step(self, number: int) -> None:
+        """Begin a step, with the API server's revision at this moment."""
+        await self.proxy.begin_step(number, revision=int(await self.revision()))
+
+    async def healed(self) -> list[str]:
+        """Close all faults. The outcome of each, by number, as the entries have it; nothing of ours may have broken."""
+        await self.proxy.release()
+        await self.told()
+        assert self.of(Broke) == []
+        outcomes: list[str] = []
+        for entry in self.entries:
+            match entry:
+                case FaultFired(fault=fault):
+                    outcomes.append(f"{fault} fired")
+                case FaultRefused(fault=fault, row=row):
+                    outcomes.append(f"{fault} refused {row}".rstrip())
+                case FaultMissed(fault=fault):
+                    outcomes.append(f"{fault} missed")
+        return sorted(outcomes)
+
+    # --- the control API, by hand ------------------------------------------------------------------------------------------------
 
     @property
     def control_url(self) -> str:
@@ -139,93 +212,47 @@ class Stage:
         headers = {"Authorization": f"Bearer {token}"} if token else self.control_headers
         return aiohttp.ClientSession(self.control_url.removesuffix("/v1"), headers=headers)
 
-    async def open_streams(self) -> list[tuple[str, int]]:
-        """Resource and number of held frames of each open stream."""
+    async def streams(self) -> list[dict[str, Any]]:
+        """The open streams, as the control API lists them."""
         async with self.control() as session, session.get("/v1/healthz") as response:
-            return [(stream["resource"], stream["held"]) for stream in (await response.json())["streams"]]
-
-
-class Lasting(Generic[T]):
-    """Something asynchronous that lives in one event loop from the first test of a file to the last."""
-
-    def __init__(self, opened: AbstractAsyncContextManager[T]) -> None:
-        self._opened = opened
-        self._runner = asyncio.Runner()
-        self._leave = asyncio.Event()
-
-    def __enter__(self) -> "Lasting[T]":
-        try:
-            self._runner.run(self._open())
-        except BaseException:
-            self._runner.close()
-            raise
-        return self
-
-    async def _open(self) -> None:
-        """It is entered and left by a task of its own: what it opens (task groups, timeouts) belongs to one task."""
-        ready = asyncio.Event()
-        self._home = asyncio.get_running_loop().create_task(self._live(ready))
-        waiting = asyncio.get_running_loop().create_task(ready.wait())
-        await asyncio.wait({self._home, waiting}, return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
-        if self._home.done():
-            await self._home
-
-    async def _live(self, ready: asyncio.Event) -> None:
-        async with self._opened as self._value:
-            ready.set()
-            await self._leave.wait()
-
-    def play(self, body: Callable[[T, asyncio.TaskGroup], Awaitable[None]]) -> None:
-        async def inside() -> None:
-            async with asyncio.timeout(2 * LIMIT_SECONDS), asyncio.TaskGroup() as group:
-                await body(self._value, group)
-
-        self._runner.run(inside())
-
-    def __exit__(self, *_: object) -> None:
-        async def leave() -> None:
-            self._leave.set()
-            await self._home
-
-        try:
-            self._runner.run(leave())
-        finally:
-            self._runner.close()
-
-
-class Theatre:
-    """Gives every test its stage."""
-
-    def __init__(self, lasting: Lasting[Scene]) -> None:
-        self._lasting = lasting
-
-    def play(self, body: Callable[[Stage], Awaitable[None]]) -> None:
-        async def inside(scene: Scene, group: asyncio.TaskGroup) -> None:
-            stage = Stage(scene, group)
-            await stage.begin()
-            try:
-                await body(stage)
-            finally:
-                await stage.end()
-            assert scene.proxy.process.running, scene.proxy.process.account()
-
-        self._lasting.play(inside)
+            streams: list[dict[str, Any]] = (await response.json())["streams"]
+            return streams
 
 
 @asynccontextmanager
-async def scene_in(folder: Path) -> AsyncIterator[Scene]:
-    recorded: list[Entry] = []
-    async with control_plane(ControlPlaneOptions(), folder / "control-plane", Silent()) as plane:
-        headers = {"Authorization": f"Bearer {plane.tokens[RUNNER]}"}
-        async with (
-            connect(plane.server, trusting(plane.ca_file), headers) as api,
-            proxy(plane, folder / "proxy", recorded.append, log=folder / "proxy.log") as running,
-        ):
-            yield Scene(plane, api, running, recorded)
+async def on_stage(scene: Scene) -> AsyncIterator[Stage]:
+    """A stage for one test, on which nothing is left behind."""
+    async with asyncio.TaskGroup() as group:
+        stage = Stage(scene, group)
+        await stage.begin()
+        try:
+            yield stage
+        finally:
+            await stage.end()
 
 
-@pytest.fixture(scope="module")
-def theatre(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
-    with Lasting(scene_in(tmp_path_factory.mktemp("theatre"))) as lasting:
-        yield Theatre(lasting)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def plane(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ControlPlane]:
+    async with control_plane(ControlPlaneOptions(), tmp_path_factory.mktemp("control-plane"), Silent()) as found:
+        yield found
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def api(plane: ControlPlane) -> AsyncIterator[Api]:
+    """A client that speaks to the API server directly."""
+    async with connect(plane.server, trusting(plane.ca_file), bearer(plane)) as found:
+        yield found
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def scene(plane: ControlPlane, api: Api, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene]:
+    folder, recorded = tmp_path_factory.mktemp("proxy"), list[Entry]()
+    async with proxy(plane, folder, recorded.append, log=folder.with_suffix(".log")) as running:
+        yield Scene(plane, api, running, recorded)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def stage(scene: Scene) -> AsyncIterator[Stage]:
+    async with on_stage(scene) as found:
+        yield found
+    assert scene.proxy.process.running, scene.proxy.process.account()

@@ -1,4 +1,4 @@
-"""A real proxy process before an upstream that says whatever a test wants: what the files about broken upstreams share.
+"""A real proxy process in front of an upstream that says whatever a test wants: what the files about broken upstreams share.
 
 Whatever upstream does, every test ends with the same questions: does the proxy still run, does it still answer, has it called
 itself broken?
@@ -6,25 +6,26 @@ itself broken?
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from staleproof.core.entry import Broke, Entry
 from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
 from staleproof.drive.proxy.launch import Proxy, proxy
 
 from .proxy_client import Connection, Watching, until
-from .proxy_stage import Lasting, Tape
+from .proxy_stage import Tape
 from .proxy_upstream import Script, Upstream, upstream
 
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """An upstream of our own, a proxy before it, and what that has recorded since the test began."""
+    """An upstream of our own, a proxy in front of it, and what the proxy has recorded since the test began."""
 
     upstream: Upstream
     plane: ControlPlane
@@ -40,7 +41,7 @@ class Play:
         return made
 
     def expect(self, script: Script) -> str:
-        """A path that is answered so."""
+        """A path that is answered by this script."""
         path = f"/api/v1/namespaces/n{len(self.upstream.answers)}/configmaps"
         self.upstream.answers[path] = script
         return path
@@ -54,47 +55,34 @@ class Play:
         await until(lambda: any(request.path == path for request in self.upstream.requests))
 
     async def recorded(self, kind: type[Entry]) -> list[str]:
-        """Types of frames, or how streams closed, once everything has been told."""
+        """The types of frames, or how streams closed, once every entry has arrived."""
         await self.proxy.fence()
         return [getattr(entry, "type", "") or getattr(entry, "how", "") for entry in self.tape.of(kind)]
 
 
+Scene = tuple[Upstream, ControlPlane, Proxy, list[Entry]]
+
+
 class Wilderness:
-    """One proxy serves the whole file, unless a test has broken it: then the next one gets another."""
+    """One proxy serves the whole file, unless a test has broken it: then the next test gets another."""
 
     def __init__(self, folder: Path) -> None:
         self._folders = (folder / str(number) for number in itertools.count())
-        self._lasting: Lasting[tuple[Upstream, ControlPlane, Proxy, list[Entry]]] | None = None
+        self._stack = AsyncExitStack()
+        self._scene: Scene | None = None
 
-    def play(self, body: Callable[[Play], Awaitable[None]]) -> None:
-        async def inside(scene: tuple[Upstream, ControlPlane, Proxy, list[Entry]], group: asyncio.TaskGroup) -> None:
-            serving, plane, running, recorded = scene
-            play = Play(serving, plane, running, Tape(recorded), group)
-            try:
-                await body(play)
-            finally:
-                for connection in play.connections:
-                    connection.abort()
-            await play.proxy.fence()  # it answers, so it does not hang
-            assert play.tape.of(Broke) == []
-            assert running.process.running, running.process.account()
+    async def scene(self) -> Scene:
+        if self._scene is None:
+            self._scene = await self._stack.enter_async_context(wild_proxy(next(self._folders)))
+        return self._scene
 
-        if self._lasting is None:
-            self._lasting = Lasting(wild_proxy(next(self._folders))).__enter__()
-        try:
-            self._lasting.play(inside)
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        if self._lasting is not None:
-            self._lasting.__exit__()
-            self._lasting = None
+    async def close(self) -> None:
+        self._scene = None
+        await self._stack.aclose()
 
 
 @asynccontextmanager
-async def wild_proxy(folder: Path) -> AsyncIterator[tuple[Upstream, ControlPlane, Proxy, list[Entry]]]:
+async def wild_proxy(folder: Path) -> AsyncIterator[Scene]:
     recorded: list[Entry] = []
     async with (
         upstream(folder / "upstream") as (serving, plane),
@@ -103,8 +91,25 @@ async def wild_proxy(folder: Path) -> AsyncIterator[tuple[Upstream, ControlPlane
         yield serving, plane, running, recorded
 
 
-@pytest.fixture(scope="module")
-def wilderness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wilderness]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def wilderness(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Wilderness]:
     made = Wilderness(tmp_path_factory.mktemp("wilderness"))
     yield made
-    made.close()
+    await made.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def play(wilderness: Wilderness) -> AsyncIterator[Play]:
+    serving, plane, running, recorded = await wilderness.scene()
+    async with asyncio.TaskGroup() as group:
+        found = Play(serving, plane, running, Tape(recorded), group)
+        yield found
+        for connection in found.connections:
+            connection.abort()
+    try:
+        await running.fence()  # it answers, so it does not hang
+        assert found.tape.of(Broke) == []
+        assert running.process.running, running.process.account()
+    except BaseException:
+        await wilderness.close()
+        raise

@@ -63,7 +63,7 @@ def test_a_command_line_that_no_shell_would_take(suite: Run) -> None:
         ),
     ],
 )
-def test_a_crd_that_is_none(content: str, told: str, suite: Run, tmp_path: Path) -> None:
+def test_an_invalid_crd(content: str, told: str, suite: Run, tmp_path: Path) -> None:
     crd = tmp_path / "crd.yaml"
     crd.write_text(content)
     done = suite(NAIVE, f"--staleproof-crds={crd}", SAMPLES)
@@ -89,7 +89,7 @@ def test_a_sample_that_the_api_server_rejects(suite: Run, tmp_path: Path) -> Non
     assert "spec.replicas" in done.output
 
 
-def test_a_controller_of_something_else(suite: Run) -> None:
+def test_a_controller_that_ignores_the_sample(suite: Run) -> None:
     """The sample is fine, and nobody does anything for it."""
     replicaset = SAMPLES.replace("widget-sample", "replicaset-sample")
     done = suite(NAIVE, CRDS, replicaset)
@@ -97,7 +97,7 @@ def test_a_controller_of_something_else(suite: Run) -> None:
     assert "the controller created nothing for ReplicaSet/sample" in _plain(done)
 
 
-def test_both_or_no_controller(suite: Run) -> None:
+def test_two_controllers(suite: Run) -> None:
     done = suite(NAIVE, "--controller-image=example.com/none", *WIDGETS)
     assert done.code == USAGE
     assert "name one controller" in done.output
@@ -137,7 +137,7 @@ def test_a_malformed_option_starts_nothing(option: str, told: str, suite: Run) -
     assert "collected" not in done.output
 
 
-def test_samples_and_plans_that_are_none(suite: Run) -> None:
+def test_samples_and_plans_that_do_not_exist(suite: Run) -> None:
     done = suite(NAIVE, CRDS, "--staleproof-samples=nosuch")
     assert done.code == USAGE, done.output
     assert "--staleproof-samples: nosuch does not exist" in _plain(done)
@@ -149,7 +149,7 @@ def test_samples_and_plans_that_are_none(suite: Run) -> None:
     assert "no plan 'nosuch'" in _plain(done)
 
 
-def test_kubebuilders_folders(suite: Run, tmp_path: Path) -> None:
+def test_the_folders_of_kubebuilder_are_read(suite: Run, tmp_path: Path) -> None:
     """As its scaffold lays them out, kustomize's files among them; one plan is enough to see that all was applied."""
     crds, samples = tmp_path / "config" / "crd", tmp_path / "config" / "samples"
     (crds / "bases").mkdir(parents=True)

@@ -26,9 +26,8 @@ from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.process.process import Command, Process
 
 from .conftest import KCM_ARGUMENTS, MANIFESTS
-from .proxy_client import JSON, until
-from .proxy_stage import Stage, Theatre
-from .proxy_stage import theatre as theatre
+from .proxy_client import JSON, MERGE, until
+from .proxy_stage import Stage, numbered
 
 
 def names(entries: list[Entry], kind: type[Delivered] | type[Answered]) -> list[str]:
@@ -70,74 +69,65 @@ REFLECTORS = {
 
 
 @pytest.mark.parametrize("reflector", REFLECTORS.values(), ids=REFLECTORS)
-def test_a_list_and_a_watch_join_without_a_gap(theatre: Theatre, reflector: Reflector) -> None:
-    async def body(stage: Stage) -> None:
-        for number in range(5):
-            await stage.create(f"before-{number}")
-        client, more = await stage.connection(), ""
-        found: list[JSON] = []
-        while True:
-            status, page = await client.call("GET", f"{stage.path}?{reflector.listing}{more}", **dict(reflector.fields))
-            assert (status, page["kind"]) == (200, "ConfigMapList")
-            found += page["items"]
-            if "continue" not in page["metadata"]:
-                break
-            more = f"&continue={page['metadata']['continue']}"
-        assert [item["metadata"]["name"] for item in found] == [f"before-{number}" for number in range(5)]
-        await stage.create("between")
-        start = page["metadata"]["resourceVersion"]
-        watch = await stage.watch_at(
-            f"{stage.path}?{reflector.watching}&resourceVersion={start}", on=client, **dict(reflector.fields)
-        )
-        direct = await stage.watch(start, direct=True)
-        await stage.create("after")
-        await stage.api.call("DELETE", f"{stage.path}/between")
-        await direct.until(3)
-        await until(lambda: len(watch.changes) == 3)
-        assert watch.changes == direct.lines
-        assert direct.events == [("ADDED", "between"), ("ADDED", "after"), ("DELETED", "between")]
-        await stage.told()
-        assert [item.name for entry in stage.of(Listed) for item in entry.items] == [item["metadata"]["name"] for item in found]
-        assert [entry.start for entry in stage.of(Opened)] == [start]
-        assert stage.of(Broke) == []
-
-    theatre.play(body)
+async def test_a_list_and_a_watch_join_without_a_gap(stage: Stage, reflector: Reflector) -> None:
+    await stage.create_each(*numbered("before", 5))
+    client, more = await stage.connection(), ""
+    found: list[JSON] = []
+    while True:
+        status, page = await client.call("GET", f"{stage.path}?{reflector.listing}{more}", **dict(reflector.fields))
+        assert (status, page["kind"]) == (200, "ConfigMapList")
+        found += page["items"]
+        if "continue" not in page["metadata"]:
+            break
+        more = f"&continue={page['metadata']['continue']}"
+    assert [item["metadata"]["name"] for item in found] == numbered("before", 5)
+    await stage.create("between")
+    start = page["metadata"]["resourceVersion"]
+    watch = await stage.watch_at(f"{stage.path}?{reflector.watching}&resourceVersion={start}", on=client, **dict(reflector.fields))
+    direct = await stage.watch(start, direct=True)
+    await stage.create("after")
+    await stage.delete("between")
+    await direct.until(3)
+    await until(lambda: len(watch.changes) == 3)
+    assert watch.changes == direct.lines
+    assert direct.events == [("ADDED", "between"), ("ADDED", "after"), ("DELETED", "between")]
+    await stage.told()
+    assert [item.name for entry in stage.of(Listed) for item in entry.items] == [item["metadata"]["name"] for item in found]
+    assert [entry.start for entry in stage.of(Opened)] == [start]
+    assert stage.of(Broke) == []
 
 
 # --- the official Python client --------------------------------------------------------------------------------------------------
 
 
-def test_the_official_python_client_lists_watches_and_writes(theatre: Theatre, tmp_path: Path) -> None:
-    async def body(stage: Stage) -> None:
-        configured = kubernetes_config.new_client_from_config(str(kubeconfig(stage, tmp_path)))  # type: ignore[no-untyped-call]
-        api = kubernetes_client.CoreV1Api(configured)
+async def test_the_official_python_client_lists_watches_and_writes(stage: Stage, tmp_path: Path) -> None:
+    configured = kubernetes_config.new_client_from_config(str(kubeconfig(stage, tmp_path)))  # type: ignore[no-untyped-call]
+    api = kubernetes_client.CoreV1Api(configured)
 
-        def made(name: str) -> kubernetes_client.V1ConfigMap:
-            return kubernetes_client.V1ConfigMap(metadata=kubernetes_client.V1ObjectMeta(name=name))
+    def made(name: str) -> kubernetes_client.V1ConfigMap:
+        return kubernetes_client.V1ConfigMap(metadata=kubernetes_client.V1ObjectMeta(name=name))
 
-        def work() -> list[tuple[str, str]]:
-            api.create_namespaced_config_map(stage.namespace, made("first"))
-            listed: Any = api.list_namespaced_config_map(stage.namespace)
-            api.create_namespaced_config_map(stage.namespace, made("second"))
-            api.patch_namespaced_config_map("second", stage.namespace, {"data": {"a": "b"}})
-            api.delete_namespaced_config_map("second", stage.namespace)
-            watch: Any = kubernetes_watch.Watch()  # type: ignore[no-untyped-call]
-            stream = watch.stream(
-                api.list_namespaced_config_map,
-                stage.namespace,
-                resource_version=listed.metadata.resource_version,
-                timeout_seconds=1,
-            )
-            return [(event["type"], event["object"].metadata.name) for event in stream]
+    def work() -> list[tuple[str, str]]:
+        api.create_namespaced_config_map(stage.namespace, made("first"))
+        listed: Any = api.list_namespaced_config_map(stage.namespace)
+        api.create_namespaced_config_map(stage.namespace, made("second"))
+        api.patch_namespaced_config_map("second", stage.namespace, {"data": {"a": "b"}})
+        api.delete_namespaced_config_map("second", stage.namespace)
+        watch: Any = kubernetes_watch.Watch()  # type: ignore[no-untyped-call]
+        stream = watch.stream(
+            api.list_namespaced_config_map,
+            stage.namespace,
+            resource_version=listed.metadata.resource_version,
+            timeout_seconds=1,
+        )
+        return [(event["type"], event["object"].metadata.name) for event in stream]
 
-        assert await asyncio.to_thread(work) == [("ADDED", "second"), ("MODIFIED", "second"), ("DELETED", "second")]
-        await stage.told()
-        assert [entry.verb for entry in stage.of(Asked)] == ["create", "list", "create", "patch", "delete"]
-        assert names(stage.entries, Delivered) == ["second"] * 3
-        assert names(stage.entries, Answered) == ["first", "second", "second", "second"]
-        assert stage.of(Broke) == []
-
-    theatre.play(body)
+    assert await asyncio.to_thread(work) == [("ADDED", "second"), ("MODIFIED", "second"), ("DELETED", "second")]
+    await stage.told()
+    assert [entry.verb for entry in stage.of(Asked)] == ["create", "list", "create", "patch", "delete"]
+    assert names(stage.entries, Delivered) == ["second"] * 3
+    assert names(stage.entries, Answered) == ["first", "second", "second", "second"]
+    assert stage.of(Broke) == []
 
 
 # --- kopf ------------------------------------------------------------------------------------------------------------------------
@@ -156,63 +146,56 @@ OPERATOR = """
 
 
 @pytest.mark.skipif(importlib.util.find_spec("kopf") is None, reason="kopf is not installed")
-def test_kopf_sees_what_is_there_and_what_comes(theatre: Theatre, tmp_path: Path) -> None:
-    async def body(stage: Stage) -> None:
-        script = tmp_path / "operator.py"
-        script.write_text(textwrap.dedent(OPERATOR))
+async def test_kopf_sees_existing_and_new_objects(stage: Stage, tmp_path: Path) -> None:
+    script = tmp_path / "operator.py"
+    script.write_text(textwrap.dedent(OPERATOR))
 
-        async def make(name: str) -> None:
-            await stage.api.call("POST", stage.path, {"metadata": {"name": name, "labels": {"greet": "yes"}}})
+    async def make(name: str) -> None:
+        await stage.api.call("POST", stage.path, {"metadata": {"name": name, "labels": {"greet": "yes"}}})
 
-        async def greeted(name: str) -> None:
-            watch = await stage.watch("0", direct=True, query=f"&fieldSelector=metadata.name%3D{name}")
-            await until(lambda: any(f"hello {name}" in json.dumps(frame) for frame in watch.frames))
+    async def greeted(name: str) -> None:
+        watch = await stage.watch("0", direct=True, query=f"&fieldSelector=metadata.name%3D{name}")
+        await until(lambda: any(f"hello {name}" in json.dumps(frame) for frame in watch.frames))
 
-        await make("there")
-        argv = (sys.executable, "-m", "kopf", "run", "--standalone", f"--namespace={stage.namespace}", str(script))
-        async with running(stage, argv, tmp_path):
-            await greeted("there")
-            await make("comes")
-            await greeted("comes")
-        await stage.told()
-        assert [item.name for entry in stage.of(Listed) if entry.resource == "configmaps" for item in entry.items][:1] == ["there"]
-        assert "comes" in names(stage.entries, Delivered)
-        assert {entry.outcome for entry in stage.of(Answered)} == {"ok"}
-        assert stage.of(Broke) == []
-
-    theatre.play(body)
+    await make("there")
+    argv = (sys.executable, "-m", "kopf", "run", "--standalone", f"--namespace={stage.namespace}", str(script))
+    async with running(stage, argv, tmp_path):
+        await greeted("there")
+        await make("comes")
+        await greeted("comes")
+    await stage.told()
+    assert [item.name for entry in stage.of(Listed) if entry.resource == "configmaps" for item in entry.items][:1] == ["there"]
+    assert "comes" in names(stage.entries, Delivered)
+    assert {entry.outcome for entry in stage.of(Answered)} == {"ok"}
+    assert stage.of(Broke) == []
 
 
 # --- client-go -------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("gate", ["true", "false"], ids=["with WatchList", "with LIST"])
-def test_client_go_makes_its_pods(theatre: Theatre, tmp_path: Path, gate: str) -> None:
+async def test_client_go_makes_its_pods(stage: Stage, tmp_path: Path, gate: str) -> None:
     """kube-controller-manager: protobuf in both directions by default, metadata informers, and typed writes."""
-
-    async def body(stage: Stage) -> None:
-        program = await ensure_built(KUBERNETES_VERSION, Silent()) / "kube-controller-manager"
-        sample = yaml.safe_load((MANIFESTS / "replicaset-sample.yaml").read_text())
-        path, pods = f"/apis/apps/v1/namespaces/{stage.namespace}/replicasets", f"/api/v1/namespaces/{stage.namespace}/pods"
-        await stage.api.call("POST", path, sample)
-        argv = (str(program), f"--kubeconfig={kubeconfig(stage, tmp_path)}", *KCM_ARGUMENTS.split())
-        async with running(stage, (*argv, f"--feature-gates=WatchListClient={gate}"), tmp_path):
-            watch = await stage.watch_at(f"{pods}?watch=1&resourceVersion=0")
-            await watch.until(3)
-            scaled = {"spec": {"replicas": 1}}
-            await stage.api.call("PATCH", f"{path}/sample", scaled, content_type="application/merge-patch+json")
-            await until(lambda: len([kind for kind, _ in watch.events if kind == "DELETED"]) == 2)
-        await stage.told()
-        writes = {entry.request: entry.verb for entry in stage.of(Asked) if entry.resource == "pods"}
-        outcomes = [(writes[entry.request], entry.outcome) for entry in stage.of(Answered) if entry.request in writes]
-        assert outcomes == [("create", "ok")] * 3 + [("delete", "ok")] * 2
-        opened = [entry for entry in stage.of(Opened) if entry.resource == "replicasets.apps"]
-        assert {entry.watch_list for entry in opened} == {gate == "true"}
-        assert bool([entry for entry in stage.of(Listed) if entry.resource == "replicasets.apps"]) == (gate == "false")
-        assert "UNREADABLE" not in {entry.type for entry in stage.of(Delivered)}
-        assert stage.of(Broke) == []
-
-    theatre.play(body)
+    program = await ensure_built(KUBERNETES_VERSION, Silent()) / "kube-controller-manager"
+    sample = yaml.safe_load((MANIFESTS / "replicaset-sample.yaml").read_text())
+    path, pods = f"/apis/apps/v1/namespaces/{stage.namespace}/replicasets", f"/api/v1/namespaces/{stage.namespace}/pods"
+    await stage.api.call("POST", path, sample)
+    argv = (str(program), f"--kubeconfig={kubeconfig(stage, tmp_path)}", *KCM_ARGUMENTS.split())
+    async with running(stage, (*argv, f"--feature-gates=WatchListClient={gate}"), tmp_path):
+        watch = await stage.watch_at(f"{pods}?watch=1&resourceVersion=0")
+        await watch.until(3)
+        scaled = {"spec": {"replicas": 1}}
+        await stage.api.call("PATCH", f"{path}/sample", scaled, content_type=MERGE)
+        await until(lambda: len([kind for kind, _ in watch.events if kind == "DELETED"]) == 2)
+    await stage.told()
+    writes = {entry.request: entry.verb for entry in stage.of(Asked) if entry.resource == "pods"}
+    outcomes = [(writes[entry.request], entry.outcome) for entry in stage.of(Answered) if entry.request in writes]
+    assert outcomes == [("create", "ok")] * 3 + [("delete", "ok")] * 2
+    opened = [entry for entry in stage.of(Opened) if entry.resource == "replicasets.apps"]
+    assert {entry.watch_list for entry in opened} == {gate == "true"}
+    assert bool([entry for entry in stage.of(Listed) if entry.resource == "replicasets.apps"]) == (gate == "false")
+    assert "UNREADABLE" not in {entry.type for entry in stage.of(Delivered)}
+    assert stage.of(Broke) == []
 
 
 # --- tools -----------------------------------------------------------------------------------------------------------------------

@@ -123,7 +123,7 @@ async def _companion(rig: Rig) -> int:
     return int(pid)
 
 
-def test_a_cluster_that_is_there_already_has_controllers_of_its_own(session: Session, tmp_path: Path) -> None:
+def test_companions_are_refused_for_an_existing_cluster(session: Session, tmp_path: Path) -> None:
     session.plane.write_kubeconfig(tmp_path / "kubeconfig")
     options = SessionOptions(
         subject=session.options.subject,

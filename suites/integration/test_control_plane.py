@@ -1,7 +1,6 @@
-"""A real control plane: started, used, broken and stopped. Everything here runs the programs of the cache."""
+"""A real control plane is started, used, broken and stopped. Everything here runs the programs of the cache."""
 
 import asyncio
-import datetime
 import json
 import os
 import shutil
@@ -14,18 +13,12 @@ import sys
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import kubernetes
 import pytest
 import yaml
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 
 from staleproof.drive.cluster.control_plane import (
     CONTROLLER,
@@ -41,13 +34,9 @@ from staleproof.drive.cluster.control_plane.cache import binaries_in, what_is_wr
 from staleproof.drive.cluster.control_plane.local import Binaries, free_port, run_local
 from staleproof.errors import SetupError, UsageError
 
-LIMIT_SECONDS = 60.0
-
-
-@pytest.fixture(scope="module")
-def programs() -> Path:
-    """The folder of the cache, built when it is not there."""
-    return asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
+from .programs import command_lines, wrapped
+from .proxy_client import LIMIT_SECONDS, until
+from .users import client_certificate, who_am_i
 
 
 @pytest.fixture
@@ -57,29 +46,16 @@ def binaries(programs: Path) -> Binaries:
 
 @pytest.fixture(autouse=True)
 def private_folders_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processes are known by the folder in their command lines, and those of keys and data are among them."""
+    """The tests know processes by the folder in their command lines, and folders of keys and data have to be below it, too."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 def processes_of(folder: Path) -> list[str]:
-    """The command lines of living processes that name a folder."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if os.fsencode(folder) in line and int(path.parent.name) != os.getpid():
-            found.append(line.replace(b"\0", b" ").decode())
-    return found
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(LIMIT_SECONDS):
-        while not condition():
-            await asyncio.sleep(0.05)
+    """The command lines, of living processes, that name this folder."""
+    lines = {pid: b" ".join(words) for pid, words in command_lines().items() if pid != os.getpid()}
+    return [line.decode() for line in lines.values() if os.fsencode(folder) in line]
 
 
 def get(plane: ControlPlane, path: str, *, token: str | None) -> tuple[int, bytes]:
@@ -96,103 +72,69 @@ def get(plane: ControlPlane, path: str, *, token: str | None) -> tuple[int, byte
             return refused.code, refused.read()
 
 
-def who_am_i(kubeconfig: Path) -> str:
-    with kubernetes.config.new_client_from_config(  # type: ignore[no-untyped-call]  # the library has no annotations
-        config_file=str(kubeconfig)
-    ) as client:
-        api = kubernetes.client.AuthenticationV1Api(client)
-        review = api.create_self_subject_review(kubernetes.client.V1SelfSubjectReview())
-        return str(review.to_dict()["status"]["user_info"]["username"])
-
-
-def test_a_control_plane_lives_and_leaves_nothing(binaries: Binaries, tmp_path: Path) -> None:
-    async def body() -> None:
-        async with run_local(binaries, tmp_path, Silent()) as plane:
-            assert plane.version == KUBERNETES_VERSION
-            assert (plane.provider, plane.why) == ("cache", "test")
-            assert await asyncio.to_thread(get, plane, "/readyz", token=plane.tokens[RUNNER]) == (200, b"ok")
-            status, text = await asyncio.to_thread(get, plane, "/version", token=plane.tokens[CONTROLLER])
-            assert (status, json.loads(text)["minor"]) == (200, "36")
-            for token in ("wrong", None):
-                assert (await asyncio.to_thread(get, plane, "/version", token=token))[0] == 401
-            for user in (RUNNER, CONTROLLER):
-                plane.write_kubeconfig(tmp_path / user, user=user)
-                assert await asyncio.to_thread(who_am_i, tmp_path / user) == user
-            assert len(processes_of(tmp_path)) == 4  # two programs, two leashes
-            assert stat.S_IMODE(plane.ca_file.parent.stat().st_mode) == 0o700
-        assert processes_of(tmp_path) == []
-
-    asyncio.run(body())
+async def test_a_control_plane_lives_and_leaves_nothing(binaries: Binaries, tmp_path: Path) -> None:
+    async with run_local(binaries, tmp_path, Silent()) as plane:
+        assert plane.version == KUBERNETES_VERSION
+        assert (plane.provider, plane.why) == ("cache", "test")
+        assert await asyncio.to_thread(get, plane, "/readyz", token=plane.tokens[RUNNER]) == (200, b"ok")
+        status, text = await asyncio.to_thread(get, plane, "/version", token=plane.tokens[CONTROLLER])
+        assert (status, json.loads(text)["minor"]) == (200, "36")
+        for token in ("wrong", None):
+            assert (await asyncio.to_thread(get, plane, "/version", token=token))[0] == 401
+        for user in (RUNNER, CONTROLLER):
+            plane.write_kubeconfig(tmp_path / user, user=user)
+            assert await asyncio.to_thread(who_am_i, tmp_path / user) == user
+        assert len(processes_of(tmp_path)) == 4  # two programs, two leashes
+        assert stat.S_IMODE(plane.ca_file.parent.stat().st_mode) == 0o700
+    assert processes_of(tmp_path) == []
     # The logs stay; data, keys and tokens are gone.
     left = {path.name for path in tmp_path.iterdir() if not path.name.startswith("tmp")}  # the Python client keeps its CA there
     assert left == {"apiserver.log", "etcd.log", RUNNER, CONTROLLER}
 
 
-def test_a_port_taken_meanwhile_is_tried_again(binaries: Binaries, tmp_path: Path) -> None:
-    async def body() -> None:
-        with socket.socket() as taken:
-            taken.bind(("127.0.0.1", 0))
-            taken.listen()
-            port = taken.getsockname()[1]
-            answers = iter([port, free_port(), port, port, free_port()])
-            async with run_local(binaries, tmp_path, Silent(), ports=lambda: next(answers)) as plane:
-                assert plane.version == KUBERNETES_VERSION
-        assert next(answers, None) is None
-
-    asyncio.run(body())
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port on which another program listens."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        yield other.getsockname()[1]
 
 
-def test_a_port_that_stays_taken_is_told(binaries: Binaries, tmp_path: Path) -> None:
-    async def body() -> None:
-        with socket.socket() as taken:
-            taken.bind(("127.0.0.1", 0))
-            taken.listen()
-            port = taken.getsockname()[1]
-            async with run_local(binaries, tmp_path, Silent(), ports=lambda: port):
-                pass
+async def test_another_port_is_tried_when_one_has_been_taken(binaries: Binaries, taken: int, tmp_path: Path) -> None:
+    answers = iter([taken, free_port(), taken, taken, free_port()])
+    async with run_local(binaries, tmp_path, Silent(), ports=lambda: next(answers)) as plane:
+        assert plane.version == KUBERNETES_VERSION
+    assert next(answers, None) is None
 
+
+async def test_a_port_that_stays_taken_is_reported(binaries: Binaries, taken: int, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"(?s)etcd: exited with code 1 .*address already in use"):
-        asyncio.run(body())
+        async with run_local(binaries, tmp_path, Silent(), ports=lambda: taken):
+            pass
     assert processes_of(tmp_path) == []
 
 
-def test_another_etcd_on_the_port_is_not_taken_for_ours(binaries: Binaries, tmp_path: Path) -> None:
-    async def body() -> None:
-        ports: list[int] = []
+async def test_another_etcd_on_the_port_is_not_taken_for_ours(binaries: Binaries, tmp_path: Path) -> None:
+    ports: list[int] = []
 
-        def remembered() -> int:
-            ports.append(free_port())
-            return ports[-1]
+    def remembered() -> int:
+        ports.append(free_port())
+        return ports[-1]
 
-        async with run_local(binaries, tmp_path / "first", Silent(), ports=remembered) as first:
-            answers = iter([ports[0], free_port(), ports[1], free_port()])
-            async with run_local(binaries, tmp_path / "second", Silent(), ports=lambda: next(answers)) as second:
-                assert first.server != second.server
-                assert (await asyncio.to_thread(get, second, "/readyz", token=first.tokens[RUNNER]))[0] == 401
-
-    asyncio.run(body())
+    async with run_local(binaries, tmp_path / "first", Silent(), ports=remembered) as first:
+        answers = iter([ports[0], free_port(), ports[1], free_port()])
+        async with run_local(binaries, tmp_path / "second", Silent(), ports=lambda: next(answers)) as second:
+            assert first.server != second.server
+            assert (await asyncio.to_thread(get, second, "/readyz", token=first.tokens[RUNNER]))[0] == 401
 
 
-def wrapped(folder: Path, programs: Path, *flags: str) -> Path:
-    """Assets whose kube-apiserver gets some more flags."""
-    folder.mkdir()
-    (folder / "etcd").symlink_to(programs / "etcd")
-    (folder / "kube-apiserver").write_text(f'#!/bin/sh\nexec {programs / "kube-apiserver"} "$@" {" ".join(flags)}\n')
-    (folder / "kube-apiserver").chmod(0o755)
-    return folder
-
-
-def test_a_death_while_starting_is_told_with_its_last_words(
+async def test_a_program_that_dies_while_starting_is_reported_with_its_last_words(
     programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(wrapped(tmp_path / "assets", programs, "--no-such-flag")))
 
-    async def body() -> None:
+    with pytest.raises(SetupError, match="kube-apiserver: exited with code 1 before it was ready") as refused:
         async with control_plane(ControlPlaneOptions(provider="assets"), tmp_path / "run", Silent()):
             pass
-
-    with pytest.raises(SetupError, match="kube-apiserver: exited with code 1 before it was ready") as refused:
-        asyncio.run(body())
     assert "  | Error: unknown flag: --no-such-flag" in str(refused.value)
     assert processes_of(tmp_path) == []
 
@@ -211,14 +153,14 @@ asyncio.run(body())
 """
 
 
-def test_nothing_is_left_when_the_harness_is_killed(programs: Path, tmp_path: Path) -> None:
+async def test_nothing_is_left_when_the_harness_is_killed(programs: Path, tmp_path: Path) -> None:
     harness = subprocess.Popen([sys.executable, "-c", START_AND_WAIT, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     with harness:
         assert harness.stdout is not None
         assert harness.stdout.readline().strip() == KUBERNETES_VERSION
         assert len(processes_of(tmp_path)) == 5
         harness.send_signal(signal.SIGKILL)
-    asyncio.run(until(lambda: processes_of(tmp_path) == []))
+    await until(lambda: processes_of(tmp_path) == [], every_seconds=0.05)
 
 
 def test_the_command_starts_prints_and_stops_in_order(programs: Path, tmp_path: Path) -> None:
@@ -239,29 +181,7 @@ def test_the_command_starts_prints_and_stops_in_order(programs: Path, tmp_path: 
     assert left == {"apiserver.log", "etcd.log"}
 
 
-def client_certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    """A self-signed certificate, which is its own CA, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name(
-        [x509.NameAttribute(NameOID.ORGANIZATION_NAME, "system:masters"), x509.NameAttribute(NameOID.COMMON_NAME, name)]
-    )
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(hours=1))
-        .not_valid_after(now + datetime.timedelta(hours=1))
-        .sign(key, hashes.SHA256())
-    )
-    (folder / "client.crt").write_bytes(made.public_bytes(Encoding.PEM))
-    (folder / "client.key").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    return folder / "client.crt", folder / "client.key"
-
-
-def test_an_existing_cluster_is_used_by_token_and_by_certificate(
+async def test_an_existing_cluster_is_used_by_token_and_by_certificate(
     programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     certificate, key = client_certificate(tmp_path, "alice")
@@ -276,27 +196,24 @@ def test_an_existing_cluster_is_used_by_token_and_by_certificate(
             assert await asyncio.to_thread(who_am_i, tmp_path / "again") == said
             return found
 
-    async def body() -> None:
-        async with control_plane(ControlPlaneOptions(), tmp_path / "own", Silent()) as own:
-            assert own.provider == "assets"
-            own.write_kubeconfig(mine)
-            by_token = await used(RUNNER)
-            assert by_token.tokens[CONTROLLER] == own.tokens[RUNNER]
-            assert by_token.client_certificate is None
+    async with control_plane(ControlPlaneOptions(), tmp_path / "own", Silent()) as own:
+        assert own.provider == "assets"
+        own.write_kubeconfig(mine)
+        by_token = await used(RUNNER)
+        assert by_token.tokens[CONTROLLER] == own.tokens[RUNNER]
+        assert by_token.client_certificate is None
 
-            document = yaml.safe_load(mine.read_text())
-            document["users"][0]["user"] = {"client-certificate": str(certificate), "client-key": str(key)}
-            mine.write_text(yaml.safe_dump(document))
-            by_certificate = await used("alice")
-            assert by_certificate.tokens == {}
-            assert by_certificate.client_certificate is not None
+        document = yaml.safe_load(mine.read_text())
+        document["users"][0]["user"] = {"client-certificate": str(certificate), "client-key": str(key)}
+        mine.write_text(yaml.safe_dump(document))
+        by_certificate = await used("alice")
+        assert by_certificate.tokens == {}
+        assert by_certificate.client_certificate is not None
 
-            document["users"][0]["user"] = {"token": "wrong"}
-            mine.write_text(yaml.safe_dump(document))
-            with pytest.raises(UsageError, match=r"refused the credentials of the kubeconfig \(401"):
-                await used("nobody")
-
-    asyncio.run(body())
+        document["users"][0]["user"] = {"token": "wrong"}
+        mine.write_text(yaml.safe_dump(document))
+        with pytest.raises(UsageError, match=r"refused the credentials of the kubeconfig \(401"):
+            await used("nobody")
 
 
 needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="Go is not on PATH")
@@ -323,7 +240,7 @@ def test_two_processes_at_once_build_once(programs: Path, tmp_path: Path) -> Non
     assert said.count("control plane: waiting for another process that builds it") == 1
     entry = Path(lines[0][-1])
     assert what_is_wrong(entry) is None
-    # No work is left lying about.
+    # Nothing unfinished is left behind.
     assert [path.name for path in tmp_path.iterdir()] == ["control-plane"]
 
 
@@ -342,26 +259,26 @@ def tmpfs(folder: Path, options: str) -> Iterator[Path]:
 
 
 @needs_go
-def test_a_full_disk_while_building_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_while_building_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path / "cache"))
     with tmpfs(tmp_path / "work", "size=64k") as work:
         monkeypatch.setenv("GOTMPDIR", str(work))
         with pytest.raises(SetupError, match=r"the disk is full .* STALEPROOF_CACHE_DIR"):
-            asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
+            await ensure_built(KUBERNETES_VERSION, Silent())
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["control-plane"]
     assert not any(path.is_dir() for path in (tmp_path / "cache" / "control-plane").iterdir())
 
 
 @needs_go
-def test_a_full_cache_folder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_cache_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with tmpfs(tmp_path / "cache", "size=32k") as folder:
         monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(folder))
         with pytest.raises(SetupError, match=r"cache folder .* cannot be written: No space left on device .*STALEPROOF_CACHE_DIR="):
-            asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
+            await ensure_built(KUBERNETES_VERSION, Silent())
 
 
-def test_a_read_only_cache_folder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_read_only_cache_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with tmpfs(tmp_path / "cache", "ro") as folder:
         monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(folder))
         with pytest.raises(SetupError, match=r"Read-only file system .* choose another folder: STALEPROOF_CACHE_DIR="):
-            asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
+            await ensure_built(KUBERNETES_VERSION, Silent())

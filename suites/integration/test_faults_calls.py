@@ -1,4 +1,4 @@
-"""Faults about single requests, on the wire: what the client is told, what was executed, what the history says of both."""
+"""Faults about single requests, on the wire: what the client is answered, what is executed, and what the history says of both."""
 
 import asyncio
 
@@ -7,10 +7,8 @@ import pytest
 from staleproof.core.entry import Answered, Asked, Committed, Delivered, FaultFired, Refused, Resumed, Stalled
 from staleproof.core.fault import Kill, LoseAnswer, Reject, SlowAnswer
 
-from .fault_play import DEPLOYMENT_SPEC, MERGE, answered, healed, is_reset, named, play, stored
-from .proxy_client import until
-from .proxy_stage import Stage, Theatre
-from .proxy_stage import theatre as theatre
+from .proxy_client import MERGE, is_reset, until
+from .proxy_stage import DEPLOYMENT_SPEC, Stage, named
 
 
 async def all_requests(stage: Stage) -> list[tuple[str, str, object, dict[str, str]]]:
@@ -30,202 +28,161 @@ async def all_requests(stage: Stage) -> list[tuple[str, str, object, dict[str, s
     ]
 
 
-@pytest.mark.parametrize(
-    ("code", "reason", "retry_after"),
-    [
-        (429, "TooManyRequests", "1"),
-        (500, "InternalError", None),
-        (503, "ServiceUnavailable", None),
-        (504, "Timeout", None),
-    ],
-)
-def test_a_rejected_request_is_not_executed(code: int, reason: str, retry_after: str | None, theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        requests = await all_requests(stage)
-        before = await stage.revision()
-        await play(stage, Reject(resource="*", code=code, times=None))
-        client = await stage.connection()
-        for method, path, content, headers in requests:
-            status, said = await client.call(method, path, content, **headers)
-            assert (status, said["kind"], said["code"], said["reason"]) == (code, "Status", code, reason)
-            assert client.fields.get("retry-after") == retry_after
-            assert said.get("details", {}).get("retryAfterSeconds") == (int(retry_after) if retry_after else None)
-        assert await healed(stage) == ["0 fired"]
-        assert await stage.revision() == before
-        told = stage.of(Answered)
-        assert [(entry.code, entry.reason, entry.executed, entry.fault) for entry in told] == [(code, reason, False, 0)] * 7
-        assert {entry.outcome for entry in told} == {"fail" if retry_after else "unknown"}
-        assert [(entry.code, entry.reason, entry.fault) for entry in stage.of(Refused)] == [(code, reason, 0)]
-
-    theatre.play(body)
+REASONS = [(429, "TooManyRequests", "1"), (500, "InternalError", None), (503, "ServiceUnavailable", None), (504, "Timeout", None)]
 
 
-def test_a_connection_that_is_reset_in_place_of_executing(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        requests = await all_requests(stage)
-        before = await stage.revision()
-        await play(stage, Reject(resource="*", code=0, times=None))
-        for method, path, content, headers in requests:
-            assert await is_reset((await stage.connection()).ask(method, path, content, **headers))
-        assert await healed(stage) == ["0 fired"]
-        assert await stage.revision() == before
-        told = stage.of(Answered)
-        assert [(entry.outcome, entry.code, entry.executed, entry.fault) for entry in told] == [("unknown", 0, False, 0)] * 7
-        assert [(entry.code, entry.fault) for entry in stage.of(Refused)] == [(0, 0)]
-
-    theatre.play(body)
-
-
-def test_retry_after_is_what_the_plan_says(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await play(stage, Reject(resource="configmaps", verb="create", code=503, retry_after=3))
-        client = await stage.connection()
-        assert (await client.call("POST", stage.path, named("a")))[0] == 503
-        assert client.fields["retry-after"] == "3"
-        assert [entry.outcome for entry in await answered(stage)] == ["fail"]  # it says that it was not executed
-        assert (await client.call("POST", stage.path, named("a")))[0] == 201
-
-    theatre.play(body)
+@pytest.mark.parametrize(("code", "reason", "retry_after"), REASONS)
+async def test_a_rejected_request_is_not_executed(code: int, reason: str, retry_after: str | None, stage: Stage) -> None:
+    requests = await all_requests(stage)
+    before = await stage.revision()
+    await stage.play(Reject(resource="*", code=code, times=None))
+    client = await stage.connection()
+    for method, path, content, headers in requests:
+        status, said = await client.call(method, path, content, **headers)
+        assert (status, said["kind"], said["code"], said["reason"]) == (code, "Status", code, reason)
+        assert client.fields.get("retry-after") == retry_after
+        assert said.get("details", {}).get("retryAfterSeconds") == (int(retry_after) if retry_after else None)
+    assert await stage.healed() == ["0 fired"]
+    assert await stage.revision() == before
+    told = stage.of(Answered)
+    assert [(entry.code, entry.reason, entry.executed, entry.fault) for entry in told] == [(code, reason, False, 0)] * 7
+    assert {entry.outcome for entry in told} == {"fail" if retry_after else "unknown"}
+    assert [(entry.code, entry.reason, entry.fault) for entry in stage.of(Refused)] == [(code, reason, 0)]
 
 
-def test_calls_are_chosen_by_verb_number_name_and_subresource(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        deployments = f"/apis/apps/v1/namespaces/{stage.namespace}/deployments"
-        client = await stage.connection()
-        await play(
-            stage,
-            Reject(resource="configmaps", verb="create", nth=2, times=2),
-            Reject(resource="configmaps", verb="write", name="chosen", code=503),
-            Reject(resource="deployments.apps", subresource="status", code=504, times=None),
-            Reject(resource="configmaps", verb="delete", nth=9),
-        )
-        statuses = [(await client.call("POST", stage.path, named(f"number-{n}")))[0] for n in range(5)]
-        assert statuses == [201, 500, 500, 201, 201]
-        assert (await client.call("POST", f"{stage.path}?dryRun=All", named("dry")))[0] == 201
-        for name in ("number-0", "chosen"):
-            await stage.create(name) if name == "chosen" else None
-            patched = [(await client.call("PATCH", f"{stage.path}/{name}", {}, Content_Type=MERGE))[0] for _ in range(2)]
-            assert patched == ([503, 200] if name == "chosen" else [200, 200])
-        _, made = await client.call("POST", deployments, named("sample", spec=DEPLOYMENT_SPEC))
-        assert (await client.call("PATCH", f"{deployments}/sample", {}, Content_Type=MERGE))[0] == 200
-        assert (await client.call("PUT", f"{deployments}/sample/status", made))[0] == 504
-        assert await healed(stage) == ["0 fired", "1 fired", "2 fired", "3 missed"]
+async def test_a_request_that_is_answered_by_a_reset_is_not_executed(stage: Stage) -> None:
+    requests = await all_requests(stage)
+    before = await stage.revision()
+    await stage.play(Reject(resource="*", code=0, times=None))
+    for method, path, content, headers in requests:
+        assert await is_reset((await stage.connection()).ask(method, path, content, **headers))
+    assert await stage.healed() == ["0 fired"]
+    assert await stage.revision() == before
+    told = stage.of(Answered)
+    assert [(entry.outcome, entry.code, entry.executed, entry.fault) for entry in told] == [("unknown", 0, False, 0)] * 7
+    assert [(entry.code, entry.fault) for entry in stage.of(Refused)] == [(0, 0)]
 
-    theatre.play(body)
+
+async def test_retry_after_is_what_the_plan_says(stage: Stage) -> None:
+    await stage.play(Reject(resource="configmaps", verb="create", code=503, retry_after=3))
+    client = await stage.connection()
+    assert (await client.call("POST", stage.path, named("a")))[0] == 503
+    assert client.fields["retry-after"] == "3"
+    assert [entry.outcome for entry in await stage.answered()] == ["fail"]  # Retry-After says that it was not executed
+    assert (await client.call("POST", stage.path, named("a")))[0] == 201
+
+
+async def test_requests_are_selected_by_verb_number_name_and_subresource(stage: Stage) -> None:
+    deployments = f"/apis/apps/v1/namespaces/{stage.namespace}/deployments"
+    client = await stage.connection()
+    await stage.play(
+        Reject(resource="configmaps", verb="create", nth=2, times=2),
+        Reject(resource="configmaps", verb="write", name="chosen", code=503),
+        Reject(resource="deployments.apps", subresource="status", code=504, times=None),
+        Reject(resource="configmaps", verb="delete", nth=9),
+    )
+    statuses = [(await client.call("POST", stage.path, named(f"number-{n}")))[0] for n in range(5)]
+    assert statuses == [201, 500, 500, 201, 201]
+    assert (await client.call("POST", f"{stage.path}?dryRun=All", named("dry")))[0] == 201
+    await stage.create("chosen")
+    for name, expected in (("number-0", [200, 200]), ("chosen", [503, 200])):
+        assert [(await client.call("PATCH", f"{stage.path}/{name}", {}, Content_Type=MERGE))[0] for _ in range(2)] == expected
+    _, made = await client.call("POST", deployments, named("sample", spec=DEPLOYMENT_SPEC))
+    assert (await client.call("PATCH", f"{deployments}/sample", {}, Content_Type=MERGE))[0] == 200
+    assert (await client.call("PUT", f"{deployments}/sample/status", made))[0] == 504
+    assert await stage.healed() == ["0 fired", "1 fired", "2 fired", "3 missed"]
 
 
 # --- late ----------------------------------------------------------------------------------------------------------------------
 
 
-def test_the_watch_event_overtakes_a_slow_answer(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        watch = await stage.watch(await stage.revision())
-        await play(stage, SlowAnswer(resource="configmaps", verb="create", by_seconds=0.4))
-        client = await stage.connection()
-        assert (await client.call("POST", stage.path, named("sample")))[0] == 201
-        await watch.until(1)
-        assert (await client.call("POST", stage.path, named("other")))[0] == 201
-        assert await healed(stage) == ["0 fired"]
-        kinds = [type(entry) for entry in stage.entries if isinstance(entry, Asked | Delivered | Answered)]
-        assert kinds[:3] == [Asked, Delivered, Answered]
-
-    theatre.play(body)
+async def test_the_watch_event_overtakes_a_slow_answer(stage: Stage) -> None:
+    watch = await stage.watch()
+    await stage.play(SlowAnswer(resource="configmaps", verb="create", by_seconds=0.4))
+    client = await stage.connection()
+    assert (await client.call("POST", stage.path, named("sample")))[0] == 201
+    await watch.until(1)
+    assert (await client.call("POST", stage.path, named("other")))[0] == 201
+    assert await stage.healed() == ["0 fired"]
+    kinds = [type(entry) for entry in stage.entries if isinstance(entry, Asked | Delivered | Answered)]
+    assert kinds[:3] == [Asked, Delivered, Answered]
 
 
-def test_a_slow_request_is_executed_later(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        watch = await stage.watch(await stage.revision())
-        await play(stage, SlowAnswer(resource="configmaps", verb="create", by_seconds=0.4, moment="before"))
-        client = await stage.connection()
-        assert (await client.call("POST", stage.path, named("sample")))[0] == 201
-        await watch.until(1)
-        assert await healed(stage) == ["0 fired"]
-        assert stage.of(Delivered)[0].at - stage.of(Asked)[0].at >= 0.4
-
-    theatre.play(body)
+async def test_a_slow_request_is_executed_later(stage: Stage) -> None:
+    watch = await stage.watch()
+    await stage.play(SlowAnswer(resource="configmaps", verb="create", by_seconds=0.4, moment="before"))
+    client = await stage.connection()
+    assert (await client.call("POST", stage.path, named("sample")))[0] == 201
+    await watch.until(1)
+    assert await stage.healed() == ["0 fired"]
+    assert stage.of(Delivered)[0].at - stage.of(Asked)[0].at >= 0.4
 
 
-def test_a_slow_answer_leaves_when_the_faults_close(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await play(stage, SlowAnswer(resource="configmaps", by_seconds=3600, times=None))
-        client = await stage.connection()
-        asking = stage.group.create_task(client.call("POST", stage.path, named("sample")))
-        await until(lambda: stage.of(FaultFired) != [])
-        assert await stored(stage, "sample") is not None
-        assert not asking.done()
-        assert await healed(stage) == ["0 fired"]
-        assert (await asking)[0] == 201
-
-    theatre.play(body)
+async def test_a_slow_answer_leaves_when_the_faults_close(stage: Stage) -> None:
+    await stage.play(SlowAnswer(resource="configmaps", by_seconds=3600, times=None))
+    client = await stage.connection()
+    asking = stage.group.create_task(client.call("POST", stage.path, named("sample")))
+    await until(lambda: stage.of(FaultFired) != [])
+    assert await stage.stored("sample") is not None
+    assert not asking.done()
+    assert await stage.healed() == ["0 fired"]
+    assert (await asking)[0] == 201
 
 
-# --- the moment of a kill, as far as the proxy has a part in it --------------------------------------------------------------
+# --- the moment of a kill: the proxy's part ------------------------------------------------------------------------------------
 
 
-def test_a_write_that_was_stopped_before_it_was_sent_is_never_executed(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await play(stage, Kill(resource="configmaps", moment="before", nth=2))
-        client = await stage.connection()
-        await client.call("POST", stage.path, named("first"))
-        await client.send("POST", stage.path, named("second"))
-        await until(lambda: len(stage.of(Stalled)) == 1)
-        client.abort()  # as the kernel does it for a process that is killed
-        await until(lambda: len(stage.of(Answered)) == 2)
-        assert await stored(stage, "second") is None
-        assert (await (await stage.connection()).call("POST", stage.path, named("third")))[0] == 201
-        assert await healed(stage) == ["0 fired"]
-        told = stage.of(Answered)[1]
-        assert (told.request, told.outcome, told.executed, told.fault) == (stage.of(Stalled)[0].request, "unknown", False, 0)
-        assert len(stage.of(Resumed)) == 1
-
-    theatre.play(body)
+async def test_a_write_that_was_stopped_before_it_was_sent_is_never_executed(stage: Stage) -> None:
+    await stage.play(Kill(resource="configmaps", moment="before", nth=2))
+    client = await stage.connection()
+    await client.call("POST", stage.path, named("first"))
+    await client.send("POST", stage.path, named("second"))
+    await until(lambda: len(stage.of(Stalled)) == 1)
+    client.abort()  # as the kernel does for a killed process
+    await until(lambda: len(stage.of(Answered)) == 2)
+    assert await stage.stored("second") is None
+    assert (await (await stage.connection()).call("POST", stage.path, named("third")))[0] == 201
+    assert await stage.healed() == ["0 fired"]
+    told = stage.of(Answered)[1]
+    assert (told.request, told.outcome, told.executed, told.fault) == (stage.of(Stalled)[0].request, "unknown", False, 0)
+    assert len(stage.of(Resumed)) == 1
 
 
-def test_a_write_whose_client_dies_after_the_commit_was_executed(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await play(stage, Kill(resource="configmaps", moment="after"))
-        client = await stage.connection()
-        await client.send("POST", stage.path, named("sample"))
-        await until(lambda: len(stage.of(Stalled)) == 1)
-        truth = await stored(stage, "sample")
-        assert truth is not None
-        client.abort()
-        (told,) = await answered(stage)
-        assert (told.outcome, told.executed, told.fault, told.uid) == ("unknown", True, 0, truth["metadata"]["uid"])
-        assert await healed(stage) == ["0 fired"]
-        assert stage.of(Committed) == []  # that is the runner's to tell
-
-    theatre.play(body)
+async def test_a_write_whose_client_dies_after_the_commit_was_executed(stage: Stage) -> None:
+    await stage.play(Kill(resource="configmaps", moment="after"))
+    client = await stage.connection()
+    await client.send("POST", stage.path, named("sample"))
+    await until(lambda: len(stage.of(Stalled)) == 1)
+    truth = await stage.stored("sample")
+    assert truth is not None
+    client.abort()
+    (told,) = await stage.answered()
+    assert (told.outcome, told.executed, told.fault, told.uid) == ("unknown", True, 0, truth["metadata"]["uid"])
+    assert await stage.healed() == ["0 fired"]
+    assert stage.of(Committed) == []  # the runner records commits, not the proxy
 
 
-def test_several_faults_about_one_request_the_first_decides(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await play(
-            stage,
-            Reject(resource="configmaps", verb="create", nth=2),
-            LoseAnswer(resource="configmaps", verb="create"),
-            Reject(resource="configmaps", verb="create", code=503, times=None),
-        )
-        client = await stage.connection()
-        assert [(await client.call("POST", stage.path, named("a")))[0] for _ in range(2)] == [503, 500]
-        assert await healed(stage) == ["0 fired", "1 missed", "2 fired"]
-
-    theatre.play(body)
+async def test_the_first_of_several_faults_decides_about_a_request(stage: Stage) -> None:
+    await stage.play(
+        Reject(resource="configmaps", verb="create", nth=2),
+        LoseAnswer(resource="configmaps", verb="create"),
+        Reject(resource="configmaps", verb="create", code=503, times=None),
+    )
+    client = await stage.connection()
+    assert [(await client.call("POST", stage.path, named("a")))[0] for _ in range(2)] == [503, 500]
+    assert await stage.healed() == ["0 fired", "1 missed", "2 fired"]
 
 
-def test_many_calls_wait_at_the_same_time_and_do_not_hinder_others(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await play(stage, SlowAnswer(resource="configmaps", verb="create", by_seconds=5.0, times=20))
+async def test_many_requests_wait_at_once_without_hindering_others(stage: Stage) -> None:
+    await stage.play(SlowAnswer(resource="configmaps", verb="create", by_seconds=5.0, times=20))
 
-        async def create(number: int) -> int:
-            return (await (await stage.connection()).call("POST", stage.path, named(f"slow-{number}")))[0]
+    async def create(number: int) -> int:
+        return (await (await stage.connection()).call("POST", stage.path, named(f"slow-{number}")))[0]
 
-        slow = [stage.group.create_task(create(number)) for number in range(20)]
-        other = await stage.connection()
-        await until(lambda: len(stage.of(Asked)) == 20)
-        assert (await other.call("GET", stage.path))[0] == 200
-        assert not any(task.done() for task in slow)
-        assert await asyncio.gather(*slow) == [201] * 20
-        assert await healed(stage) == ["0 fired"]
-
-    theatre.play(body)
+    slow = [stage.group.create_task(create(number)) for number in range(20)]
+    other = await stage.connection()
+    await until(lambda: len(stage.of(Asked)) == 20)
+    assert (await other.call("GET", stage.path))[0] == 200
+    assert not any(task.done() for task in slow)
+    assert await asyncio.gather(*slow) == [201] * 20
+    assert await stage.healed() == ["0 fired"]

@@ -1,119 +1,96 @@
-"""410 on the wire: told only to clients that resume, from where they were, and only until they have begun again."""
+"""410 on the wire: only clients that resume are answered so, and only until they have begun again."""
 
 from pathlib import Path
 
 from staleproof.core.entry import Closed, FaultFired, Refused, Withheld
 from staleproof.core.fault import Coalesce, DelayStream, Expire, HoldStream, SlowAnswer, SlowStart
 
-from .fault_play import healed, play
 from .planted_proxy import planted_proxy
-from .proxy_client import until
-from .proxy_stage import Stage, Theatre
-from .proxy_stage import theatre as theatre
-
-WATCH_LIST = "&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan"
+from .proxy_client import WATCH_LIST, until
+from .proxy_stage import Stage
 
 
 def types(frames: list[dict[str, str]]) -> list[str]:
     return [frame["type"] for frame in frames]
 
 
-def test_whoever_asks_for_the_state_is_never_told_that_history_is_gone(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await stage.create("a")
-        await play(stage, Expire(resource="configmaps", nth=1))
-        for start, query in (("", WATCH_LIST), ("", ""), ("0", "")):
-            watch = await stage.watch(start, query=query)
-            await watch.until(1)
-            assert types(watch.frames)[:1] == ["ADDED"]
-            watch.connection.abort()
-        assert await healed(stage) == ["0 refused 12"]
-
-    theatre.play(body)
+async def test_a_client_that_asks_for_the_state_is_never_told_that_history_is_gone(stage: Stage) -> None:
+    await stage.create("a")
+    await stage.play(Expire(resource="configmaps", nth=1))
+    for start, query in (("", WATCH_LIST), ("", ""), ("0", "")):
+        watch = await stage.watch(start, query=query)
+        await watch.until(1)
+        assert types(watch.frames)[:1] == ["ADDED"]
+        watch.connection.abort()
+    assert await stage.healed() == ["0 refused 12"]
 
 
-def test_initial_events_that_are_cut_off_end_cleanly(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await stage.create("a")
-        await play(stage, HoldStream(resource="configmaps", release="relist"))
-        watch = await stage.watch("", query=WATCH_LIST)
-        await until(lambda: bool(stage.of(Withheld)))
-        assert "0 fired" in await healed(stage)
-        assert await watch.ended() == "clean"
-        assert watch.frames == []
-
-    theatre.play(body)
+async def test_initial_events_that_are_cut_off_end_cleanly(stage: Stage) -> None:
+    await stage.create("a")
+    await stage.play(HoldStream(resource="configmaps", release="relist"))
+    watch = await stage.watch("", query=WATCH_LIST)
+    await until(lambda: bool(stage.of(Withheld)))
+    assert "0 fired" in await stage.healed()
+    assert await watch.ended() == "clean"
+    assert watch.frames == []
 
 
-def test_a_client_that_begins_again_without_a_list_may_resume(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        watch = await stage.watch(await stage.revision())
-        await play(stage, Expire(resource="configmaps"))
-        assert await watch.ended() == "clean"
-        await stage.create("a")
-        fresh = await stage.watch("")
-        await fresh.until(1)
-        again = await stage.watch(fresh.frames[0]["object"]["metadata"]["resourceVersion"])
-        await stage.create("b")
-        await again.until(1)
-        assert again.events == [("ADDED", "b")]
-        assert await healed(stage) == ["0 fired"]
-
-    theatre.play(body)
+async def test_a_client_that_begins_again_without_a_list_may_resume(stage: Stage) -> None:
+    watch = await stage.watch()
+    await stage.play(Expire(resource="configmaps"))
+    assert await watch.ended() == "clean"
+    await stage.create("a")
+    fresh = await stage.watch("")
+    await fresh.until(1)
+    again = await stage.watch(fresh.revisions[0])
+    await stage.create("b")
+    await again.until(1)
+    assert again.events == [("ADDED", "b")]
+    assert await stage.healed() == ["0 fired"]
 
 
-def test_what_is_felt_at_the_resumption_has_not_fired_before(theatre: Theatre) -> None:
-    """And the 410 says whose it is."""
-
-    async def body(stage: Stage) -> None:
-        for number, fault in enumerate((Expire(resource="configmaps", at="watch"), Coalesce(resource="configmaps")), 1):
-            start = await stage.create(f"x{number}")  # newer than what the one before made expire
-            watch = await stage.watch(start)
-            await play(stage, fault)
-            assert await watch.ended() == "clean"
-            await stage.told()
-            assert len(stage.of(FaultFired)) == number - 1
-            await stage.proxy.release()
-            connection = await stage.connection()
-            assert await connection.ask("GET", f"{stage.path}?watch=1&resourceVersion={start}") == 410
-            await until(lambda n=number: len(stage.of(Refused)) == n)  # type: ignore[misc]  # bound in this round
-            assert {entry.fault for entry in stage.of(Refused)} == {0}
-            await stage.told()
-            assert len(stage.of(FaultFired)) == number
-
-    theatre.play(body)
-
-
-def test_a_request_that_was_slow_is_told_all_the_same(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        start = await stage.revision()
+async def test_a_fault_at_the_resumption_fires_only_then(stage: Stage) -> None:
+    """The 410 also names its fault."""
+    for number, fault in enumerate((Expire(resource="configmaps", at="watch"), Coalesce(resource="configmaps")), 1):
+        start = await stage.create(f"x{number}")  # newer than what the fault before made expire
         watch = await stage.watch(start)
-        slow = SlowAnswer(resource="configmaps", verb="watch", by_seconds=0.05, moment="before", times=None)
-        await play(stage, slow, Expire(resource="configmaps", at="watch"))
+        await stage.play(fault)
         assert await watch.ended() == "clean"
+        await stage.told()
+        assert len(stage.of(FaultFired)) == number - 1
+        await stage.proxy.release()
         connection = await stage.connection()
         assert await connection.ask("GET", f"{stage.path}?watch=1&resourceVersion={start}") == 410
-        assert await healed(stage) == ["0 fired", "1 fired"]
+        await until(lambda n=number: len(stage.of(Refused)) == n)  # type: ignore[misc]  # bound in this round
+        assert {entry.fault for entry in stage.of(Refused)} == {0}
+        await stage.told()
+        assert len(stage.of(FaultFired)) == number
 
-    theatre.play(body)
+
+async def test_a_slow_request_is_answered_410_as_well(stage: Stage) -> None:
+    start = await stage.revision()
+    watch = await stage.watch(start)
+    slow = SlowAnswer(resource="configmaps", verb="watch", by_seconds=0.05, moment="before", times=None)
+    await stage.play(slow, Expire(resource="configmaps", at="watch"))
+    assert await watch.ended() == "clean"
+    connection = await stage.connection()
+    assert await connection.ask("GET", f"{stage.path}?watch=1&resourceVersion={start}") == 410
+    assert await stage.healed() == ["0 fired", "1 fired"]
 
 
-def test_a_stream_that_ends_for_a_plan_that_is_over_blames_nobody_of_the_next(theatre: Theatre, tmp_path: Path) -> None:
-    async def body(stage: Stage) -> None:
-        async with planted_proxy(stage, tmp_path) as other:
-            await other.create("a")
-            late = DelayStream(resource="secrets", by_seconds=1.0)
-            await play(other, late, SlowStart(resource="configmaps", by_seconds=60.0, then="closes"))
-            watch = await other.watch("", query=WATCH_LIST)
-            await until(lambda: bool(other.of(Withheld)))
-            await other.told()
-            fired = len(other.of(FaultFired))
-            await other.proxy.install((HoldStream(resource="secrets"),), "")
-            await watch.ended()
-            await until(lambda: bool(other.of(Closed)))
-            assert [entry.fault for entry in other.of(Closed)] == [None]
-            await other.told()
-            assert len(other.of(FaultFired)) == fired
-            assert other.proxy.process.running
-
-    theatre.play(body)
+async def test_a_stream_that_ends_for_a_finished_plan_blames_no_fault_of_the_next(stage: Stage, tmp_path: Path) -> None:
+    async with planted_proxy(stage, tmp_path) as other:
+        await other.create("a")
+        late = DelayStream(resource="secrets", by_seconds=1.0)
+        await other.play(late, SlowStart(resource="configmaps", by_seconds=60.0, then="closes"))
+        watch = await other.watch("", query=WATCH_LIST)
+        await until(lambda: bool(other.of(Withheld)))
+        await other.told()
+        fired = len(other.of(FaultFired))
+        await other.proxy.install((HoldStream(resource="secrets"),), "")
+        await watch.ended()
+        await until(lambda: bool(other.of(Closed)))
+        assert [entry.fault for entry in other.of(Closed)] == [None]
+        await other.told()
+        assert len(other.of(FaultFired)) == fired
+        assert other.proxy.process.running

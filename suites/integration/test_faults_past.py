@@ -1,4 +1,4 @@
-"""An earlier state in answer to a read, on the wire: where Kubernetes allows it, in whatever form, and nowhere else."""
+"""An earlier state in answer to a read, on the wire: wherever Kubernetes allows it, in every form, and nowhere else."""
 
 from typing import Any
 
@@ -7,10 +7,8 @@ import pytest
 from staleproof.core.entry import Answered, Broke, Delivered, FaultRefused, Listed, Withheld
 from staleproof.core.fault import HoldStream, PastSnapshot, StaleRead, Window
 
-from .fault_play import MERGE, healed, play, step
 from .proxy_client import Watching, until
-from .proxy_stage import Stage, Theatre
-from .proxy_stage import theatre as theatre
+from .proxy_stage import Stage
 
 LATER = Window(from_step=2)
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
@@ -18,20 +16,16 @@ PARTIAL = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,applicat
 PARTIAL_LIST = PARTIAL.replace("Metadata;", "MetadataList;")
 
 
-async def change(stage: Stage, name: str, **fields: object) -> None:
-    await stage.api.call("PATCH", f"{stage.path}/{name}", fields, content_type=MERGE)
-
-
 async def past(stage: Stage, fault: PastSnapshot | StaleRead) -> str:
-    """Step 1 began with `a` and `b` (with a label); since then `a` has changed, `b` is gone, `c` is new. The revision of then."""
+    """Step 1 began with `a` and `b` (with a label); since then `a` has changed, `b` is gone, `c` is new. The revision at step 1."""
     for name, labels in (("a", {}), ("b", {"tier": "one"})):
         await stage.api.call("POST", stage.path, {"metadata": {"name": name, "labels": labels}, "data": {"age": "old"}})
-    await play(stage, fault, contract="hostile" if isinstance(fault, StaleRead) else "legal")
+    await stage.play(fault, contract="hostile" if isinstance(fault, StaleRead) else "legal")
     then = await stage.revision()
-    await change(stage, "a", data={"age": "new"}, metadata={"labels": {"tier": "one"}})
-    await stage.api.call("DELETE", f"{stage.path}/b")
+    await stage.change("a", data={"age": "new"}, metadata={"labels": {"tier": "one"}})
+    await stage.delete("b")
     await stage.create("c")
-    await step(stage, 2)
+    await stage.step(2)
     return then
 
 
@@ -55,128 +49,106 @@ def names(found: dict[str, Any]) -> list[str]:
         ("", "application/vnd.kubernetes.protobuf,application/json", "ConfigMapList", ["a", "b"]),
     ],
 )
-def test_a_list_from_the_past(query: str, accept: str, kind: str, expected: list[str], theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        then = await past(stage, PastSnapshot(window=LATER))
-        client = await stage.connection()
-        status, found = await client.call("GET", f"{stage.path}?resourceVersion=0{query}", Accept=accept)
-        assert (status, found["kind"], found["metadata"]["resourceVersion"]) == (200, kind, then)
-        assert names(found) == expected
-        if "data" in found.get("items", [{}])[0]:
-            assert {item["data"]["age"] for item in found["items"]} == {"old"}
-        assert "remainingItemCount" not in found["metadata"]
-        assert await healed(stage) == ["0 fired"]
-        (listed,) = stage.of(Listed)
-        assert (listed.revision, listed.fault, [item.name for item in listed.items]) == (int(then), 0, expected)
-
-    theatre.play(body)
+async def test_a_list_from_the_past(query: str, accept: str, kind: str, expected: list[str], stage: Stage) -> None:
+    then = await past(stage, PastSnapshot(window=LATER))
+    client = await stage.connection()
+    status, found = await client.call("GET", f"{stage.path}?resourceVersion=0{query}", Accept=accept)
+    assert (status, found["kind"], found["metadata"]["resourceVersion"]) == (200, kind, then)
+    assert names(found) == expected
+    if "data" in found.get("items", [{}])[0]:
+        assert {item["data"]["age"] for item in found["items"]} == {"old"}
+    assert "remainingItemCount" not in found["metadata"]
+    assert await stage.healed() == ["0 fired"]
+    (listed,) = stage.of(Listed)
+    assert (listed.revision, listed.fault, [item.name for item in listed.items]) == (int(then), 0, expected)
 
 
-def test_the_watch_that_goes_on_from_the_past_is_held(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        then = await past(stage, PastSnapshot(window=LATER))
-        client = await stage.connection()
-        _, found = await client.call("GET", f"{stage.path}?resourceVersion=0")
-        now = await stage.revision()
-        watch = await stage.watch(found["metadata"]["resourceVersion"], on=client, query="&allowWatchBookmarks=true")
-        other = await stage.watch(now)  # a client that has seen now is not led back
-        await stage.create("d")
-        await other.until(1)
-        await until(lambda: len(stage.of(Withheld)) == 4)
-        assert watch.lines == []
-        assert await healed(stage) == ["0 fired"]
-        await watch.until(4)
-        assert watch.events == [("MODIFIED", "a"), ("DELETED", "b"), ("ADDED", "c"), ("ADDED", "d")]
-        assert int(then) < int(now)
-
-    theatre.play(body)
+async def test_the_watch_that_goes_on_from_the_past_is_held(stage: Stage) -> None:
+    then = await past(stage, PastSnapshot(window=LATER))
+    client = await stage.connection()
+    _, found = await client.call("GET", f"{stage.path}?resourceVersion=0")
+    now = await stage.revision()
+    watch = await stage.watch(found["metadata"]["resourceVersion"], on=client, query="&allowWatchBookmarks=true")
+    other = await stage.watch(now)  # a client that has seen now is not led back
+    await stage.create("d")
+    await other.until(1)
+    await until(lambda: len(stage.of(Withheld)) == 4)
+    assert watch.lines == []
+    assert await stage.healed() == ["0 fired"]
+    await watch.until(4)
+    assert watch.events == [("MODIFIED", "a"), ("DELETED", "b"), ("ADDED", "c"), ("ADDED", "d")]
+    assert int(then) < int(now)
 
 
-def test_the_past_may_be_left_behind_at_once(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        then = await past(stage, PastSnapshot(window=LATER, hold=False))
-        client = await stage.connection()
-        await client.call("GET", f"{stage.path}?resourceVersion=0")
-        watch = await stage.watch(then, on=client)
-        await watch.until(3)
-        assert watch.events == [("MODIFIED", "a"), ("DELETED", "b"), ("ADDED", "c")]
-        assert await healed(stage) == ["0 fired"]
-        assert stage.of(Withheld) == []
-
-    theatre.play(body)
+async def test_a_watch_from_the_past_that_is_not_held_catches_up_at_once(stage: Stage) -> None:
+    then = await past(stage, PastSnapshot(window=LATER, hold=False))
+    client = await stage.connection()
+    await client.call("GET", f"{stage.path}?resourceVersion=0")
+    watch = await stage.watch(then, on=client)
+    await watch.until(3)
+    assert watch.events == [("MODIFIED", "a"), ("DELETED", "b"), ("ADDED", "c")]
+    assert await stage.healed() == ["0 fired"]
+    assert stage.of(Withheld) == []
 
 
 @pytest.mark.parametrize("query", ["&resourceVersion=0", ""])
-def test_a_watch_that_begins_in_the_past(query: str, theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await past(stage, PastSnapshot(window=LATER))
-        watch = await stage.watch_at(f"{stage.path}?watch=1{query}")
-        await watch.until(2)
-        await until(lambda: len(stage.of(Withheld)) == 3)
-        assert watch.events == [("ADDED", "a"), ("ADDED", "b")]
-        assert [(frame["object"]["kind"], frame["object"]["data"]) for frame in watch.frames] == [("ConfigMap", {"age": "old"})] * 2
-        assert await healed(stage) == ["0 fired"]
-        await watch.until(5)
-        assert watch.events[2:] == [("MODIFIED", "a"), ("DELETED", "b"), ("ADDED", "c")]
-        await stage.create("d")
-        await watch.until(6)
-        await stage.told()
-        assert [entry.name for entry in stage.of(Delivered)] == ["a", "b", "a", "b", "c", "d"]
-        assert stage.of(Broke) == []
-
-    theatre.play(body)
+async def test_a_watch_that_begins_in_the_past(query: str, stage: Stage) -> None:
+    await past(stage, PastSnapshot(window=LATER))
+    watch = await stage.watch_at(f"{stage.path}?watch=1{query}")
+    await watch.until(2)
+    await until(lambda: len(stage.of(Withheld)) == 3)
+    assert watch.events == [("ADDED", "a"), ("ADDED", "b")]
+    assert [(frame["object"]["kind"], frame["object"]["data"]) for frame in watch.frames] == [("ConfigMap", {"age": "old"})] * 2
+    assert await stage.healed() == ["0 fired"]
+    await watch.until(5)
+    assert watch.events[2:] == [("MODIFIED", "a"), ("DELETED", "b"), ("ADDED", "c")]
+    await stage.create("d")
+    await watch.until(6)
+    await stage.told()
+    assert [entry.name for entry in stage.of(Delivered)] == ["a", "b", "a", "b", "c", "d"]
+    assert stage.of(Broke) == []
 
 
 @pytest.mark.parametrize(("query", "accept"), [("&labelSelector=tier%3Done", "application/json"), ("", PARTIAL)])
-def test_a_watch_from_the_past_with_a_selector_or_of_metadata(query: str, accept: str, theatre: Theatre) -> None:
-    """`a` gets its label later: that is an ADDED to a watch which selects it, and no earlier."""
-
-    async def body(stage: Stage) -> None:
-        await past(stage, PastSnapshot(window=LATER))
-        watch = await stage.watch_at(f"{stage.path}?watch=1&resourceVersion=0{query}", Accept=accept)
-        first = [("ADDED", "b")] if query else [("ADDED", "a"), ("ADDED", "b")]
-        await watch.until(len(first))
-        assert watch.events == first
-        assert await healed(stage) == ["0 fired"]
-        then = [("ADDED", "a"), ("DELETED", "b")] if query else [("MODIFIED", "a"), ("DELETED", "b"), ("ADDED", "c")]
-        await watch.until(len(first) + len(then))
-        assert watch.events == [*first, *then]
-        kind = "PartialObjectMetadata" if accept == PARTIAL else "ConfigMap"
-        assert {frame["object"]["kind"] for frame in watch.frames} == {kind}
-
-    theatre.play(body)
+async def test_a_watch_from_the_past_with_a_selector_or_of_metadata(query: str, accept: str, stage: Stage) -> None:
+    """`a` gets its label later: only then is it ADDED to a watch that selects the label."""
+    await past(stage, PastSnapshot(window=LATER))
+    watch = await stage.watch_at(f"{stage.path}?watch=1&resourceVersion=0{query}", Accept=accept)
+    first = [("ADDED", "b")] if query else [("ADDED", "a"), ("ADDED", "b")]
+    await watch.until(len(first))
+    assert watch.events == first
+    assert await stage.healed() == ["0 fired"]
+    then = [("ADDED", "a"), ("DELETED", "b")] if query else [("MODIFIED", "a"), ("DELETED", "b"), ("ADDED", "c")]
+    await watch.until(len(first) + len(then))
+    assert watch.events == [*first, *then]
+    kind = "PartialObjectMetadata" if accept == PARTIAL else "ConfigMap"
+    assert {frame["object"]["kind"] for frame in watch.frames} == {kind}
 
 
-def test_a_watch_of_tables_from_the_past(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await past(stage, PastSnapshot(window=LATER))
-        watch = await stage.watch_at(f"{stage.path}?watch=1&resourceVersion=0", Accept=TABLE)
-        await watch.until(2)
-        assert [name for frame in watch.frames for name in names(frame["object"])] == ["a", "b"]
-        assert await healed(stage) == ["0 fired"]
-        await watch.until(5)
-        assert [(frame["type"], *names(frame["object"])) for frame in watch.frames[2:]] == [
-            ("MODIFIED", "a"),
-            ("DELETED", "b"),
-            ("ADDED", "c"),
-        ]
-        assert {frame["object"]["kind"] for frame in watch.frames} == {"Table"}
-
-    theatre.play(body)
+async def test_a_watch_of_tables_from_the_past(stage: Stage) -> None:
+    await past(stage, PastSnapshot(window=LATER))
+    watch = await stage.watch_at(f"{stage.path}?watch=1&resourceVersion=0", Accept=TABLE)
+    await watch.until(2)
+    assert [name for frame in watch.frames for name in names(frame["object"])] == ["a", "b"]
+    assert await stage.healed() == ["0 fired"]
+    await watch.until(5)
+    assert [(frame["type"], *names(frame["object"])) for frame in watch.frames[2:]] == [
+        ("MODIFIED", "a"),
+        ("DELETED", "b"),
+        ("ADDED", "c"),
+    ]
+    assert {frame["object"]["kind"] for frame in watch.frames} == {"Table"}
 
 
-def test_a_watch_that_wants_no_initial_events_gets_none(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await past(stage, PastSnapshot(window=LATER))
-        query = "&resourceVersion=0&sendInitialEvents=false&resourceVersionMatch=NotOlderThan"
-        watch = await stage.watch_at(f"{stage.path}?watch=1{query}")
-        await stage.create("live")
-        await watch.until(1)
-        assert watch.events == [("ADDED", "live")]
-        assert await healed(stage) == ["0 refused"]
-        assert "asks for no state" in stage.of(FaultRefused)[0].why
-
-    theatre.play(body)
+async def test_a_watch_that_wants_no_initial_events_gets_none(stage: Stage) -> None:
+    await past(stage, PastSnapshot(window=LATER))
+    query = "&resourceVersion=0&sendInitialEvents=false&resourceVersionMatch=NotOlderThan"
+    watch = await stage.watch_at(f"{stage.path}?watch=1{query}")
+    await stage.create("live")
+    await watch.until(1)
+    assert watch.events == [("ADDED", "live")]
+    assert await stage.healed() == ["0 refused"]
+    assert "asks for no state" in stage.of(FaultRefused)[0].why
 
 
 @pytest.mark.parametrize(
@@ -190,113 +162,91 @@ def test_a_watch_that_wants_no_initial_events_gets_none(theatre: Theatre) -> Non
         ("?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "25"),
     ],
 )
-def test_a_read_that_forbids_it_is_answered_with_the_present(query: str, row: str, theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await past(stage, PastSnapshot(window=LATER))
-        page = await stage.api.call("GET", f"{stage.path}?limit=1")
-        target = stage.path + query.format(now=await stage.revision(), token=page["metadata"]["continue"])
-        client = await stage.connection()
-        if "watch" in query:
-            assert await client.ask("GET", target) == 200
-            watch = Watching(client, stage.group)
-            await watch.until(3)
-            assert watch.events[:2] == [("ADDED", "a"), ("ADDED", "c")]
-        else:
-            status, found = await client.call("GET", target)
-            assert (status, set(names(found)) <= {"a", "c"}) == (200, True)
-        assert await healed(stage) == [f"0 refused {row}"]
-
-    theatre.play(body)
+async def test_a_read_that_excludes_the_past_is_answered_with_the_present(query: str, row: str, stage: Stage) -> None:
+    await past(stage, PastSnapshot(window=LATER))
+    page = await stage.api.call("GET", f"{stage.path}?limit=1")
+    target = stage.path + query.format(now=await stage.revision(), token=page["metadata"]["continue"])
+    client = await stage.connection()
+    if "watch" in query:
+        assert await client.ask("GET", target) == 200
+        watch = Watching(client, stage.group)
+        await watch.until(3)
+        assert watch.events[:2] == [("ADDED", "a"), ("ADDED", "c")]
+    else:
+        status, found = await client.call("GET", target)
+        assert (status, set(names(found)) <= {"a", "c"}) == (200, True)
+    assert await stage.healed() == [f"0 refused {row}"]
 
 
-def test_one_fault_may_be_refused_and_fire_later(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await past(stage, PastSnapshot(window=LATER))
-        client = await stage.connection()
-        assert names((await client.call("GET", stage.path))[1]) == ["a", "c"]
-        assert names((await client.call("GET", stage.path))[1]) == ["a", "c"]
-        assert names((await client.call("GET", f"{stage.path}?resourceVersion=0"))[1]) == ["a", "b"]
-        assert await healed(stage) == ["0 fired", "0 refused 25"]
-
-    theatre.play(body)
+async def test_one_fault_may_be_refused_and_fire_later(stage: Stage) -> None:
+    await past(stage, PastSnapshot(window=LATER))
+    client = await stage.connection()
+    assert names((await client.call("GET", stage.path))[1]) == ["a", "c"]
+    assert names((await client.call("GET", stage.path))[1]) == ["a", "c"]
+    assert names((await client.call("GET", f"{stage.path}?resourceVersion=0"))[1]) == ["a", "b"]
+    assert await stage.healed() == ["0 fired", "0 refused 25"]
 
 
-def test_a_past_that_nobody_has_noted_cannot_be_shown(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await stage.create("a")
-        await stage.proxy.install((PastSnapshot(window=LATER),), "")
-        await stage.proxy.begin_step(1)  # without the API server's revision
-        await stage.proxy.begin_step(2)
-        client = await stage.connection()
-        assert (await client.call("GET", f"{stage.path}?resourceVersion=0"))[0] == 200
-        assert await healed(stage) == ["0 refused"]
-        assert "revision at the beginning of step 1 is not known" in stage.of(FaultRefused)[0].why
-
-    theatre.play(body)
+async def test_a_past_whose_revision_is_unknown_cannot_be_shown(stage: Stage) -> None:
+    await stage.create("a")
+    await stage.proxy.install((PastSnapshot(window=LATER),), "")
+    await stage.proxy.begin_step(1)  # without the API server's revision
+    await stage.proxy.begin_step(2)
+    client = await stage.connection()
+    assert (await client.call("GET", f"{stage.path}?resourceVersion=0"))[0] == 200
+    assert await stage.healed() == ["0 refused"]
+    assert "revision at the beginning of step 1 is not known" in stage.of(FaultRefused)[0].why
 
 
-def test_a_past_together_with_a_hold_of_everything(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await past(stage, PastSnapshot(window=LATER, hold=False))
-        async with stage.control() as session:
-            hold = {"fault": {"fault": "Hold", "resource": "configmaps"}}
-            async with session.post("/v1/faults", json=hold) as response:
-                assert (await response.json())["fault"] == 1
-        watch = await stage.watch("0")
-        await until(lambda: len(stage.of(Withheld)) == 5)
-        assert watch.lines == []
-        assert await healed(stage) == ["0 fired", "1 fired"]
-        await watch.until(5)
-        assert watch.events == [("ADDED", "a"), ("ADDED", "b"), ("MODIFIED", "a"), ("DELETED", "b"), ("ADDED", "c")]
-
-    theatre.play(body)
+async def test_a_past_together_with_a_hold_of_everything(stage: Stage) -> None:
+    await past(stage, PastSnapshot(window=LATER, hold=False))
+    async with stage.control() as session:
+        hold = {"fault": {"fault": "Hold", "resource": "configmaps"}}
+        async with session.post("/v1/faults", json=hold) as response:
+            assert (await response.json())["fault"] == 1
+    watch = await stage.watch("0")
+    await until(lambda: len(stage.of(Withheld)) == 5)
+    assert watch.lines == []
+    assert await stage.healed() == ["0 fired", "1 fired"]
+    await watch.until(5)
+    assert watch.events == [("ADDED", "a"), ("ADDED", "b"), ("MODIFIED", "a"), ("DELETED", "b"), ("ADDED", "c")]
 
 
 # --- what no API server does -----------------------------------------------------------------------------------------------------
 
 
-def test_a_stale_answer_to_a_consistent_read_is_hostile(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        then = await past(stage, StaleRead(resource="configmaps", window=LATER))
-        client = await stage.connection()
-        _, found = await client.call("GET", stage.path)
-        assert (names(found), found["metadata"]["resourceVersion"]) == (["a", "b"], then)
-        direct = await stage.api.call("GET", f"{stage.path}/a")
-        _, single = await client.call("GET", f"{stage.path}/a")
-        assert (single["kind"], single["apiVersion"], single["data"]) == ("ConfigMap", "v1", {"age": "old"})
-        assert direct["data"] == {"age": "new"}
-        assert (await client.call("GET", f"{stage.path}/b"))[0] == 200  # long deleted
-        status, said = await client.call("GET", f"{stage.path}/c")  # long there
-        assert (status, said["kind"], said["reason"]) == (404, "Status", "NotFound")
-        assert names((await client.call("GET", f"{stage.path}?resourceVersion=0"))[1]) == ["a", "c"]  # asks for any state
-        assert await healed(stage) == ["0 fired"]
-        assert [(entry.code, entry.fault) for entry in stage.of(Answered)] == [(200, 0), (200, 0), (404, 0)]
-        assert [entry.fault for entry in stage.of(Listed)] == [0, None]
-
-    theatre.play(body)
+async def test_a_stale_answer_to_a_consistent_read_is_hostile(stage: Stage) -> None:
+    then = await past(stage, StaleRead(resource="configmaps", window=LATER))
+    client = await stage.connection()
+    _, found = await client.call("GET", stage.path)
+    assert (names(found), found["metadata"]["resourceVersion"]) == (["a", "b"], then)
+    direct = await stage.api.call("GET", f"{stage.path}/a")
+    _, single = await client.call("GET", f"{stage.path}/a")
+    assert (single["kind"], single["apiVersion"], single["data"]) == ("ConfigMap", "v1", {"age": "old"})
+    assert direct["data"] == {"age": "new"}
+    assert (await client.call("GET", f"{stage.path}/b"))[0] == 200  # long deleted
+    status, said = await client.call("GET", f"{stage.path}/c")  # long there
+    assert (status, said["kind"], said["reason"]) == (404, "Status", "NotFound")
+    assert names((await client.call("GET", f"{stage.path}?resourceVersion=0"))[1]) == ["a", "c"]  # asks for any state
+    assert await stage.healed() == ["0 fired"]
+    assert [(entry.code, entry.fault) for entry in stage.of(Answered)] == [(200, 0), (200, 0), (404, 0)]
+    assert [entry.fault for entry in stage.of(Listed)] == [0, None]
 
 
 @pytest.mark.parametrize(("accept", "kind"), [(TABLE, "Table"), (PARTIAL, "PartialObjectMetadata")])
-def test_a_stale_answer_has_the_form_that_was_asked_for(accept: str, kind: str, theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await past(stage, StaleRead(resource="configmaps", window=LATER))
-        client = await stage.connection()
-        _, found = await client.call("GET", f"{stage.path}/b", Accept=accept)
-        assert (found["kind"], found["apiVersion"]) == (kind, "meta.k8s.io/v1")
-        assert (names(found) if kind == "Table" else [found["metadata"]["name"]]) == ["b"]
-        assert await healed(stage) == ["0 fired"]
-
-    theatre.play(body)
+async def test_a_stale_answer_has_the_form_that_was_asked_for(accept: str, kind: str, stage: Stage) -> None:
+    await past(stage, StaleRead(resource="configmaps", window=LATER))
+    client = await stage.connection()
+    _, found = await client.call("GET", f"{stage.path}/b", Accept=accept)
+    assert (found["kind"], found["apiVersion"]) == (kind, "meta.k8s.io/v1")
+    assert (names(found) if kind == "Table" else [found["metadata"]["name"]]) == ["b"]
+    assert await stage.healed() == ["0 fired"]
 
 
-def test_a_hold_does_not_keep_the_past_from_being_told_apart(theatre: Theatre) -> None:
-    """Streams that are open when the plan is installed are not streams from the past."""
-
-    async def body(stage: Stage) -> None:
-        carried = await stage.watch(await stage.revision())
-        await play(stage, PastSnapshot(), HoldStream(resource="secrets"))
-        await stage.create("a")
-        await carried.until(1)
-        assert await healed(stage) == ["0 missed", "1 missed"]
-
-    theatre.play(body)
+async def test_streams_opened_before_the_plan_are_not_from_the_past(stage: Stage) -> None:
+    """They show what happens, although the plan begins with a state of the past."""
+    carried = await stage.watch()
+    await stage.play(PastSnapshot(), HoldStream(resource="secrets"))
+    await stage.create("a")
+    await carried.until(1)
+    assert await stage.healed() == ["0 missed", "1 missed"]

@@ -54,7 +54,7 @@ def test_copies_catch_up_with_their_sources(session: Session, subject: Subject, 
 
 
 @pytest.mark.parametrize("client", EVERY)
-def test_copies_are_kept_as_they_should_be(session: Session, subject: Subject, tmp_path: Path) -> None:
+def test_copies_are_repaired_and_foreign_objects_left_alone(session: Session, subject: Subject, tmp_path: Path) -> None:
     """What somebody does to a copy is undone; what only has the name of one is left alone as long as it is there."""
     copy = Target(api_version="v1", kind="ConfigMap", name="mirror-first")
     foreign = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": copy.name}, "data": {"whose": "not yours"}}
@@ -72,7 +72,7 @@ def test_copies_are_kept_as_they_should_be(session: Session, subject: Subject, t
 
 
 @pytest.mark.parametrize("client", EVERY)
-def test_it_begins_with_what_is_there_and_ends_when_it_is_told_to(session: Session, subject: Subject) -> None:
+def test_it_begins_with_existing_objects_and_stops_on_request(session: Session, subject: Subject) -> None:
     async def begin(rig: Rig) -> tuple[bool, Controller]:
         namespace = f"staleproof-{uuid.uuid4().hex[:8]}"
         await rig.create_namespace(namespace)

@@ -120,13 +120,13 @@ def test_a_paused_controller_does_nothing_and_goes_on_in_the_same_life(stage: St
     assert not [entry for entry in of(history, Asked) if stopped.at < entry.at < continued.at]
 
 
-def test_a_controller_that_nobody_lets_connect_comes_back(stage: Stage) -> None:
+def test_a_controller_that_cannot_connect_for_a_while_recovers(stage: Stage) -> None:
     history = stage.run(Refuse(window=Window(from_step=2, seconds=1.0)))
     is_well(history)
     assert of(history, FaultFired)
 
 
-def test_a_kill_at_a_write_that_never_comes_is_told(stage: Stage) -> None:
+def test_a_kill_at_a_write_that_never_comes_is_reported_as_missed(stage: Stage) -> None:
     history = stage.run(Kill(resource="pods", verb="create", nth=50))
     is_well(history)
     (missed,) = of(history, FaultMissed)

@@ -1,25 +1,22 @@
-"""Correct Widget controllers on other people's frameworks: controller-runtime (Go) and kopf. They do the same work as those in
-fixtures/controllers/correct, and the same is asked of them.
+"""Correct Widget controllers on other people's frameworks: controller-runtime (Go) and kopf.
+
+They do the same work as those in fixtures/controllers/correct, and the tests ask the same of them.
 """
 
-import asyncio
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from staleproof.assess import Session, SessionOptions
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import AnyFault, Coalesce, HideOwnWrite, Kill, LoseAnswer, Window
 from staleproof.core.plan import Apply, Delete, Patch, Plan, Recreate, Settle, Subject, Target, Touch, contradictions
 from staleproof.drive.cluster.control_plane import Silent
-from staleproof.drive.cluster.control_plane.cache import cache_root
-from staleproof.drive.cluster.control_plane.toolchain import find_go
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
 from staleproof.drive.cluster.manifests import read, read_crds
-from staleproof.errors import SetupError
 
 from .widget_stage import MANIFESTS, ROOT, Cluster, Walk
 from .widget_stage import cluster as cluster
@@ -33,18 +30,14 @@ FAULTS: tuple[tuple[AnyFault, ...], ...] = (
 )
 
 
-@pytest.fixture(scope="module")
-def go_widget(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    try:
-        asyncio.run(find_go(cache_root(os.environ), tmp_path_factory.mktemp("go"), Silent()))
-    except SetupError as err:
-        pytest.skip(f"there is no Go to build fixtures/go-widget with: {err}")
-    return asyncio.run(ensure_go_program(GoProgram("go-widget", ROOT / "fixtures" / "go-widget"), Silent()))
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def go_widget(go: Path) -> Path:
+    return await ensure_go_program(GoProgram("go-widget", ROOT / "fixtures" / "go-widget"), Silent())
 
 
 @pytest.fixture(params=["controller-runtime", "kopf"])
 def argv(request: pytest.FixtureRequest) -> tuple[str, ...]:
-    """What starts the controller."""
+    """The controller's command."""
     if request.param == "kopf":
         return (sys.executable, "-m", "staleproof.fixtures.controllers.kopf_widget")
     program: Path = request.getfixturevalue("go_widget")
@@ -53,7 +46,7 @@ def argv(request: pytest.FixtureRequest) -> tuple[str, ...]:
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """One control plane and one proxy for all; each test says which controller is under test."""
+    """One control plane and one proxy serve the file; each test puts its controller under test."""
     definitions = tuple(read_crds([MANIFESTS / "widget-crd.yaml"]))
     root = tmp_path_factory.mktemp("staleproof")
     options = SessionOptions(subject=Subject(command=("none yet",)), manifests=definitions, root=root, reruns=0)
@@ -61,12 +54,12 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         yield running
 
 
-def test_it_does_its_work_and_falls_silent_and_cleans_up(cluster: Cluster, argv: tuple[str, ...]) -> None:
-    asyncio.run(Walk(cluster, *argv).take())
+async def test_it_does_its_work_and_falls_silent_and_cleans_up(cluster: Cluster, argv: tuple[str, ...]) -> None:
+    await Walk(cluster, *argv).take()
 
 
 def test_it_is_accused_of_nothing(session: Session, argv: tuple[str, ...]) -> None:
-    """A lag, a gap in what it is shown, a lost answer, a restart in the middle of its work: on each of them it has to act."""
+    """A lag, a gap in what it is shown, lost answers, a restart in the middle of its work: the controller must cope with each."""
     session.use(Subject(command=argv))
     for faults in FAULTS:
         result = session.trial(a_plan(*faults))

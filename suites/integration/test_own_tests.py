@@ -64,7 +64,7 @@ def test_a_conftest_is_enough(suite: Run, tmp_path: Path) -> None:
     assert crash.stem == done.report["trials"][0]["crash"]
 
 
-def test_with_workers_too(suite: Run, tmp_path: Path) -> None:
+def test_a_conftest_is_enough_with_workers(suite: Run, tmp_path: Path) -> None:
     """The controlling process learns of the controller from what its workers left."""
     done = suite("-n1", folder=own_tests(tmp_path, "naive"))
     assert done.code == 1, done.output

@@ -1,44 +1,36 @@
-"""`staleproof proxy`, and the same parts under mitmdump: before a real kube-apiserver, driven over HTTP as a stranger would.
+"""`staleproof proxy`, and the same parts under mitmdump: in front of a real kube-apiserver, driven over HTTP as a stranger would.
 
-One control plane serves the whole file, with a user known by token and one known by certificate; every test starts its own proxy.
+One control plane serves the whole file; it knows one user by a token and one by a certificate. Every test starts its own proxy.
 """
 
 import asyncio
 import contextlib
-import datetime
 import itertools
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import aiohttp
-import kubernetes
 import pytest
+import pytest_asyncio
 import yaml
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 
-from staleproof.drive.cluster.api import Api, connect
-from staleproof.drive.cluster.control_plane import CONTROLLER, KUBERNETES_VERSION, RUNNER, ControlPlane, ControlPlaneOptions, Silent
-from staleproof.drive.cluster.control_plane import control_plane as started
-from staleproof.drive.cluster.control_plane.build import ensure_built
-from staleproof.drive.cluster.control_plane.cache import cache_root
-from staleproof.drive.cluster.control_plane.toolchain import find_go
-from staleproof.errors import SetupError
+from staleproof.drive.cluster.api import Api
+from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlane, ControlPlaneOptions, Silent, control_plane
 
-from .proxy_client import LIMIT_SECONDS, Connection, Watching, trusting
-from .proxy_stage import Lasting
+from .programs import command_lines, wrapped
+from .proxy_client import LIMIT_SECONDS, Connection, Watching, limited, until
+from .proxy_stage import named
+from .users import client_certificate, who_am_i
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "fixtures" / "examples" / "go"
@@ -49,12 +41,13 @@ USAGE, SETUP, BROKEN = 4, 11, 3
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A control plane, a direct client, and two kubeconfigs."""
+    """A control plane, a direct client, two kubeconfigs, and a group for what a test runs beside itself."""
 
     plane: ControlPlane
     api: Api
     by_token: Path
     by_certificate: Path
+    group: asyncio.TaskGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +58,13 @@ class Where:
     ca_file: Path
     control: str
     token: str
+    said: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, said: dict[str, str]) -> "Where":
+        """From what the command says."""
+        token = said["token"] if "token" in said else Path(said["tokenFile"]).read_text().strip()
+        return cls(said["server"], Path(said["ca"]), said["control"], token, said)
 
     def session(self) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(self.control, headers={"Authorization": f"Bearer {self.token}"})
@@ -74,13 +74,17 @@ class Where:
             assert answer.status == 200, await answer.text()
             return await answer.json()
 
+    async def faults(self) -> list[tuple[str, str]]:
+        """The phase and the outcome of each."""
+        return [(state["phase"], state["outcome"]) for state in (await self.call("GET", "/v1/faults"))["faults"]]
+
 
 # --- the programs --------------------------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
 async def running(argv: Sequence[str], folder: Path) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A program whose private folders are in `folder`; killed at the latest in the end."""
+    """A program whose private folders are in `folder`; killed in the end if it still runs."""
     env = {name: value for name, value in os.environ.items() if name != "XDG_RUNTIME_DIR"}
     env |= {"TMPDIR": str(folder), "PYTHONUNBUFFERED": "1"}
     process = await asyncio.create_subprocess_exec(
@@ -95,15 +99,13 @@ async def running(argv: Sequence[str], folder: Path) -> AsyncIterator[asyncio.su
 
 
 @asynccontextmanager
-async def staleproof_proxy(
-    folder: Path, *arguments: str | Path
-) -> AsyncIterator[tuple[asyncio.subprocess.Process, dict[str, str]]]:
-    """The command, once it is ready, and what it says then."""
-    async with running([sys.executable, "-m", "staleproof", "proxy", *map(str, arguments)], folder) as process:
-        async with asyncio.timeout(LIMIT_SECONDS):
+async def staleproof_proxy(folder: Path, *arguments: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, Where]]:
+    """The command and its proxy, once that is ready."""
+    async with running([sys.executable, "-m", "staleproof", "proxy", *arguments], folder) as process:
+        async with limited():
             line = await stdout_of(process).readline()
         assert line, (await process.communicate())[1].decode()
-        yield process, json.loads(line)
+        yield process, Where.of(json.loads(line))
 
 
 def stdout_of(process: asyncio.subprocess.Process) -> asyncio.StreamReader:
@@ -111,14 +113,9 @@ def stdout_of(process: asyncio.subprocess.Process) -> asyncio.StreamReader:
     return process.stdout
 
 
-def where(said: dict[str, str]) -> Where:
-    token = said["token"] if "token" in said else Path(said["tokenFile"]).read_text().strip()
-    return Where(said["server"], Path(said["ca"]), said["control"], token)
-
-
 async def ended(process: asyncio.subprocess.Process) -> tuple[int, str]:
     """Exit code and standard error."""
-    async with asyncio.timeout(LIMIT_SECONDS):
+    async with limited():
         _, errors = await process.communicate()
     assert process.returncode is not None
     return process.returncode, errors.decode()
@@ -127,58 +124,35 @@ async def ended(process: asyncio.subprocess.Process) -> tuple[int, str]:
 # --- the control plane ---------------------------------------------------------------------------------------------------------
 
 
-def self_signed(folder: Path, name: str) -> tuple[Path, Path]:
-    """A client certificate that is its own CA, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(hours=1))
-        .not_valid_after(now + datetime.timedelta(hours=1))
-        .sign(key, hashes.SHA256())
-    )
-    (folder / "client.crt").write_bytes(made.public_bytes(Encoding.PEM))
-    (folder / "client.key").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    return folder / "client.crt", folder / "client.key"
-
-
-@asynccontextmanager
-async def scene_in(folder: Path) -> AsyncIterator[Scene]:
-    async with started(ControlPlaneOptions(provider="assets"), folder / "control-plane", Silent()) as plane:
-        by_token, by_certificate = folder / "by-token", folder / "by-certificate"
-        plane.write_kubeconfig(by_token)
-        document = yaml.safe_load(by_token.read_text())
-        document["users"][0]["user"] = {"client-certificate": str(folder / "client.crt"), "client-key": str(folder / "client.key")}
-        by_certificate.write_text(yaml.safe_dump(document))
-        headers = {"Authorization": f"Bearer {plane.tokens[RUNNER]}"}
-        async with connect(plane.server, trusting(plane.ca_file), headers) as api:
-            yield Scene(plane, api, by_token, by_certificate)
-
-
-@pytest.fixture(scope="module")
-def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lasting[Scene]]:
-    folder = tmp_path_factory.mktemp("scene")
-    programs = asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
-    certificate, _ = self_signed(folder, "alice")
-    assets = folder / "assets"
-    assets.mkdir()
-    (assets / "etcd").symlink_to(programs / "etcd")
-    (assets / "kube-apiserver").write_text(f'#!/bin/sh\nexec {programs / "kube-apiserver"} "$@" --client-ca-file={certificate}\n')
-    (assets / "kube-apiserver").chmod(0o755)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def plane(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ControlPlane]:
+    """One that knows alice by her certificate, which is beside its log."""
+    folder = tmp_path_factory.mktemp("control-plane")
+    certificate, _ = client_certificate(folder, "alice")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("KUBEBUILDER_ASSETS", str(assets))
-        with Lasting(scene_in(folder)) as found:
+        patch.setenv("KUBEBUILDER_ASSETS", str(wrapped(folder / "assets", programs, f"--client-ca-file={certificate}")))
+        async with control_plane(ControlPlaneOptions(provider="assets"), folder, Silent()) as found:
             yield found
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def scene(plane: ControlPlane, api: Api, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene]:
+    folder, alice = tmp_path_factory.mktemp("kubeconfigs"), plane.log_folder / "client.crt"
+    plane.write_kubeconfig(folder / "by-token")
+    document = yaml.safe_load((folder / "by-token").read_text())
+    document["users"][0]["user"] = {"client-certificate": str(alice), "client-key": str(alice.with_suffix(".key"))}
+    (folder / "by-certificate").write_text(yaml.safe_dump(document))
+    async with asyncio.TaskGroup() as group:
+        yield Scene(plane, api, folder / "by-token", folder / "by-certificate", group)
 
 
 _numbers = itertools.count(1)
 
 
-async def a_held_watch(scene: Scene, proxy: Where, group: asyncio.TaskGroup, *, hold: bool = True) -> Watching:
+async def a_held_watch(scene: Scene, proxy: Where, *, hold: bool = True) -> Watching:
     """A watch of ConfigMaps through the proxy, from which one event is withheld; `hold` adds the fault, too."""
     namespace = f"test-{next(_numbers)}"
-    await scene.api.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+    await scene.api.call("POST", "/api/v1/namespaces", named(namespace))
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     start = (await scene.api.call("GET", path))["metadata"]["resourceVersion"]
     client = Connection(proxy.server, proxy.ca_file, scene.plane.tokens[CONTROLLER])
@@ -186,11 +160,11 @@ async def a_held_watch(scene: Scene, proxy: Where, group: asyncio.TaskGroup, *, 
     assert await client.ask("GET", f"{path}?watch=1&resourceVersion={start}") == 200
     if hold:
         await proxy.call("POST", "/v1/faults", {"fault": HOLD})
-    await scene.api.call("POST", path, {"metadata": {"name": "sample"}})
-    async with asyncio.timeout(LIMIT_SECONDS):
+    await scene.api.call("POST", path, named("sample"))
+    async with limited():
         while not any(stream["held"] for stream in (await proxy.call("GET", "/v1/healthz"))["streams"]):
             await asyncio.sleep(0.01)
-    watch = Watching(client, group)
+    watch = Watching(client, scene.group)
     assert watch.lines == []
     return watch
 
@@ -202,106 +176,75 @@ async def is_shown(watch: Watching) -> None:
     await watch.ended()
 
 
-def who_am_i(kubeconfig: Path) -> str:
-    """As a client that reads a kubeconfig."""
-    with kubernetes.config.new_client_from_config(  # type: ignore[no-untyped-call]  # the library has no annotations
-        config_file=str(kubeconfig)
-    ) as client:
-        review = kubernetes.client.AuthenticationV1Api(client).create_self_subject_review(kubernetes.client.V1SelfSubjectReview())
-        return str(review.to_dict()["status"]["user_info"]["username"])
-
-
 # --- leading through -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("kubeconfig", "user", "number"), [("by_token", RUNNER, signal.SIGINT), ("by_certificate", "alice", signal.SIGTERM)]
 )
-def test_a_kubeconfig_leads_through_and_nothing_is_left(
-    lasting: Lasting[Scene], kubeconfig: str, user: str, number: signal.Signals, tmp_path: Path
+async def test_the_client_kubeconfig_leads_through_the_proxy_and_nothing_is_left(
+    scene: Scene, kubeconfig: str, user: str, number: signal.Signals, tmp_path: Path
 ) -> None:
     client, token = tmp_path / "client-kubeconfig", tmp_path / "token"
-
-    async def body(scene: Scene, _: asyncio.TaskGroup) -> None:
-        given = getattr(scene, kubeconfig)
-        arguments = (f"--kubeconfig={given}", f"--client-kubeconfig={client}", f"--token-file={token}")
-        async with staleproof_proxy(tmp_path, *arguments) as (process, said):
-            assert sorted(said) == ["ca", "control", "server", "tokenFile"]
-            assert await asyncio.to_thread(who_am_i, client) == user
-            entries = (await where(said).call("GET", "/v1/healthz"))["entries"]
-            assert entries == 2, "the review, asked and answered, went through the proxy"
-            process.send_signal(number)
-            code, errors = await ended(process)
-        assert code == 0, errors
-        assert f"leads to {scene.plane.server}" in errors
-        assert "note: " not in errors
-        assert list(tmp_path.iterdir()) == []
-
-    lasting.play(body)
+    given = getattr(scene, kubeconfig)
+    arguments = (f"--kubeconfig={given}", f"--client-kubeconfig={client}", f"--token-file={token}")
+    async with staleproof_proxy(tmp_path, *arguments) as (process, proxy):
+        assert sorted(proxy.said) == ["ca", "control", "server", "tokenFile"]
+        assert await asyncio.to_thread(who_am_i, client) == user
+        entries = (await proxy.call("GET", "/v1/healthz"))["entries"]
+        assert entries == 2, "the review, asked and answered, went through the proxy"
+        process.send_signal(number)
+        code, errors = await ended(process)
+    assert code == 0, errors
+    assert f"leads to {scene.plane.server}" in errors
+    assert "note: " not in errors
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_clients_bring_their_own_tokens_to_an_upstream(lasting: Lasting[Scene], tmp_path: Path) -> None:
-    async def body(scene: Scene, group: asyncio.TaskGroup) -> None:
-        arguments = (f"--upstream={scene.plane.server}", f"--upstream-ca={scene.plane.ca_file}")
-        async with staleproof_proxy(tmp_path, *arguments) as (_, said):
-            proxy = where(said)
-            await is_shown_after_closing(await a_held_watch(scene, proxy, group), proxy)
-
-    lasting.play(body)
+async def test_clients_bring_their_own_tokens_to_an_upstream(scene: Scene, tmp_path: Path) -> None:
+    arguments = (f"--upstream={scene.plane.server}", f"--upstream-ca={scene.plane.ca_file}")
+    async with staleproof_proxy(tmp_path, *arguments) as (_, proxy):
+        await is_shown_after_closing(await a_held_watch(scene, proxy), proxy)
 
 
 async def is_shown_after_closing(watch: Watching, proxy: Where) -> None:
-    states = (await proxy.call("GET", "/v1/faults"))["faults"]
-    assert [(state["phase"], state["outcome"]) for state in states] == [("open", "fired")]
+    assert await proxy.faults() == [("open", "fired")]
     await proxy.call("DELETE", "/v1/faults/0")
     await is_shown(watch)
 
 
-def test_planned_faults_act_at_once(lasting: Lasting[Scene], tmp_path: Path) -> None:
+async def test_planned_faults_act_at_once(scene: Scene, tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps({"faults": [HOLD]}))
-
-    async def body(scene: Scene, group: asyncio.TaskGroup) -> None:
-        async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}", f"--plan={plan}") as (_, said):
-            proxy = where(said)
-            await is_shown_after_closing(await a_held_watch(scene, proxy, group, hold=False), proxy)
-
-    lasting.play(body)
+    async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}", f"--plan={plan}") as (_, proxy):
+        await is_shown_after_closing(await a_held_watch(scene, proxy, hold=False), proxy)
 
 
-def test_an_upstream_that_is_not_there_yet_is_told(lasting: Lasting[Scene], tmp_path: Path) -> None:
-    async def body(scene: Scene, _: asyncio.TaskGroup) -> None:
-        async with staleproof_proxy(tmp_path, "--upstream=https://127.0.0.1:1") as (process, said):
-            client = Connection(said["server"], Path(said["ca"]), "any")
-            await client.open()
-            assert await client.ask("GET", "/api/v1/pods") == 502
-            client.abort()
-            process.terminate()
-            code, errors = await ended(process)
-        assert code == 0
-        assert "note: https://127.0.0.1:1 does not answer" in errors
-
-    lasting.play(body)
+async def test_an_unreachable_upstream_is_noted(scene: Scene, tmp_path: Path) -> None:
+    async with staleproof_proxy(tmp_path, "--upstream=https://127.0.0.1:1") as (process, proxy):
+        client = Connection(proxy.server, proxy.ca_file, "any")
+        await client.open()
+        assert await client.ask("GET", "/api/v1/pods") == 502
+        client.abort()
+        process.terminate()
+        code, errors = await ended(process)
+    assert code == 0
+    assert "note: https://127.0.0.1:1 does not answer" in errors
 
 
-# --- when somebody dies --------------------------------------------------------------------------------------------------------
+# --- when a process dies --------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_held_leaves_when_the_runner_hangs_up(lasting: Lasting[Scene], tmp_path: Path) -> None:
-    async def body(scene: Scene, group: asyncio.TaskGroup) -> None:
-        async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}") as (_, said):
-            proxy = where(said)
-            async with proxy.session() as session, session.get("/v1/entries", params={"runner": "true"}) as entries:
-                watch = await a_held_watch(scene, proxy, group)
-                entries.close()  # the connection, too: it was not read to its end
-            await is_shown(watch)
-            states = (await proxy.call("GET", "/v1/faults"))["faults"]
-            assert [(state["phase"], state["outcome"]) for state in states] == [("closed", "fired")]
-            async with proxy.session() as session, session.get("/v1/entries") as again:
-                told = (await again.content.readany()).decode()
-            assert "every fault is closed, and what was held leaves" in told
-
-    lasting.play(body)
+async def test_held_frames_leave_when_the_runner_hangs_up(scene: Scene, tmp_path: Path) -> None:
+    async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}") as (_, proxy):
+        async with proxy.session() as session, session.get("/v1/entries", params={"runner": "true"}) as entries:
+            watch = await a_held_watch(scene, proxy)
+            entries.close()  # the connection, too: it was not read to its end
+        await is_shown(watch)
+        assert await proxy.faults() == [("closed", "fired")]
+        async with proxy.session() as session, session.get("/v1/entries") as again:
+            told = (await again.content.readany()).decode()
+        assert "every fault is closed, and what was held leaves" in told
 
 
 ATTACHED = """
@@ -323,81 +266,55 @@ async def a_runner(proxy: Where, folder: Path) -> AsyncIterator[asyncio.subproce
         yield process
 
 
-def test_what_is_held_leaves_when_the_runner_is_killed(lasting: Lasting[Scene], tmp_path: Path) -> None:
-    async def body(scene: Scene, group: asyncio.TaskGroup) -> None:
-        async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}") as (_, said):
-            proxy = where(said)
-            async with a_runner(proxy, tmp_path) as runner:
-                watch = await a_held_watch(scene, proxy, group)
-                runner.kill()
-                await is_shown(watch)
-
-    lasting.play(body)
+async def test_held_frames_leave_when_the_runner_is_killed(scene: Scene, tmp_path: Path) -> None:
+    async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}") as (_, proxy), a_runner(proxy, tmp_path) as runner:
+        watch = await a_held_watch(scene, proxy)
+        runner.kill()
+        await is_shown(watch)
 
 
-def test_the_proxy_ends_when_the_runner_is_killed_if_that_is_wanted(lasting: Lasting[Scene], tmp_path: Path) -> None:
-    async def body(scene: Scene, group: asyncio.TaskGroup) -> None:
-        arguments = (f"--kubeconfig={scene.by_token}", "--on-disconnect=exit")
-        async with staleproof_proxy(tmp_path, *arguments) as (process, said):
-            proxy = where(said)
-            async with a_runner(proxy, tmp_path) as runner:
-                watch = await a_held_watch(scene, proxy, group)
-                runner.kill()
-                code, errors = await ended(process)
-        assert (code, "The last runner has gone" in errors) == (0, True), errors
-        assert await watch.ended() == "cut"
-        assert watch.lines == []
-
-    lasting.play(body)
+async def test_the_proxy_ends_when_the_runner_is_killed_if_asked_to(scene: Scene, tmp_path: Path) -> None:
+    arguments = (f"--kubeconfig={scene.by_token}", "--on-disconnect=exit")
+    async with staleproof_proxy(tmp_path, *arguments) as (process, proxy), a_runner(proxy, tmp_path) as runner:
+        watch = await a_held_watch(scene, proxy)
+        runner.kill()
+        code, errors = await ended(process)
+    assert (code, "The last runner has gone" in errors) == (0, True), errors
+    assert await watch.ended() == "cut"
+    assert watch.lines == []
 
 
-def test_a_proxy_that_is_killed_is_told(lasting: Lasting[Scene], tmp_path: Path) -> None:
-    async def body(scene: Scene, _: asyncio.TaskGroup) -> None:
-        async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}") as (process, said):
-            (victim,) = proxies_in(tmp_path)
-            os.kill(victim, signal.SIGKILL)
-            code, errors = await ended(process)
-            with pytest.raises(aiohttp.ClientConnectorError):
-                await where(said).call("GET", "/v1/healthz")
-        assert code == SETUP
-        assert "the proxy ended with code 137" in errors
-
-    lasting.play(body)
+async def test_a_killed_proxy_is_reported(scene: Scene, tmp_path: Path) -> None:
+    async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}") as (process, proxy):
+        (victim,) = proxies_in(tmp_path)
+        os.kill(victim, signal.SIGKILL)
+        code, errors = await ended(process)
+        with pytest.raises(aiohttp.ClientConnectorError):
+            await proxy.call("GET", "/v1/healthz")
+    assert code == SETUP
+    assert "the proxy ended with code 137" in errors
 
 
-def test_no_proxy_outlives_the_command(lasting: Lasting[Scene], tmp_path: Path) -> None:
-    async def body(scene: Scene, group: asyncio.TaskGroup) -> None:
-        async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}") as (process, _):
-            assert len(proxies_in(tmp_path)) == 1
-            process.kill()
-            async with asyncio.timeout(LIMIT_SECONDS):
-                while proxies_in(tmp_path):
-                    await asyncio.sleep(0.02)
-
-    lasting.play(body)
+async def test_no_proxy_outlives_the_command(scene: Scene, tmp_path: Path) -> None:
+    async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}") as (process, _):
+        assert len(proxies_in(tmp_path)) == 1
+        process.kill()
+        await until(lambda: proxies_in(tmp_path) == [], every_seconds=0.02)
 
 
 def proxies_in(folder: Path) -> list[int]:
-    """The proxy processes whose private folder is in this one, without those on whose leash they are."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            words = path.read_bytes().split(b"\0")
-            if words[1:4] == [b"-O", b"-m", b"staleproof.proxy_addons"] and os.fsencode(folder) in words[4]:
-                found.append(int(path.parent.name))
-    return found
+    """The proxy processes whose private folder is in this one, without the processes that hold their leashes."""
+    started_by = [b"-O", b"-m", b"staleproof.proxy_addons"]
+    return [pid for pid, words in command_lines().items() if words[1:4] == started_by and os.fsencode(folder) in words[4]]
 
 
-def test_a_port_that_is_taken_is_an_error_of_the_surroundings(tmp_path: Path) -> None:
-    async def body() -> None:
-        server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
-        address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+async def test_a_port_that_is_taken_is_an_error_of_the_environment(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"127.0.0.1:{other.getsockname()[1]}"
         argv = [sys.executable, "-m", "staleproof", "proxy", "--upstream=https://127.0.0.1:1", f"--listen={address}"]
-        async with server, running(argv, tmp_path) as process:
+        async with running(argv, tmp_path) as process:
             code, errors = await ended(process)
-        assert (code, f"--listen: cannot listen on {address}: another program does" in errors) == (SETUP, True), errors
-
-    asyncio.run(body())
+    assert (code, f"--listen: cannot listen on {address}: another program does" in errors) == (SETUP, True), errors
 
 
 def test_bad_input_is_an_error_of_the_user(tmp_path: Path) -> None:
@@ -409,33 +326,24 @@ def test_bad_input_is_an_error_of_the_user(tmp_path: Path) -> None:
 # --- other programs ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_example_in_go_passes(lasting: Lasting[Scene], tmp_path: Path) -> None:
-    try:
-        go = asyncio.run(find_go(cache_root(os.environ), tmp_path, Silent(), purpose="running fixtures/examples/go"))
-    except SetupError as err:
-        pytest.skip(str(err))
-
-    async def body(scene: Scene, group: asyncio.TaskGroup) -> None:
-        async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}") as (_, said):
-            env = {
-                "STALEPROOF_SERVER": said["server"],
-                "STALEPROOF_CA": said["ca"],
-                "STALEPROOF_CONTROL": said["control"],
-                "STALEPROOF_TOKEN": said["token"],
-                "KUBE_TOKEN": scene.plane.tokens[CONTROLLER],
-                "GOWORK": "off",
-            }
-            process = await asyncio.create_subprocess_exec(
-                go, "test", "-count=1", "-v", "./...", cwd=EXAMPLE, env=os.environ | env,
-                stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-            )  # fmt: skip
-            output = (await process.communicate())[0].decode()
-            assert process.returncode == 0, output
-            assert "--- PASS: TestAWatchThatIsHeldShowsThePast" in output, "it must not be skipped"
-            states = (await where(said).call("GET", "/v1/faults"))["faults"]
-            assert [(state["phase"], state["outcome"]) for state in states] == [("closed", "fired")]
-
-    lasting.play(body)
+async def test_the_example_in_go_passes(scene: Scene, go: Path, tmp_path: Path) -> None:
+    async with staleproof_proxy(tmp_path, f"--kubeconfig={scene.by_token}") as (_, proxy):
+        env = {
+            "STALEPROOF_SERVER": proxy.server,
+            "STALEPROOF_CA": str(proxy.ca_file),
+            "STALEPROOF_CONTROL": proxy.control,
+            "STALEPROOF_TOKEN": proxy.token,
+            "KUBE_TOKEN": scene.plane.tokens[CONTROLLER],
+            "GOWORK": "off",
+        }
+        process = await asyncio.create_subprocess_exec(
+            go, "test", "-count=1", "-v", "./...", cwd=EXAMPLE, env=os.environ | env,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+        )  # fmt: skip
+        output = (await process.communicate())[0].decode()
+        assert process.returncode == 0, output
+        assert "--- PASS: TestAWatchThatIsHeldShowsThePast" in output, "it must not be skipped"
+        assert await proxy.faults() == [("closed", "fired")]
 
 
 PLANTED = """
@@ -453,7 +361,7 @@ async def mitmdump(scene: Scene, folder: Path, *arguments: str) -> AsyncIterator
     )  # fmt: skip
     async with running(argv, folder) as process:
         found: dict[str, str] = {}
-        async with asyncio.timeout(LIMIT_SECONDS):
+        async with limited():
             while len(found) < 2:
                 line = (await stdout_of(process).readline()).decode()
                 assert line, (await process.communicate())[1].decode()
@@ -463,32 +371,25 @@ async def mitmdump(scene: Scene, folder: Path, *arguments: str) -> AsyncIterator
         yield process, Where(f"https://{found['server']}", folder / "mitmproxy-ca-cert.pem", found["control"], "secret")
 
 
-def test_mitmdump_runs_the_same_proxy(lasting: Lasting[Scene], tmp_path: Path) -> None:
-    async def body(scene: Scene, group: asyncio.TaskGroup) -> None:
-        async with mitmdump(scene, tmp_path) as (process, proxy):
-            await is_shown_after_closing(await a_held_watch(scene, proxy, group), proxy)
-            async with a_runner(proxy, tmp_path) as runner:
-                watch = await a_held_watch(scene, proxy, group)
-                runner.kill()
-                await is_shown(watch)
-            process.terminate()
-            assert (await ended(process))[0] == 0
-
-    lasting.play(body)
+async def test_mitmdump_runs_the_same_proxy(scene: Scene, tmp_path: Path) -> None:
+    async with mitmdump(scene, tmp_path) as (process, proxy):
+        await is_shown_after_closing(await a_held_watch(scene, proxy), proxy)
+        async with a_runner(proxy, tmp_path) as runner:
+            watch = await a_held_watch(scene, proxy)
+            runner.kill()
+            await is_shown(watch)
+        process.terminate()
+        assert (await ended(process))[0] == 0
 
 
-def test_mitmdump_ends_when_a_hook_fails(lasting: Lasting[Scene], tmp_path: Path) -> None:
+async def test_mitmdump_ends_when_a_hook_fails(scene: Scene, tmp_path: Path) -> None:
     (tmp_path / "planted.py").write_text(PLANTED)
-
-    async def body(scene: Scene, _: asyncio.TaskGroup) -> None:
-        async with mitmdump(scene, tmp_path, "-s", str(tmp_path / "planted.py")) as (process, proxy):
-            client = Connection(proxy.server, proxy.ca_file, scene.plane.tokens[CONTROLLER])
-            await client.open()
-            await client.ask("GET", "/api/v1/pods")
-            client.abort()
-            assert (await ended(process))[0] == BROKEN
-
-    lasting.play(body)
+    async with mitmdump(scene, tmp_path, "-s", str(tmp_path / "planted.py")) as (process, proxy):
+        client = Connection(proxy.server, proxy.ca_file, scene.plane.tokens[CONTROLLER])
+        await client.open()
+        await client.ask("GET", "/api/v1/pods")
+        client.abort()
+        assert (await ended(process))[0] == BROKEN
 
 
 @pytest.mark.parametrize(

@@ -6,151 +6,114 @@ from staleproof.core.entry import Answered, Asked, Closed, Delivered, Dropped, F
 from staleproof.core.fault import DelayStream, DropBookmarks, HideOwnWrite, HoldStream, OwnWrite, SeverStream
 
 from .proxy_client import until
-from .proxy_stage import Stage, Theatre
-from .proxy_stage import theatre as theatre
+from .proxy_stage import Stage, named, numbered
 
 
-def test_a_hold_keeps_everything_until_the_release_and_then_in_order(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        watch = await stage.watch(await stage.revision())
-        await stage.create("before")
-        await watch.until(1)
-        await stage.play(HoldStream(resource="configmaps"))
-        names = [f"held-{number}" for number in range(5)]
-        for name in names:
-            await stage.create(name)
-        await until(lambda: len(stage.of(Withheld)) == 5)
-        await (await stage.connection()).call("GET", stage.path)  # what left before this answer has arrived
-        assert [name for _, name in watch.events] == ["before"]
-        await stage.proxy.release()
-        await watch.until(6)
-        assert [name for _, name in watch.events] == ["before", *names]
-        await stage.told()
-        assert [entry.name for entry in stage.of(Delivered)] == ["before", *names]
-        assert [entry.fault for entry in stage.of(FaultFired)] == [0]
-
-    theatre.play(body)
+async def test_a_hold_keeps_everything_until_the_release_and_then_in_order(stage: Stage) -> None:
+    watch = await stage.watch()
+    await stage.create("before")
+    await watch.until(1)
+    await stage.play(HoldStream(resource="configmaps"))
+    names = numbered("held", 5)
+    for name in names:
+        await stage.create(name)
+    await until(lambda: len(stage.of(Withheld)) == 5)
+    await (await stage.connection()).call("GET", stage.path)  # what left before this answer has arrived
+    assert watch.names == ["before"]
+    await stage.proxy.release()
+    await watch.until(6)
+    assert watch.names == ["before", *names]
+    await stage.told()
+    assert [entry.name for entry in stage.of(Delivered)] == ["before", *names]
+    assert [entry.fault for entry in stage.of(FaultFired)] == [0]
 
 
-def test_a_release_by_relist_answers_410_until_the_client_lists(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        start = await stage.revision()
-        watch = await stage.watch(start)
-        await stage.play(HoldStream(resource="configmaps", release="relist"))
-        await stage.create("held")
-        await until(lambda: len(stage.of(Withheld)) == 1)
-        await stage.proxy.release()
+async def test_a_release_by_relist_answers_410_until_the_client_lists(stage: Stage) -> None:
+    start = await stage.revision()
+    watch = await stage.watch(start)
+    await stage.play(HoldStream(resource="configmaps", release="relist"))
+    await stage.create("held")
+    await until(lambda: len(stage.of(Withheld)) == 1)
+    await stage.proxy.release()
+    assert await watch.ended() == "clean"
+    for _ in range(3):
+        (line,) = watch.lines
+        status = json.loads(line)["object"]
+        assert (json.loads(line)["type"], status["code"], status["reason"]) == ("ERROR", 410, "Expired")
+        watch = await stage.watch(start, on=watch.connection)
         assert await watch.ended() == "clean"
-        for _ in range(3):
-            (line,) = watch.lines
-            status = json.loads(line)["object"]
-            assert (json.loads(line)["type"], status["code"], status["reason"]) == ("ERROR", 410, "Expired")
-            watch = await stage.watch(start, on=watch.connection)
-            assert await watch.ended() == "clean"
-        client = watch.connection
-        _, found = await client.call("GET", stage.path)
-        watch = await stage.watch(found["metadata"]["resourceVersion"], on=client)
-        await stage.create("after")
-        await watch.until(1)
-        assert watch.events == [("ADDED", "after")]
-        await stage.told()
-        assert [entry.how for entry in stage.of(Closed)] == ["expired"] * 4
-        assert stage.of(Closed)[0].discarded == 1
-
-    theatre.play(body)
+    client = watch.connection
+    _, found = await client.call("GET", stage.path)
+    watch = await stage.watch(found["metadata"]["resourceVersion"], on=client)
+    await stage.create("after")
+    await watch.until(1)
+    assert watch.events == [("ADDED", "after")]
+    await stage.told()
+    assert [entry.how for entry in stage.of(Closed)] == ["expired"] * 4
+    assert stage.of(Closed)[0].discarded == 1
 
 
-def test_an_expire_that_is_commanded_ends_every_stream_of_the_resource(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        watches = [await stage.watch(await stage.revision()) for _ in range(3)]
-        assert await stage.proxy.expire("configmaps") == 3
-        assert await stage.proxy.expire("pods") == 0
-        for watch in watches:
-            assert await watch.ended() == "clean"
-            assert json.loads(watch.lines[-1])["object"]["code"] == 410
-
-    theatre.play(body)
-
-
-def test_an_own_write_is_hidden_from_the_moment_before_it_happens(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        watch = await stage.watch(await stage.revision())
-        await stage.play(HideOwnWrite(resource="configmaps", write=OwnWrite("create", 2)))
-        client = await stage.connection()
-        await client.call("POST", stage.path, {"metadata": {"name": "seen"}})
-        await watch.until(1)
-        for number in range(10):
-            await client.call("POST", stage.path, {"metadata": {"name": f"hidden-{number}"}})
-        await until(lambda: len(stage.of(Withheld)) == 10)
-        await client.call("GET", stage.path)
-        assert watch.events == [("ADDED", "seen")]
-        await stage.told()
-        # The fault opens after the request has come and before it is answered, thus before it was forwarded.
-        kinds = [type(entry) for entry in stage.entries if isinstance(entry, Asked | FaultOpened | Answered)]
-        assert kinds[:5] == [Asked, Answered, Asked, FaultOpened, Answered]
-        await stage.proxy.release()
-        await watch.until(11)
-
-    theatre.play(body)
-
-
-def test_a_delay_keeps_each_frame_for_its_time(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        watch = await stage.watch(await stage.revision())
-        await stage.play(DelayStream(resource="configmaps", by_seconds=0.2))
-        for number in range(5):
-            await stage.create(f"late-{number}")
-        await watch.until(5)
-        await until(lambda: len(stage.of(Delivered)) == 5)
-        waited = [left.at - came.at for came, left in zip(stage.of(Withheld), stage.of(Delivered), strict=True)]
-        assert min(waited) >= 0.2
-        assert [name for _, name in watch.events] == [f"late-{number}" for number in range(5)]
-
-    theatre.play(body)
-
-
-def test_a_clean_end_leaves_the_connection_usable(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        start = await stage.revision()
-        watch = await stage.watch(start)
-        await stage.play(SeverStream(resource="configmaps", how="clean", nth=2))
-        await stage.create("passes")
-        await stage.create("severs")
+async def test_an_expire_command_ends_every_stream_of_the_resource(stage: Stage) -> None:
+    watches = [await stage.watch() for _ in range(3)]
+    assert await stage.proxy.expire("configmaps") == 3
+    assert await stage.proxy.expire("pods") == 0
+    for watch in watches:
         assert await watch.ended() == "clean"
-        assert watch.events == [("ADDED", "passes")]
-        assert (await watch.connection.call("GET", stage.path))[0] == 200
-        await stage.told()
-        assert [(entry.how, entry.fault) for entry in stage.of(Closed)] == [("clean", 0)]
-
-    theatre.play(body)
+        assert json.loads(watch.lines[-1])["object"]["code"] == 410
 
 
-def test_a_reset_is_a_reset_on_the_wire(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        watch = await stage.watch(await stage.revision())
-        other = await stage.connection()
-        await stage.play(SeverStream(resource="configmaps", how="reset"))
-        assert await watch.ended() == "reset"
-        await until(lambda: len(stage.of(Closed)) == 1)
-        assert [(entry.how, entry.fault) for entry in stage.of(Closed)] == [("reset", 0)]
-        assert (await other.call("GET", stage.path))[0] == 200
+async def test_an_own_write_is_hidden_from_the_moment_before_it_happens(stage: Stage) -> None:
+    watch = await stage.watch()
+    await stage.play(HideOwnWrite(resource="configmaps", write=OwnWrite("create", 2)))
+    client = await stage.connection()
+    await client.call("POST", stage.path, named("seen"))
+    await watch.until(1)
+    for name in numbered("hidden", 10):
+        await client.call("POST", stage.path, named(name))
+    await until(lambda: len(stage.of(Withheld)) == 10)
+    await client.call("GET", stage.path)
+    assert watch.events == [("ADDED", "seen")]
+    await stage.told()
+    # The fault opens between the request and its answer, and so before the request is forwarded.
+    kinds = [type(entry) for entry in stage.entries if isinstance(entry, Asked | FaultOpened | Answered)]
+    assert kinds[:5] == [Asked, Answered, Asked, FaultOpened, Answered]
+    await stage.proxy.release()
+    await watch.until(11)
 
-    theatre.play(body)
+
+async def test_a_delay_keeps_each_frame_for_its_time(stage: Stage) -> None:
+    watch = await stage.watch()
+    await stage.play(DelayStream(resource="configmaps", by_seconds=0.2))
+    await stage.create_each(*numbered("late", 5))
+    await watch.until(5)
+    await until(lambda: len(stage.of(Delivered)) == 5)
+    waited = [left.at - came.at for came, left in zip(stage.of(Withheld), stage.of(Delivered), strict=True)]
+    assert min(waited) >= 0.2
+    assert watch.names == numbered("late", 5)
 
 
-def test_bookmarks_are_dropped_and_nothing_else(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        start = await stage.revision()
-        await stage.play(DropBookmarks(resource="configmaps"))
-        # The API server sends a bookmark about two seconds before the time is over.
-        query = "&allowWatchBookmarks=true&timeoutSeconds=4"
-        direct, proxied = await stage.watch(start, direct=True, query=query), await stage.watch(start, query=query)
-        await stage.create("sample")
-        assert [await direct.ended(), await proxied.ended()] == ["clean", "clean"]
-        assert "BOOKMARK" in [kind for kind, _ in direct.events]
-        assert proxied.events == [("ADDED", "sample")]
-        await stage.told()
-        assert [(entry.type, entry.fault) for entry in stage.of(Dropped)][:1] == [("BOOKMARK", 0)]
-        assert [entry.fault for entry in stage.of(FaultFired)] == [0]
+async def test_a_clean_end_leaves_the_connection_usable(stage: Stage) -> None:
+    start = await stage.revision()
+    watch = await stage.watch(start)
+    await stage.play(SeverStream(resource="configmaps", how="clean", nth=2))
+    await stage.create_each("passes", "severs")
+    assert await watch.ended() == "clean"
+    assert watch.events == [("ADDED", "passes")]
+    assert (await watch.connection.call("GET", stage.path))[0] == 200
+    await stage.told()
+    assert [(entry.how, entry.fault) for entry in stage.of(Closed)] == [("clean", 0)]
 
-    theatre.play(body)
+
+async def test_bookmarks_are_dropped_and_nothing_else(stage: Stage) -> None:
+    start = await stage.revision()
+    await stage.play(DropBookmarks(resource="configmaps"))
+    # The API server sends a bookmark about two seconds before the time is over.
+    query = "&allowWatchBookmarks=true&timeoutSeconds=4"
+    direct, proxied = await stage.watch(start, direct=True, query=query), await stage.watch(start, query=query)
+    await stage.create("sample")
+    assert [await direct.ended(), await proxied.ended()] == ["clean", "clean"]
+    assert "BOOKMARK" in [kind for kind, _ in direct.events]
+    assert proxied.events == [("ADDED", "sample")]
+    await stage.told()
+    assert [(entry.type, entry.fault) for entry in stage.of(Dropped)][:1] == [("BOOKMARK", 0)]
+    assert [entry.fault for entry in stage.of(FaultFired)] == [0]

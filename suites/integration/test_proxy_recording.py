@@ -1,81 +1,68 @@
-"""Requests that are not watches: what they asked for and what they were answered is recorded, and who it was that asked."""
+"""Requests that are not watches: the history records what they asked for, what was answered, and which client asked."""
 
 from staleproof.core.entry import Answered, Asked, Listed
 from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER
 
 from .proxy_client import until
 from .proxy_protobuf import MEDIA_TYPE, delete_options
-from .proxy_stage import Stage, Theatre
-from .proxy_stage import theatre as theatre
+from .proxy_stage import Stage, named
 
 
-def test_requests_are_recorded_with_their_answers(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        client = await stage.connection()
-        _, made = await client.call("POST", stage.path, {"metadata": {"generateName": "sample-"}})
-        meta = made["metadata"]
-        await client.call("GET", f"{stage.path}/{meta['name']}")
-        await client.call("GET", f"{stage.path}?labelSelector=a%3Db")
-        await client.call("GET", f"{stage.path}?limit=1")
-        wrong = {"preconditions": {"uid": "another", "resourceVersion": "1"}}
-        assert (await client.call("DELETE", f"{stage.path}/{meta['name']}", wrong))[0] == 409
-        right = {"preconditions": {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}}
-        assert (await client.call("DELETE", f"{stage.path}/{meta['name']}", right))[0] == 200
-        await until(lambda: len(stage.of(Answered)) == 4 and len(stage.of(Listed)) == 2)
-        asked, answered = stage.of(Asked), {entry.request: entry for entry in stage.of(Answered)}
-        assert [entry.verb for entry in asked] == ["create", "get", "list", "list", "delete", "delete"]
-        assert {(entry.client, entry.resource, entry.namespace) for entry in asked} == {
-            ("controller", "configmaps", stage.namespace)
-        }
-        assert [(entry.precondition_uid, entry.precondition_revision) for entry in asked[4:]] == [
-            ("another", "1"),
-            (meta["uid"], meta["resourceVersion"]),
-        ]
-        created = answered[asked[0].request]
-        assert (created.outcome, created.code, created.name, created.uid) == ("ok", 201, meta["name"], meta["uid"])
-        assert created.revision == int(meta["resourceVersion"])
-        assert [(answered[entry.request].outcome, answered[entry.request].code) for entry in asked[4:]] == [
-            ("fail", 409),
-            ("ok", 200),
-        ]
-        assert answered[asked[4].request].reason == "Conflict"
-        selected, whole = stage.of(Listed)
-        assert (selected.selector, selected.items, selected.request) == ("a=b", (), asked[2].request)
-        assert [(item.name, item.uid, item.revision) for item in whole.items] == [(created.name, created.uid, created.revision)]
-
-    theatre.play(body)
+async def test_requests_are_recorded_with_their_answers(stage: Stage) -> None:
+    client = await stage.connection()
+    _, made = await client.call("POST", stage.path, {"metadata": {"generateName": "sample-"}})
+    meta = made["metadata"]
+    await client.call("GET", f"{stage.path}/{meta['name']}")
+    await client.call("GET", f"{stage.path}?labelSelector=a%3Db")
+    await client.call("GET", f"{stage.path}?limit=1")
+    wrong = {"preconditions": {"uid": "another", "resourceVersion": "1"}}
+    assert (await client.call("DELETE", f"{stage.path}/{meta['name']}", wrong))[0] == 409
+    right = {"preconditions": {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}}
+    assert (await client.call("DELETE", f"{stage.path}/{meta['name']}", right))[0] == 200
+    await until(lambda: len(stage.of(Answered)) == 4 and len(stage.of(Listed)) == 2)
+    asked, answered = stage.of(Asked), {entry.request: entry for entry in stage.of(Answered)}
+    assert [entry.verb for entry in asked] == ["create", "get", "list", "list", "delete", "delete"]
+    assert {(entry.client, entry.resource, entry.namespace) for entry in asked} == {("controller", "configmaps", stage.namespace)}
+    assert [(entry.precondition_uid, entry.precondition_revision) for entry in asked[4:]] == [
+        ("another", "1"),
+        (meta["uid"], meta["resourceVersion"]),
+    ]
+    created = answered[asked[0].request]
+    assert (created.outcome, created.code, created.name, created.uid) == ("ok", 201, meta["name"], meta["uid"])
+    assert created.revision == int(meta["resourceVersion"])
+    assert [(answered[entry.request].outcome, answered[entry.request].code) for entry in asked[4:]] == [
+        ("fail", 409),
+        ("ok", 200),
+    ]
+    assert answered[asked[4].request].reason == "Conflict"
+    selected, whole = stage.of(Listed)
+    assert (selected.selector, selected.items, selected.request) == ("a=b", (), asked[2].request)
+    assert [(item.name, item.uid, item.revision) for item in whole.items] == [(created.name, created.uid, created.revision)]
 
 
-def test_clients_are_told_apart_by_their_tokens(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        for token in (stage.plane.tokens[CONTROLLER], stage.plane.tokens[RUNNER], "nobody's"):
-            client = await stage.connection(token=token)
-            await client.call("GET", stage.path)
-        await until(lambda: len(stage.of(Asked)) == 3 and len(stage.of(Answered)) == 1)
-        assert [entry.client for entry in stage.of(Asked)] == ["controller", RUNNER, "unknown"]
-        assert [entry.code for entry in stage.of(Answered)] == [401]
-
-    theatre.play(body)
+async def test_clients_are_told_apart_by_their_tokens(stage: Stage) -> None:
+    for token in (stage.plane.tokens[CONTROLLER], stage.plane.tokens[RUNNER], "nobody's"):
+        client = await stage.connection(token=token)
+        await client.call("GET", stage.path)
+    await until(lambda: len(stage.of(Asked)) == 3 and len(stage.of(Answered)) == 1)
+    assert [entry.client for entry in stage.of(Asked)] == ["controller", RUNNER, "unknown"]
+    assert [entry.code for entry in stage.of(Answered)] == [401]
 
 
-def test_preconditions_are_recorded_whatever_the_delete_is_written_in(theatre: Theatre) -> None:
-    """Typed client-go clients write them in protobuf: a delete that names its incarnation must not pass for one that does not."""
-
-    async def body(stage: Stage) -> None:
-        client = await stage.connection()
-        _, made = await client.call("POST", stage.path, {"metadata": {"name": "sample"}})
-        uid, revision = made["metadata"]["uid"], made["metadata"]["resourceVersion"]
-        for options, code in (
-            (delete_options(uid="another"), 409),
-            (delete_options(revision="1"), 409),
-            (delete_options(uid=uid, revision=revision), 200),
-        ):
-            assert (await client.call("DELETE", f"{stage.path}/sample", options, Content_Type=MEDIA_TYPE))[0] == code
-        await stage.told()
-        assert [(entry.precondition_uid, entry.precondition_revision) for entry in stage.of(Asked) if entry.verb == "delete"] == [
-            ("another", ""),
-            ("", "1"),
-            (uid, revision),
-        ]
-
-    theatre.play(body)
+async def test_preconditions_are_recorded_from_protobuf_too(stage: Stage) -> None:
+    """Typed client-go clients write protobuf: a delete that names an incarnation must not be taken for one that names none."""
+    client = await stage.connection()
+    _, made = await client.call("POST", stage.path, named("sample"))
+    uid, revision = made["metadata"]["uid"], made["metadata"]["resourceVersion"]
+    for options, code in (
+        (delete_options(uid="another"), 409),
+        (delete_options(revision="1"), 409),
+        (delete_options(uid=uid, revision=revision), 200),
+    ):
+        assert (await client.call("DELETE", f"{stage.path}/sample", options, Content_Type=MEDIA_TYPE))[0] == code
+    await stage.told()
+    assert [(entry.precondition_uid, entry.precondition_revision) for entry in stage.of(Asked) if entry.verb == "delete"] == [
+        ("another", ""),
+        ("", "1"),
+        (uid, revision),
+    ]

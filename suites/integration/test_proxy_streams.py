@@ -1,4 +1,4 @@
-"""Watches through the proxy: the same bytes as without it, however they are asked for and whenever clients come and go."""
+"""Watches through the proxy carry the same bytes as without it, however they are asked for and whenever clients come and go."""
 
 import itertools
 
@@ -7,35 +7,29 @@ import pytest
 from staleproof.core.entry import Closed, Delivered, Opened, Withheld
 from staleproof.core.fault import Expire, HoldStream, SeverStream
 
-from .proxy_client import until
-from .proxy_stage import Stage, Theatre
-from .proxy_stage import theatre as theatre
+from .proxy_client import WATCH_LIST, until
+from .proxy_stage import Stage, numbered
 
 
-@pytest.mark.parametrize("query", ["", "&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"])
-def test_a_watch_without_faults_is_the_same_byte_for_byte(theatre: Theatre, query: str) -> None:
-    async def body(stage: Stage) -> None:
-        await stage.create("first")
-        start = await stage.revision()
-        direct, proxied = await stage.watch(start, direct=True, query=query), await stage.watch(start, query=query)
-        for watch in (direct, proxied):
-            await watch.until(2 * bool(query))  # the initial events and the bookmark that ends them
-        await stage.create("small")
-        await stage.create("large", size=900_000)
-        for number in range(20):
-            await stage.api.call(
-                "PATCH", f"{stage.path}/small", {"data": {"n": str(number)}}, content_type="application/merge-patch+json"
-            )
-        await stage.api.call("DELETE", f"{stage.path}/large")
-        count = 23 + bool(query)
-        await until(lambda: len(direct.changes) == len(proxied.changes) == count)
-        await stage.told()
-        assert proxied.changes == direct.changes
-        assert proxied.lines[:2] == direct.lines[:2]
-        assert len([entry for entry in stage.of(Delivered) if entry.type != "BOOKMARK"]) == len(direct.changes)
-        assert stage.of(Withheld) == []
-
-    theatre.play(body)
+@pytest.mark.parametrize("query", ["", WATCH_LIST])
+async def test_a_watch_without_faults_is_the_same_byte_for_byte(stage: Stage, query: str) -> None:
+    await stage.create("first")
+    start = await stage.revision()
+    direct, proxied = await stage.watch(start, direct=True, query=query), await stage.watch(start, query=query)
+    for watch in (direct, proxied):
+        await watch.until(2 * bool(query))  # the initial events and the bookmark that ends them
+    await stage.create("small")
+    await stage.create("large", size=900_000)
+    for number in range(20):
+        await stage.change("small", data={"n": str(number)})
+    await stage.delete("large")
+    count = 23 + bool(query)
+    await until(lambda: len(direct.changes) == len(proxied.changes) == count)
+    await stage.told()
+    assert proxied.changes == direct.changes
+    assert proxied.lines[:2] == direct.lines[:2]
+    assert len([entry for entry in stage.of(Delivered) if entry.type != "BOOKMARK"]) == len(direct.changes)
+    assert stage.of(Withheld) == []
 
 
 @pytest.mark.parametrize(
@@ -50,61 +44,50 @@ def test_a_watch_without_faults_is_the_same_byte_for_byte(theatre: Theatre, quer
         "/watch/namespaces/{}/configmaps/sample?resourceVersion={}",
     ],
 )
-def test_whatever_the_api_server_takes_for_a_watch_is_one(theatre: Theatre, target: str) -> None:
-    """apimachinery pkg/runtime/conversion.go; the prefix is deprecated and still served."""
-
-    async def body(stage: Stage) -> None:
-        start = await stage.revision()
-        watch = await stage.watch_at("/api/v1" + target.format(stage.namespace, start))
-        await stage.play(HoldStream(resource="configmaps"))
-        await stage.create("sample")
-        await until(lambda: len(stage.of(Withheld)) == 1)
-        assert watch.lines == []
-        await stage.proxy.release()
-        await watch.until(1)
-        assert watch.events == [("ADDED", "sample")]
-
-    theatre.play(body)
+async def test_every_form_of_a_watch_is_recognized(stage: Stage, target: str) -> None:
+    """See apimachinery pkg/runtime/conversion.go; the prefix is deprecated and still served."""
+    start = await stage.revision()
+    watch = await stage.watch_at("/api/v1" + target.format(stage.namespace, start))
+    await stage.play(HoldStream(resource="configmaps"))
+    await stage.create("sample")
+    await until(lambda: len(stage.of(Withheld)) == 1)
+    assert watch.lines == []
+    await stage.proxy.release()
+    await watch.until(1)
+    assert watch.events == [("ADDED", "sample")]
 
 
-def test_a_client_that_leaves_during_a_hold_frees_the_stream(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        watch = await stage.watch(await stage.revision())
-        await stage.play(HoldStream(resource="configmaps"))
-        for number in range(3):
-            await stage.create(f"held-{number}")
-        await until(lambda: len(stage.of(Withheld)) == 3)
-        assert await stage.open_streams() == [("configmaps", 3)]
-        watch.connection.abort()
-        await until(lambda: len(stage.of(Closed)) == 1)
-        assert [(entry.how, entry.discarded) for entry in stage.of(Closed)] == [("client", 3)]
-        assert await stage.open_streams() == []
-
-    theatre.play(body)
+async def test_a_client_that_leaves_during_a_hold_frees_the_stream(stage: Stage) -> None:
+    watch = await stage.watch()
+    await stage.play(HoldStream(resource="configmaps"))
+    await stage.create_each(*numbered("held", 3))
+    await until(lambda: len(stage.of(Withheld)) == 3)
+    assert [(stream["resource"], stream["held"]) for stream in await stage.streams()] == [("configmaps", 3)]
+    watch.connection.abort()
+    await until(lambda: len(stage.of(Closed)) == 1)
+    assert [(entry.how, entry.discarded) for entry in stage.of(Closed)] == [("client", 3)]
+    assert await stage.streams() == []
 
 
-def test_many_watches_on_one_connection_whatever_becomes_of_each(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        await stage.create("sample")
-        start = await stage.revision()
-        client = await stage.connection()
-        for turn in itertools.islice(itertools.cycle(["refused", "severed", "finished", "expired", "read"]), 50):
-            if turn == "refused":
-                status, answer = await client.call("GET", f"{stage.path}?watch=1&sendInitialEvents=true")
-                assert (status, answer["reason"]) == (422, "Invalid")  # without resourceVersionMatch
-            elif turn == "finished":
-                watch = await stage.watch(start, on=client, query="&timeoutSeconds=1")
-                assert (await watch.ended(), watch.events) == ("clean", [])
-            elif turn == "read":
-                await client.call("GET", stage.path)
-            else:
-                fault = SeverStream(resource="configmaps") if turn == "severed" else Expire(resource="configmaps")
-                watch = await stage.watch(start, on=client)
-                await stage.play(fault)
-                assert await watch.ended() == "clean"
-                assert len(watch.lines) == (turn == "expired")
-        await stage.told()
-        assert len(stage.of(Closed)) == 30
-        assert len(stage.of(Opened)) == 30 + len([entry for entry in stage.of(Opened) if entry.since is not None])
-
-    theatre.play(body)
+async def test_one_connection_carries_many_watches_however_each_ends(stage: Stage) -> None:
+    await stage.create("sample")
+    start = await stage.revision()
+    client = await stage.connection()
+    for turn in itertools.islice(itertools.cycle(["refused", "severed", "finished", "expired", "read"]), 50):
+        if turn == "refused":
+            status, answer = await client.call("GET", f"{stage.path}?watch=1&sendInitialEvents=true")
+            assert (status, answer["reason"]) == (422, "Invalid")  # without resourceVersionMatch
+        elif turn == "finished":
+            watch = await stage.watch(start, on=client, query="&timeoutSeconds=1")
+            assert (await watch.ended(), watch.events) == ("clean", [])
+        elif turn == "read":
+            await client.call("GET", stage.path)
+        else:
+            fault = SeverStream(resource="configmaps") if turn == "severed" else Expire(resource="configmaps")
+            watch = await stage.watch(start, on=client)
+            await stage.play(fault)
+            assert await watch.ended() == "clean"
+            assert len(watch.lines) == (turn == "expired")
+    await stage.told()
+    assert len(stage.of(Closed)) == 30
+    assert len(stage.of(Opened)) == 30 + len([entry for entry in stage.of(Opened) if entry.since is not None])

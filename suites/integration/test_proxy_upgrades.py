@@ -13,56 +13,48 @@ import aiohttp
 from staleproof.core.entry import Asked, Broke
 from staleproof.drive.cluster.control_plane import CONTROLLER
 
-from .proxy_client import LIMIT_SECONDS, trusting, until
-from .proxy_stage import Stage, Theatre
-from .proxy_stage import theatre as theatre
+from .proxy_client import LIMIT_SECONDS, MERGE, trusting, until
+from .proxy_stage import Stage, named
 
 
-def test_a_watch_over_websocket_passes_and_is_told(theatre: Theatre) -> None:
-    """An upgraded connection is passed on untouched; a watch in it cannot be held, and the trial must know that."""
-
-    async def body(stage: Stage) -> None:
-        start = await stage.revision()
-        tls, token = trusting(stage.proxy.ca_file), stage.plane.tokens[CONTROLLER]
-        url = f"{stage.proxy.server.replace('https', 'wss')}{stage.path}?watch=1&resourceVersion={start}"
-        async with (
-            aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as session,
-            session.ws_connect(url, ssl=tls, origin=stage.proxy.server) as socket_,
-        ):
-            await stage.create("sample")
-            frame = json.loads(await socket_.receive_str(timeout=LIMIT_SECONDS))
-            assert (frame["type"], frame["object"]["metadata"]["name"]) == ("ADDED", "sample")
-        await until(lambda: len(stage.of(Broke)) == 1)
-        assert "WebSocket" in stage.of(Broke)[0].why
-
-    theatre.play(body)
+async def test_a_watch_over_websocket_passes_and_is_reported(stage: Stage) -> None:
+    """An upgraded connection is passed on untouched. A watch in it cannot be held, and the trial must know that."""
+    start = await stage.revision()
+    tls, token = trusting(stage.proxy.ca_file), stage.plane.tokens[CONTROLLER]
+    url = f"{stage.proxy.server.replace('https', 'wss')}{stage.path}?watch=1&resourceVersion={start}"
+    async with (
+        aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as session,
+        session.ws_connect(url, ssl=tls, origin=stage.proxy.server) as socket_,
+    ):
+        await stage.create("sample")
+        frame = json.loads(await socket_.receive_str(timeout=LIMIT_SECONDS))
+        assert (frame["type"], frame["object"]["metadata"]["name"]) == ("ADDED", "sample")
+    await until(lambda: len(stage.of(Broke)) == 1)
+    assert "WebSocket" in stage.of(Broke)[0].why
 
 
-def test_exec_and_followed_logs_pass_untouched(theatre: Theatre) -> None:
-    async def body(stage: Stage) -> None:
-        more = asyncio.Event()
-        async with kubelet(stage.proxy.ca_file.with_name("mitmproxy-ca.pem"), more) as port:
-            pod = await pod_on(stage, port)
-            client = await stage.connection()
-            upgrade = {"Upgrade": "SPDY/3.1", "Connection": "Upgrade", "X_Stream_Protocol_Version": "v4.channel.k8s.io"}
-            assert await client.ask("POST", f"{pod}/exec?command=cat&stdin=true&stdout=true", **upgrade) == 101
-            sent = bytes(range(256)) * 1000
-            client.writer.write(sent)
-            assert await client.reader.readexactly(len(sent)) == sent
-            log = await stage.connection()
-            assert await log.ask("GET", f"{pod}/log?follow=true") == 200
-            assert await log.chunk() == b"first\n"  # while the log goes on
-            more.set()
-            assert [await log.chunk(), await log.chunk()] == [b"second\n", b""]
-        await stage.told()
-        assert [entry for entry in stage.entries if isinstance(entry, Asked | Broke)] == []
-
-    theatre.play(body)
+async def test_exec_and_followed_logs_pass_untouched(stage: Stage) -> None:
+    more = asyncio.Event()
+    async with kubelet(stage.proxy.ca_file.with_name("mitmproxy-ca.pem"), more) as port:
+        pod = await pod_on(stage, port)
+        client = await stage.connection()
+        upgrade = {"Upgrade": "SPDY/3.1", "Connection": "Upgrade", "X_Stream_Protocol_Version": "v4.channel.k8s.io"}
+        assert await client.ask("POST", f"{pod}/exec?command=cat&stdin=true&stdout=true", **upgrade) == 101
+        sent = bytes(range(256)) * 1000
+        client.writer.write(sent)
+        assert await client.reader.readexactly(len(sent)) == sent
+        log = await stage.connection()
+        assert await log.ask("GET", f"{pod}/log?follow=true") == 200
+        assert await log.chunk() == b"first\n"  # while the log goes on
+        more.set()
+        assert [await log.chunk(), await log.chunk()] == [b"second\n", b""]
+    await stage.told()
+    assert [entry for entry in stage.entries if isinstance(entry, Asked | Broke)] == []
 
 
 @asynccontextmanager
 async def kubelet(certificate: Path, more: asyncio.Event) -> AsyncIterator[int]:
-    """What kube-apiserver needs behind exec and log: an echo, and a log whose second line comes when it is told to."""
+    """What kube-apiserver needs behind exec and log: an echo, and a log whose second line waits for `more`."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -87,14 +79,14 @@ async def kubelet(certificate: Path, more: asyncio.Event) -> AsyncIterator[int]:
 
 
 async def pod_on(stage: Stage, port: int) -> str:
-    """The path of a pod on a node whose kubelet listens on this port."""
+    """Make a pod on a node whose kubelet listens on this port; its path."""
     node = f"node-{stage.namespace}"
     status = {
         "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
         "daemonEndpoints": {"kubeletEndpoint": {"Port": port}},
     }
-    await stage.api.call("POST", "/api/v1/nodes", {"metadata": {"name": node}})
-    await stage.api.call("PATCH", f"/api/v1/nodes/{node}/status", {"status": status}, content_type="application/merge-patch+json")
+    await stage.api.call("POST", "/api/v1/nodes", named(node))
+    await stage.api.call("PATCH", f"/api/v1/nodes/{node}/status", {"status": status}, content_type=MERGE)
     spec = {"nodeName": node, "containers": [{"name": "main", "image": "sample"}]}
     path = f"/api/v1/namespaces/{stage.namespace}/pods"
     await stage.api.call("POST", path, {"metadata": {"name": "sample"}, "spec": spec})

@@ -10,8 +10,7 @@ import pytest
 from staleproof.core.entry import Answered, Listed, Opened
 
 from .proxy_upstream import CHUNKED, LAST_CHUNK, chunk, says, sized
-from .proxy_wilderness import Play, Wilderness
-from .proxy_wilderness import wilderness as wilderness
+from .proxy_wilderness import Play
 
 BODIES = {
     "not JSON": b"this is not JSON",
@@ -25,18 +24,15 @@ BODIES = {
 
 @pytest.mark.parametrize("data", BODIES.values(), ids=BODIES)
 @pytest.mark.parametrize("name", ["/one", ""], ids=["get", "list"])
-def test_an_answer_that_cannot_be_read_is_passed_on_and_told(wilderness: Wilderness, data: bytes, name: str) -> None:
-    async def body(play: Play) -> None:
-        path = play.expect(says(sized(data)))
-        play.upstream.answers[path + name] = says(sized(data))
-        client = await play.connection()
-        assert await client.ask("GET", path + name) == 200
-        assert await client.body() == data
-        await play.proxy.fence()
-        told = [entry for entry in play.tape.entries if isinstance(entry, Answered | Listed)]
-        assert [(entry.revision, entry.items) for entry in told] == [(None, ())]
-
-    wilderness.play(body)
+async def test_an_unreadable_answer_is_passed_on_and_recorded(play: Play, data: bytes, name: str) -> None:
+    path = play.expect(says(sized(data)))
+    play.upstream.answers[path + name] = says(sized(data))
+    client = await play.connection()
+    assert await client.ask("GET", path + name) == 200
+    assert await client.body() == data
+    await play.proxy.fence()
+    told = [entry for entry in play.tape.entries if isinstance(entry, Answered | Listed)]
+    assert [(entry.revision, entry.items) for entry in told] == [(None, ())]
 
 
 ENCODINGS = {
@@ -48,15 +44,12 @@ ENCODINGS = {
 
 
 @pytest.mark.parametrize("answer", ENCODINGS.values(), ids=ENCODINGS)
-def test_an_answer_that_cannot_be_unpacked_is_passed_on_and_told(wilderness: Wilderness, answer: bytes) -> None:
-    async def body(play: Play) -> None:
-        client = await play.connection()
-        assert await client.ask("GET", play.expect(says(answer))) == 200
-        assert await client.body() == answer.partition(b"\r\n\r\n")[2]
-        await play.proxy.fence()
-        assert len([entry for entry in play.tape.entries if isinstance(entry, Answered | Listed)]) == 1
-
-    wilderness.play(body)
+async def test_an_answer_that_cannot_be_decompressed_is_passed_on_and_recorded(play: Play, answer: bytes) -> None:
+    client = await play.connection()
+    assert await client.ask("GET", play.expect(says(answer))) == 200
+    assert await client.body() == answer.partition(b"\r\n\r\n")[2]
+    await play.proxy.fence()
+    assert len([entry for entry in play.tape.entries if isinstance(entry, Answered | Listed)]) == 1
 
 
 BROKEN_OFF = {
@@ -68,14 +61,11 @@ BROKEN_OFF = {
 
 
 @pytest.mark.parametrize("answer", BROKEN_OFF.values(), ids=BROKEN_OFF)
-def test_an_answer_that_breaks_off_leaves_the_outcome_unknown(wilderness: Wilderness, answer: bytes) -> None:
-    async def body(play: Play) -> None:
-        client = await play.connection()
-        assert await client.ask("POST", play.expect(says(answer)), {"metadata": {"name": "a"}}) == 502
-        await play.proxy.fence()
-        assert [(entry.outcome, entry.code) for entry in play.tape.of(Answered)] == [("unknown", 0)]
-
-    wilderness.play(body)
+async def test_an_answer_that_breaks_off_leaves_the_outcome_unknown(play: Play, answer: bytes) -> None:
+    client = await play.connection()
+    assert await client.ask("POST", play.expect(says(answer)), {"metadata": {"name": "a"}}) == 502
+    await play.proxy.fence()
+    assert [(entry.outcome, entry.code) for entry in play.tape.of(Answered)] == [("unknown", 0)]
 
 
 SENT = {
@@ -88,32 +78,23 @@ SENT = {
 
 @pytest.mark.parametrize(("kind", "encoding", "data"), SENT.values(), ids=SENT)
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
-def test_what_a_client_sends_arrives_byte_for_byte(
-    wilderness: Wilderness, method: str, kind: str, encoding: str, data: bytes
-) -> None:
-    async def body(play: Play) -> None:
-        path = play.expect(says()) + "/one"
-        play.upstream.answers[path] = says(sized(b"{}"))
-        client = await play.connection()
-        status, _ = await client.call(method, path, data, Content_Type=kind, Content_Encoding=encoding)
-        arrived = play.upstream.requests[-1]
-        assert (status, arrived.path, arrived.body == data) == (200, path, True)
-        assert f"content-type: {kind}\r\n".encode() in arrived.head.lower()
-        assert f"content-encoding: {encoding}\r\n".encode() in arrived.head.lower()
-
-    wilderness.play(body)
+async def test_what_a_client_sends_arrives_byte_for_byte(play: Play, method: str, kind: str, encoding: str, data: bytes) -> None:
+    path = play.expect(says()) + "/one"
+    play.upstream.answers[path] = says(sized(b"{}"))
+    client = await play.connection()
+    status, _ = await client.call(method, path, data, Content_Type=kind, Content_Encoding=encoding)
+    arrived = play.upstream.requests[-1]
+    assert (status, arrived.path, arrived.body == data) == (200, path, True)
+    assert f"content-type: {kind}\r\n".encode() in arrived.head.lower()
+    assert f"content-encoding: {encoding}\r\n".encode() in arrived.head.lower()
 
 
 @pytest.mark.parametrize("query", ["?watch=1&resourceVersion=5", ""], ids=["watch", "list"])
-def test_a_head_that_is_too_large_is_the_clients_own_fault(wilderness: Wilderness, query: str) -> None:
+async def test_a_head_that_is_too_large_is_the_clients_own_fault(play: Play, query: str) -> None:
     """An API server answers 431; whoever refuses it here, the proxy goes on."""
-
-    async def body(play: Play) -> None:
-        client = await play.connection()
-        path = play.expect(says(b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\n\r\n"))
-        assert await client.ask("GET", path + query, X_Filler="x" * (2 << 20)) in (400, 431, 502)
-
-    wilderness.play(body)
+    client = await play.connection()
+    path = play.expect(says(b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\n\r\n"))
+    assert await client.ask("GET", path + query, X_Filler="x" * (2 << 20)) in (400, 431, 502)
 
 
 HEADS = {
@@ -126,12 +107,9 @@ HEADS = {
 
 @pytest.mark.parametrize("head", HEADS.values(), ids=HEADS)
 @pytest.mark.parametrize("query", ["?watch=1&resourceVersion=5", ""], ids=["watch", "list"])
-def test_no_answer_at_all_is_a_bad_gateway(wilderness: Wilderness, head: bytes, query: str) -> None:
-    async def body(play: Play) -> None:
-        client = await play.connection()
-        assert await client.ask("GET", play.expect(says(head)) + query) == 502
-        await play.proxy.fence()
-        assert [entry.outcome for entry in play.tape.of(Answered)] == ["unknown"] * (not query)
-        assert [entry for entry in play.tape.entries if isinstance(entry, Opened | Listed)] == []
-
-    wilderness.play(body)
+async def test_no_answer_at_all_is_a_bad_gateway(play: Play, head: bytes, query: str) -> None:
+    client = await play.connection()
+    assert await client.ask("GET", play.expect(says(head)) + query) == 502
+    await play.proxy.fence()
+    assert [entry.outcome for entry in play.tape.of(Answered)] == ["unknown"] * (not query)
+    assert [entry for entry in play.tape.entries if isinstance(entry, Opened | Listed)] == []

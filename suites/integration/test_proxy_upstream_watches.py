@@ -13,8 +13,7 @@ from staleproof.core.entry import Answered, Asked, Closed, Delivered, Opened
 
 from .proxy_client import until
 from .proxy_upstream import CHUNKED, LAST_CHUNK, chunk, says, sized
-from .proxy_wilderness import Play, Wilderness
-from .proxy_wilderness import wilderness as wilderness
+from .proxy_wilderness import Play
 
 
 def event(name: str, revision: int, *, text: str = "") -> bytes:
@@ -39,27 +38,21 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
-def test_a_frame_that_cannot_be_read_is_passed_on_and_told(wilderness: Wilderness, frame: bytes) -> None:
-    async def body(play: Play) -> None:
-        _, watch = await play.watch(says(CHUNKED, chunk(FIRST), chunk(frame), chunk(event("third", 12)), LAST_CHUNK))
-        assert await watch.ended() == "clean"
-        assert b"".join(line + b"\n" for line in watch.lines) == FIRST + frame + event("third", 12)
-        assert await play.recorded(Delivered) == ["ADDED", "UNREADABLE", "ADDED"]
-        assert await play.recorded(Closed) == ["clean"]
-
-    wilderness.play(body)
+async def test_an_unreadable_frame_is_passed_on_and_recorded(play: Play, frame: bytes) -> None:
+    _, watch = await play.watch(says(CHUNKED, chunk(FIRST), chunk(frame), chunk(event("third", 12)), LAST_CHUNK))
+    assert await watch.ended() == "clean"
+    assert b"".join(line + b"\n" for line in watch.lines) == FIRST + frame + event("third", 12)
+    assert await play.recorded(Delivered) == ["ADDED", "UNREADABLE", "ADDED"]
+    assert await play.recorded(Closed) == ["clean"]
 
 
 @pytest.mark.parametrize("size", [5 << 20, 1_000], ids=["in one chunk", "in many"])
-def test_a_line_of_5_mib_passes(wilderness: Wilderness, size: int) -> None:
-    async def body(play: Play) -> None:
-        pieces = [chunk(LARGE[at : at + size]) for at in range(0, len(LARGE), size)]
-        _, watch = await play.watch(says(CHUNKED, b"".join(pieces), LAST_CHUNK))
-        assert await watch.ended() == "clean"
-        assert watch.lines == [LARGE.rstrip()]
-        assert [(entry.type, entry.revision) for entry in play.tape.of(Delivered)] == [("ADDED", 11)]
-
-    wilderness.play(body)
+async def test_a_line_of_5_mib_passes(play: Play, size: int) -> None:
+    pieces = [chunk(LARGE[at : at + size]) for at in range(0, len(LARGE), size)]
+    _, watch = await play.watch(says(CHUNKED, b"".join(pieces), LAST_CHUNK))
+    assert await watch.ended() == "clean"
+    assert watch.lines == [LARGE.rstrip()]
+    assert [(entry.type, entry.revision) for entry in play.tape.of(Delivered)] == [("ADDED", 11)]
 
 
 BREAKS = {
@@ -78,67 +71,54 @@ BREAKS = {
 
 
 @pytest.mark.parametrize("bytes_", BREAKS.values(), ids=BREAKS)
-def test_a_stream_that_breaks_is_cut_and_nothing_after_it_passes(wilderness: Wilderness, bytes_: bytes) -> None:
+async def test_a_stream_that_breaks_is_cut_and_nothing_after_it_passes(play: Play, bytes_: bytes) -> None:
     """No client can tell it from a lost connection: it watches again from the last frame that it has."""
-
-    async def body(play: Play) -> None:
-        _, watch = await play.watch(says(CHUNKED, chunk(FIRST), bytes_))
-        assert await watch.ended() == "cut"
-        assert watch.lines in ([], [FIRST.rstrip()])
-        assert await play.recorded(Delivered) == ["ADDED"] * len(watch.lines)
-        assert await play.recorded(Closed) == ["cut"]
-
-    wilderness.play(body)
+    _, watch = await play.watch(says(CHUNKED, chunk(FIRST), bytes_))
+    assert await watch.ended() == "cut"
+    assert watch.lines in ([], [FIRST.rstrip()])
+    assert await play.recorded(Delivered) == ["ADDED"] * len(watch.lines)
+    assert await play.recorded(Closed) == ["cut"]
 
 
-def test_a_clean_end_in_the_middle_of_a_frame_is_passed_on_as_it_is(wilderness: Wilderness) -> None:
-    async def body(play: Play) -> None:
-        _, watch = await play.watch(says(CHUNKED, chunk(FIRST), chunk(SECOND[:20]), LAST_CHUNK))
-        assert await watch.ended() == "clean"
-        assert (watch.lines, watch.rest) == ([FIRST.rstrip()], SECOND[:20])
-        assert await play.recorded(Delivered) == ["ADDED"]
-        assert await play.recorded(Closed) == ["clean"]
-
-    wilderness.play(body)
+async def test_a_clean_end_in_the_middle_of_a_frame_is_passed_on_as_it_is(play: Play) -> None:
+    _, watch = await play.watch(says(CHUNKED, chunk(FIRST), chunk(SECOND[:20]), LAST_CHUNK))
+    assert await watch.ended() == "clean"
+    assert (watch.lines, watch.rest) == ([FIRST.rstrip()], SECOND[:20])
+    assert await play.recorded(Delivered) == ["ADDED"]
+    assert await play.recorded(Closed) == ["clean"]
 
 
-def test_silence_after_the_head_lasts_as_long_as_upstream_wants(wilderness: Wilderness) -> None:
+async def test_silence_after_the_head_lasts_as_long_as_upstream_wants(play: Play) -> None:
     silent = asyncio.Event()
 
     async def script(writer: asyncio.StreamWriter) -> None:
         writer.write(CHUNKED)
         await silent.wait()
 
-    async def body(play: Play) -> None:
-        status, watch = await play.watch(script)
-        await until(lambda: len(play.tape.of(Opened)) == 1)
-        assert (status, watch.ending) == (200, "")
-        silent.set()
-        assert await watch.ended() == "cut"
-        assert (watch.lines, await play.recorded(Closed)) == ([], ["cut"])
-
-    wilderness.play(body)
+    status, watch = await play.watch(script)
+    await until(lambda: len(play.tape.of(Opened)) == 1)
+    assert (status, watch.ending) == (200, "")
+    silent.set()
+    assert await watch.ended() == "cut"
+    assert (watch.lines, await play.recorded(Closed)) == ([], ["cut"])
 
 
-def test_a_client_may_leave_an_upstream_that_says_nothing(wilderness: Wilderness) -> None:
+async def test_a_client_may_leave_an_upstream_that_says_nothing(play: Play) -> None:
     left = asyncio.Event()
 
     async def script(writer: asyncio.StreamWriter) -> None:
         await left.wait()
 
-    async def body(play: Play) -> None:
-        for query in ("?watch=1", ""):
-            client = await play.connection()
-            path = play.expect(script)
-            await client.send("GET", path + query)
-            await play.arrival_at(path)
-            client.abort()
-        await until(lambda: len(play.tape.of(Answered)) == 1)
-        assert play.tape.of(Answered)[0].outcome == "unknown"
-        assert (play.tape.of(Opened), len(play.tape.of(Asked))) == ([], 1)
-        left.set()
-
-    wilderness.play(body)
+    for query in ("?watch=1", ""):
+        client = await play.connection()
+        path = play.expect(script)
+        await client.send("GET", path + query)
+        await play.arrival_at(path)
+        client.abort()
+    await until(lambda: len(play.tape.of(Answered)) == 1)
+    assert play.tape.of(Answered)[0].outcome == "unknown"
+    assert (play.tape.of(Opened), len(play.tape.of(Asked))) == ([], 1)
+    left.set()
 
 
 NOT_CHUNKED = {
@@ -150,18 +130,14 @@ NOT_CHUNKED = {
 
 
 @pytest.mark.parametrize("answer", NOT_CHUNKED.values(), ids=NOT_CHUNKED)
-def test_a_watch_that_is_not_chunked_json_does_not_pass_unseen(wilderness: Wilderness, answer: bytes) -> None:
+async def test_a_watch_that_is_not_chunked_json_does_not_pass_unrecorded(play: Play, answer: bytes) -> None:
     """A fault could not hold it: it is recorded like any other, or refused."""
-
-    async def body(play: Play) -> None:
-        client = await play.connection()
-        status = await client.ask("GET", f"{play.expect(says(answer))}?watch=1&resourceVersion=5")
-        if status == 200:
-            assert await client.body() == FIRST + SECOND
-            assert await play.recorded(Delivered) == ["ADDED", "ADDED"]
-        assert status in (200, 502)
-
-    wilderness.play(body)
+    client = await play.connection()
+    status = await client.ask("GET", f"{play.expect(says(answer))}?watch=1&resourceVersion=5")
+    if status == 200:
+        assert await client.body() == FIRST + SECOND
+        assert await play.recorded(Delivered) == ["ADDED", "ADDED"]
+    assert status in (200, 502)
 
 
 REFUSALS = {
@@ -172,29 +148,21 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("answer", REFUSALS.values(), ids=REFUSALS)
-def test_a_watch_that_is_refused_without_json_is_refused(wilderness: Wilderness, answer: bytes) -> None:
+async def test_a_watch_that_is_refused_without_json_is_refused(play: Play, answer: bytes) -> None:
     """As a load balancer does."""
-
-    async def body(play: Play) -> None:
-        client = await play.connection()
-        status = await client.ask("GET", f"{play.expect(says(answer))}?watch=1&resourceVersion=5")
-        assert (status, await client.body()) == (503, b"later")
-        assert await play.recorded(Opened) == []
-
-    wilderness.play(body)
+    client = await play.connection()
+    status = await client.ask("GET", f"{play.expect(says(answer))}?watch=1&resourceVersion=5")
+    assert (status, await client.body()) == (503, b"later")
+    assert await play.recorded(Opened) == []
 
 
-def test_a_watch_asks_for_nothing_that_cannot_be_read(wilderness: Wilderness) -> None:
+async def test_a_watch_asks_upstream_for_plain_json(play: Play) -> None:
     """Neither protobuf nor compression, whatever the client says; the rest of its head arrives."""
-
-    async def body(play: Play) -> None:
-        client = await play.connection()
-        target = f"{play.expect(says(CHUNKED, chunk(FIRST), LAST_CHUNK))}?watch=1&resourceVersion=5"
-        fields = {"Accept": "application/vnd.kubernetes.protobuf;stream=watch", "Accept_Encoding": "gzip", "X_Own": "kept"}
-        assert await client.ask("GET", target, **fields) == 200
-        assert await client.body() == FIRST
-        lines = play.upstream.requests[-1].head.lower().split(b"\r\n")
-        assert {b"accept: application/json;stream=watch", b"x-own: kept"} <= set(lines)
-        assert not [line for line in lines if line.startswith((b"accept-encoding", b"x-staleproof"))]
-
-    wilderness.play(body)
+    client = await play.connection()
+    target = f"{play.expect(says(CHUNKED, chunk(FIRST), LAST_CHUNK))}?watch=1&resourceVersion=5"
+    fields = {"Accept": "application/vnd.kubernetes.protobuf;stream=watch", "Accept_Encoding": "gzip", "X_Own": "kept"}
+    assert await client.ask("GET", target, **fields) == 200
+    assert await client.body() == FIRST
+    lines = play.upstream.requests[-1].head.lower().split(b"\r\n")
+    assert {b"accept: application/json;stream=watch", b"x-own: kept"} <= set(lines)
+    assert not [line for line in lines if line.startswith((b"accept-encoding", b"x-staleproof"))]

@@ -117,7 +117,7 @@ def of(entries: History | list[Entry], *kinds: type[Entry]) -> list[Any]:
 # --- a fresh life ----------------------------------------------------------------------------------------------------------------
 
 
-def test_a_fresh_plan_has_a_life_of_its_own(stage: Stage) -> None:
+def test_a_fresh_plan_starts_the_controller_afresh(stage: Stage) -> None:
     stage.use(fixture())
     lives = []
     with stage.seeing() as seen:
@@ -138,7 +138,7 @@ def test_a_fresh_plan_has_a_life_of_its_own(stage: Stage) -> None:
     [([0.0], False, 1.0), ([4.0], True, 2.0), ([1.5, 4.0], True, 2.0), ([1.5, 3.5, 0.0], False, 4.0), ([1e3], False, 1.0)],
     ids=["it had its time", "it may need longer", "and longer still", "and has had that, too", "longer than anybody waits"],
 )
-def test_who_may_need_longer_is_given_it(*, may_need: list[float], ok: bool, at_least: float, stage: Stage) -> None:
+def test_a_controller_that_may_need_longer_gets_the_time(*, may_need: list[float], ok: bool, at_least: float, stage: Stage) -> None:
     """Converged is what the test says: two seconds after it was asked for the first time, or never."""
     stage.use(fixture())
     told, asked = list(may_need), list[float]()
@@ -159,7 +159,7 @@ def test_who_may_need_longer_is_given_it(*, may_need: list[float], ok: bool, at_
     assert ok or settled.why.endswith(" s: not yet")
 
 
-def test_a_run_may_be_told_to_take_its_time(stage: Stage) -> None:
+def test_phases_last_as_long_as_the_run_asks(stage: Stage) -> None:
     stage.use(fixture())
     plan = Plan(scenario="extras", steps=(Apply(object=WIDGET), Touch(target=target(WIDGET))))
     took = lasted(stage.play(plan, lasts=(2.0, 0.0, 1.5)))
@@ -181,7 +181,7 @@ def test_a_heartbeat_changes_a_child_and_is_shown(stage: Stage, nth: int) -> Non
 
 
 @pytest.mark.parametrize("step", [Heartbeat(resource="pods", nth=4), Heartbeat(resource="pods", nth=-4)])
-def test_a_heartbeat_of_nobody_is_the_plans_fault(stage: Stage, step: Heartbeat) -> None:
+def test_a_heartbeat_of_a_missing_child_is_the_plans_fault(stage: Stage, step: Heartbeat) -> None:
     stage.use(fixture())
     with pytest.raises(UsageError, match=f"heartbeat pods number {step.nth}: there are 3 such children"):
         stage.run(Apply(object=WIDGET), step)
@@ -231,27 +231,27 @@ def test_a_correct_controller_reports_its_skips(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("mutant", ["counts_every_sync", "reports_version_ahead"])
-def test_one_that_reports_wrongly_is_found(stage: Stage, mutant: str) -> None:
+def test_a_controller_that_reports_wrongly_is_found(stage: Stage, mutant: str) -> None:
     stage.use(fixture(mutant, "mutants", METRICS_PORT="{metrics_port}"), metrics=URL)
     _, verdict = looked_at(stage)
     assert verdict.outcome is Outcome.FAIL, verdict
 
 
-def test_metrics_that_nobody_asked_for_are_not_read(stage: Stage) -> None:
+def test_metrics_are_not_read_unless_asked_for(stage: Stage) -> None:
     stage.use(fixture(METRICS_PORT="{metrics_port}"))
     history, verdict = looked_at(stage)
     assert not of(history, Metrics)
     assert (verdict.outcome, verdict.why) == (Outcome.NOT_EXERCISED, "the controller's metrics were not read")
 
 
-def test_kube_controller_managers_are_read_over_tls_with_its_token(stage: Stage) -> None:
+def test_metrics_of_kube_controller_manager_are_read_over_tls_with_its_token(stage: Stage) -> None:
     stage.use(kube_controller_manager(OVER_TLS), metrics="https://127.0.0.1:{metrics_port}/metrics")
     history, verdict = looked_at(stage, REPLICA_SET)
     assert verdict.outcome is Outcome.PASS, verdict
     assert of(history, Metrics)
 
 
-def test_every_life_is_read(stage: Stage) -> None:
+def test_metrics_of_every_life_are_read(stage: Stage) -> None:
     stage.use(fixture(METRICS_PORT="{metrics_port}"), metrics=URL)
     steps = (Apply(object=WIDGET), Touch(target=target(WIDGET)), Patch(target=target(WIDGET), patch={"spec": {"content": "new"}}))
     history = stage.run(*steps, faults=(Restart(window=Window(from_step=2), gently=False),))
@@ -262,7 +262,7 @@ def test_every_life_is_read(stage: Stage) -> None:
     assert [at for at in readings if at > started.at]
 
 
-def test_a_url_where_nobody_answers_is_told_at_the_start(stage: Stage) -> None:
+def test_a_silent_metrics_url_is_reported_at_the_start(stage: Stage) -> None:
     stage.use(fixture(), metrics=URL)
     stage.rig.start_seconds, before = START_SECONDS, stage.rig.start_seconds
     with pytest.raises(SetupError) as told:
@@ -274,7 +274,7 @@ def test_a_url_where_nobody_answers_is_told_at_the_start(stage: Stage) -> None:
     assert "Command: " in str(told.value)
 
 
-def test_a_url_that_is_none_is_told_before_anything_starts(stage: Stage) -> None:
+def test_an_invalid_metrics_url_is_reported_before_anything_starts(stage: Stage) -> None:
     stage.use(fixture(), metrics="127.0.0.1:8085")
     with pytest.raises(UsageError, match=r"--controller-metrics: expected a URL as http://127.0.0.1:.*, found '127.0.0.1:8085'"):
         stage.run(Apply(object=WIDGET))
@@ -305,7 +305,7 @@ def test_the_plugins_options_reach_the_runner(suite: Run, tmp_path: Path) -> Non
     assert "1 passed" in done.output, done.output
 
 
-def test_so_do_those_of_the_command(staleproof: Run, tmp_path: Path) -> None:
+def test_the_commands_options_reach_the_runner(staleproof: Run, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_bytes(encode(Plan(scenario="mine", steps=(Apply(object=WIDGET),))))
     crds = f"--crds={MANIFESTS / 'widget-crd.yaml'}"
     done = staleproof("run", "plan.json", COMMAND, READ, "--release-leases=no", crds, folder=tmp_path)

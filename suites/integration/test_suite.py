@@ -12,7 +12,7 @@ REPLICASET = f"--staleproof-samples={MANIFESTS / 'replicaset-sample.yaml'}"
 GUILTY = {"no-duplicate-create": "failed", "no-excess-delete": "failed"}
 NO_OCCASION = {"isolates-objects", "name-reuse", "no-time-travel", "recovers-in-bounded-time"}
 """What cannot be exercised on a controller that reads live and leaves its children to a garbage collector."""
-A_PART = ("-k", "own_writes or status")
+A_PART = ("-k", "own-writes or status")
 """Two of the nine scenarios, where all of them would tell no more."""
 
 

@@ -95,7 +95,7 @@ def test_every_module_of_the_package_is_in_it(installed: Path) -> None:
         ("harness/staleproof", ".", ["py.typed"]),
     ],
 )
-def test_what_it_loads_is_in_it(folder: str, target: str, patterns: list[str], installed: Path) -> None:
+def test_files_loaded_at_run_time_are_in_it(folder: str, target: str, patterns: list[str], installed: Path) -> None:
     for pattern in patterns:
         wanted = sorted((ROOT / folder).glob(pattern))
         assert wanted, pattern
@@ -128,11 +128,11 @@ def test_the_conformance_suite_is_collected_from_anywhere(run: Run) -> None:
     }
 
 
-def test_the_plugin_is_the_wheels(run: Run) -> None:
+def test_the_plugin_comes_from_the_wheel(run: Run) -> None:
     """Naming a controller is enough: the suite that comes with the plugin is collected."""
     shown = run("-m", "pytest", "-p", "no:cacheprovider", "--controller-cmd=x", "--collect-only", "--verbose")
     assert "staleproof: --controller-cmd=x (command line)" in shown
-    assert "test_own_writes.py" in shown
+    assert "test_scenarios.py" in shown
     assert str(ROOT) not in shown.replace(sys.prefix, "")
 
 

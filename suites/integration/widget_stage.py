@@ -1,36 +1,38 @@
 """A control plane that knows Widgets, what a test asks of it, and the walk that every complete Widget controller takes.
 
-What the tests of controllers share, whatever those are written in.
+The tests of controllers share all this, whatever language the controllers are written in.
 """
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 import yaml
-from kubernetes import client, config
+from kubernetes import client
 
-from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlaneOptions, Silent, control_plane
+from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlane
 from staleproof.drive.process.process import Command, Process
+
+from .proxy_client import until
+from .users import api_client
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "fixtures" / "manifests"
 KIND = ("staleproof.dev", "v1")
 CRDS = ("widget-crd.yaml", "sequentialjob-crd.yaml")
-LIMIT_SECONDS = 60.0
 
 
 def fixture(controller: str, *arguments: str) -> tuple[str, ...]:
-    """What starts one of those in fixtures/controllers."""
+    """The command of a controller in fixtures/controllers."""
     return (sys.executable, "-m", f"fixtures.controllers.{controller}", *arguments)
 
 
 class Cluster:
-    """What a test asks of the control plane, past every controller: in one namespace, fresh for each test."""
+    """What a test asks of the API server directly, in a namespace of its own."""
 
     def __init__(self, api: client.ApiClient, kubeconfig: Path, folder: Path) -> None:
         self.core, self.custom = client.CoreV1Api(api), client.CustomObjectsApi(api)
@@ -52,7 +54,7 @@ class Cluster:
         return self.custom.get_namespaced_custom_object(*KIND, self.namespace, "widgets", name)
 
     def pods(self, *, name: str = "sample") -> list[Any]:
-        """Of one Widget."""
+        """The pods of one Widget."""
         every: list[Any] = self.core.list_namespaced_pod(self.namespace).items
         uid = self.widget(name=name)["metadata"]["uid"]
         return [pod for pod in every if [each.uid for each in pod.metadata.owner_references or []] == [uid]]
@@ -66,25 +68,24 @@ class Cluster:
         return widget.get("status") == wanted and len(self.live_pods(name=name)) == replicas
 
     def revisions(self) -> dict[str, str]:
-        """resourceVersions of the sample and its pods: any write at all changes them."""
+        """The resourceVersions of the sample and its pods: every write changes them."""
         pods = {pod.metadata.name: pod.metadata.resource_version for pod in self.pods()}
         return {"": self.widget()["metadata"]["resourceVersion"], **pods}
 
     async def until(self, condition: Callable[[], bool]) -> None:
         try:
-            async with asyncio.timeout(LIMIT_SECONDS):
-                while not condition():
-                    await asyncio.sleep(0.05)
-        except TimeoutError:
+            await until(condition, every_seconds=0.05)
+        except AssertionError as err:
             log = self.log.read_text() if self.log.exists() else ""
-            pytest.fail(f"{self.revisions()}, status {self.widget().get('status')}; the controller wrote:\n{log}")
+            status = self.widget().get("status")
+            raise AssertionError(f"{self.revisions()}, status {status}; the controller wrote:\n{log}") from err
 
     async def settled(self, replicas: int, *, name: str = "sample") -> None:
         await self.until(lambda: self.settled_at(replicas, name=name))
 
     @asynccontextmanager
     async def running(self, *argv: str) -> AsyncIterator[Process]:
-        """A controller; it must end well when it is told to."""
+        """A controller; it must exit with 0 when it is told to stop."""
         command = Command(name="controller", argv=argv, log=self.log, env={"KUBECONFIG": str(self.kubeconfig)}, cwd=ROOT)
         process = await Process.start(command)
         try:
@@ -94,21 +95,15 @@ class Cluster:
         assert exit_code == 0, process.account()
 
 
-@pytest.fixture(scope="module")
-def kubeconfigs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
-    """The runner's and the controller's, for one control plane that knows Widgets."""
-    folder = tmp_path_factory.mktemp("control-plane")
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def kubeconfigs(plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The runner's and the controller's, for a control plane that knows Widgets."""
+    folder = tmp_path_factory.mktemp("kubeconfigs")
     ours, theirs = folder / "runner.kubeconfig", folder / "controller.kubeconfig"
-    with asyncio.Runner() as runner:
-        stack = AsyncExitStack()
-        plane = runner.run(stack.enter_async_context(control_plane(ControlPlaneOptions(), folder, Silent())))
-        try:
-            plane.write_kubeconfig(ours, user=RUNNER)
-            plane.write_kubeconfig(theirs, user=CONTROLLER)
-            runner.run(know_resources(ours))
-            yield ours, theirs
-        finally:
-            runner.run(stack.aclose())
+    plane.write_kubeconfig(ours, user=RUNNER)
+    plane.write_kubeconfig(theirs, user=CONTROLLER)
+    await know_resources(ours)
+    return ours, theirs
 
 
 async def know_resources(kubeconfig: Path) -> None:
@@ -117,21 +112,13 @@ async def know_resources(kubeconfig: Path) -> None:
         for manifest in CRDS:
             crd = yaml.safe_load((MANIFESTS / manifest).read_text())
             definitions.create_custom_resource_definition(crd)
-            async with asyncio.timeout(LIMIT_SECONDS):
-                while not served(definitions, crd["metadata"]["name"]):
-                    await asyncio.sleep(0.02)
+            await until(lambda name=crd["metadata"]["name"]: served(definitions, name))  # type: ignore[misc]  # a default binds it
 
 
 def served(definitions: client.ApiextensionsV1Api, name: str) -> bool:
     status = definitions.read_custom_resource_definition(name).status
     conditions = (status and status.conditions) or []
     return any(each.type == "Established" and each.status == "True" for each in conditions)
-
-
-def api_client(kubeconfig: Path) -> client.ApiClient:
-    # kubernetes.config carries no annotations
-    made: client.ApiClient = config.new_client_from_config(str(kubeconfig))  # type: ignore[no-untyped-call]
-    return made
 
 
 @pytest.fixture
@@ -145,7 +132,7 @@ class Walk:
     """One complete controller at its work, in its own namespace: everything that it can be asked to do, once."""
 
     def __init__(self, cluster: Cluster, *argv: str) -> None:
-        """`argv` starts it. It has to take `--namespace`."""
+        """`argv` starts the controller, which must understand `--namespace`."""
         self.cluster, self.argv = cluster, argv
 
     async def take(self) -> None:
@@ -170,7 +157,7 @@ class Walk:
         await cluster.until(lambda: taken.uid not in [pod.metadata.uid for pod in cluster.pods()] and self.settled(2, None))
 
     async def rest(self) -> None:
-        """There is nothing to write for a Widget that was touched. When another is done, this one has been looked at."""
+        """A touched Widget gives no reason to write. Once another Widget is done, this one has been looked at."""
         cluster = self.cluster
         cluster.patch({"metadata": {"annotations": {"touched": "yes"}}})
         before = cluster.revisions()

@@ -39,7 +39,7 @@ def cases() -> list[tuple[int, Case]]:
     return [(number, case) for number, case in numbered if not ONLY or number == int(ONLY)]
 
 
-def test_what_is_drawn_is_legal_and_can_be_written_down() -> None:
+def test_drawn_plans_are_legal_and_survive_encoding() -> None:
     found = cases()
     assert found == cases()
     for _, case in found:
@@ -47,7 +47,7 @@ def test_what_is_drawn_is_legal_and_can_be_written_down() -> None:
         assert decode(encode(case.plan)) == case.plan
 
 
-def test_a_copy_that_is_wrong_is_found_out(tmp_path: Path) -> None:
+def test_a_wrong_copy_is_found(tmp_path: Path) -> None:
     async def body() -> Played:
         async with _lanes(tmp_path, 1) as (alone,):
             return await alone.play(0, spoilt(), limit_seconds=_LONG_ENOUGH_SECONDS)

@@ -53,7 +53,7 @@ class Family:
     plans: Plans
 
     def __str__(self) -> str:
-        return self.name
+        return f"{self.scenario}/{self.name}"
 
     def __call__(self, observed: Observed, profile: Profile) -> Iterator[Plan]:
         """Its plans for this controller, as many as the profile asks for."""

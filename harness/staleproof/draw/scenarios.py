@@ -8,15 +8,8 @@ from staleproof.draw import api_failure, coalescing_skew, deletion, isolation, m
 from staleproof.draw.family import Family
 from staleproof.draw.profile import STANDARD, Profile
 
-__all__ = ["FAMILIES", "Family", "canonical_plans", "families"]
-
 _MODULES = (own_writes, restart, streams, api_failure, status, deletion, coalescing_skew, isolation, metrics)
 FAMILIES: tuple[Family, ...] = tuple(family for module in _MODULES for family in module.SCENARIO.families)
-
-
-def families(scenario: str) -> list[Family]:
-    """Those of one scenario, by its name."""
-    return [family for family in FAMILIES if family.scenario == scenario]
 
 
 def canonical_plans(observed: Observed, profile: Profile = STANDARD) -> Iterator[Plan]:

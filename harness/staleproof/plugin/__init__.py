@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,6 +72,22 @@ def pytest_xdist_setupnodes(config: pytest.Config) -> None:
     terminal: Any = config.pluginmanager.getplugin("terminalreporter")
     if _is_asked(config) and terminal is not None:
         terminal.write_line(_FIRST_BUILD)
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config) -> Any:  # noqa: ANN401  # a hook wrapper
+    """With `--dist loadfile` or `loadscope`, the scenarios of the suite, which is one file, still go to different workers."""
+    scheduler = yield
+    if config.getoption("dist") in ("loadfile", "loadscope"):
+        together = scheduler._split_scope
+        scheduler._split_scope = lambda nodeid: _scenario_of(nodeid) or together(nodeid)
+    return scheduler
+
+
+def _scenario_of(nodeid: str) -> str:
+    """What the ids of all canonical plans of a scenario begin with; empty for every other test."""
+    found = re.match(r".*test_scenarios\.py::test_canonical\[[\w-]+(?=/)", nodeid)
+    return found[0] if found else ""
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -26,7 +26,7 @@ def test_a_family_is_called_after_its_function_and_its_scenario() -> None:
         for seconds in profile.holds:
             yield Draft(f"{observed.resource} for {seconds:g} s", ("settles",))
 
-    assert (str(big_teeth), big_teeth.scenario, scenario.families) == ("big-teeth", "sharks", [big_teeth])
+    assert (str(big_teeth), big_teeth.scenario, scenario.families) == ("sharks/big-teeth", "sharks", [big_teeth])
     plans = list(big_teeth(widgets(), STANDARD))
     assert plans == list(big_teeth.plans(widgets(), STANDARD))
     assert [(plan.scenario, plan.title, plan.aims) for plan in plans][1:] == [

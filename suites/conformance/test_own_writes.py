@@ -14,7 +14,7 @@ from staleproof.core.plan import Plan
 from staleproof.draw import own_writes
 from staleproof.draw.scenarios import Family, families
 from staleproof.plugin.fail import assert_passed
-from staleproof.plugin.options import text
+from staleproof.plugin.options import settings_of
 
 
 @pytest.mark.parametrize("family", families("own-writes"), ids=str)
@@ -24,7 +24,7 @@ def test_own_writes(family: Family, run_family: Callable[[Family], list[Result]]
 
 def test_drawn(observed: list[Observed], trial: Callable[[Plan], Result], pytestconfig: pytest.Config) -> None:
     """A finding ends the search: what comes after it would only be found again."""
-    examples = int(text(pytestconfig, "--staleproof-max-examples"))
+    examples = settings_of(pytestconfig).max_examples
     if not examples:
         pytest.skip("--staleproof-max-examples=0: no plan is drawn")
     results: list[Result] = []

@@ -17,7 +17,9 @@ import pytest
 
 from staleproof.core.engine.routes import openapi
 from staleproof.core.fault.suggest import FAULTS
-from staleproof.drive.proxy.serve import Address, StandAlone, Upstream, Wanted, stand_alone
+from staleproof.drive.cluster.access import Access
+from staleproof.drive.process.address import Address
+from staleproof.drive.proxy.serve import StandAlone, StandAloneOptions, stand_alone
 
 from .proxy_client import LIMIT_SECONDS
 from .proxy_stage import Lasting
@@ -95,8 +97,8 @@ class Caller:
 
 @asynccontextmanager
 async def alone(folder: Path) -> AsyncIterator[Caller]:
-    wanted = Wanted(
-        upstream=Upstream(server="https://127.0.0.1:1"),
+    wanted = StandAloneOptions(
+        upstream=Access(server="https://127.0.0.1:1"),
         listen=LOOPBACK,
         control=LOOPBACK,
         control_token=TOKEN,

@@ -15,7 +15,7 @@ import pytest
 
 from staleproof.core.entry import Answered, Broke, Closed, Entry
 from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
-from staleproof.drive.cluster.control_plane.plane import write_private
+from staleproof.drive.process.private import write_private
 from staleproof.drive.process.process import Command, Process
 from staleproof.drive.proxy.launch import proxy
 

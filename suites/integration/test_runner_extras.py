@@ -1,7 +1,7 @@
 """What the runner does besides steps and faults, on real controllers: it starts one afresh, lets a child's heart beat, releases the
 leases of a dead life, and reads metrics.
 
-One rig serves the whole file. Pods of other trials are in other namespaces.
+One environment serves the whole file. Pods of other trials are in other namespaces.
 """
 
 import asyncio
@@ -25,11 +25,11 @@ from staleproof.core.fault import AnyFault, HideOwnWrite, Kill, OwnWrite, Restar
 from staleproof.core.history import History, decode, is_work
 from staleproof.core.pace import lasted
 from staleproof.core.plan import TOUCHED, Apply, Heartbeat, Manifest, Patch, Plan, Rest, Step, Subject, Target, Touch, encode
-from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlaneOptions, Silent
+from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.cluster.truth import Key
-from staleproof.drive.trial.environment import Rig, rig
-from staleproof.drive.trial.run import Trial, run_trial
+from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
+from staleproof.drive.trial.run import TrialSpec, run_trial
 from staleproof.errors import SetupError, UsageError
 
 from .conftest import MANIFESTS, WIDGETS, Run, fixture_controller
@@ -63,28 +63,28 @@ def missing(live: Mapping[Key, Any]) -> str:
 
 
 class Stage:
-    def __init__(self, runner: asyncio.Runner, made: Rig, folder: Path) -> None:
-        self._runner, self.rig, self._folder = runner, made, folder
+    def __init__(self, runner: asyncio.Runner, made: Environment, folder: Path) -> None:
+        self._runner, self.environment, self._folder = runner, made, folder
 
     def use(self, subject: Subject, *, metrics: str = "", release_leases: bool = True) -> None:
-        self._runner.run(self.rig.use(subject))
-        self.rig.metrics, self.rig.release_leases = metrics, release_leases
+        self._runner.run(self.environment.use(subject))
+        self.environment.metrics, self.environment.release_leases = metrics, release_leases
 
     def run(self, *steps: Step, faults: tuple[AnyFault, ...] = (), fresh: bool = False) -> History:
         plan = Plan(scenario="extras", steps=steps, faults=faults, fresh=fresh)
         return self.play(plan, converged=missing, deadline_seconds=LIMIT_SECONDS)
 
-    def play(self, plan: Plan, **waits: Any) -> History:  # noqa: ANN401  # as Trial has them
+    def play(self, plan: Plan, **waits: Any) -> History:  # noqa: ANN401  # as TrialSpec has them
         folder = self._folder / str(len(list(self._folder.iterdir())))
-        return self._runner.run(run_trial(Trial(plan=plan, folder=folder, **waits), self.rig))
+        return self._runner.run(run_trial(TrialSpec(plan=plan, folder=folder, **waits), self.environment))
 
     @contextmanager
     def seeing(self) -> Iterator[list[Entry]]:
         """Entries of all namespaces."""
         seen: list[Entry] = []
-        self.rig.feed.listeners.append(seen.append)
+        self.environment.bus.listeners.append(seen.append)
         yield seen
-        self.rig.feed.listeners.remove(seen.append)
+        self.environment.bus.listeners.remove(seen.append)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,11 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     crd = list(yaml.safe_load_all((MANIFESTS / "widget-crd.yaml").read_text()))
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
-        made = runner.run(stack.enter_async_context(rig(fixture(), crd, ControlPlaneOptions(), folder / "rig", Silent())))
+        made = runner.run(
+            stack.enter_async_context(
+                environment(EnvironmentOptions(subject=fixture(), manifests=crd), folder / "environment", Silent())
+            )
+        )
         (folder / "trials").mkdir()
         try:
             yield Stage(runner, made, folder / "trials")
@@ -264,11 +268,11 @@ def test_every_life_is_read(stage: Stage) -> None:
 
 def test_a_url_where_nobody_answers_is_told_at_the_start(stage: Stage) -> None:
     stage.use(fixture(), metrics=URL)
-    stage.rig.start_seconds, before = START_SECONDS, stage.rig.start_seconds
+    stage.environment.start_seconds, before = START_SECONDS, stage.environment.start_seconds
     with pytest.raises(SetupError) as told:
         stage.run(Apply(object=WIDGET))
-    stage.rig.start_seconds = before
-    url = f"http://127.0.0.1:{stage.rig.metrics_port}/metrics"
+    stage.environment.start_seconds = before
+    url = f"http://127.0.0.1:{stage.environment.metrics_port}/metrics"
     assert str(told.value).startswith(f"--controller-metrics: no metrics at {url} within {START_SECONDS:g} s: Cannot connect")
     assert "{metrics_port} stands for a free port" in str(told.value)
     assert "Command: " in str(told.value)
@@ -290,8 +294,8 @@ OWN_TEST = """
         result = trial(Plan(scenario="mine", steps=(Apply(object=controller_samples[0]),)))
         assert [entry for entry in result.history.entries if isinstance(entry, Metrics)]
 
-        async def releases(rig):
-            return rig.release_leases
+        async def releases(environment):
+            return environment.release_leases
 
         assert staleproof_session.call(releases) is False
 """

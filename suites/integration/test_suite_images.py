@@ -12,9 +12,10 @@ from testcontainers.core.docker_client import DockerClient
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.cluster.control_plane.cache import cache_root
+from staleproof.drive.cluster.control_plane.container import control_plane_image, make_control_plane_image
 from staleproof.drive.cluster.control_plane.toolchain import find_go
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
-from staleproof.drive.process.images import Recipe, control_plane_image, make_control_plane_image, make_image, reach_engine
+from staleproof.drive.process.images import Recipe, make_image, reach_engine
 from staleproof.errors import SetupError
 
 from .conftest import KCM_ARGUMENTS, MANIFESTS, QUICK, WIDGETS, Run

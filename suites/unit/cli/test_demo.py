@@ -3,23 +3,15 @@
 import io
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from staleproof.assess import Result
-from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome, Verdict, inconclusive, not_exercised
 from staleproof.cli.demo import _show, joined
-from staleproof.core.history import decode
 
-HISTORIES = Path(__file__).parents[3] / "fixtures" / "histories"
-
-
-def result(name: str) -> Result:
-    history = decode((HISTORIES / f"{name}.jsonl").read_bytes())
-    return Result("001", history.header.plan, history, judge(history), Path("trials/001"), 1.0, (3, 3))
+from ..judged import result
 
 
 def shown(found: Result) -> str:

@@ -8,7 +8,6 @@ import pytest
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.plugin import EXIT_BUG, EXIT_ENVIRONMENT, EXIT_INCONCLUSIVE
-from staleproof.plugin.options import OPTIONS
 from staleproof.plugin.outcome import OUTCOMES, Outcomes, _Note, begin, begun, join
 from staleproof.report.model import RequirementVerdict, TrialReport, Word
 
@@ -19,13 +18,6 @@ IDLE: tuple[Word, bool] = ("inconclusive", False)
 UNKNOWN: tuple[Word, bool] = ("inconclusive", True)
 GOOD: tuple[Word, bool] = ("passed", True)
 BAD: tuple[Word, bool] = ("failed", True)
-
-
-@pytest.fixture(autouse=True)
-def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever runs these tests may have variables of their own."""
-    for option in OPTIONS:
-        monkeypatch.delenv(option.variable, raising=False)
 
 
 def trial(said: tuple[Word, bool], name: str = "001", slug: str = REQUIREMENTS[0].slug) -> TrialReport:

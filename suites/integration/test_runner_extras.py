@@ -5,6 +5,7 @@ One environment serves the whole file. Pods of other trials are in other namespa
 """
 
 import asyncio
+import dataclasses
 import itertools
 import sys
 import textwrap
@@ -67,8 +68,8 @@ class Stage:
         self._runner, self.environment, self._folder = runner, made, folder
 
     def use(self, subject: Subject, *, metrics: str = "", release_leases: bool = True) -> None:
-        self._runner.run(self.environment.use(subject))
-        self.environment.metrics, self.environment.release_leases = metrics, release_leases
+        self._runner.run(self.environment.use(subject, metrics=metrics))
+        self.environment.options = dataclasses.replace(self.environment.options, release_leases=release_leases)
 
     def run(self, *steps: Step, faults: tuple[AnyFault, ...] = (), fresh: bool = False) -> History:
         plan = Plan(scenario="extras", steps=steps, faults=faults, fresh=fresh)
@@ -268,10 +269,11 @@ def test_every_life_is_read(stage: Stage) -> None:
 
 def test_a_url_where_nobody_answers_is_told_at_the_start(stage: Stage) -> None:
     stage.use(fixture(), metrics=URL)
-    stage.environment.start_seconds, before = START_SECONDS, stage.environment.start_seconds
+    before = stage.environment.options
+    stage.environment.options = dataclasses.replace(before, start_seconds=START_SECONDS)
     with pytest.raises(SetupError) as told:
         stage.run(Apply(object=WIDGET))
-    stage.environment.start_seconds = before
+    stage.environment.options = before
     url = f"http://127.0.0.1:{stage.environment.metrics_port}/metrics"
     assert str(told.value).startswith(f"--controller-metrics: no metrics at {url} within {START_SECONDS:g} s: Cannot connect")
     assert "{metrics_port} stands for a free port" in str(told.value)
@@ -295,7 +297,7 @@ OWN_TEST = """
         assert [entry for entry in result.history.entries if isinstance(entry, Metrics)]
 
         async def releases(environment):
-            return environment.release_leases
+            return environment.options.release_leases
 
         assert staleproof_session.call(releases) is False
 """

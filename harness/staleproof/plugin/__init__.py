@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["staleproof.plugin.fixtures"]
 
-EXIT_BUG, EXIT_INCONCLUSIVE, EXIT_ENVIRONMENT = 3, 10, 11
-
 _PROMISED = pytest.StashKey[Path]()
 _FIRST_BUILD = "staleproof: workers are starting their control planes; the first run builds it, about 6 minutes"
 

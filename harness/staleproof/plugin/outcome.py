@@ -25,25 +25,30 @@ from staleproof.plugin.options import settings_of
 from staleproof.report.model import Implementation, Report, TrialReport, overall
 from staleproof.report.terminal import sentence, table
 
-_OK, _FAILED, _INTERRUPTED, _BUG, _USAGE = 0, 1, 2, 3, 4
-_INCONCLUSIVE, _ENVIRONMENT = 10, 11
+_OK, _FAILED, _INTERRUPTED, _INCONCLUSIVE = 0, 1, 2, 10
+_BUG, _BROKEN, _MISUSED = HarnessBug.exit_code, SetupError.exit_code, UsageError.exit_code
 _NOTES = "notes.jsonl"
 
 
 class _Note(msgspec.Struct, omit_defaults=True):
-    """Something that happened: a trial, or an error and who is to blame for it."""
+    """Something that happened: a trial, or an error, whose exit code says who is to blame."""
 
     trial: TrialReport | None = None
     environment: dict[str, str] = {}
-    broken: str = ""
-    misused: str = ""
-    bug: str = ""
-    other_failure: bool = False
+    problem: str = ""
+    exit_code: int = _FAILED
 
 
 @dataclass(slots=True)
 class Outcomes:
-    """`folder` is the run's; a `worker` (its name, empty without xdist) keeps its results in a part of it."""
+    """What has happened so far.
+
+    Attributes:
+        folder: the run's; a `worker` (its name, empty without xdist) keeps its results in a part of it.
+        problems: by exit code, those that win first.
+        other_failures: whether a test failed for any other reason.
+        lost: whether a worker died.
+    """
 
     folder: Path
     root: Path
@@ -51,9 +56,7 @@ class Outcomes:
     replayed: bool = False
     trials: list[TrialReport] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
-    broken: list[str] = field(default_factory=list)
-    misused: list[str] = field(default_factory=list)
-    bugs: list[str] = field(default_factory=list)
+    problems: dict[int, list[str]] = field(default_factory=lambda: {_BUG: [], _BROKEN: [], _MISUSED: []})
     other_failures: bool = False
     lost: bool = False
     report: Report | None = None
@@ -66,24 +69,20 @@ class Outcomes:
 
     def note_error(self, error: BaseException, *, ours: bool = False) -> None:
         """Note whose fault an exception in a test or fixture is. In a test of `ours`, one that is not expected is our bug."""
-        match known(error):
-            case HarnessBug() as err:
-                self._note(_Note(bug=str(err)))
-            case SetupError() as err:
-                self._note(_Note(broken=str(err)))
-            case UsageError() as err:
-                self._note(_Note(misused=str(err)))
-            case _ if isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
-                pass
-            case _ if ours and not isinstance(error, AssertionError | pytest.fail.Exception):
-                self._note(_Note(bug=f"unexpected {type(error).__name__}: {error}"))
-            case _:
-                self._note(_Note(other_failure=True))
+        blamed = known(error)
+        if blamed is not None:
+            self._note(_Note(problem=str(blamed), exit_code=blamed.exit_code))
+        elif isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
+            return
+        elif ours and not isinstance(error, AssertionError | pytest.fail.Exception):
+            self._note(_Note(problem=f"unexpected {type(error).__name__}: {error}", exit_code=_BUG))
+        else:
+            self._note(_Note(problem="a test failed"))
 
     def worker_died(self) -> None:
         """Note that a worker died. What it had finished is read from its file; what it was doing is lost."""
         self.lost = True
-        self.broken.append("an xdist worker died; what it had finished is in the report")
+        self.problems[_BROKEN].append("an xdist worker died; what it had finished is in the report")
 
     def finish(self, config: pytest.Config, exitstatus: int) -> int:
         """Write the reports and return the exit code."""
@@ -97,15 +96,14 @@ class Outcomes:
                 write(self.folder, self.report)
                 self._copy_report(settings_of(config).conformance_report)
             except SetupError as err:
-                self.broken.append(str(err))
+                self.problems[_BROKEN].append(str(err))
                 exitstatus = exitstatus or _FAILED  # without its report the run has not done what was asked
         return self._exit_code(config, exitstatus)
 
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
-        for bug in dict.fromkeys(self.bugs):
-            terminal.write_line(f"staleproof: a bug of staleproof, please report it: {_first_line(bug)}", red=True)
-        for problem in dict.fromkeys(self.broken):
-            terminal.write_line(f"staleproof: the environment failed: {_first_line(problem)}", red=True)
+        for code, told in ((_BUG, "a bug of staleproof, please report it"), (_BROKEN, "the environment failed")):
+            for problem in dict.fromkeys(self.problems[code]):
+                terminal.write_line(f"staleproof: {told}: {next(iter(problem.splitlines()), '')}", red=True)
         if self.report is None:
             return
         out = io.StringIO()
@@ -127,10 +125,10 @@ class Outcomes:
         if note.trial is not None:
             self.trials.append(note.trial)
         self.environment |= note.environment
-        for noted, kept in ((note.broken, self.broken), (note.misused, self.misused), (note.bug, self.bugs)):
-            if noted:
-                kept.append(noted)
-        self.other_failures |= note.other_failure
+        if note.exit_code in self.problems:
+            self.problems[note.exit_code].append(note.problem)
+        elif note.problem:
+            self.other_failures = True
 
     def _copy_report(self, path: Path | None) -> None:
         if path is None:
@@ -145,8 +143,7 @@ class Outcomes:
         """pytest's own codes win; ours are for when nothing worse happened."""
         outcome = worst(overall(self.report).items()) if self.report is not None else Outcome.NOT_EXERCISED
         if exitstatus == _FAILED and not self.other_failures and outcome is not Outcome.FAIL:
-            blamed = ((self.bugs, _BUG), (self.broken, _ENVIRONMENT), (self.misused, _USAGE))
-            return next((code for noted, code in blamed if noted), exitstatus)
+            return next((code for code, told in self.problems.items() if told), exitstatus)
         if exitstatus == _OK and outcome is Outcome.INCONCLUSIVE:
             return {"ok": _OK, "fail": _FAILED}.get(settings_of(config).inconclusive, _INCONCLUSIVE)
         return exitstatus
@@ -180,10 +177,6 @@ def _notes_in(folder: Path) -> Iterator[_Note]:
                 yield msgspec.json.decode(line, type=_Note)
             except msgspec.DecodeError:
                 break
-
-
-def _first_line(problem: str) -> str:
-    return next(iter(problem.splitlines()), "")
 
 
 OUTCOMES = pytest.StashKey[Outcomes]()

@@ -5,6 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import aiohttp
+
+from staleproof.errors import SetupError, UsageError
+
+REQUEST_LIMIT = aiohttp.ClientTimeout(total=15)
 _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"})
 _IN_CLUSTER = "KUBERNETES_"
 
@@ -30,6 +35,22 @@ class Access:
         if self.client_certificate is not None:
             tls.load_cert_chain(self.client_certificate)
         return tls
+
+    async def version(self) -> str:
+        """Of Kubernetes, as `gitVersion`. UsageError when the credentials are refused, SetupError when nothing answers."""
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=REQUEST_LIMIT) as session,
+                session.get(f"{self.server}/version", headers=self.headers, ssl=self.tls()) as answer,
+            ):
+                if answer.status in (401, 403):
+                    raise UsageError(
+                        f"{self.server} refused the credentials of the kubeconfig ({answer.status} {answer.reason}); renew them."
+                    )
+                answer.raise_for_status()
+                return str((await answer.json())["gitVersion"])
+        except (aiohttp.ClientError, OSError, ValueError, KeyError) as err:
+            raise SetupError(f"{self.server} does not answer /version: {err!r}; is the cluster running?") from err
 
 
 def not_inherited(names: Iterable[str]) -> frozenset[str]:

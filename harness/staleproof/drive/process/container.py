@@ -20,7 +20,7 @@ from testcontainers.core.container import DockerContainer
 from testcontainers.core.exceptions import ContainerConnectException
 
 from staleproof.drive.process.images import ImageRequest, digest_of, engine_errors, find_image, find_ryuk, in_short, reach_engine
-from staleproof.drive.process.program import SHOWN_LINES, Log, Probe, until_ready
+from staleproof.drive.process.program import Log, Program
 from staleproof.drive.process.reaper import RUN_LABEL, reap_containers, this_run
 from staleproof.errors import SetupError
 
@@ -56,32 +56,14 @@ class ContainerCommand:
         return shlex.join((*self.entrypoint, *self.arguments)) or "(the image's own)"
 
 
-@dataclass(frozen=True, slots=True)
-class _Started:
-    """What the engine says of a container it has started. `container` is docker's own, which has no annotations."""
-
-    box: DockerContainer
-    container: Any
-    image_digest: str
-
-    @property
-    def pid(self) -> int:
-        return int(self.container.attrs["State"]["Pid"])
-
-    @property
-    def stop_signal(self) -> str:
-        return str(self.container.attrs["Config"].get("StopSignal") or "SIGTERM")
-
-
-class Container:
+class Container(Program):
     """A running or finished container. `pid` is its first process as this machine sees it; 0 when it exited at once."""
 
-    def __init__(self, command: ContainerCommand, started: _Started, log: Log) -> None:
-        self.command = command
-        self.name = command.name
-        self.pid = started.pid
-        self.image_digest = started.image_digest
-        self._started, self._log = started, log
+    def __init__(self, command: ContainerCommand, started: tuple[DockerContainer, str], log: Log) -> None:
+        self.command, self.name, self.log = command, command.name, log
+        self._box, self.image_digest = started
+        self._container: Any = self._box.get_wrapped_container()  # docker's own, which has no annotations
+        self.pid = int(self._container.attrs["State"]["Pid"])
         self._code: int | None = None
         self._note = ""
         self._stopped = False
@@ -98,58 +80,42 @@ class Container:
             log = Log.opened(command.log)
         except OSError as err:
             raise SetupError(f"{command.name}: cannot write the log {command.log}: {err}.") from err
-        started = await _undivided(_start, command, lambda started: _discard(started.box))
-        return cls(command, started, log)
-
-    @property
-    def running(self) -> bool:
-        return self._code is None
+        return cls(command, await _undivided(_start, command, lambda started: _discard(started[0])), log)
 
     @property
     def exit_code(self) -> int | None:
-        """None while it runs; 128 + n when signal n ended it; LOST when it cannot be had."""
         return self._code
 
     async def wait(self) -> int:
-        """Its exit code, once it has exited and everything it wrote is in the log."""
+        """Also until everything it wrote is in the log."""
         await self._exited.wait()
         return LOST if self._code is None else self._code
 
-    async def ready(self, probe: Probe, *, limit_seconds: float) -> None:
-        await until_ready(self, probe, limit_seconds=limit_seconds)
-
     async def send_signal(self, number: int | str) -> None:
-        """To its first process, even where this user may not signal it directly; nothing happens when it is gone."""
+        """Even where this user may not signal it directly."""
         if self.running:
             await asyncio.to_thread(self._kill, number)
 
     async def stop(self, *, grace_seconds: float = 10.0) -> int:
-        """TERM (or the signal that the image asks for), wait, KILL, remove; the exit code. Calling it again changes nothing."""
+        """With the signal that the image asks for, if it does, in place of TERM. The container is removed."""
         if self._stopped:
             return await self.wait()
         self._stopped = True
         try:
-            await self.send_signal(self._started.stop_signal)
+            await self.send_signal(self._container.attrs["Config"].get("StopSignal") or "SIGTERM")
             await self.send_signal(signal.SIGCONT)  # a paused program would not see TERM before CONT
             await self._exits_within(grace_seconds)
             await self.send_signal(signal.SIGKILL)
             await self._exits_within(KILL_SECONDS)
         finally:
-            await _undivided(_remove, self._started.box, None)
+            await _undivided(_remove, self._box, None)
         await self._exits_within(KILL_SECONDS)  # in case only the removal ended it
         return LOST if self._code is None else self._code
 
-    def last_lines(self, count: int = SHOWN_LINES) -> list[str]:
-        return self._log.last_lines(count)
-
-    def account(self) -> str:
-        """For an error message: image, command line, state, and how the log ends."""
+    def description(self) -> str:
         state = "it runs" if self.running else f"it exited with code {self.exit_code}"
         note = f" ({self._note})" if self._note else ""
-        return (
-            f"Image: {self.command.image.name} ({self.image_digest})\nCommand: {self.command.words()}\n"
-            f"State: {state}{note}\n{self._log.ending()}"
-        )
+        return f"Image: {self.command.image.name} ({self.image_digest})\nCommand: {self.command.words()}\nState: {state}{note}"
 
     async def _exits_within(self, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -158,7 +124,7 @@ class Container:
     def _kill(self, number: int | str) -> None:
         try:
             with engine_errors(f"signalling {self.command.name}"):
-                self._started.container.kill(signal=number)
+                self._container.kill(signal=number)
         except SetupError as err:
             # 409: it exited meanwhile; 404: somebody removed it. The follower finds out what became of it.
             if getattr(err.__cause__, "status_code", None) not in (404, 409):
@@ -167,7 +133,7 @@ class Container:
     def _copy_log(self) -> None:
         try:
             with self.command.log.open("ab", buffering=0) as log:
-                for chunk in self._started.container.logs(stream=True, follow=True):
+                for chunk in self._container.logs(stream=True, follow=True):
                     log.write(chunk)
         except OSError as err:  # a full disk, a log driver that cannot be read: no exit
             self._note = f"its log is cut off: {in_short(err)}"
@@ -177,7 +143,7 @@ class Container:
         code = LOST
         try:
             self._copy_log()
-            code = int(self._started.container.wait()["StatusCode"])
+            code = int(self._container.wait()["StatusCode"])
         except Exception as err:  # whatever the engine or the connection to it raises: nobody would catch it in a thread
             self._note = f"its exit code is not known: {in_short(err)}"
         finally:
@@ -186,7 +152,7 @@ class Container:
                 self._loop.call_soon_threadsafe(self._exited.set)
 
 
-def _start(command: ContainerCommand) -> _Started:
+def _start(command: ContainerCommand) -> tuple[DockerContainer, str]:
     client = reach_engine(instead=command.instead)
     with closing(client.client):
         find_ryuk(client)
@@ -204,7 +170,7 @@ def _start(command: ContainerCommand) -> _Started:
             f"{command.name}: the image {command.image.name} is there, but its container does not start: {in_short(err)}. "
             f"Check the command: {command.words()}"
         ) from err
-    return _Started(box, box.get_wrapped_container(), digest_of(image))
+    return box, digest_of(image)
 
 
 def _box(command: ContainerCommand) -> DockerContainer:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from staleproof.drive.process.program import SHOWN_LINES, Log, Probe, until_ready
+from staleproof.drive.process.program import Log, Program
 from staleproof.errors import HarnessBug, SetupError
 
 LEASH = Path(__file__).with_name("leash.py")
@@ -38,13 +38,13 @@ class Command:
     without: frozenset[str] = frozenset()
 
 
-class Process:
+class Process(Program):
     """A running or finished program. `pid` is the program's own, and its process group's; the leash stays hidden."""
 
     def __init__(self, command: Command, leash: subprocess.Popen[bytes], log: Log) -> None:
-        self.command = command
+        self.command, self.name, self.log = command, command.name, log
         self.pid = 0
-        self._leash, self._log = leash, log
+        self._leash = leash
         self._exited = asyncio.Event()
 
     @classmethod
@@ -59,16 +59,7 @@ class Process:
         return process
 
     @property
-    def name(self) -> str:
-        return self.command.name
-
-    @property
-    def running(self) -> bool:
-        return self.exit_code is None
-
-    @property
     def exit_code(self) -> int | None:
-        """None while it runs; 128 + n when signal n ended it."""
         code = self._leash.poll()
         return code if code is None or code >= 0 else 128 - code
 
@@ -79,11 +70,7 @@ class Process:
             raise HarnessBug(f"{self.command.name}: the leash of pid {self.pid} closed its report before it exited")
         return code
 
-    async def ready(self, probe: Probe, *, limit_seconds: float) -> None:
-        await until_ready(self, probe, limit_seconds=limit_seconds)
-
     async def stop(self, *, grace_seconds: float = 10.0) -> int:
-        """TERM, wait, KILL; the exit code. Calling it again, or after an exit, changes nothing."""
         # A paused program would not see TERM before CONT.
         self.signal(signal.SIGTERM)
         self.signal(signal.SIGCONT)
@@ -104,17 +91,12 @@ class Process:
                 os.kill(self.pid, number)
 
     async def send_signal(self, number: int) -> None:
-        """To the program and what it has started; nothing happens when it is gone."""
         if self.running:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, number)
 
-    def last_lines(self, count: int = SHOWN_LINES) -> list[str]:
-        return self._log.last_lines(count)
-
-    def account(self) -> str:
-        """For an error message: the command line, and how the log ends."""
-        return f"Command: {shlex.join(self.command.argv)}\n{self._log.ending()}"
+    def description(self) -> str:
+        return f"Command: {shlex.join(self.command.argv)}"
 
     async def _started(self) -> None:
         report = await self._first_line()

@@ -1,5 +1,5 @@
-"""What a process and a container have in common: what others may ask of a running program, the wait until it is ready, and the end
-of its log."""
+"""What a process and a container have in common: what may be asked of a running program, the wait until it is ready, and the end of
+its log."""
 
 import asyncio
 import os
@@ -13,48 +13,9 @@ from typing import Protocol, Self
 from staleproof.errors import SetupError
 
 Probe = Callable[[], Awaitable[bool]]
-SHOWN_LINES = 20
+_SHOWN_LINES = 20
 _PROBE_INTERVAL_SECONDS = 0.02
 _TAIL_BYTES = 64 * 1024
-
-
-class Program(Protocol):
-    """A running or finished program, however it is run."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def pid(self) -> int: ...
-    @property
-    def running(self) -> bool: ...
-    @property
-    def exit_code(self) -> int | None:
-        """None while it runs; 128 + n when signal n ended it."""
-        ...
-
-    async def wait(self) -> int:
-        """Its exit code, once it has exited."""
-        ...
-
-    async def ready(self, probe: Probe, *, limit_seconds: float) -> None:
-        """Wait until `probe` says yes. SetupError when the program exited first, or was not ready in time."""
-        ...
-
-    async def send_signal(self, number: int) -> None:
-        """To everything of it that can be reached: a process with its group, or a container's first process."""
-        ...
-
-    async def stop(self, *, grace_seconds: float) -> int:
-        """TERM, wait, KILL; the exit code. Calling it again, or after an exit, changes nothing."""
-        ...
-
-    def last_lines(self, count: int = SHOWN_LINES) -> list[str]:
-        """The end of what this program wrote."""
-        ...
-
-    def account(self) -> str:
-        """What it is and how its log ends, for an error message."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +27,7 @@ class Log:
 
     @classmethod
     def opened(cls, path: Path) -> Self:
-        """The rest of this file; OSError when it cannot be written."""
+        """The rest of this file. OSError when it cannot be written."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as log:
             return cls(path, log.tell())
@@ -80,29 +41,64 @@ class Log:
         except OSError:
             return []
 
-    def ending(self) -> str:
-        """How it ends, for an error message."""
-        lines = "\n".join(f"  | {line}" for line in self.last_lines(SHOWN_LINES)) or "  | (it wrote nothing)"
-        return f"Log {self.path} ends:\n{lines}"
 
+class Program(Protocol):
+    """A running or finished program, however it is run."""
 
-async def until_ready(program: Program, probe: Probe, *, limit_seconds: float) -> None:
-    """`Program.ready` for any program. An exit ends the wait at once and is reported as an exit, not as a time-out."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(limit_seconds), asyncio.TaskGroup() as group:
-            exited = group.create_task(program.wait())
-            answered = group.create_task(_until(probe))
-            await asyncio.wait({exited, answered}, return_when=asyncio.FIRST_COMPLETED)
-            yes = answered.done()
-            exited.cancel()
-            answered.cancel()
-        if yes and program.running:
-            return
-    if program.running:
-        found = f"not ready within {limit_seconds:g} s (it still runs, pid {program.pid})"
-    else:
-        found = f"exited with {_exit_text(program.exit_code)} before it was ready"
-    raise SetupError(f"{program.name}: {found}.\n{program.account()}")
+    name: str
+    pid: int
+    log: Log
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs; 128 + n when signal n ended it."""
+        ...
+
+    async def wait(self) -> int:
+        """Its exit code, once it has exited."""
+        ...
+
+    async def send_signal(self, number: int) -> None:
+        """To all of it that can be reached: a process with its group, or a container's first process. Ignored when it is gone."""
+        ...
+
+    async def stop(self, *, grace_seconds: float = 10.0) -> int:
+        """TERM, wait, KILL; the exit code. Calling it again, or after an exit, changes nothing."""
+        ...
+
+    def description(self) -> str:
+        """What was to be run, for an error message."""
+        ...
+
+    @property
+    def running(self) -> bool:
+        return self.exit_code is None
+
+    def last_lines(self, count: int = _SHOWN_LINES) -> list[str]:
+        """The end of what this program wrote."""
+        return self.log.last_lines(count)
+
+    def account(self) -> str:
+        """What it is and how its log ends, for an error message."""
+        lines = "\n".join(f"  | {line}" for line in self.last_lines()) or "  | (it wrote nothing)"
+        return f"{self.description()}\nLog {self.log.path} ends:\n{lines}"
+
+    async def ready(self, probe: Probe, *, limit_seconds: float) -> None:
+        """Wait until `probe` says yes. SetupError when the program is not ready in time or exits, which ends the wait at once."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_seconds), asyncio.TaskGroup() as group:
+                exited, answered = group.create_task(self.wait()), group.create_task(_until(probe))
+                await asyncio.wait({exited, answered}, return_when=asyncio.FIRST_COMPLETED)
+                yes = answered.done()
+                exited.cancel()
+                answered.cancel()
+            if yes and self.running:
+                return
+        if self.running:
+            found = f"not ready within {limit_seconds:g} s (it still runs, pid {self.pid})"
+        else:
+            found = f"exited with {_exit_text(self.exit_code)} before it was ready"
+        raise SetupError(f"{self.name}: {found}.\n{self.account()}")
 
 
 async def _until(probe: Probe) -> None:

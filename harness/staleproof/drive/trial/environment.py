@@ -6,7 +6,7 @@ import signal
 import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from staleproof import __version__
@@ -63,16 +63,15 @@ class Environment:
     """The running parts.
 
     Attributes:
-        subject, start_seconds, metrics, release_leases: as in the options; they may be changed between trials.
+        options: what is about the controller may be changed between trials.
         folder: takes the logs.
         private: takes what must not stay; open to this user alone.
         group: everything that runs beside the trials; an error in it ends the environment.
-        life: the number of the controller's present life, or of its last one; 0 before the first.
         description: what reports say about the environment.
-        metrics_port: takes the place of {metrics_port}.
-        ends_namespaces: whether somebody finishes the deletion of namespaces.
+        life: the number of the controller's present life, or of its last one; 0 before the first.
     """
 
+    options: EnvironmentOptions
     plane: ControlPlane
     api: Api
     truth: Truth
@@ -81,11 +80,6 @@ class Environment:
     folder: Path
     private: Path
     group: asyncio.TaskGroup
-    subject: Subject
-    start_seconds: float
-    metrics: str
-    release_leases: bool
-    ends_namespaces: bool
     description: dict[str, str]
     metrics_port: int = field(default_factory=free_port)
     controller: Program | None = None
@@ -110,25 +104,25 @@ class Environment:
         self.bus.activity.restarted()
         self.bus.flaws.clear()
         controller = await self._start()
-        watching = await self.bus.until(self._has_watch, limit_seconds=self.start_seconds)
+        watching = await self.bus.until(self._has_watch, limit_seconds=self.options.start_seconds)
         if not controller.running:
             raise SetupError(f"the controller exited with code {controller.exit_code} before any trial.\n{controller.account()}")
         if not watching:
             await self._stack.aclose()
             raise SetupError(
-                f"the controller opened no watch within {self.start_seconds:g} s. Does it use the kubeconfig it is given "
+                f"the controller opened no watch within {self.options.start_seconds:g} s. Does it use the kubeconfig it is given "
                 f"(KUBECONFIG, or {{kubeconfig}} in its command)?\n{controller.account()}"
             )
         if source is not None:
             await self._serves(source, controller)
-        await self.bus.until_idle(_READY_IDLE_SECONDS, limit_seconds=self.start_seconds)
+        await self.bus.until_idle(_READY_IDLE_SECONDS, limit_seconds=self.options.start_seconds)
         if isinstance(digest := getattr(controller, "image_digest", None), str):
             self.description["imageDigest"] = digest
 
     async def use(self, subject: Subject, *, metrics: str = "") -> None:
         """Put another controller under test; it starts with the next trial. `metrics` is the URL of its own; empty: none."""
         await self._stack.aclose()
-        self.subject, self.metrics, self.controller = subject, metrics, None
+        self.options, self.controller = replace(self.options, subject=subject, metrics=metrics), None
         self.description["controller"] = _title(subject)
         self.description.pop("imageDigest", None)
 
@@ -164,7 +158,13 @@ class Environment:
     @property
     def endpoint(self) -> Endpoint | None:
         """Where the controller's metrics are; None when they are not asked for. UsageError when the URL is not one of HTTP."""
-        return endpoint(self.metrics, self.metrics_port, self.plane.tokens.get(CONTROLLER, "")) if self.metrics else None
+        url = self.options.metrics
+        return endpoint(url, self.metrics_port, self.plane.tokens.get(CONTROLLER, "")) if url else None
+
+    @property
+    def ends_namespaces(self) -> bool:
+        """Whether somebody finishes the deletion of namespaces."""
+        return self.plane.provider == "existing" or "namespace" in self.options.companions
 
     async def create_namespace(self, name: str) -> None:
         """Create a namespace for a trial; SetupError when the API server refuses."""
@@ -186,7 +186,7 @@ class Environment:
     @property
     def secrets(self) -> list[str]:
         """What must not be written down."""
-        return [*self.plane.tokens.values(), *secret_values(self.subject)]
+        return [*self.plane.tokens.values(), *secret_values(self.options.subject)]
 
     async def _namespaces(self) -> ResourceType:
         kind = await self.api.type_named("namespaces")
@@ -195,7 +195,7 @@ class Environment:
         return kind
 
     async def _start(self) -> Program:
-        if self.release_leases and self.life and not self.bus.dead:
+        if self.options.release_leases and self.life and not self.bus.dead:
             await self.proxy.fence()
             await release(self._leases, self.api)
         self.life += 1
@@ -207,7 +207,7 @@ class Environment:
     @asynccontextmanager
     async def _launch(self, kubeconfig: Path) -> AsyncIterator[Program]:
         log, _ = self.logs
-        subject = subject_at(self.subject, self.metrics_port)
+        subject = subject_at(self.options.subject, self.metrics_port)
         if subject.image:
             from staleproof.drive.subject.image import controller_container  # docker is imported only when it is used
 
@@ -233,7 +233,7 @@ class Environment:
 
     async def _serves(self, source: Endpoint, controller: Program) -> None:
         """Wait until there are metrics."""
-        end = time.monotonic() + self.start_seconds
+        end = time.monotonic() + self.options.start_seconds
         while True:
             try:
                 return await source.check()
@@ -244,9 +244,9 @@ class Environment:
             await self.bus.until(lambda now: False, limit_seconds=_READY_IDLE_SECONDS)
         await self._stack.aclose()
         raise SetupError(
-            f"{OPTION}: no metrics at {source.url} within {self.start_seconds:g} s: {why}. Does the controller serve them there? "
-            f"{METRICS_PORT} stands for a free port ({self.metrics_port}), in the URL and in the controller's command, arguments "
-            f"and variables.\n{controller.account()}"
+            f"{OPTION}: no metrics at {source.url} within {self.options.start_seconds:g} s: {why}. Does the controller serve them "
+            f"there? {METRICS_PORT} stands for a free port ({self.metrics_port}), in the URL and in the controller's command, "
+            f"arguments and variables.\n{controller.account()}"
         )
 
     async def _at_rest(self) -> None:
@@ -271,8 +271,7 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         UsageError: no controller is named, or two; or the API server rejects a manifest.
         SetupError: one of the parts does not start.
     """
-    subject = options.subject
-    if bool(subject.command) == bool(subject.image):
+    if bool(options.subject.command) == bool(options.subject.image):
         raise UsageError("name one controller: --controller-cmd or --controller-image")
     folder.mkdir(parents=True, exist_ok=True)
     bus = EventBus()
@@ -283,6 +282,7 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         api = await stack.enter_async_context(connect(plane.server, access.tls(), access.headers))
         truth = await stack.enter_async_context(watching(api, bus.take))
         made = Environment(
+            options=options,
             plane=plane,
             api=api,
             truth=truth,
@@ -291,11 +291,6 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
             folder=folder,
             private=private,
             group=await stack.enter_async_context(asyncio.TaskGroup()),
-            subject=subject,
-            start_seconds=options.start_seconds,
-            metrics=options.metrics,
-            release_leases=options.release_leases,
-            ends_namespaces=plane.provider == "existing" or "namespace" in options.companions,
             description=_description(plane, options),
         )
         bus.listeners.append(made._leases.see)

@@ -9,19 +9,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import aiohttp
 from kubernetes import client, config
 
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.options import ControlPlaneOptions
 from staleproof.drive.process.address import is_loopback
 from staleproof.drive.process.private import private_folder, write_private
-from staleproof.errors import SetupError, UsageError
+from staleproof.errors import UsageError
 
 from .plane import USERS, ControlPlane
 from .progress import Progress
 
-REQUEST_LIMIT = aiohttp.ClientTimeout(total=15)
 _CA = "ca.crt"
 
 
@@ -38,7 +36,7 @@ async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *,
         yield ControlPlane(
             server=access.server,
             ca_file=private / _CA,
-            version=await _version(access),
+            version=await access.version(),
             provider="existing",
             why=why,
             tokens=dict.fromkeys(USERS, access.token) if access.token else {},
@@ -83,20 +81,3 @@ def _certificate(found: client.Configuration, private: Path) -> Path | None:
     key, certificate = Path(found.key_file).read_bytes(), Path(found.cert_file).read_bytes()
     write_private(path, key.rstrip() + b"\n" + certificate)
     return path
-
-
-async def _version(access: Access) -> str:
-    """Ask as the user we will be: an unreachable server and a refused credential are told apart, before anything runs."""
-    try:
-        async with (
-            aiohttp.ClientSession(timeout=REQUEST_LIMIT) as session,
-            session.get(f"{access.server}/version", headers=access.headers, ssl=access.tls()) as answer,
-        ):
-            if answer.status in (401, 403):
-                raise UsageError(
-                    f"{access.server} refused the credentials of the kubeconfig ({answer.status} {answer.reason}); renew them."
-                )
-            answer.raise_for_status()
-            return str((await answer.json())["gitVersion"])
-    except (aiohttp.ClientError, OSError, ValueError, KeyError) as err:
-        raise SetupError(f"{access.server} does not answer /version: {err!r}; is the cluster running?") from err

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import aiohttp
 
+from staleproof.drive.cluster.access import Access
 from staleproof.drive.process.address import free_port
 from staleproof.drive.process.private import large_root, private_folder
 from staleproof.drive.process.process import Command, Process
@@ -89,10 +90,11 @@ async def run_local(
             _, port = await on_a_free_port(stack, apiserver, launch, ports=ports)
             progress.advance(2)
         server = f"https://127.0.0.1:{port}"
+        access = Access(server=server, ca_file=credentials.ca_file, token=credentials.tokens[RUNNER])
         yield ControlPlane(
             server=server,
             ca_file=credentials.ca_file,
-            version=await _version(session, server, credentials),
+            version=await access.version(),
             provider=binaries.provider,
             why=binaries.why,
             tokens=credentials.tokens,
@@ -185,11 +187,12 @@ def _apiserver(program: Path, credentials: Credentials, etcd_port: int, logs: Pa
     async def ready(port: int) -> bool:
         """Verified with the CA of this run, so that no other kube-apiserver can answer for ours."""
         try:
-            async with session.get(f"https://127.0.0.1:{port}/readyz", headers=_bearer(credentials)) as answer:
+            async with session.get(f"https://127.0.0.1:{port}/readyz", headers=bearer) as answer:
                 return answer.status == 200
         except (aiohttp.ClientError, OSError):
             return False
 
+    bearer = {"Authorization": f"Bearer {credentials.tokens[RUNNER]}"}
     reads = (credentials.certificate_file, credentials.key_file, credentials.service_account_key_file, credentials.tokens_file)
     return Server(command=command, ready=ready, grace_seconds=APISERVER_GRACE_SECONDS, reads=reads)
 
@@ -201,16 +204,3 @@ async def _connected(credentials: Credentials) -> AsyncIterator[aiohttp.ClientSe
     connector = aiohttp.TCPConnector(ssl=verify, force_close=True)
     async with aiohttp.ClientSession(connector=connector, timeout=REQUEST_LIMIT) as session:
         yield session
-
-
-def _bearer(credentials: Credentials) -> dict[str, str]:
-    return {"Authorization": f"Bearer {credentials.tokens[RUNNER]}"}
-
-
-async def _version(session: aiohttp.ClientSession, server: str, credentials: Credentials) -> str:
-    try:
-        async with session.get(f"{server}/version", headers=_bearer(credentials)) as answer:
-            answer.raise_for_status()
-            return str((await answer.json())["gitVersion"])
-    except (aiohttp.ClientError, OSError, ValueError, KeyError) as err:
-        raise SetupError(f"kube-apiserver is ready, but {server}/version gave no gitVersion ({err!r}); see apiserver.log.") from err

@@ -1,4 +1,4 @@
-"""What can go wrong that is not the controller's fault, split by who is to blame.
+"""What can go wrong that is not the controller's fault, split by who is to blame, with the exit code that says so.
 
 A controller that misbehaves is never an exception: it is a finding (`staleproof.checks.verdict`).
 Every message says what was expected, what was found and what to do next.
@@ -6,12 +6,18 @@ Every message says what was expected, what was found and what to do next.
 
 
 class UsageError(Exception):
-    """Your plan, option, manifest or history is wrong. Exit code 4."""
+    """Your plan, option, manifest or history is wrong."""
+
+    exit_code = 4
 
 
 class SetupError(Exception):
-    """The surroundings failed: control plane, proxy, image, port, disk, controller start. Exit code 11."""
+    """The surroundings failed: control plane, proxy, image, port, disk, controller start."""
+
+    exit_code = 11
 
 
 class HarnessBug(Exception):
-    """staleproof itself is wrong; please report it with plan.json and history.jsonl. Exit code 3."""
+    """staleproof itself is wrong; please report it with plan.json and history.jsonl."""
+
+    exit_code = 3

@@ -18,7 +18,8 @@ from rich.console import Console
 from staleproof.assess.blame import known
 from staleproof.drive.cluster.api import Api, connect
 from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlane, ControlPlaneOptions, control_plane
-from staleproof.drive.proxy.launch import Proxy, proxy
+from staleproof.drive.proxy.client import Proxy
+from staleproof.drive.proxy.launch import proxy
 from staleproof.errors import SetupError, UsageError
 from staleproof.progress import progress_on
 

@@ -11,7 +11,7 @@ from statistics import median
 from staleproof.core.entry import Withheld
 from staleproof.core.fault import HoldStream
 from staleproof.drive.cluster.api import Api
-from staleproof.drive.proxy.launch import Proxy
+from staleproof.drive.proxy.client import Proxy
 from staleproof.errors import SetupError
 
 from .client import frames, open_watch

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from staleproof.core.fault import AnyFault, DelayStream, DropBookmarks, HoldStream, SeverStream
-from staleproof.drive.proxy.launch import Proxy
+from staleproof.drive.proxy.client import Proxy
 from staleproof.errors import SetupError
 
 from .client import Address, Conversation, lines

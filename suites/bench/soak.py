@@ -19,7 +19,8 @@ from staleproof.assess.blame import known
 from staleproof.core.entry import FaultFired
 from staleproof.drive.cluster.api import Api, connect
 from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlaneOptions, control_plane
-from staleproof.drive.proxy.launch import Proxy, proxy
+from staleproof.drive.proxy.client import Proxy
+from staleproof.drive.proxy.launch import proxy
 from staleproof.errors import SetupError, UsageError
 from staleproof.progress import progress_on
 

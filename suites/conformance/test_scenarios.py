@@ -18,7 +18,7 @@ from staleproof.draw import own_writes
 from staleproof.draw.family import Family
 from staleproof.draw.scenarios import FAMILIES
 from staleproof.plugin.fail import assert_passed
-from staleproof.plugin.options import text
+from staleproof.plugin.options import settings_of
 
 
 @pytest.mark.parametrize("family", sorted(FAMILIES, key=attrgetter("scenario")), ids=str)
@@ -31,7 +31,7 @@ def test_drawn(
     scenario: ModuleType, observed: list[Observed], trial: Callable[[Plan], Result], pytestconfig: pytest.Config
 ) -> None:
     """A finding ends the search: the plans after it would only find it again."""
-    examples = int(text(pytestconfig, "--staleproof-max-examples"))
+    examples = settings_of(pytestconfig).max_examples
     if not examples:
         pytest.skip("--staleproof-max-examples=0: no plan is drawn")
     results: list[Result] = []

@@ -1,4 +1,4 @@
-"""A plan, and a rig, for the fixture clients that mirror ConfigMaps (fixtures/clients): what their tests share."""
+"""A plan, and an environment, for the fixture clients that mirror ConfigMaps (fixtures/clients): what their tests share."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.cluster.control_plane.cache import cache_root
 from staleproof.drive.cluster.control_plane.toolchain import find_go
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
-from staleproof.drive.trial.run import Trial, run_trial
+from staleproof.drive.trial.run import TrialSpec, run_trial
 from staleproof.errors import SetupError
 
 CLIENTS = Path(__file__).parents[2] / "fixtures" / "clients"
@@ -87,8 +87,8 @@ def not_mirrored(objects: dict[tuple[str, str, str], Any]) -> str:
 
 
 def run(session: Session, plan: Plan, folder: Path) -> History:
-    trial = Trial(plan=plan, folder=folder, converged=not_mirrored)
-    return session.call(lambda rig: run_trial(trial, rig))
+    trial = TrialSpec(plan=plan, folder=folder, converged=not_mirrored)
+    return session.call(lambda environment: run_trial(trial, environment))
 
 
 def how_it_settled(history: History) -> Settled:

@@ -15,9 +15,9 @@ import aiohttp
 
 from staleproof.core.entry import Entry
 from staleproof.drive.cluster.control_plane import CONTROLLER
-from staleproof.drive.cluster.control_plane.plane import write_private
+from staleproof.drive.process.private import write_private
 from staleproof.drive.process.process import Command, Process
-from staleproof.drive.proxy.launch import Ports, Proxy
+from staleproof.drive.proxy.client import Ports, Proxy
 
 from .proxy_client import LIMIT_SECONDS
 from .proxy_stage import Scene, Stage, on_stage

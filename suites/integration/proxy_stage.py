@@ -20,7 +20,8 @@ from staleproof.core.fault import AnyFault
 from staleproof.core.fault.legality import Contract
 from staleproof.drive.cluster.api import Api, connect
 from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlane, ControlPlaneOptions, Silent, control_plane
-from staleproof.drive.proxy.launch import Proxy, proxy
+from staleproof.drive.proxy.client import Proxy
+from staleproof.drive.proxy.launch import proxy
 
 from .proxy_client import LIMIT_SECONDS, MERGE, Connection, Watching, trusting, until
 

@@ -16,7 +16,8 @@ import pytest_asyncio
 
 from staleproof.core.entry import Broke, Entry
 from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
-from staleproof.drive.proxy.launch import Proxy, proxy
+from staleproof.drive.proxy.client import Proxy
+from staleproof.drive.proxy.launch import proxy
 
 from .proxy_client import Connection, Watching, until
 from .proxy_stage import Tape

@@ -11,6 +11,7 @@ import pytest
 
 from staleproof.assess import Session, SessionOptions
 from staleproof.checks.facts.baseline import final_objects
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import Committed, Settled
 from staleproof.core.history import History
 from staleproof.core.pace import longest_pause, paced
@@ -20,7 +21,7 @@ from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.cluster.control_plane.cache import cache_root
 from staleproof.drive.cluster.control_plane.toolchain import find_go
 from staleproof.drive.cluster.manifests import read, read_crds
-from staleproof.drive.trial.environment import Rig
+from staleproof.drive.trial.environment import Environment
 from staleproof.errors import SetupError, UsageError
 
 from .conftest import KCM_ARGUMENTS, MANIFESTS
@@ -55,7 +56,7 @@ def sample(name: str) -> Manifest:
 
 
 def ends(history: History, resource: str) -> list[Manifest]:
-    return [obj for found, obj in final_objects(history) if found == resource]
+    return [obj for found, obj in final_objects(Trial(history)) if found == resource]
 
 
 def test_a_trial_waits_for_a_job_whose_pods_kwok_finishes(session: Session) -> None:
@@ -67,7 +68,7 @@ def test_a_trial_waits_for_a_job_whose_pods_kwok_finishes(session: Session) -> N
 
     history = session.watch(Plan(scenario="own", steps=(Apply(object=sample("job")),), settle=paced(pause, resync=False)))
     settled = next(index for index, entry in enumerate(history.entries) if isinstance(entry, Settled) and entry.ok)
-    (job,) = [obj for found, obj in final_objects(history, until=settled) if found == "jobs.batch"]
+    (job,) = [obj for found, obj in final_objects(Trial(history), until=settled) if found == "jobs.batch"]
     assert job["status"]["succeeded"] == 6
     assert {condition["type"] for condition in job["status"]["conditions"] if condition["status"] == "True"} >= {"Complete"}
     assert [pod["status"]["phase"] for pod in ends(history, "pods")] == ["Succeeded"] * 6
@@ -97,9 +98,11 @@ def test_what_a_deleted_primary_owned_is_collected_within_the_trial(session: Ses
     assert len({entry.uid for entry in pods if entry.type == "DELETED"}) == 3
     assert not ends(history, "pods")
 
-    async def is_gone(rig: Rig) -> bool:
+    async def is_gone(environment: Environment) -> bool:
         key = ("namespaces", "", history.header.namespace)
-        return await rig.feed.until(lambda now: key not in rig.truth.objects or now + 0.1, limit_seconds=NAMESPACE_SECONDS)
+        return await environment.bus.until(
+            lambda now: key not in environment.truth.objects or now + 0.1, limit_seconds=NAMESPACE_SECONDS
+        )
 
     assert session.call(is_gone), "the namespace of a trial that is over was not finished"
 
@@ -115,9 +118,9 @@ def test_a_companion_that_exits_ends_the_run(tmp_path: Path) -> None:
             session.watch(plan)
 
 
-async def _companion(rig: Rig) -> int:
-    """The pid of kube-controller-manager, by the kubeconfig that only companions of this rig are given."""
-    named = f"--kubeconfig={rig.private / 'companions.kubeconfig'}".encode()
+async def _companion(environment: Environment) -> int:
+    """The pid of kube-controller-manager, by the kubeconfig that only companions of this environment are given."""
+    named = f"--kubeconfig={environment.private / 'companions.kubeconfig'}".encode()
     commands = {path.parent.name: path.read_bytes().split(b"\0") for path in Path("/proc").glob("[0-9]*/cmdline")}
     (pid,) = [pid for pid, argv in commands.items() if named in argv and argv[0].endswith(b"kube-controller-manager")]
     return int(pid)

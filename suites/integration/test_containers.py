@@ -31,11 +31,11 @@ from staleproof.drive.cluster.control_plane import (
     container,
     control_plane,
 )
-from staleproof.drive.cluster.control_plane.local import free_port
+from staleproof.drive.cluster.control_plane.container import control_plane_image, make_control_plane_image
+from staleproof.drive.process.address import free_port
 from staleproof.drive.process.container import Container, ContainerCommand
-from staleproof.drive.process.images import Wanted, control_plane_image, make_control_plane_image
-from staleproof.drive.process.leftovers import RUN_LABEL
-from staleproof.drive.process.owner import is_leftover
+from staleproof.drive.process.images import ImageRequest
+from staleproof.drive.process.reaper import RUN_LABEL, is_orphan
 from staleproof.drive.subject.image import controller_container
 from staleproof.errors import SetupError, UsageError
 
@@ -83,7 +83,7 @@ async def waiting(folder: Path) -> AsyncIterator[Container]:
     made = await Container.start(
         ContainerCommand(
             name="waiting",
-            wanted=Wanted(image=IMAGE, advice="", pull=False),
+            image=ImageRequest(name=IMAGE, advice="", pull=False),
             log=folder / "waiting.log",
             instead="skip this test",
             arguments=(*WAITS_FOR_EVER, *urls),
@@ -123,7 +123,7 @@ async def test_a_program_that_exits_while_starting_is_reported_with_its_last_lin
     assert found.tag("staleproof-test", "not-etcd")
     command = ContainerCommand(
         name="etcd",
-        wanted=Wanted(image="staleproof-test:not-etcd", advice="", pull=False),
+        image=ImageRequest(name="staleproof-test:not-etcd", advice="", pull=False),
         log=tmp_path / "etcd.log",
         instead="skip this test",
         arguments=("kube-controller-manager", "--no-such-flag"),
@@ -180,7 +180,6 @@ async def test_a_controller_image_does_its_work(engine: DockerClient, image: str
                 return len(client.CoreV1Api(api).list_namespaced_pod("default").items)
 
             async with controller_container(Subject(image=image, arguments=arguments), kubeconfig, log) as controller:
-                assert controller.life == 1
                 assert controller.image_digest.startswith("sha256:")
                 assert b"--controllers=replicaset-controller" in Path(f"/proc/{controller.pid}/cmdline").read_bytes()
                 assert Path(f"/proc/{controller.pid}").stat().st_uid != os.getuid(), "not the owner of the kubeconfig"
@@ -276,11 +275,11 @@ async def test_a_paused_container_still_stops_and_a_second_stop_changes_nothing(
     engine: DockerClient, image: str, tmp_path: Path
 ) -> None:
     async with waiting(tmp_path) as made:
-        await made.signal(signal.SIGSTOP)
+        await made.send_signal(signal.SIGSTOP)
         code = await made.stop()
         assert (made.exit_code, made.running) == (code, False)
         assert await made.stop() == code
-        await made.signal(signal.SIGTERM)  # no process is left: nothing happens
+        await made.send_signal(signal.SIGTERM)  # no process is left: nothing happens
     assert of_this_process(engine) == []
 
 
@@ -354,9 +353,9 @@ def test_only_dead_runs_of_this_machine_leave_leftovers() -> None:
     def born(pid: int) -> str:
         return alive.get(pid, "")
 
-    assert not is_leftover(f"{here}/7/100", here, born)
-    assert is_leftover(f"{here}/7/99", here, born), "the process id was used again"
-    assert is_leftover(f"{here}/8/100", here, born)
-    assert not is_leftover("other pid:[4026531836]/8/100", here, born)
-    assert not is_leftover("host pid:[4026532999]/8/100", here, born), "processes outside are not visible in a container"
-    assert not is_leftover("something else", here, born)
+    assert not is_orphan(f"{here}/7/100", here, born)
+    assert is_orphan(f"{here}/7/99", here, born), "the process id was used again"
+    assert is_orphan(f"{here}/8/100", here, born)
+    assert not is_orphan("other pid:[4026531836]/8/100", here, born)
+    assert not is_orphan("host pid:[4026532999]/8/100", here, born), "processes outside are not visible in a container"
+    assert not is_orphan("something else", here, born)

@@ -16,7 +16,9 @@ import pytest_asyncio
 
 from staleproof.core.engine.routes import openapi
 from staleproof.core.fault.suggest import FAULTS
-from staleproof.drive.proxy.serve import Address, StandAlone, Upstream, Wanted, stand_alone
+from staleproof.drive.cluster.access import Access
+from staleproof.drive.process.address import Address
+from staleproof.drive.proxy.serve import StandAlone, StandAloneOptions, stand_alone
 
 from .proxy_client import LIMIT_SECONDS
 
@@ -95,8 +97,8 @@ class Caller:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def caller(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Caller]:
-    wanted = Wanted(
-        upstream=Upstream(server="https://127.0.0.1:1"),
+    wanted = StandAloneOptions(
+        upstream=Access(server="https://127.0.0.1:1"),
         listen=LOOPBACK,
         control=LOOPBACK,
         control_token=TOKEN,

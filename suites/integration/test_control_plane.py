@@ -31,7 +31,8 @@ from staleproof.drive.cluster.control_plane import (
 )
 from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.cluster.control_plane.cache import binaries_in, what_is_wrong
-from staleproof.drive.cluster.control_plane.local import Binaries, free_port, run_local
+from staleproof.drive.cluster.control_plane.local import Binaries, run_local
+from staleproof.drive.process.address import free_port
 from staleproof.errors import SetupError, UsageError
 
 from .programs import command_lines, wrapped

@@ -16,8 +16,8 @@ from staleproof.core.history import History
 from staleproof.core.plan import Apply, Delete, Patch, Plan, Subject, Target
 from staleproof.core.request import WRITES
 from staleproof.drive.cluster.manifests import resource_type
-from staleproof.drive.subject.controller import Controller
-from staleproof.drive.trial.environment import Rig
+from staleproof.drive.process.program import Program
+from staleproof.drive.trial.environment import Environment
 
 from .mirror_stage import EVERY, ROLE, SETTLE, a_plan, how_it_settled, not_mirrored, run, source
 from .mirror_stage import go_mirror as go_mirror
@@ -73,20 +73,22 @@ def test_copies_are_repaired_and_foreign_objects_left_alone(session: Session, su
 
 @pytest.mark.parametrize("client", EVERY)
 def test_it_begins_with_existing_objects_and_stops_on_request(session: Session, subject: Subject) -> None:
-    async def begin(rig: Rig) -> tuple[bool, Controller]:
+    async def begin(environment: Environment) -> tuple[bool, Program]:
         namespace = f"staleproof-{uuid.uuid4().hex[:8]}"
-        await rig.create_namespace(namespace)
+        await environment.create_namespace(namespace)
         for manifest in (
             source("first", colour="red"),
             source("second", colour="green"),
             orphan("mirror-second"),
             orphan("mirror-third"),
         ):
-            await rig.api.apply(await resource_type(manifest, rig.api), namespace, manifest)
-        await rig.controller_ready()
-        mirrored = await rig.feed.until(lambda now: not not_mirrored(rig.truth.live(namespace)) or now + 0.05, limit_seconds=60.0)
-        assert rig.controller is not None
-        return mirrored, rig.controller
+            await environment.api.apply(await resource_type(manifest, environment.api), namespace, manifest)
+        await environment.controller_ready()
+        mirrored = await environment.bus.until(
+            lambda now: not not_mirrored(environment.truth.live(namespace)) or now + 0.05, limit_seconds=60.0
+        )
+        assert environment.controller is not None
+        return mirrored, environment.controller
 
     session.use(subject)
     mirrored, controller = session.call(begin)

@@ -1,7 +1,7 @@
 """Faults about the controller's process, on a real controller: killed at a write, restarted, kept down, paused.
 
-One rig serves the whole file. The controller is the honest one with deterministic names: whatever is done to its process, the pods
-that the Widget wants are there in the end, and no others.
+One environment serves the whole file. The controller is the honest one with deterministic names: whatever is done to its process,
+the pods that the Widget wants are there in the end, and no others.
 """
 
 import asyncio
@@ -18,10 +18,10 @@ from staleproof.core.entry import Asked, Committed, Continued, Entry, FaultFired
 from staleproof.core.fault import AnyFault, Kill, Pause, Refuse, Restart, Window
 from staleproof.core.history import History
 from staleproof.core.plan import Apply, Patch, Plan, Subject, Target, Touch
-from staleproof.drive.cluster.control_plane import ControlPlaneOptions, Silent
+from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.cluster.truth import Key
-from staleproof.drive.trial.environment import Rig, rig
-from staleproof.drive.trial.run import Trial, run_trial
+from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
+from staleproof.drive.trial.run import TrialSpec, run_trial
 
 MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 SAMPLE: dict[str, Any] = yaml.safe_load((MANIFESTS / "widget-sample.yaml").read_text())
@@ -31,15 +31,15 @@ LIMIT_SECONDS = 60.0
 
 
 class Stage:
-    def __init__(self, runner: asyncio.Runner, made: Rig, folder: Path) -> None:
-        self._runner, self._rig, self._folder = runner, made, folder
+    def __init__(self, runner: asyncio.Runner, made: Environment, folder: Path) -> None:
+        self._runner, self._environment, self._folder = runner, made, folder
 
     def run(self, *faults: AnyFault) -> History:
         steps = (Apply(object=SAMPLE), Touch(target=WIDGET), Patch(target=WIDGET, patch={"spec": {"replicas": SCALED}}))
         plan = Plan(scenario="lives", steps=steps, faults=faults)
         folder = self._folder / str(len(list(self._folder.iterdir())))
-        trial = Trial(plan=plan, folder=folder, converged=missing, deadline_seconds=LIMIT_SECONDS)
-        return self._runner.run(run_trial(trial, self._rig))
+        trial = TrialSpec(plan=plan, folder=folder, converged=missing, deadline_seconds=LIMIT_SECONDS)
+        return self._runner.run(run_trial(trial, self._environment))
 
 
 def missing(live: Mapping[Key, Any]) -> str:
@@ -55,7 +55,11 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     subject = Subject(command=(sys.executable, "-m", "staleproof.fixtures.controllers.deterministic"))
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
-        made = runner.run(stack.enter_async_context(rig(subject, crd, ControlPlaneOptions(), folder / "rig", Silent())))
+        made = runner.run(
+            stack.enter_async_context(
+                environment(EnvironmentOptions(subject=subject, manifests=crd), folder / "environment", Silent())
+            )
+        )
         (folder / "trials").mkdir()
         try:
             yield Stage(runner, made, folder / "trials")

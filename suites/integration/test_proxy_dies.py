@@ -14,9 +14,9 @@ from staleproof.checks.verdict import Outcome
 from staleproof.core.entry import Broke
 from staleproof.core.history import decode
 from staleproof.core.plan import Apply, Plan, Rest, Settle, Subject
-from staleproof.drive.cluster.control_plane import ControlPlaneOptions, Silent
-from staleproof.drive.trial.environment import Rig, rig
-from staleproof.drive.trial.run import Trial, run_trial
+from staleproof.drive.cluster.control_plane import Silent
+from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
+from staleproof.drive.trial.run import TrialSpec, run_trial
 from staleproof.errors import HarnessBug
 
 MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
@@ -26,19 +26,19 @@ PLAN = Plan(scenario="proxy-dies", steps=(Apply(object=SAMPLE), Rest(seconds=60.
 
 
 def test_a_trial_whose_proxy_dies_is_inconclusive_and_its_clients_are_refused(tmp_path: Path) -> None:
-    async def kill_once_it_works(running: Rig) -> None:
+    async def kill_once_it_works(running: Environment) -> None:
         def works(now: float) -> bool | float:
             return any(resource == "pods" for resource, _, _ in running.truth.objects) or now + 0.05
 
-        assert await running.feed.until(works, limit_seconds=60.0)
+        assert await running.bus.until(works, limit_seconds=60.0)
         running.proxy.process.signal(signal.SIGKILL)
 
     async def inside() -> None:
         crd = list(yaml.safe_load_all((MANIFESTS / "widget-crd.yaml").read_text()))
-        async with rig(SUBJECT, crd, ControlPlaneOptions(), tmp_path / "rig", Silent()) as running:
+        async with environment(EnvironmentOptions(subject=SUBJECT, manifests=crd), tmp_path / "environment", Silent()) as running:
             killing = running.group.create_task(kill_once_it_works(running))
             with pytest.raises(HarnessBug, match="The trial proves nothing; its history is"):
-                await run_trial(Trial(plan=PLAN, folder=tmp_path / "trial"), running)
+                await run_trial(TrialSpec(plan=PLAN, folder=tmp_path / "trial"), running)
             await killing
             host, _, port = running.proxy.server.removeprefix("https://").partition(":")
             with pytest.raises(ConnectionRefusedError):

@@ -1,10 +1,11 @@
 """What the runner does besides steps and faults, on real controllers: it starts one afresh, lets a child's heart beat, releases the
 leases of a dead life, and reads metrics.
 
-One rig serves the whole file. Pods of other trials are in other namespaces.
+One environment serves the whole file. Pods of other trials are in other namespaces.
 """
 
 import asyncio
+import dataclasses
 import itertools
 import sys
 import textwrap
@@ -17,19 +18,20 @@ from typing import Any
 import pytest
 import yaml
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import reports_skips
-from staleproof.checks.trial import Evidence
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Asked, Committed, Delivered, Entry, Exited, Metrics, Released, Settled, Started, Stopped
 from staleproof.core.fault import AnyFault, HideOwnWrite, Kill, OwnWrite, Restart, Window
 from staleproof.core.history import History, decode, is_work
 from staleproof.core.pace import lasted
 from staleproof.core.plan import TOUCHED, Apply, Heartbeat, Manifest, Patch, Plan, Rest, Step, Subject, Target, Touch, encode
-from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlaneOptions, Silent
+from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.cluster.truth import Key
-from staleproof.drive.trial.environment import Rig, rig
-from staleproof.drive.trial.run import Trial, run_trial
+from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
+from staleproof.drive.trial.run import TrialSpec, run_trial
 from staleproof.errors import SetupError, UsageError
 
 from .conftest import MANIFESTS, WIDGETS, Run, fixture_controller
@@ -63,28 +65,28 @@ def missing(live: Mapping[Key, Any]) -> str:
 
 
 class Stage:
-    def __init__(self, runner: asyncio.Runner, made: Rig, folder: Path) -> None:
-        self._runner, self.rig, self._folder = runner, made, folder
+    def __init__(self, runner: asyncio.Runner, made: Environment, folder: Path) -> None:
+        self._runner, self.environment, self._folder = runner, made, folder
 
     def use(self, subject: Subject, *, metrics: str = "", release_leases: bool = True) -> None:
-        self._runner.run(self.rig.use(subject))
-        self.rig.metrics, self.rig.release_leases = metrics, release_leases
+        self._runner.run(self.environment.use(subject, metrics=metrics))
+        self.environment.options = dataclasses.replace(self.environment.options, release_leases=release_leases)
 
     def run(self, *steps: Step, faults: tuple[AnyFault, ...] = (), fresh: bool = False) -> History:
         plan = Plan(scenario="extras", steps=steps, faults=faults, fresh=fresh)
         return self.play(plan, converged=missing, deadline_seconds=LIMIT_SECONDS)
 
-    def play(self, plan: Plan, **waits: Any) -> History:  # noqa: ANN401  # as Trial has them
+    def play(self, plan: Plan, **waits: Any) -> History:  # noqa: ANN401  # as TrialSpec has them
         folder = self._folder / str(len(list(self._folder.iterdir())))
-        return self._runner.run(run_trial(Trial(plan=plan, folder=folder, **waits), self.rig))
+        return self._runner.run(run_trial(TrialSpec(plan=plan, folder=folder, **waits), self.environment))
 
     @contextmanager
     def seeing(self) -> Iterator[list[Entry]]:
         """Entries of all namespaces."""
         seen: list[Entry] = []
-        self.rig.feed.listeners.append(seen.append)
+        self.environment.bus.listeners.append(seen.append)
         yield seen
-        self.rig.feed.listeners.remove(seen.append)
+        self.environment.bus.listeners.remove(seen.append)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +95,11 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     crd = list(yaml.safe_load_all((MANIFESTS / "widget-crd.yaml").read_text()))
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
-        made = runner.run(stack.enter_async_context(rig(fixture(), crd, ControlPlaneOptions(), folder / "rig", Silent())))
+        made = runner.run(
+            stack.enter_async_context(
+                environment(EnvironmentOptions(subject=fixture(), manifests=crd), folder / "environment", Silent())
+            )
+        )
         (folder / "trials").mkdir()
         try:
             yield Stage(runner, made, folder / "trials")
@@ -217,7 +223,7 @@ def looked_at(stage: Stage, sample: Manifest = WIDGET) -> tuple[History, Verdict
     touch = Touch(target=target(sample))
     steps = (Apply(object=sample), touch, Rest(seconds=1.5), Rest(seconds=0.5), touch, touch)
     history = stage.run(*steps, faults=(hidden,))
-    return history, reports_skips.check(Evidence(history, ()))
+    return history, verdict_of(reports_skips.REQUIREMENT, Trial(history))
 
 
 def test_a_correct_controller_reports_its_skips(stage: Stage) -> None:
@@ -264,11 +270,12 @@ def test_metrics_of_every_life_are_read(stage: Stage) -> None:
 
 def test_a_silent_metrics_url_is_reported_at_the_start(stage: Stage) -> None:
     stage.use(fixture(), metrics=URL)
-    stage.rig.start_seconds, before = START_SECONDS, stage.rig.start_seconds
+    before = stage.environment.options
+    stage.environment.options = dataclasses.replace(before, start_seconds=START_SECONDS)
     with pytest.raises(SetupError) as told:
         stage.run(Apply(object=WIDGET))
-    stage.rig.start_seconds = before
-    url = f"http://127.0.0.1:{stage.rig.metrics_port}/metrics"
+    stage.environment.options = before
+    url = f"http://127.0.0.1:{stage.environment.metrics_port}/metrics"
     assert str(told.value).startswith(f"--controller-metrics: no metrics at {url} within {START_SECONDS:g} s: Cannot connect")
     assert "{metrics_port} stands for a free port" in str(told.value)
     assert "Command: " in str(told.value)
@@ -290,8 +297,8 @@ OWN_TEST = """
         result = trial(Plan(scenario="mine", steps=(Apply(object=controller_samples[0]),)))
         assert [entry for entry in result.history.entries if isinstance(entry, Metrics)]
 
-        async def releases(rig):
-            return rig.release_leases
+        async def releases(environment):
+            return environment.options.release_leases
 
         assert staleproof_session.call(releases) is False
 """

@@ -22,7 +22,7 @@ from staleproof.core.plan import Plan, Rest
 from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType
 from staleproof.drive.cluster.control_plane import ControlPlane
 from staleproof.drive.cluster.truth import Truth, watching
-from staleproof.drive.trial.recorder import Record
+from staleproof.drive.trial.recorder import Recorder
 from staleproof.errors import SetupError
 
 from .proxy_client import LIMIT_SECONDS, limited, trusting, until
@@ -244,7 +244,7 @@ async def test_the_data_of_a_secret_is_digested_and_never_raw(stage: Stage, tmp_
     assert stage.of("secrets", "empty")[0].object["data"] == {}
 
     header = Header(plan=Plan(scenario="mine", steps=(Rest(seconds=1.0),)), namespace=stage.namespace)
-    record = Record(tmp_path / "history.jsonl", header, (), began=0.0)
+    record = Recorder(tmp_path / "history.jsonl", header, (), began=0.0)
     for entry in stage.commits:
         record.take(entry)
     record.finish()

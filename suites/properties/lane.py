@@ -20,8 +20,9 @@ from staleproof.core.watch_properties import breaches
 from staleproof.drive.cluster.api import Api, ApiError, connect
 from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
 from staleproof.drive.cluster.truth import Truth
-from staleproof.drive.proxy.launch import Proxy, proxy
-from staleproof.drive.trial.recorder import Record
+from staleproof.drive.proxy.client import Proxy
+from staleproof.drive.proxy.launch import proxy
+from staleproof.drive.trial.recorder import Recorder
 from staleproof.errors import SetupError
 
 from .case import Case
@@ -53,7 +54,7 @@ class Lane:
     truth: Truth
     folder: Path
     proxy: Proxy = field(init=False)
-    _record: Record | None = None
+    _record: Recorder | None = None
     _broken: list[Broke] = field(default_factory=list)
 
     def take(self, entry: Entry) -> None:
@@ -68,7 +69,7 @@ class Lane:
         namespace = f"case-{number}"
         await self.api.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
         header = Header(plan=case.plan, namespace=namespace)
-        self._record = Record(self.folder / f"{number:04d}.jsonl", header, (), began=time.monotonic())
+        self._record = Recorder(self.folder / f"{number:04d}.jsonl", header, (), began=time.monotonic())
         self._broken.clear()
         try:
             flaws, seconds = await self._live_through(case, namespace, limit_seconds)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from staleproof.assess import Result, Session, SessionOptions
-from staleproof.checks.trial import Evidence
+from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome
 from staleproof.core.entry import Metrics
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Window
@@ -67,8 +68,8 @@ def _row(kind: str, gate: str, result: Result) -> list[str]:
 
 def _most_pods(result: Result, *, of_references: bool = False) -> int:
     """The most live pods at any time."""
-    evidence = Evidence(result.history, result.history.references)
-    folds = evidence.reference_populations if of_references else (evidence.population,)
+    trial = Trial(result.history, result.history.references)
+    folds = [object_history(each) for each in (trial.references if of_references else (trial,))]
     return max(fold.peak(role) for fold in folds for role in fold.counts if role.resource == "pods")
 
 

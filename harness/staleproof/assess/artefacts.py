@@ -1,18 +1,17 @@
-"""The files of a run: report.json, conformance.yaml, and a crash file for each finding."""
+"""The files of a run: its folder, report.json, conformance.yaml, and a crash file for each finding."""
 
 import datetime
 import hashlib
 import json
 import os
+import secrets
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from staleproof.assess.result import Result
-from staleproof.assess.session import new_run_folder
 from staleproof.checks.facts.fault_outcomes import PlannedFault
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.verdict import Outcome
@@ -23,6 +22,7 @@ from staleproof.core.time_breakdown import spent
 from staleproof.errors import SetupError, UsageError
 from staleproof.report import conformance
 from staleproof.report.model import FaultReport, Report, RequirementVerdict, TrialReport, encode
+from staleproof.shipped import shipped
 
 
 def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialReport:
@@ -75,22 +75,25 @@ def write(run_folder: Path, report: Report) -> None:
 
 
 def run_folder_in(root: Path) -> Path:
-    """A new run folder.
-
-    Raises:
-        UsageError: nothing can be made in the artefact folder.
-    """
+    """A new run folder `runs/<utc>-<id>` in the artefact folder, with `latest` pointing at it. UsageError when nothing can be made
+    in the artefact folder."""
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+    folder = root / "runs" / f"{stamp}-{secrets.token_hex(2)}"
+    latest = root / "latest"
     try:
-        return new_run_folder(root)
+        folder.mkdir(parents=True)
+        latest.unlink(missing_ok=True)
+        latest.symlink_to(folder.relative_to(root))
     except OSError as err:
         raise UsageError(
             f"cannot make a run folder in {root.absolute()}: {err.strerror or err}; name an artefact folder that can be written "
             "(--staleproof-dir), or work in one that can"
         ) from err
+    return folder.resolve()
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Whole or not at all, also when this is interrupted or another process reads it."""
+    """Write a file whole or not at all, even when this is interrupted or another process reads it."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -101,22 +104,21 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def now() -> str:
-    """The date of a report."""
+    """The date of a report, in ISO format."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def suite_digest() -> str:
-    """Ties a report to the exact conformance suite: its files and the catalogue."""
+    """Ties a report to the exact conformance suite: its files, all that judges, and all that invents plans."""
     digest = hashlib.sha256()
-    for package in ("staleproof.suites.conformance", "staleproof.checks", "staleproof.draw"):
-        for file in sorted(resources.files(package).iterdir(), key=lambda f: f.name):
-            if file.name.endswith(".py"):
-                digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    for folder in (shipped("suites.conformance"), shipped("checks"), shipped("draw")):
+        for file in sorted(folder.rglob("*.py")):
+            digest.update(file.relative_to(folder.parent).as_posix().encode() + b"\0" + file.read_bytes())
     return f"sha256:{digest.hexdigest()}"
 
 
 def fingerprint(plan: Plan) -> str:
-    """The same for the same workload and faults, whoever the controller is and wherever it runs."""
+    """Ten hex digits: the same for the same workload and faults, whatever the controller is and wherever it runs."""
     written = masked(plan)  # a replay of what was written must have the same
     return hashlib.sha256(msgspec.json.encode((written.steps, written.faults), order="sorted")).hexdigest()[:10]
 
@@ -124,8 +126,8 @@ def fingerprint(plan: Plan) -> str:
 def keep_crash(root: Path, result: Result, *, replayed: bool = False) -> str:
     """Keep a finding's plan under `crashes` and return the id that `replay` takes; remove it once it is fixed.
 
-    Fixed means that every requirement that had failed passes: for the same controller, or for any when it was `replayed`, because a
-    replay is how a fixed build is tried.
+    Fixed means that every requirement that had failed passes, for the same controller; or for any when the plan was `replayed`,
+    because that is how a fixed build is tried.
     """
     name = fingerprint(result.plan)
     path = root / "crashes" / f"{name}.json"
@@ -148,18 +150,15 @@ def _is_fixed(path: Path, result: Result, *, replayed: bool) -> bool:
         crash: dict[str, Any] = json.loads(path.read_bytes())
         requirements, kept_for = list(crash["requirements"]), crash["plan"].get("controller")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False  # there is none, or it is not ours to remove
+        return False  # there is no such file, or it is not ours to remove
     passed = {verdict.requirement for verdict in result.verdicts if verdict.outcome is Outcome.PASS}
     same = kept_for == json.loads(encode_plan(result.plan)).get("controller")
     return passed.issuperset(requirements) and (replayed or same)
 
 
 def find_plan(text: str, root: Path) -> Plan:
-    """The plan that `replay` was given: a plan.json, a trial's folder, a crash file, or the id of one.
-
-    Raises:
-        UsageError: there is no such thing, or it holds no plan.
-    """
+    """The plan that `replay` was given: a plan.json, a trial's folder, a crash file, or the id of one. UsageError when there is no
+    such file, or it holds no plan."""
     named = Path(text)
     candidates: Sequence[Path] = (named / "plan.json", named, root / "crashes" / f"{text}.json")
     try:

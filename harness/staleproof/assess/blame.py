@@ -1,6 +1,6 @@
 """Whose fault an error is, however it was wrapped on its way: by a task group, by pytest's own failure, by another error.
 
-It decides who is to blame; what that means for an exit code is decided by those who exit.
+It decides who is to blame; callers decide what that means for an exit code.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ Known = HarnessBug | SetupError | UsageError
 
 
 def known(error: BaseException) -> Known | None:
-    """The error of ours in it: a bug before the surroundings before wrong input; None when there is none."""
+    """The error of our own in it, a bug before failed surroundings before wrong input; None when there is none."""
     every = list(_all(error, set()))
     for kind in (HarnessBug, SetupError, UsageError):
         for each in every:

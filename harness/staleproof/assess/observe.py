@@ -1,6 +1,6 @@
 """Watching a controller work without faults, to derive plans from what it does.
 
-The workloads that it is watched at are those that plans use, so the runs serve as their references, too.
+It is given the workloads that plans use, so that these runs serve as their references, too.
 """
 
 from collections import Counter
@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any, get_args
 
 from staleproof.assess.session import Session
-from staleproof.checks.facts.object_history import Population, names_of, population
+from staleproof.checks.facts.object_history import ObjectHistory, object_history
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import Closed, Committed, Delivered, Entry, FaultFired, Metrics, Opened, StepBegan
 from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.history import History, is_work, requests
@@ -19,24 +20,21 @@ from staleproof.core.plan import Apply, Manifest, Patch, Plan, Settle, Step, Tou
 from staleproof.core.request import BOOKKEEPING
 from staleproof.draw import workloads
 from staleproof.drive.cluster.manifests import name_of, resource_type
-from staleproof.drive.trial.environment import Rig
+from staleproof.drive.trial.environment import Environment
 from staleproof.errors import UsageError
 
 _AT_ONCE_SECONDS = 0.5
 _PATIENT = Settle(quiet_seconds=5.0, deadline_seconds=30.0)
-"""Long enough to see what a controller does some seconds later by itself; done once for each sample, after one step, so that
-nothing else can wake it in the meantime."""
+"""Long enough to see what a controller does some seconds later by itself. Each sample is watched like this once, after one step, so
+that nothing else can wake the controller in the meantime."""
 _CANDIDATES = 3
-"""So many fields of a sample are tried as something that can be changed."""
+"""How many fields of a sample are tried as something that can be changed."""
 
 
 def observe(session: Session, sample: Manifest) -> Observed:
-    """Apply, change, scale, touch and delete the sample without any fault and note what the controller writes for it.
-
-    Raises:
-        UsageError: the API server does not know or accept the sample, or the controller does nothing for it.
-    """
-    resource, scale_path = session.call(lambda rig: _describe(rig, sample))
+    """Apply, change, scale, touch and delete the sample without any fault and note what the controller writes for it. UsageError
+    when the API server does not know or accept the sample, or the controller does nothing for it."""
+    resource, scale_path = session.call(lambda environment: _describe(environment, sample))
     bare = Observed(sample, resource, scale_path, (), manifests=session.options.manifests)
     bare = replace(bare, pause_seconds=longest_pause(session.watch(_plan(bare, (Apply(object=sample),), _PATIENT))))
     bare = _with_change(session, bare)
@@ -64,12 +62,12 @@ def _plan(observed: Observed, steps: tuple[Step, ...], settle: Settle | None = N
 # --- what can be done to the primary ---------------------------------------------------------------------------------------------
 
 
-async def _describe(rig: Rig, sample: Manifest) -> tuple[str, tuple[str, ...]]:
-    """The sample's resource, and where its replica count is."""
-    kind = await resource_type(sample, rig.api)
+async def _describe(environment: Environment, sample: Manifest) -> tuple[str, tuple[str, ...]]:
+    """The sample's resource, and the path to its replica count, which is empty if it has none."""
+    kind = await resource_type(sample, environment.api)
     if not kind.namespaced:
         raise UsageError(f"{name_of(sample)} is cluster-scoped; only namespaced primaries can be tested in this version")
-    crd = rig.truth.objects.get(("customresourcedefinitions.apiextensions.k8s.io", "", kind.name))
+    crd = environment.truth.objects.get(("customresourcedefinitions.apiextensions.k8s.io", "", kind.name))
     for version in crd["spec"]["versions"] if crd else ():
         path = (version.get("subresources") or {}).get("scale", {}).get("specReplicasPath")
         if path:
@@ -91,7 +89,7 @@ def _with_change(session: Session, bare: Observed) -> Observed:
 
 
 def _changes(bare: Observed) -> Iterator[Patch]:
-    """Texts in the sample's spec, each with a little added, those at the top first."""
+    """A patch for each text in the sample's spec that adds a little to it, those at the top first."""
     spec = bare.sample.get("spec") or {}
     for key, value in _texts(spec):
         yield Patch(target=bare.target, patch={"spec": {key: f"{value}-changed"}})
@@ -108,28 +106,26 @@ def _texts(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _children(references: Sequence[History]) -> tuple[ChildKind, ...]:
-    folds = [population(reference) for reference in references]
-    stable = set.intersection(*(names_of(reference) for reference in references))
-    resources = {child.role.resource for fold in folds for child in fold.children.values() if child.creator}
+    made = [object_history(Trial(reference)) for reference in references]
+    stable = set.intersection(*({child.named for child in each.objects.values()} for each in made))
+    resources = {child.resource for each in made for child in each.objects.values() if child.creator}
     kinds = []
     for resource in sorted(resources):
-        made = [child for child in folds[0].children.values() if child.role.resource == resource and child.creator]
-        kept = all(child.named in stable for child in made)
+        kept = all(child.named in stable for child in made[0].objects.values() if child.resource == resource and child.creator)
         watched = any(isinstance(entry, Opened) and entry.resource == resource for entry in references[0].entries)
-        kinds.append(ChildKind(resource, _least(folds, resource, "creator"), _least(folds, resource, "deleter"), kept, watched))
+        kinds.append(ChildKind(resource, _least(made, resource, "creator"), _least(made, resource, "deleter"), kept, watched))
     return tuple(sorted(kinds, key=lambda kind: -kind.creates))
 
 
-def _least(folds: Sequence[Population], resource: str, who: str) -> int:
-    """What can be relied on: the fewest in any reference."""
+def _least(made: Sequence[ObjectHistory], resource: str, who: str) -> int:
+    """How many children of the resource have such a maker in every reference, at least."""
     return min(
-        sum(child.role.resource == resource and getattr(child, who) is not None for child in fold.children.values())
-        for fold in folds
+        sum(child.resource == resource and getattr(child, who) is not None for child in each.objects.values()) for each in made
     )
 
 
 def _written(references: Sequence[History]) -> tuple[Written, ...]:
-    """Its successful writes by step; of each kind the fewest in any reference."""
+    """The controller's successful writes by step; of each kind the fewest in any reference."""
     counts = [_writes(reference) for reference in references]
     kinds = sorted(set.intersection(*(set(each) for each in counts)))
     return tuple(Written(*kind, times=min(each[kind] for each in counts)) for kind in kinds)
@@ -147,7 +143,7 @@ def _writes(history: History) -> Counter[tuple[int, str, WriteVerb, str]]:
 
 
 def _watched(references: Sequence[History], primary: str) -> tuple[str, ...]:
-    """In every reference, the primary first."""
+    """The resources that are watched in every reference, the primary first."""
     each = [{entry.resource for entry in history.entries if isinstance(entry, Opened)} - BOOKKEEPING for history in references]
     return tuple(sorted(set.intersection(*each), key=lambda resource: (resource != primary, resource)))
 
@@ -162,7 +158,7 @@ def _asks_bookmarks(references: Sequence[History]) -> bool:
 
 
 def _bookmarked(references: Sequence[History]) -> tuple[str, ...]:
-    """In every reference. The bookmark that ends the initial events is another matter."""
+    """The resources whose watches got bookmarks in every reference, not counting the one that ends the initial events."""
     return tuple(sorted(set.intersection(*(_with_bookmarks(reference) for reference in references))))
 
 
@@ -176,7 +172,7 @@ def _with_bookmarks(history: History) -> set[str]:
 
 
 def _with_beginning(session: Session, seen: Observed) -> Observed:
-    """Start it again, offering it the past, and end its watches with 410: what it asks for, and how soon."""
+    """With what the controller asks for, and how soon, when it starts again and is offered the past, and after a 410."""
     past = tuple(PastSnapshot(resource=each, as_of_step=1, window=Window(from_step=2)) for each in seen.watched)
     steps: tuple[Step, ...] = (Apply(object=seen.sample), Touch(target=seen.target))
     plan = Plan(
@@ -187,7 +183,7 @@ def _with_beginning(session: Session, seen: Observed) -> Observed:
         settle=seen.settle(resync=True),
     )
     history = session.watch(plan)
-    session.renew()  # one that does not survive this must not be taken for what it is without faults
+    session.renew()  # a controller that does not survive this must still be seen as it is without faults
     fired = {entry.fault for entry in history.entries if isinstance(entry, FaultFired)}
     return replace(
         seen,
@@ -198,7 +194,7 @@ def _with_beginning(session: Session, seen: Observed) -> Observed:
 
 
 def _relist_seconds(entries: Sequence[Entry], resource: str) -> float:
-    """How long the controller took from a 410 on its watch of this resource to the next watch; for ever if it never came."""
+    """Seconds from a 410 on the controller's watch of this resource to its next watch; infinite if it never came."""
     closed = [entry.at for entry in entries if isinstance(entry, Closed) and entry.how == "expired"]
     opened = [entry.at for entry in entries if isinstance(entry, Opened) and entry.resource == resource]
     again = [at for at in opened if closed and at > closed[-1]]

@@ -1,4 +1,4 @@
-"""What came of the trials of a run."""
+"""What came of the trials of a run, and when a finding is believed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,9 +14,11 @@ from staleproof.core.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One plan, run and judged. `reproduced` is (times the findings came back, times the plan was run), (0, 0) without findings.
+    """One plan, run and judged.
 
-    `references_seconds` is what its references took, 0 when they had been run before.
+    Attributes:
+        reproduced: how often the findings came back, and how often the plan was run; (0, 0) without findings.
+        references_seconds: what its references took; 0 when they had been run before.
     """
 
     name: str
@@ -30,16 +32,13 @@ class Result:
 
     @property
     def failures(self) -> list[Verdict]:
-        """What fails a run: findings about requirements that are scored."""
-        return [verdict for verdict in self.verdicts if verdict.outcome is Outcome.FAIL and is_scored(verdict.requirement)]
+        """What fails a run."""
+        return failures(self.verdicts)
 
     @property
     def stories(self) -> list[Story]:
-        """The findings in words, one for each requirement with any (the first finding tells it).
-
-        Not only of failures: what is found under hostile faults, or about a provisional requirement, is told under a heading that
-        says so.
-        """
+        """The findings in words: for each requirement that has any, the first one. What is found under hostile faults, or about a
+        provisional requirement, is among them, under a heading that says so."""
         return [explain(verdict.findings[0], self.history) for verdict in self.verdicts if verdict.findings]
 
     @property
@@ -54,7 +53,7 @@ class Result:
 
     @property
     def hostile(self) -> str:
-        """What no API server does in it, in words; then it tells about robustness, not about conformance."""
+        """In words, what no API server does in it: then it says something about robustness, not about conformance. Else empty."""
         return hostility(self.plan)
 
     def of(self, slug: str) -> Verdict:
@@ -70,6 +69,23 @@ class Run:
     results: list[Result] = field(default_factory=list)
 
 
-def join(verdicts: Sequence[Verdict]) -> Outcome:
-    """One outcome for a requirement over all trials: the worst wins; not exercised here is fine if it was elsewhere."""
-    return max((verdict.outcome for verdict in verdicts), default=Outcome.NOT_EXERCISED)
+def failures(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Those with findings about requirements that are scored."""
+    return [verdict for verdict in verdicts if verdict.outcome is Outcome.FAIL and is_scored(verdict.requirement)]
+
+
+def confirmed(first: Sequence[Verdict], again: Sequence[Sequence[Verdict]]) -> tuple[tuple[Verdict, ...], tuple[int, int]]:
+    """The verdicts of a trial and how often its findings came back, given those of its re-runs. A finding that did not come back
+    every time becomes inconclusive."""
+    runs = 1 + len(again)
+    failed = [{verdict.requirement for verdict in failures(verdicts)} for verdicts in (first, *again)]
+    times = {slug: sum(slug in slugs for slugs in failed) for slug in failed[0]}
+
+    def judged(verdict: Verdict) -> Verdict:
+        came_back = times.get(verdict.requirement, runs)
+        if came_back == runs:
+            return verdict
+        why = f"a finding came back in {came_back} of {runs} runs: {verdict.findings[0].because}"
+        return Verdict(verdict.requirement, Outcome.INCONCLUSIVE, why=why)
+
+    return tuple(map(judged, first)), (max(times.values(), default=0), runs)

@@ -14,10 +14,9 @@ from staleproof.cli.demo import demo
 from staleproof.cli.proxy import proxy
 from staleproof.cli.run import replay, run
 from staleproof.cli.schema import schema
-from staleproof.errors import HarnessBug, SetupError, UsageError
+from staleproof.errors import HarnessBug, UsageError
 
-EXIT_USAGE, EXIT_SETUP, EXIT_BUG = 4, 11, 3
-_REPORT = "This is a bug of staleproof; please report it with plan.json and history.jsonl."
+_REPORT = "\nThis is a bug of staleproof; please report it with plan.json and history.jsonl."
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -35,7 +34,7 @@ def main() -> None:
         code = cli.main(standalone_mode=False)
     except click.ClickException as err:
         err.show()
-        sys.exit(EXIT_USAGE)
+        sys.exit(UsageError.exit_code)
     except click.Abort:
         click.echo("interrupted", err=True)
         sys.exit(2)
@@ -46,15 +45,9 @@ def main() -> None:
 
 def _fail(error: Exception) -> NoReturn:
     """Never exit code 1 here: that is a finding."""
-    match known(error):
-        case UsageError() as err:
-            message, code = str(err), EXIT_USAGE
-        case SetupError() as err:
-            message, code = str(err), EXIT_SETUP
-        case HarnessBug() as err:
-            message, code = f"{err}\n{_REPORT}", EXIT_BUG
-        case _:
-            traceback.print_exception(error)
-            message, code = f"unexpected {type(error).__name__}: {error}\n{_REPORT}", EXIT_BUG
-    click.echo(f"staleproof: {message}", err=True)
-    sys.exit(code)
+    blamed = known(error)
+    if blamed is None:
+        traceback.print_exception(error)
+        blamed = HarnessBug(f"unexpected {type(error).__name__}: {error}")
+    click.echo(f"staleproof: {blamed}{_REPORT if isinstance(blamed, HarnessBug) else ''}", err=True)
+    sys.exit(blamed.exit_code)

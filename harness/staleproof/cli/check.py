@@ -40,6 +40,6 @@ def check(history: Path) -> int:
 
 
 def exit_code(verdicts: tuple[Verdict, ...]) -> int:
-    """As pytest would: a finding, or else whether something is unknown; of what is scored."""
+    """The exit code that pytest would have: whether there is a finding, or else whether something that is scored is unknown."""
     outcome = worst((verdict.requirement, verdict.outcome) for verdict in verdicts)
     return {Outcome.FAIL: EXIT_FINDING, Outcome.INCONCLUSIVE: EXIT_INCONCLUSIVE}.get(outcome, 0)

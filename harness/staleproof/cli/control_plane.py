@@ -1,7 +1,7 @@
 """`staleproof control-plane`: the programs, or a running control plane, for other tools and for a look around.
 
-It decides what goes to standard output (what a script wants) and what to standard error (what a person wants). Errors
-are raised, and become exit codes at the top of the command line.
+It decides what goes to standard output (what a script wants) and what to standard error (what a person wants). Errors are raised;
+they become exit codes at the top of the command line.
 """
 
 import asyncio
@@ -16,10 +16,11 @@ from rich.console import Console
 
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlane, ControlPlaneOptions, control_plane
 from staleproof.drive.cluster.control_plane.build import ensure_built
-from staleproof.drive.cluster.control_plane.plane import ProviderName
+from staleproof.drive.cluster.options import ProviderName
 from staleproof.progress import progress_on
+from staleproof.settings import ARTEFACTS
 
-RUNS = Path(".staleproof") / "control-plane"
+RUNS = ARTEFACTS / "control-plane"
 STARTED = tuple(name for name in get_args(ProviderName) if name != "existing")  # a cluster that exists is not started
 
 
@@ -72,7 +73,7 @@ def _new_folder() -> Path:
 async def _serve(options: ControlPlaneOptions, folder: Path) -> None:
     me = asyncio.current_task()
     if me is not None:
-        # Also while it is being built or started: whatever is open is closed in order. A second signal stops the waiting.
+        # Even while it is being built or started: whatever is open is closed in order. A second signal stops the waiting.
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, me.cancel)
     kubeconfig = folder / "kubeconfig"

@@ -2,7 +2,6 @@
 
 import sys
 import time
-from importlib import resources
 from typing import Any
 
 import click
@@ -17,6 +16,7 @@ from staleproof.cli.show import show_story
 from staleproof.core.fault import HideOwnWrite
 from staleproof.core.plan import Apply, Plan, Subject, Target, Touch
 from staleproof.progress import progress_on
+from staleproof.shipped import shipped
 
 CONTROLLERS = (
     ("naive", "counts the pods that its cache shows", True),
@@ -62,7 +62,7 @@ def demo() -> int:
 
 
 def joined(result: Result) -> Outcome:
-    """A finding fails it; it passes only when each requirement that the plan aims at does."""
+    """One outcome for a trial: a finding fails it, and it passes only if each requirement that the plan aims at does."""
     if result.failures:
         return Outcome.FAIL
     aimed = {result.of(slug).outcome for slug in result.plan.aims}
@@ -93,7 +93,7 @@ def _subject(name: str) -> Subject:
 
 
 def _plan(crd: dict[str, Any], sample: dict[str, Any]) -> Plan:
-    """The canonical plan of the own-writes scenario, written out."""
+    """The canonical plan of the scenario own-writes, written out."""
     target = Target(sample["apiVersion"], sample["kind"], sample["metadata"]["name"])
     return Plan(
         scenario="own-writes",
@@ -106,5 +106,5 @@ def _plan(crd: dict[str, Any], sample: dict[str, Any]) -> Plan:
 
 
 def _manifest(name: str) -> dict[str, Any]:
-    document: dict[str, Any] = yaml.safe_load((resources.files("staleproof.fixtures") / "manifests" / name).read_text())
+    document: dict[str, Any] = yaml.safe_load((shipped("fixtures.manifests") / name).read_text())
     return document

@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from rich.console import Console
 
@@ -13,13 +12,20 @@ from staleproof.assess.artefacts import keep_crash, now, trial_report, write
 from staleproof.assess.result import Run
 from staleproof.report.model import Report, TrialReport
 from staleproof.report.terminal import sentence, table
+from staleproof.settings import ARTEFACTS
 
-ROOT = Path(".staleproof")
+ROOT = ARTEFACTS
 
 
 @dataclass(slots=True, kw_only=True)
 class Ledger:
-    """`environment` overrides what the run says of itself; `replayed`: a trial that passes now is a finding that was fixed."""
+    """The results of a command.
+
+    Attributes:
+        reproduce: the command that gives these results again.
+        environment: overrides what the run says of itself.
+        replayed: whether a trial that passes now is a finding that was fixed.
+    """
 
     run: Run
     reproduce: Callable[[Sequence[Result]], str]
@@ -29,7 +35,7 @@ class Ledger:
     trials: list[TrialReport] = field(default_factory=list)
 
     def add(self, result: Result) -> str:
-        """Keep a result; the id that replays it when it failed."""
+        """Keep a result. Returns the id that replays it if it failed."""
         crash = keep_crash(ROOT, result, replayed=self.replayed)
         self.results.append(result)
         self.trials.append(trial_report(result, self.run.folder, crash))
@@ -57,7 +63,8 @@ def run_again(results: Sequence[Result]) -> str:
 
 @contextmanager
 def kept(ledger: Ledger, console: Console, *, in_words: bool = True) -> Iterator[Ledger]:
-    """However it ends: what was finished is written and told, and where it is. An end before the last trial is a partial report."""
+    """However the block ends, what was finished is reported, and where it is. Unless it ends by itself, the report is a partial
+    one."""
     whole = False
     try:
         yield ledger

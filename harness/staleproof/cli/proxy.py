@@ -1,11 +1,10 @@
 """`staleproof proxy`: a proxy by itself, driven over HTTP by whoever has its control token.
 
 It decides what the options may be, what is printed where (one line of JSON for programs, the rest for people) and which files it
-makes and removes. The proxy itself is `drive.stand_alone`'s.
+makes and removes. `drive.proxy.serve` runs the proxy itself.
 """
 
 import asyncio
-import base64
 import json
 import re
 import secrets
@@ -18,43 +17,33 @@ from typing import Any, get_args
 
 import click
 import msgspec
-import yaml
 
 from staleproof.core.control import InstallPlan
 from staleproof.core.control import read as read_body
 from staleproof.core.plan import PlanError
 from staleproof.core.plan import decode as decode_plan
-from staleproof.drive.cluster.control_plane.plane import write_private
-from staleproof.drive.process.private import private_folder
-from staleproof.drive.proxy.serve import (
-    Address,
-    OnDisconnect,
-    StandAlone,
-    Upstream,
-    Wanted,
-    address,
-    require_free,
-    stand_alone,
-    unreachable,
-    upstream_at,
-    upstream_of,
-)
+from staleproof.drive.cluster.access import Access
+from staleproof.drive.cluster.control_plane.existing import load_access
+from staleproof.drive.cluster.control_plane.plane import kubeconfig
+from staleproof.drive.process.address import Address, parse_address, require_free
+from staleproof.drive.process.private import private_folder, write_private
+from staleproof.drive.proxy.serve import OnDisconnect, StandAlone, StandAloneOptions, stand_alone, unreachable, upstream_at
 from staleproof.errors import UsageError
 
 MARK = b"# Written by staleproof proxy, which removes it when it ends.\n"
 _FILE = click.Path(dir_okay=False, path_type=Path)
-_PLAN = "Faults that act at once: a plan.json, or the body of PUT /v1/plan. Step 1 begins; the others are the caller's."
+_PLAN = "Faults that act at once: a plan.json, or the body of PUT /v1/plan. Step 1 begins; the other steps are up to the caller."
 _LISTEN = "Where clients of the API server connect; port 0 takes a free one."
 _CONTROL = "Where the control API listens: plain HTTP, so keep it on this machine."
-_TOKEN_FILE = "The control token. A file that is not there is made, and removed in the end; left out, the token is printed."
-_CLIENT = "Write a kubeconfig that leads through the proxy; removed in the end."
-_DISCONNECT = "When the last reader of GET /v1/entries?runner=true has gone: release everything, end the proxy, or nothing."
+_TOKEN_FILE = "Holds the control token. If missing, it is written, and removed at the end; left out, the token is printed."
+_CLIENT = "Write a kubeconfig that leads through the proxy, and remove it at the end."
+_DISCONNECT = "When the last reader of GET /v1/entries?runner=true has gone: release everything, end the proxy, or do nothing."
 _REMOTE = "Let the kubeconfig's cluster be one that is not on this machine."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The command line. Exactly one of `upstream` and `kubeconfig` is given."""
+    """The command line, of which exactly one of `upstream` and `kubeconfig` is given."""
 
     upstream: str
     upstream_ca: Path | None
@@ -100,7 +89,7 @@ def _options(given: dict[str, Any]) -> Options:
     if given["kubeconfig"] is not None and given["upstream_ca"] is not None:
         raise UsageError("--upstream-ca goes with --upstream; a kubeconfig has a CA of its own")
     plan = None if given["plan"] is None else read_faults(given["plan"])
-    return Options(**given | {"plan": plan, **{name: address(given[name], f"--{name}") for name in ("listen", "control")}})
+    return Options(**given | {"plan": plan, **{name: parse_address(given[name], f"--{name}") for name in ("listen", "control")}})
 
 
 async def _serve(options: Options, token: str) -> None:
@@ -112,7 +101,7 @@ async def _serve(options: Options, token: str) -> None:
         upstream = await _upstream(options, folder)
         for wanted, option in ((options.listen, "--listen"), (options.control, "--control")):
             require_free(wanted, option)
-        order = Wanted(
+        order = StandAloneOptions(
             upstream=upstream,
             listen=options.listen,
             control=options.control,
@@ -129,20 +118,20 @@ async def _serve(options: Options, token: str) -> None:
             click.echo("The last runner has gone, so the proxy has ended (--on-disconnect=exit).", err=True)
 
 
-async def _upstream(options: Options, folder: Path) -> Upstream:
+async def _upstream(options: Options, folder: Path) -> Access:
     if options.kubeconfig is None:
         return upstream_at(options.upstream, options.upstream_ca)
-    return await asyncio.to_thread(upstream_of, options.kubeconfig, folder, allow_remote=options.allow_remote)
+    return await asyncio.to_thread(load_access, options.kubeconfig, folder, allow_remote=options.allow_remote)
 
 
 def ready_line(options: Options, running: StandAlone, token: str) -> dict[str, str]:
-    """What a program needs to know."""
+    """What a program needs to know about the running proxy."""
     secret = {"token": token} if options.token_file is None else {"tokenFile": str(options.token_file.resolve())}
     return {"server": running.server, "control": running.control, **secret, "ca": str(running.ca_file)}
 
 
-def _say(options: Options, upstream: Upstream, unreached: str, running: StandAlone) -> None:
-    """What people want to know."""
+def _say(options: Options, upstream: Access, unreached: str, running: StandAlone) -> None:
+    """Tell people what they want to know."""
     lines = [
         f"clients: {running.server} leads to {upstream.server}",
         f"control: {running.control} (calls: {running.control}/v1/openapi.json, or staleproof schema control)",
@@ -152,28 +141,20 @@ def _say(options: Options, upstream: Upstream, unreached: str, running: StandAlo
     if upstream.client_certificate is not None and not options.listen.is_loopback:
         lines.append(f"WARNING: whoever can reach {running.server} acts as the user of {options.kubeconfig}")
     if not options.control.is_loopback:
-        lines.append("WARNING: the control API is plain HTTP, and can be reached from other machines")
+        lines.append("WARNING: the control API is plain HTTP and can be reached from other machines")
     if options.client_kubeconfig is not None:
         lines.append(f"Try: kubectl --kubeconfig={options.client_kubeconfig} get namespaces")
     click.echo("\n".join([*lines, "Ctrl-C ends it."]), err=True)
 
 
-def client_kubeconfig(running: StandAlone, upstream: Upstream) -> bytes:
-    """Without a token its user is nobody: the proxy presents a certificate, or the reader adds credentials."""
-    authority = base64.b64encode(running.ca_file.read_bytes()).decode()
-    document = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": "staleproof", "cluster": {"server": running.server, "certificate-authority-data": authority}}],
-        "users": [{"name": "client", "user": {"token": upstream.token} if upstream.token else {}}],
-        "contexts": [{"name": "staleproof", "context": {"cluster": "staleproof", "user": "client"}}],
-        "current-context": "staleproof",
-    }
-    return MARK + yaml.safe_dump(document, sort_keys=False).encode()
+def client_kubeconfig(running: StandAlone, upstream: Access) -> bytes:
+    """Without a token its user is nobody: either the proxy presents a certificate, or whoever uses the file adds credentials."""
+    credentials = {"token": upstream.token} if upstream.token else {}
+    return MARK + kubeconfig(running.server, running.ca_file, user="client", credentials=credentials)
 
 
 def read_faults(path: Path) -> InstallPlan:
-    """The faults of a plan, or the body of a call. Steps of a plan are not done: nobody is here to do them."""
+    """The faults of a plan, or the body of a call. A plan's steps are not done: nobody is here to do them."""
     try:
         data = path.read_bytes()
         raw = msgspec.json.decode(data)
@@ -194,7 +175,7 @@ def read_faults(path: Path) -> InstallPlan:
 
 @contextmanager
 def control_token(path: Path | None) -> Iterator[str]:
-    """The token in the file; a new one if there is no file, which is then made, and removed in the end."""
+    """The token in the file. Without a file it is a new one, written to `path` if there is one and removed at the end."""
     if path is not None and path.exists():
         yield _token_in(path)
         return
@@ -213,14 +194,14 @@ def _token_in(path: Path) -> str:
         token = path.read_text().strip()
     except (OSError, UnicodeDecodeError) as err:
         raise UsageError(f"--token-file: cannot read {path}: {err}") from err
-    if not re.fullmatch(r"[!-~]{8,}", token):  # what a header can carry, and nobody guesses
+    if not re.fullmatch(r"[!-~]{8,}", token):  # what a header can carry and nobody guesses
         raise UsageError(f"--token-file: expected one word of at least 8 visible ASCII characters in {path}")
     return token
 
 
 @contextmanager
 def own_file(path: Path | None) -> Iterator[None]:
-    """A file that we write and remove: never one that somebody else wrote."""
+    """Make sure that a file which we write and remove is not one that somebody else wrote; remove it at the end."""
     if path is not None and path.exists() and not path.read_bytes().startswith(MARK):
         raise UsageError(f"--client-kubeconfig: {path} is there already, and not from staleproof proxy; name a new file")
     try:

@@ -1,103 +1,102 @@
 """`staleproof run` and `staleproof replay`: plans against a controller."""
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, TypeVar, get_args
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import click
 from msgspec.structs import replace
 from rich.console import Console
 
-from staleproof.assess import Session, SessionOptions
+from staleproof.assess import Session
 from staleproof.assess.artefacts import find_plan, run_folder_in
+from staleproof.assess.configuration import session_options, subject_of
 from staleproof.assess.observe import observe
-from staleproof.assess.subject import subject_of
 from staleproof.cli.check import EXIT_FINDING, exit_code
 from staleproof.cli.ledger import ROOT, Ledger, kept, run_again
 from staleproof.cli.show import show_verdicts
+from staleproof.core.companion import CompanionError, companion_names
 from staleproof.core.plan import Manifest, Plan, Subject
-from staleproof.draw.profile import PROFILES, STANDARD
+from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import canonical_plans
-from staleproof.drive.cluster.companions import companions_of
-from staleproof.drive.cluster.control_plane import ControlPlaneOptions
-from staleproof.drive.cluster.control_plane.plane import ProviderName
 from staleproof.drive.cluster.manifests import name_of, read, read_crds
-from staleproof.drive.subject.metrics import endpoint
 from staleproof.errors import UsageError
 from staleproof.progress import progress_on
+from staleproof.settings import OPTIONS, Given, Option, Settings, parse
 
 F = TypeVar("F", bound=Callable[..., Any])
-_PROVIDER = "Where the control plane comes from."
-_COMMAND = "The controller under test as a command; {kubeconfig} is replaced, KUBECONFIG is set."
-_ARGUMENTS = "Added to the command, or replacing the image's arguments; split as a shell would."
-_METRICS = "URL of the controller's metrics; {metrics_port} is a free port, here and in its command, arguments and variables."
-_LEASES = "Before the controller is started again, leases that its dead life held are released, or left to run out."
-_COMPANIONS = "Real controllers beside it, with commas: garbage-collector, namespace, job, …, scheduler, kwok."
-_PROFILE = "How thorough the plans for --samples are."
+_SUBJECT = ("controller_cmd", "controller_image", "controller_args", "controller_env", "controller_metrics", "companions",
+            "release_leases", "allow_remote_cluster", "kubeconfig", "kube_provider")  # fmt: skip
+_PLANS = ("crds", "samples", "profile")
 _REPLAYED = {0: "[green]FIXED[/]: it passes now", EXIT_FINDING: "[bold red]STILL FAILS[/]"}
 
 
-def _subject_options(command: F) -> F:
-    """Who is tested and where: the same options for every command that runs plans."""
-    for option in (
-        click.option("--provider", type=click.Choice(get_args(ProviderName)), default="auto", show_default=True, help=_PROVIDER),
-        click.option("--kubeconfig", type=click.Path(path_type=Path), help="A cluster of your own, for the provider `existing`."),
-        click.option("--allow-remote-cluster", is_flag=True, help="Let the cluster be one that is not on this machine."),
-        click.option("--release-leases", type=click.Choice(["yes", "no"]), default="yes", show_default=True, help=_LEASES),
-        click.option("--companions", default="", metavar="NAMES", help=_COMPANIONS),
-        click.option("--controller-metrics", default="", metavar="URL", help=_METRICS),
-        click.option("--controller-env", multiple=True, metavar="NAME=VALUE", help="For the controller; may be repeated."),
-        click.option("--controller-args", default="", help=_ARGUMENTS),
-        click.option("--controller-image", default="", help="The controller under test as an image."),
-        click.option("--controller-cmd", default="", help=_COMMAND),
-    ):
-        command = option(command)
-    return command
+def _takes(*names: str) -> Callable[[F], F]:
+    """Give a command these options of `staleproof.settings`."""
+
+    def decorate(command: F) -> F:
+        for option in (each for each in reversed(OPTIONS) if each.name in names):
+            command = _option(option)(command)
+        return command
+
+    return decorate
+
+
+def _option(option: Option) -> Callable[[F], F]:
+    """The option as click takes it, under a shorter name than pytest's."""
+    flag = _called(option.name)
+    if option.name == "allow_remote_cluster":
+        return click.option(flag, flag_value="yes", help="Let the cluster be one that is not on this machine.")
+    kind = click.Choice([text for text in option.choices if text]) if option.choices else None
+    default = option.default or None
+    return click.option(flag, option.name, type=kind, multiple=option.many, default=default, show_default=True, help=option.help)
+
+
+def _called(name: str) -> str:
+    return f"--{name.removeprefix('kube_').replace('_', '-')}"
+
+
+def _settings(options: Mapping[str, Any]) -> Settings:
+    """What these options say; UsageError when one is not what it should be."""
+    texts = {name: (value,) if isinstance(value, str) else value for name, value in options.items()}
+    return parse({name: Given(tuple(given), _called(name)) for name, given in texts.items() if given})
 
 
 @click.command()
 @click.argument("plans", nargs=-1)
-@click.option("--crds", multiple=True, type=click.Path(path_type=Path), help="CustomResourceDefinitions: a file or a folder.")
-@click.option("--samples", multiple=True, type=click.Path(path_type=Path), help="Primaries: a file or a folder.")
-@click.option("--profile", type=click.Choice(list(PROFILES)), default=STANDARD.name, show_default=True, help=_PROFILE)
-@_subject_options
-def run(
-    plans: tuple[str, ...],
-    crds: tuple[Path, ...],
-    samples: tuple[Path, ...],
-    profile: str,
-    **options: Any,  # noqa: ANN401  # click's
-) -> int:
+@_takes(*_SUBJECT, *_PLANS)
+def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click's
     """Run PLANS (plan.json files, trial folders or ids of findings), or the canonical plans for each sample.
 
     Exit code 0: no finding. 1: findings. 10: no finding, but something is inconclusive.
     """
+    settings = _settings(options)
     named = [find_plan(text, ROOT) for text in plans]
-    given = read(samples, "--samples")
-    if not named and not given:
+    samples = read(settings.samples, "--samples")
+    if not named and not samples:
         raise UsageError("nothing to run: name plans, or primaries with --samples")
-    manifests = (*read_crds(crds, "--crds"), *_manifests_of(named))
-    console, session = Console(), _session(_subject(options, named), manifests, options, named)
+    manifests = (*read_crds(settings.crds, "--crds"), *_manifests_of(named))
+    console, session = Console(), _session(settings, named, manifests)
     ledger = Ledger(run=session.run, reproduce=run_again)
     with kept(ledger, console), session:
         todo = list(named)
-        for sample in given:
+        for sample in samples:
             with console.status(f"watching what the controller does for {name_of(sample)} without any fault"):
-                todo += canonical_plans(observe(session, sample), PROFILES[profile])
+                todo += canonical_plans(observe(session, sample), PROFILES[settings.profile])
         _run_all(session, todo, ledger, console)
     return _code(ledger)
 
 
 @click.command()
 @click.argument("plan")
-@_subject_options
+@_takes(*_SUBJECT)
 def replay(plan: str, **options: Any) -> int:  # noqa: ANN401  # click's
     """Run PLAN again: a plan.json, the folder of a trial, or the id of a finding.
 
     Exit code 0: it passes now. 1: it still fails. 10: inconclusive. 11: it could not be run.
     """
-    found = find_plan(plan, ROOT)
-    console, session = Console(), _session(_subject(options, [found]), found.manifests, options, [found])
+    settings, found = _settings(options), find_plan(plan, ROOT)
+    console, session = Console(), _session(settings, [found], found.manifests)
     ledger = Ledger(run=session.run, reproduce=run_again, replayed=True)
     with kept(ledger, console), session:
         _run_all(session, [found], ledger, console)
@@ -123,39 +122,35 @@ def _code(ledger: Ledger) -> int:
     return max((exit_code(result.verdicts) for result in ledger.results), key=[0, 10, 1].index, default=0)
 
 
-def _subject(options: dict[str, Any], plans: Sequence[Plan]) -> Subject:
-    """From the command line, or else as the plan says, with arguments and environment of the command line."""
-    given = subject_of(
-        options["controller_cmd"], options["controller_image"], options["controller_args"], options["controller_env"]
-    )
+def _subject(settings: Settings, plans: Sequence[Plan]) -> Subject:
+    """The controller that the settings name, or else that of the first plan with one, with arguments and variables of the
+    settings."""
+    given = subject_of(settings)
     if given.command or given.image:
         return given
-    drawn_for = [plan.controller for plan in plans if plan.controller is not None]
-    if not drawn_for:
+    planned = next((plan.controller for plan in plans if plan.controller is not None), None)
+    if planned is None:
         raise UsageError("name the controller under test: --controller-cmd or --controller-image")
-    found = drawn_for[0]
-    return replace(found, arguments=given.arguments or found.arguments, env={**found.env, **given.env})
+    return replace(planned, arguments=given.arguments or planned.arguments, env={**planned.env, **given.env})
 
 
-def _session(subject: Subject, manifests: Sequence[Manifest], options: dict[str, Any], plans: Sequence[Plan]) -> Session:
-    plane = ControlPlaneOptions(
-        provider=options["provider"], kubeconfig=options["kubeconfig"], allow_remote=options["allow_remote_cluster"]
-    )
-    if options["controller_metrics"]:
-        endpoint(options["controller_metrics"], port=1, token="")  # one that is wrong starts nothing
-    wanted = SessionOptions(
-        subject=subject,
-        manifests=tuple(manifests),
-        control_plane=plane,
-        root=ROOT,
-        release_leases=options["release_leases"] == "yes",
-        metrics=options["controller_metrics"],
-        companions=companions_of(options["companions"] or ",".join(name for plan in plans for name in plan.companions)),
-    )
-    return Session(wanted, progress_on(Console(stderr=True)), folder=run_folder_in(ROOT))
+def _session(settings: Settings, plans: Sequence[Plan], manifests: Sequence[Manifest]) -> Session:
+    options = session_options(settings, _subject(settings, plans), manifests)
+    if not options.companions:
+        options = dataclasses.replace(options, companions=_companions_of(plans))
+    return Session(options, progress_on(Console(stderr=True)), folder=run_folder_in(ROOT))
+
+
+def _companions_of(plans: Sequence[Plan]) -> tuple[str, ...]:
+    """Those that the plans were drawn with."""
+    try:
+        return companion_names(",".join(name for plan in plans for name in plan.companions))
+    except CompanionError as err:
+        raise UsageError(f"the plan's companions: {err}") from err
 
 
 def _manifests_of(plans: Sequence[Plan]) -> list[Manifest]:
+    """Those of all plans, each once, in order."""
     found: list[Manifest] = []
     for plan in plans:
         found += [manifest for manifest in plan.manifests if manifest not in found]

@@ -17,7 +17,7 @@ _MARKS = {
 
 
 def show_verdicts(console: Console, verdicts: Sequence[Verdict], stories: Sequence[Story]) -> None:
-    """One line for each requirement, the story below one that failed."""
+    """One line for each requirement, with the story below each that failed."""
     told = {story.requirement: story for story in stories}
     for verdict in verdicts:
         mark, style = _MARKS[verdict.outcome]
@@ -30,7 +30,7 @@ def show_verdicts(console: Console, verdicts: Sequence[Verdict], stories: Sequen
 
 
 def show_story(console: Console, story: Story) -> None:
-    """Headline, lines, remedy; never wrapped into something else than it is. Above, whether it is about conformance at all."""
+    """Heading, if it is not about conformance; headline, lines, remedy. None is wrapped, so that they can be copied as they are."""
     if story.heading:
         console.print(Text(f"    {story.heading}", style="yellow"), soft_wrap=True)
     console.print(Text(f"    {story.headline}", style="bold"), soft_wrap=True)

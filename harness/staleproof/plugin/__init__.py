@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from staleproof.plugin.options import add_options, header, text, validate
+from staleproof.plugin.options import add_options, header, settings_of
 
 if TYPE_CHECKING:
     from staleproof.plugin.outcome import Outcomes
 
 pytest_plugins = ["staleproof.plugin.fixtures"]
-
-EXIT_BUG, EXIT_INCONCLUSIVE, EXIT_ENVIRONMENT = 3, 10, 11
 
 _PROMISED = pytest.StashKey[Path]()
 _FIRST_BUILD = "staleproof: workers are starting their control planes; the first run builds it, about 6 minutes"
@@ -28,25 +26,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _is_asked(config: pytest.Config) -> bool:
-    return bool(text(config, "--controller-cmd") or text(config, "--controller-image") or text(config, "--staleproof-replay"))
+    settings = settings_of(config)
+    return bool(settings.controller_cmd or settings.controller_image or settings.replay)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    validate(config)
     if not _is_asked(config):
         return
-    if text(config, "--controller-cmd") and text(config, "--controller-image"):
-        raise pytest.UsageError("--controller-cmd and --controller-image were both given; name one controller")
-    suite = _bundled_suite()
-    if text(config, "--staleproof-replay"):
-        config.args = [str(suite / "test_replay.py")]
+    if settings_of(config).replay:
+        config.args = [str(_bundled_suite() / "test_replay.py")]
     elif config.args_source is not pytest.Config.ArgsSource.ARGS:
-        config.args = [str(suite)]
+        config.args = [str(_bundled_suite())]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """The replay test is part of the suite's folder and means nothing without something to replay."""
-    if collection_path.name == "test_replay.py" and not text(config, "--staleproof-replay"):
+    if collection_path.name == "test_replay.py" and not settings_of(config).replay:
         return True if collection_path.parent == _bundled_suite() else None
     return None
 
@@ -68,7 +63,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
-    """Workers are silent; without a word a first build looks like a hang."""
+    """Workers are silent, and without a word a first build looks like a hang."""
     terminal: Any = config.pluginmanager.getplugin("terminalreporter")
     if _is_asked(config) and terminal is not None:
         terminal.write_line(_FIRST_BUILD)
@@ -99,12 +94,12 @@ def pytest_configure_node(node: Any) -> None:  # noqa: ANN401  # xdist's WorkerC
 
 
 def _promised(node: Any) -> Path:  # noqa: ANN401  # as above
-    """Where a worker makes the run folder if a conftest.py names the controller, of which this process knows nothing."""
+    """Where a worker makes the run folder if it learns of the controller from a conftest.py; this process does not."""
     config: pytest.Config = node.config
     if _PROMISED not in config.stash:
         stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
-        runs = Path(text(config, "--staleproof-dir")) / "runs"
-        config.stash[_PROMISED] = (runs / f"{stamp}-{node.workerinput['testrunuid'][:4]}").absolute()
+        name = f"{stamp}-{node.workerinput['testrunuid'][:4]}"
+        config.stash[_PROMISED] = (settings_of(config).dir / "runs" / name).absolute()
     return config.stash[_PROMISED]
 
 
@@ -149,12 +144,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 def _bundled_suite() -> Path:
     """The folder of the conformance suite that ships with staleproof."""
-    from importlib.resources import files
+    from staleproof.shipped import shipped
 
-    return Path(str(files("staleproof.suites") / "conformance"))
+    return shipped("suites.conformance")
 
 
 def _outcomes(config: pytest.Config) -> Outcomes | None:
-    """None as long as nobody asked for anything: what is not imported has not begun."""
+    """None as long as nothing was asked for: what is not imported has not begun."""
     outcome = sys.modules.get("staleproof.plugin.outcome")
     return config.stash.get(outcome.OUTCOMES, None) if outcome is not None else None

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from staleproof.plugin.options import text, values
+from staleproof.plugin.options import settings_of
 
 if TYPE_CHECKING:
     from staleproof.assess import Result, Session
     from staleproof.core.observed import Observed
     from staleproof.core.plan import Manifest, Plan, Subject
-    from staleproof.draw.scenarios import Family
+    from staleproof.draw.family import Family
     from staleproof.drive.cluster.control_plane import ControlPlane, ControlPlaneOptions
 
 
 @contextmanager
 def told_plainly() -> Iterator[None]:
-    """Wrong input and failed surroundings are told in their own words, without a traceback through staleproof.
+    """Report wrong input and failed surroundings in their own words, without a traceback through staleproof.
 
-    Anything else that comes out of staleproof is a bug of staleproof, and nobody must take it for a finding.
+    Any other error that comes out of staleproof is a bug of staleproof, and nobody must take it for a finding.
     """
     from staleproof.assess.blame import known
     from staleproof.errors import HarnessBug
@@ -45,28 +45,22 @@ def told_plainly() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def controller_spec(pytestconfig: pytest.Config) -> Subject:
     """The controller under test. Override to name another than the command line does."""
-    from staleproof.assess.subject import subject_of
+    from staleproof.assess.configuration import subject_of
     from staleproof.errors import UsageError
 
-    command, image = text(pytestconfig, "--controller-cmd"), text(pytestconfig, "--controller-image")
     with told_plainly():
-        if not command and not image:
+        subject = subject_of(settings_of(pytestconfig))
+        if not subject.command and not subject.image:
             raise UsageError("name the controller under test: --controller-cmd, --controller-image or override controller_spec")
-        return subject_of(command, image, text(pytestconfig, "--controller-args"), values(pytestconfig, "--controller-env"))
+        return subject
 
 
 @pytest.fixture(scope="session")
 def control_plane_config(pytestconfig: pytest.Config) -> ControlPlaneOptions:
     """Where the control plane comes from. Override to choose in code."""
-    from staleproof.drive.cluster.control_plane import ControlPlaneOptions
+    from staleproof.assess.configuration import control_plane_options
 
-    kubeconfig = text(pytestconfig, "--staleproof-kubeconfig")
-    return ControlPlaneOptions(
-        provider=text(pytestconfig, "--staleproof-kube-provider"),  # type: ignore[arg-type]  # checked where providers are chosen
-        kubeconfig=Path(kubeconfig) if kubeconfig else None,
-        allow_remote=text(pytestconfig, "--staleproof-allow-remote-cluster").lower() in ("yes", "true", "1"),
-        image=text(pytestconfig, "--staleproof-kube-image"),
-    )
+    return control_plane_options(settings_of(pytestconfig))
 
 
 @pytest.fixture(scope="session")
@@ -75,7 +69,7 @@ def controller_crds(pytestconfig: pytest.Config) -> list[Manifest]:
     from staleproof.drive.cluster.manifests import read_crds
 
     with told_plainly():
-        return read_crds(Path(path) for path in values(pytestconfig, "--staleproof-crds"))
+        return read_crds(settings_of(pytestconfig).crds)
 
 
 @pytest.fixture(scope="session")
@@ -85,7 +79,7 @@ def controller_samples(pytestconfig: pytest.Config) -> list[Manifest]:
     from staleproof.errors import UsageError
 
     with told_plainly():
-        found = read((Path(path) for path in values(pytestconfig, "--staleproof-samples")), "--staleproof-samples")
+        found = read(settings_of(pytestconfig).samples, "--staleproof-samples")
         if not found:
             raise UsageError(
                 "no primary to work with: give manifests with --staleproof-samples, or override the fixture controller_samples"
@@ -101,28 +95,21 @@ def staleproof_session(
     controller_crds: list[Manifest],
 ) -> Iterator[Session]:
     """Control plane, proxy and controller, started once for each pytest process (each xdist worker)."""
+    from dataclasses import replace
+
     from rich.console import Console
 
-    from staleproof.assess import Session, SessionOptions
-    from staleproof.drive.cluster.companions import companions_of
+    from staleproof.assess import Session
+    from staleproof.assess.configuration import session_options
     from staleproof.drive.cluster.control_plane import Silent
-    from staleproof.plugin.options import seconds
     from staleproof.plugin.outcome import begun
     from staleproof.progress import progress_on
 
     worker = getattr(pytestconfig, "workerinput", {}).get("workerid", "")  # xdist's name for this process
     with told_plainly():
-        outcomes = begun(pytestconfig)  # it may be a conftest.py that names the controller, and no option
-        options = SessionOptions(
-            subject=controller_spec,
-            manifests=tuple(controller_crds),
-            control_plane=control_plane_config,
-            name=f"{worker}-" if worker else "",
-            start_seconds=seconds(pytestconfig, "--controller-start-seconds"),
-            release_leases=text(pytestconfig, "--staleproof-release-leases") == "yes",
-            metrics=text(pytestconfig, "--controller-metrics"),
-            companions=companions_of(text(pytestconfig, "--staleproof-companions")),
-        )
+        outcomes = begun(pytestconfig)  # a conftest.py, and no option, may name the controller
+    options = session_options(settings_of(pytestconfig), controller_spec, controller_crds)
+    options = replace(options, control_plane=control_plane_config, name=f"{worker}-" if worker else "")
     progress = Silent() if worker else progress_on(Console(stderr=True))
     session = Session(options, progress, folder=outcomes.folder / worker)
     capture: Any = pytestconfig.pluginmanager.getplugin("capturemanager")
@@ -183,14 +170,14 @@ def trial(staleproof_session: Session, pytestconfig: pytest.Config, request: pyt
 def run_family(
     observed: list[Observed], trial: Callable[[Plan], Result], pytestconfig: pytest.Config
 ) -> Callable[[Family], list[Result]]:
-    """Run every plan of a family, for every sample, as thoroughly as `--staleproof-profile` says; fail with what is found.
+    """Run every plan of a family, for every sample, as thoroughly as `--staleproof-profile` says, and fail with the findings.
 
     Skips when the family has no plan for this controller.
     """
     from staleproof.draw.profile import PROFILES
     from staleproof.plugin.fail import assert_passed
 
-    profile = PROFILES[text(pytestconfig, "--staleproof-profile")]
+    profile = PROFILES[settings_of(pytestconfig).profile]
 
     def run(family: Family) -> list[Result]:
         plans = [plan for each in observed for plan in family.plans(each, profile)]

@@ -1,7 +1,7 @@
 """What a pytest run came to: the trials of this process and of xdist's workers, the reports, the exit code.
 
-What happens is noted as it happens. An xdist worker appends each note to a file of its part of the run folder, which the
-controlling process reads in the end: a worker that dies takes nothing with it.
+Everything is noted as it happens. An xdist worker appends its notes to a file in its part of the run folder, which the controlling
+process reads at the end, so that nothing is lost with a worker that dies.
 """
 
 import io
@@ -21,29 +21,34 @@ from staleproof.checks.catalog import worst
 from staleproof.checks.verdict import Outcome
 from staleproof.core.masking import masked_arguments
 from staleproof.errors import HarnessBug, SetupError, UsageError
-from staleproof.plugin.options import text, values
+from staleproof.plugin.options import settings_of
 from staleproof.report.model import Implementation, Report, TrialReport, overall
 from staleproof.report.terminal import sentence, table
 
-_OK, _FAILED, _INTERRUPTED, _BUG, _USAGE = 0, 1, 2, 3, 4
-_INCONCLUSIVE, _ENVIRONMENT = 10, 11
+_OK, _FAILED, _INTERRUPTED, _INCONCLUSIVE = 0, 1, 2, 10
+_BUG, _BROKEN, _MISUSED = HarnessBug.exit_code, SetupError.exit_code, UsageError.exit_code
 _NOTES = "notes.jsonl"
 
 
 class _Note(msgspec.Struct, omit_defaults=True):
-    """Something that happened: a trial, or an error with whom it blames."""
+    """Something that happened: a trial, or an error, whose exit code says who is to blame."""
 
     trial: TrialReport | None = None
     environment: dict[str, str] = {}
-    broken: str = ""
-    misused: str = ""
-    bug: str = ""
-    other_failure: bool = False
+    problem: str = ""
+    exit_code: int = _FAILED
 
 
 @dataclass(slots=True)
 class Outcomes:
-    """`folder` is the run's; a `worker` (its name, empty without xdist) keeps its results in a part of it."""
+    """What has happened so far.
+
+    Attributes:
+        folder: the run's; a `worker` (its name, empty without xdist) keeps its results in a part of it.
+        problems: by exit code, those that win first.
+        other_failures: whether a test failed for any other reason.
+        lost: whether a worker died.
+    """
 
     folder: Path
     root: Path
@@ -51,42 +56,36 @@ class Outcomes:
     replayed: bool = False
     trials: list[TrialReport] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
-    broken: list[str] = field(default_factory=list)
-    misused: list[str] = field(default_factory=list)
-    bugs: list[str] = field(default_factory=list)
+    problems: dict[int, list[str]] = field(default_factory=lambda: {_BUG: [], _BROKEN: [], _MISUSED: []})
     other_failures: bool = False
     lost: bool = False
     report: Report | None = None
 
     def add(self, result: Result, environment: dict[str, str]) -> str:
-        """Take a result; the id that replays it when it failed."""
+        """Take a result. Returns the id that replays it if it failed."""
         crash = keep_crash(self.root, result, replayed=self.replayed)
         self._note(_Note(trial=trial_report(result, self.folder, crash), environment=dict(environment)))
         return crash
 
     def note_error(self, error: BaseException, *, ours: bool = False) -> None:
-        """An exception in a test or fixture: whose fault is it? In a test of `ours`, what nobody expected is our bug."""
-        match known(error):
-            case HarnessBug() as err:
-                self._note(_Note(bug=str(err)))
-            case SetupError() as err:
-                self._note(_Note(broken=str(err)))
-            case UsageError() as err:
-                self._note(_Note(misused=str(err)))
-            case _ if isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
-                pass
-            case _ if ours and not isinstance(error, AssertionError | pytest.fail.Exception):
-                self._note(_Note(bug=f"unexpected {type(error).__name__}: {error}"))
-            case _:
-                self._note(_Note(other_failure=True))
+        """Note whose fault an exception in a test or fixture is. In a test of `ours`, one that is not expected is our bug."""
+        blamed = known(error)
+        if blamed is not None:
+            self._note(_Note(problem=str(blamed), exit_code=blamed.exit_code))
+        elif isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
+            return
+        elif ours and not isinstance(error, AssertionError | pytest.fail.Exception):
+            self._note(_Note(problem=f"unexpected {type(error).__name__}: {error}", exit_code=_BUG))
+        else:
+            self._note(_Note(problem="a test failed"))
 
     def worker_died(self) -> None:
-        """What it had finished is read from its file; what it was doing is lost."""
+        """Note that a worker died. What it had finished is read from its file; what it was doing is lost."""
         self.lost = True
-        self.broken.append("an xdist worker died; what it had finished is in the report")
+        self.problems[_BROKEN].append("an xdist worker died; what it had finished is in the report")
 
     def finish(self, config: pytest.Config, exitstatus: int) -> int:
-        """Write the reports; the exit code."""
+        """Write the reports and return the exit code."""
         if self.worker:
             return exitstatus
         for note in _notes_in(self.folder):
@@ -95,17 +94,16 @@ class Outcomes:
             self.report = self._report(config, partial=exitstatus == _INTERRUPTED or self.lost)
             try:
                 write(self.folder, self.report)
-                self._copy_report(text(config, "--conformance-report"))
+                self._copy_report(settings_of(config).conformance_report)
             except SetupError as err:
-                self.broken.append(str(err))
+                self.problems[_BROKEN].append(str(err))
                 exitstatus = exitstatus or _FAILED  # without its report the run has not done what was asked
         return self._exit_code(config, exitstatus)
 
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
-        for bug in dict.fromkeys(self.bugs):
-            terminal.write_line(f"staleproof: a bug of staleproof, please report it: {_first_line(bug)}", red=True)
-        for problem in dict.fromkeys(self.broken):
-            terminal.write_line(f"staleproof: the environment failed: {_first_line(problem)}", red=True)
+        for code, told in ((_BUG, "a bug of staleproof, please report it"), (_BROKEN, "the environment failed")):
+            for problem in dict.fromkeys(self.problems[code]):
+                terminal.write_line(f"staleproof: {told}: {next(iter(problem.splitlines()), '')}", red=True)
         if self.report is None:
             return
         out = io.StringIO()
@@ -127,17 +125,17 @@ class Outcomes:
         if note.trial is not None:
             self.trials.append(note.trial)
         self.environment |= note.environment
-        for noted, kept in ((note.broken, self.broken), (note.misused, self.misused), (note.bug, self.bugs)):
-            if noted:
-                kept.append(noted)
-        self.other_failures |= note.other_failure
+        if note.exit_code in self.problems:
+            self.problems[note.exit_code].append(note.problem)
+        elif note.problem:
+            self.other_failures = True
 
-    def _copy_report(self, path: str) -> None:
-        if not path:
+    def _copy_report(self, path: Path | None) -> None:
+        if path is None:
             return
         try:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            Path(path).write_bytes((self.folder / "conformance.yaml").read_bytes())
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes((self.folder / "conformance.yaml").read_bytes())
         except OSError as err:
             raise SetupError(f"cannot write --conformance-report={path}: {err.strerror}; it is in {self.folder} too") from err
 
@@ -145,31 +143,34 @@ class Outcomes:
         """pytest's own codes win; ours are for when nothing worse happened."""
         outcome = worst(overall(self.report).items()) if self.report is not None else Outcome.NOT_EXERCISED
         if exitstatus == _FAILED and not self.other_failures and outcome is not Outcome.FAIL:
-            blamed = ((self.bugs, _BUG), (self.broken, _ENVIRONMENT), (self.misused, _USAGE))
-            return next((code for noted, code in blamed if noted), exitstatus)
+            return next((code for code, told in self.problems.items() if told), exitstatus)
         if exitstatus == _OK and outcome is Outcome.INCONCLUSIVE:
-            return {"ok": _OK, "fail": _FAILED}.get(text(config, "--staleproof-inconclusive"), _INCONCLUSIVE)
+            return {"ok": _OK, "fail": _FAILED}.get(settings_of(config).inconclusive, _INCONCLUSIVE)
         return exitstatus
 
     def _report(self, config: pytest.Config, *, partial: bool) -> Report:
-        told = {name: text(config, f"--implementation-{name}") for name in ("organization", "project", "url", "version")}
-        environment = dict(self.environment)
+        settings, environment = settings_of(config), dict(self.environment)
         return Report(
             run_id=self.folder.name,
             date=now(),
             partial=partial,
             seed=str(config.getoption("--hypothesis-seed", default=None) or ""),
             reproduce=shlex.join(["pytest", *masked_arguments([str(word) for word in config.invocation_params.args])]),
-            environment=environment,
             implementation=Implementation(
-                **told, contact=values(config, "--implementation-contact"), image_digest=environment.pop("imageDigest", "")
+                organization=settings.implementation_organization,
+                project=settings.implementation_project,
+                url=settings.implementation_url,
+                version=settings.implementation_version,
+                contact=settings.implementation_contact,
+                image_digest=environment.pop("imageDigest", ""),
             ),
+            environment=environment,
             trials=tuple(sorted(self.trials, key=lambda trial: trial.name)),
         )
 
 
 def _notes_in(folder: Path) -> Iterator[_Note]:
-    """What the workers noted. The last line of one that died may be incomplete; there was no more after it."""
+    """What the workers noted. The last line of a worker that died may be incomplete; nothing comes after it."""
     for path in sorted(folder.glob(f"*/{_NOTES}")):
         for line in path.read_bytes().splitlines():
             try:
@@ -178,27 +179,19 @@ def _notes_in(folder: Path) -> Iterator[_Note]:
                 break
 
 
-def _first_line(problem: str) -> str:
-    return next(iter(problem.splitlines()), "")
-
-
 OUTCOMES = pytest.StashKey[Outcomes]()
 
 
 def begun(config: pytest.Config) -> Outcomes:
-    """The outcomes of this process; begun now if nothing was known of a controller when pytest started."""
+    """The outcomes of this process, begun now if no controller was known when pytest started."""
     if OUTCOMES not in config.stash:
         begin(config)
     return config.stash[OUTCOMES]
 
 
 def begin(config: pytest.Config) -> None:
-    """Make the run folder, or join the one of the controlling process.
-
-    Raises:
-        UsageError: it cannot be made.
-    """
-    root, replayed = Path(text(config, "--staleproof-dir")), bool(text(config, "--staleproof-replay"))
+    """Make the run folder, or join the one of the controlling process. UsageError when it cannot be made."""
+    root, replayed = settings_of(config).dir, bool(settings_of(config).replay)
     given = getattr(config, "workerinput", {})
     if "staleproof_run" in given:
         made = Outcomes(Path(given["staleproof_run"]), root, worker=given["workerid"], replayed=replayed)
@@ -208,6 +201,6 @@ def begin(config: pytest.Config) -> None:
 
 
 def join(config: pytest.Config, folder: Path) -> None:
-    """Take over a run that only workers knew of, because a conftest.py named the controller."""
+    """Take over a run that only workers know of, because a conftest.py names the controller."""
     if OUTCOMES not in config.stash and folder.is_dir():
-        config.stash[OUTCOMES] = Outcomes(folder, Path(text(config, "--staleproof-dir")))
+        config.stash[OUTCOMES] = Outcomes(folder, settings_of(config).dir)

@@ -11,7 +11,8 @@ import msgspec
 import yaml
 from msgspec import UNSET, UnsetType
 
-from staleproof.checks.catalog import REQUIREMENTS, Requirement
+from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.requirement import Requirement
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan import API_VERSION, ApiVersion
 from staleproof.report.model import Report, Word, outcome, overall, refused, scored, verdicts_on

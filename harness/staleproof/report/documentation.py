@@ -3,7 +3,8 @@
 import inspect
 import re
 
-from staleproof.checks.catalog import REQUIREMENTS, Requirement
+from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.requirement import Requirement
 from staleproof.core.fault.legality import ROWS
 from staleproof.core.fault.suggest import FAULTS
 

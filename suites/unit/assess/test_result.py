@@ -6,20 +6,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from staleproof.assess.result import Result, join
+from staleproof.assess.result import Result, confirmed
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import explain
-from staleproof.checks.verdict import Outcome, Verdict, inconclusive, not_exercised, passed
+from staleproof.checks.verdict import Finding, Outcome, Verdict
 from staleproof.core.entry import FaultFired
 from staleproof.core.fault import DropFrame, HoldStream
-from staleproof.core.history import History, decode
+from staleproof.core.history import History
 
-HISTORIES = Path(__file__).parents[3] / "fixtures" / "histories"
-
-
-def result(name: str) -> Result:
-    history = decode((HISTORIES / f"{name}.jsonl").read_bytes())
-    return Result("001", history.header.plan, history, judge(history), Path("trials/001"), 1.0)
+from ..judged import result
 
 
 def test_a_guilty_trial_has_failures_and_their_stories() -> None:
@@ -68,15 +63,24 @@ def test_what_is_found_about_a_provisional_requirement_is_told_and_is_no_failure
     assert [story.heading for story in found.stories] == ["Not scored: this requirement is provisional."]
 
 
+FAILED = Verdict("no-duplicate-create", Outcome.FAIL, (Finding("twice", (1,)),))
+OTHER = Verdict("settles", Outcome.FAIL, (Finding("never", (2,)),))
+PASSED = (Verdict("no-duplicate-create", Outcome.PASS), Verdict("settles", Outcome.PASS))
+
+
 @pytest.mark.parametrize(
-    ("verdicts", "expected"),
+    ("again", "outcomes", "reproduced"),
     [
-        ([], Outcome.NOT_EXERCISED),
-        ([not_exercised("x", "")], Outcome.NOT_EXERCISED),
-        ([not_exercised("x", ""), passed("x")], Outcome.PASS),
-        ([inconclusive("x", ""), passed("x")], Outcome.INCONCLUSIVE),
-        ([inconclusive("x", ""), Verdict("x", Outcome.FAIL), passed("x")], Outcome.FAIL),
+        ([], [Outcome.FAIL, Outcome.FAIL], (1, 1)),
+        ([(FAILED, OTHER), (FAILED, OTHER)], [Outcome.FAIL, Outcome.FAIL], (3, 3)),
+        ([(FAILED, OTHER), (FAILED, PASSED[1])], [Outcome.FAIL, Outcome.INCONCLUSIVE], (3, 3)),
+        ([PASSED, (PASSED[0], OTHER)], [Outcome.INCONCLUSIVE, Outcome.INCONCLUSIVE], (2, 3)),
     ],
 )
-def test_the_worst_verdict_wins(verdicts: list[Verdict], expected: Outcome) -> None:
-    assert join(verdicts) is expected
+def test_a_finding_is_believed_if_it_comes_back_every_time(
+    again: list[tuple[Verdict, ...]], outcomes: list[Outcome], reproduced: tuple[int, int]
+) -> None:
+    verdicts, times = confirmed((FAILED, OTHER), again)
+    assert ([verdict.outcome for verdict in verdicts], times) == (outcomes, reproduced)
+    told = [verdict.why for verdict in verdicts if verdict.outcome is Outcome.INCONCLUSIVE]
+    assert all(f"of {reproduced[1]} runs: " in why for why in told)

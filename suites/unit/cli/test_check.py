@@ -9,7 +9,7 @@ from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.cli.check import check, exit_code
 from staleproof.errors import UsageError
 
-HISTORIES = Path(__file__).parents[3] / "fixtures" / "histories"
+from ..judged import HISTORIES
 
 
 def invoke(*arguments: object) -> Result:

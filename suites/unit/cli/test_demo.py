@@ -1,25 +1,16 @@
 """The demo passes a controller only for what was seen, and says what was not."""
 
 import io
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from staleproof.assess import Result
-from staleproof.checks.judge import judge
-from staleproof.checks.verdict import Outcome, Verdict, inconclusive, not_exercised
+from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.cli.demo import _show, joined
-from staleproof.core.history import decode
 
-HISTORIES = Path(__file__).parents[3] / "fixtures" / "histories"
-
-
-def result(name: str) -> Result:
-    history = decode((HISTORIES / f"{name}.jsonl").read_bytes())
-    return Result("001", history.header.plan, history, judge(history), Path("trials/001"), 1.0, (3, 3))
+from ..judged import result
 
 
 def shown(found: Result) -> str:
@@ -36,11 +27,11 @@ def test_guilty_and_innocent() -> None:
     assert shown(innocent) == "✓ passed  fixture  1.0 s\n"
 
 
-@pytest.mark.parametrize("verdict", [inconclusive, not_exercised])
-def test_what_was_not_seen_does_not_pass(verdict: Callable[[str, str], Verdict]) -> None:
+@pytest.mark.parametrize("outcome", [Outcome.INCONCLUSIVE, Outcome.NOT_EXERCISED])
+def test_what_was_not_seen_does_not_pass(outcome: Outcome) -> None:
     innocent = result("expectations-hidden-creates")
     slug = innocent.plan.aims[0]
     others = tuple(each for each in innocent.verdicts if each.requirement != slug)
-    unknown = replace(innocent, verdicts=(verdict(slug, "the [fault] did not fire"), *others))
+    unknown = replace(innocent, verdicts=(Verdict(slug, outcome, why="the [fault] did not fire"), *others))
     assert joined(unknown) is Outcome.INCONCLUSIVE
     assert shown(unknown) == f"? inconclusive  fixture  1.0 s\n    {slug}: the [fault] did not fire\n"

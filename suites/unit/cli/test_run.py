@@ -3,8 +3,8 @@
 import io
 import json
 import shlex
-import shutil
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -13,18 +13,17 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from staleproof.assess import Result as Trial
-from staleproof.assess import Session, SessionOptions
+from staleproof.assess import Run
 from staleproof.assess.artefacts import fingerprint
-from staleproof.checks.judge import judge
 from staleproof.cli.ledger import Ledger, kept, run_again
 from staleproof.cli.run import _code, _manifests_of, _subject, replay, run
-from staleproof.core.history import decode
 from staleproof.core.plan import Apply, Manifest, Plan, Subject, encode
 from staleproof.errors import SetupError, UsageError
+from staleproof.settings import Settings
 
-HISTORIES = Path(__file__).parents[3] / "fixtures" / "histories"
+from ..judged import result
+
 WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
-NAMELESS = {"controller_cmd": "", "controller_image": "", "controller_args": "", "controller_env": ()}
 
 
 def crd(name: str) -> Manifest:
@@ -55,7 +54,7 @@ def invoke(command: click.Command, *arguments: str) -> Result:
         (run, ["nosuch"], "no plan 'nosuch'"),
         (run, ["--samples=nosuch.yaml"], "--samples: nosuch.yaml does not exist"),
         (run, ["plan.json"], "name the controller under test: --controller-cmd or --controller-image"),
-        (run, ["plan.json", "--controller-cmd='"], "--controller-cmd: No closing quotation"),
+        (run, ["plan.json", "--controller-cmd='"], "--controller-cmd: expected words as a shell would split them"),
         (run, ["plan.json", "--controller-cmd=x", "--controller-env=A"], "--controller-env: expected NAME=VALUE, found 'A'"),
         (run, ["plan.json", "--controller-cmd=x", "--controller-image=y"], "were both given; name one controller"),
         (run, ["plan.json", "--controller-cmd=x", "--controller-metrics=:8080"], "--controller-metrics: expected a URL as http://"),
@@ -82,27 +81,28 @@ def test_an_unknown_provider_is_refused() -> None:
 # --- who is tested -------------------------------------------------------------------------------------------------------------
 
 
-def test_the_command_line_names_the_controller() -> None:
-    drawn_for = plan(controller=Subject(command=("old",)))
-    given = NAMELESS | {"controller_cmd": "./bin/manager '--name=a b'"}
-    assert _subject(given, [drawn_for]) == Subject(command=("./bin/manager", "--name=a b"))
-    assert _subject(NAMELESS | {"controller_image": "example.com/m:v1"}, [drawn_for]) == Subject(image="example.com/m:v1")
+DRAWN_FOR = Subject(command=("./m",), arguments=("-q",), env={"A": "b", "C": "f"})
+MORE = {"controller_args": ("-v", "2 3"), "controller_env": (("A", "c"), ("B", "d=e"))}
 
 
-def test_else_it_is_whom_the_plan_was_drawn_for() -> None:
-    subject = Subject(command=("old",), env={"A": "b"})
-    assert _subject(NAMELESS, [plan(), plan(controller=subject)]) == subject
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"controller_cmd": ("./bin/manager", "a b")}, Subject(command=("./bin/manager", "a b"))),
+        ({"controller_image": "example.com/m:v1"}, Subject(image="example.com/m:v1")),
+        ({}, DRAWN_FOR),
+        (MORE, replace(DRAWN_FOR, arguments=("-v", "2 3"), env={"A": "c", "B": "d=e", "C": "f"})),
+        (MORE | {"controller_cmd": ("./n",)}, Subject(command=("./n",), arguments=("-v", "2 3"), env={"A": "c", "B": "d=e"})),
+    ],
+)
+def test_the_controller_is_the_command_lines_or_else_the_plans(given: dict[str, Any], expected: Subject) -> None:
+    """Arguments and variables are added to whoever it is."""
+    assert _subject(Settings(**given), [plan(), plan(controller=DRAWN_FOR)]) == expected
+
+
+def test_somebody_must_name_the_controller() -> None:
     with pytest.raises(UsageError, match="name the controller under test"):
-        _subject(NAMELESS, [plan(), plan()])
-
-
-def test_arguments_and_environment_are_added_to_whoever_it_is() -> None:
-    more = {"controller_args": "-v '2 3'", "controller_env": ("A=c", "B=d=e")}
-    expected = Subject(command=("./m",), arguments=("-v", "2 3"), env={"A": "c", "B": "d=e"})
-    assert _subject(NAMELESS | more | {"controller_cmd": "./m"}, []) == expected
-    drawn_for = Subject(command=("./m",), arguments=("-q",), env={"A": "b", "C": "f"})
-    assert _subject(NAMELESS | more, [plan(controller=drawn_for)]) == replace(expected, env={"A": "c", "B": "d=e", "C": "f"})
-    assert _subject(NAMELESS, [plan(controller=drawn_for)]) == drawn_for
+        _subject(Settings(), [plan(), plan()])
 
 
 def test_manifests_of_several_plans_are_applied_once_in_order() -> None:
@@ -113,27 +113,14 @@ def test_manifests_of_several_plans_are_applied_once_in_order() -> None:
 # --- what is written -----------------------------------------------------------------------------------------------------------
 
 
-def session(here: Path) -> Session:
-    """One that has started nothing: only its run folder is used."""
-    (here / "run 1").mkdir()
-    return Session(SessionOptions(subject=Subject(command=("x",)), root=here), folder=here / "run 1")
-
-
-def trial(in_session: Session | Ledger, name: str) -> Trial:
-    folder = in_session.run.folder / "trials" / name
-    folder.mkdir(parents=True)
-    shutil.copy(HISTORIES / f"{name}.jsonl", folder / "history.jsonl")
-    history = decode((folder / "history.jsonl").read_bytes())
-    return Trial(name, history.header.plan, history, judge(history), folder, 1.0, (3, 3))
+def trial(in_run: Ledger, name: str) -> Trial:
+    return result(name, in_run.run.folder / "trials" / name)
 
 
 def ledger(here: Path) -> Ledger:
-    ran = session(here)
-    return Ledger(run=ran.run, reproduce=run_again)
-
-
-def trials(of: Ledger, *names: str) -> list[Trial]:
-    return [trial(of, name) for name in names]
+    """Of a run that has started nothing."""
+    (here / "run 1").mkdir()
+    return Ledger(run=Run(here / "run 1"), reproduce=run_again)
 
 
 @pytest.mark.parametrize(
@@ -146,10 +133,10 @@ def trials(of: Ledger, *names: str) -> list[Trial]:
     ],
 )
 def test_the_exit_code_is_of_the_worst_trial(names: list[str], code: int, here: Path) -> None:
-    kept_so_far = ledger(here)
-    for each in trials(kept_so_far, *names):
-        kept_so_far.add(each)
-    assert _code(kept_so_far) == code
+    made = ledger(here)
+    for name in names:
+        made.add(trial(made, name))
+    assert _code(made) == code
 
 
 def test_the_report_and_how_to_see_it_again(here: Path) -> None:
@@ -204,8 +191,8 @@ def test_an_end_before_the_first_trial_says_where_the_logs_are(here: Path) -> No
 def test_a_report_is_there_after_each_trial(here: Path) -> None:
     """Nobody is asked when the machine is switched off."""
     made = ledger(here)
-    for number, each in enumerate(trials(made, "naive-hidden-creates", "expectations-hidden-creates"), 1):
-        made.add(each)
+    for number, name in enumerate(("naive-hidden-creates", "expectations-hidden-creates"), 1):
+        made.add(trial(made, name))
         report = json.loads((made.run.folder / "report.json").read_bytes())
         assert (len(report["trials"]), report["partial"]) == (number, True)
 

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.story.narrative import Story
-from staleproof.checks.verdict import Finding, Verdict, failed, inconclusive, not_exercised, passed
+from staleproof.checks.verdict import Finding, Outcome, Verdict
 from staleproof.cli.show import show_story, show_verdicts
 
 SLUG = REQUIREMENTS[0].slug
@@ -23,10 +23,10 @@ def shown(*verdicts: Verdict, stories: tuple[Story, ...] = (), width: int = 60) 
 @pytest.mark.parametrize(
     ("verdict", "line"),
     [
-        (passed(SLUG), f"  ✓ {SLUG}"),
-        (inconclusive(SLUG, "the references differ"), f"  ? {SLUG}  the references differ"),
-        (not_exercised(SLUG, "nothing was hidden"), f"  \N{EN DASH} {SLUG}  nothing was hidden"),
-        (failed(SLUG, [Finding(SLUG, "twice", (1,))]), f"  ✗ {SLUG}"),
+        (Verdict(SLUG, Outcome.PASS), f"  ✓ {SLUG}"),
+        (Verdict(SLUG, Outcome.INCONCLUSIVE, why="the references differ"), f"  ? {SLUG}  the references differ"),
+        (Verdict(SLUG, Outcome.NOT_EXERCISED, why="nothing was hidden"), f"  \N{EN DASH} {SLUG}  nothing was hidden"),
+        (Verdict(SLUG, Outcome.FAIL, (Finding("twice", (1,)),)), f"  ✗ {SLUG}"),
     ],
 )
 def test_one_line_for_each_verdict(verdict: Verdict, line: str) -> None:
@@ -34,7 +34,7 @@ def test_one_line_for_each_verdict(verdict: Verdict, line: str) -> None:
 
 
 def test_the_story_stands_below_its_verdict() -> None:
-    lines = shown(failed(SLUG, [Finding(SLUG, "twice", (1,))]), passed("settles"), stories=(STORY,))
+    lines = shown(Verdict(SLUG, Outcome.FAIL, (Finding("twice", (1,)),)), Verdict("settles", Outcome.PASS), stories=(STORY,))
     assert lines == [
         f"  ✗ {SLUG}",
         "    pod/ns/w-d is the 4th live pod of widget/w",
@@ -46,7 +46,7 @@ def test_the_story_stands_below_its_verdict() -> None:
 
 def test_brackets_are_no_markup_and_long_lines_stay_whole() -> None:
     why = "expected [bold], found " + "x" * 200
-    assert shown(inconclusive(SLUG, why), width=40) == [f"  ? {SLUG}  {why}"]
+    assert shown(Verdict(SLUG, Outcome.INCONCLUSIVE, why=why), width=40) == [f"  ? {SLUG}  {why}"]
 
 
 def test_nothing_but_text_is_written_when_it_is_no_terminal() -> None:

@@ -2,8 +2,17 @@
 
 import pytest
 
+from staleproof.settings import OPTIONS
+
 
 @pytest.fixture
 def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:asyncio")
     return pytester
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs these tests may have variables of their own."""
+    for option in OPTIONS:
+        monkeypatch.delenv(option.variable, raising=False)

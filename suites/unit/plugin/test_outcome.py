@@ -7,25 +7,17 @@ import pytest
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.errors import HarnessBug, SetupError, UsageError
-from staleproof.plugin import EXIT_BUG, EXIT_ENVIRONMENT, EXIT_INCONCLUSIVE
-from staleproof.plugin.options import OPTIONS
 from staleproof.plugin.outcome import OUTCOMES, Outcomes, _Note, begin, begun, join
 from staleproof.report.model import RequirementVerdict, TrialReport, Word
 
 pytest_plugins = ["pytester"]
 
 OK, FAILED, INTERRUPTED, INTERNAL, USAGE, NO_TESTS = range(6)
+EXIT_BUG, EXIT_INCONCLUSIVE, EXIT_ENVIRONMENT = 3, 10, 11
 IDLE: tuple[Word, bool] = ("inconclusive", False)
 UNKNOWN: tuple[Word, bool] = ("inconclusive", True)
 GOOD: tuple[Word, bool] = ("passed", True)
 BAD: tuple[Word, bool] = ("failed", True)
-
-
-@pytest.fixture(autouse=True)
-def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever runs these tests may have variables of their own."""
-    for option in OPTIONS:
-        monkeypatch.delenv(option.variable, raising=False)
 
 
 def trial(said: tuple[Word, bool], name: str = "001", slug: str = REQUIREMENTS[0].slug) -> TrialReport:
@@ -135,7 +127,7 @@ def test_an_error_is_noted_with_whom_it_blames(
 ) -> None:
     made = outcomes(tmp_path)
     made.note_error(error)
-    assert (made.broken, made.misused, made.bugs, made.other_failures) == noted
+    assert (made.problems[EXIT_ENVIRONMENT], made.problems[USAGE], made.problems[EXIT_BUG], made.other_failures) == noted
 
 
 @pytest.mark.parametrize(
@@ -149,7 +141,7 @@ def test_an_error_is_noted_with_whom_it_blames(
 def test_in_the_suite_nothing_but_a_failure_is_a_finding(error: BaseException, bugs: list[str], tmp_path: Path) -> None:
     made = outcomes(tmp_path)
     made.note_error(error, ours=True)
-    assert (made.bugs, made.other_failures) == (bugs, not bugs)
+    assert (made.problems[EXIT_BUG], made.other_failures) == (bugs, not bugs)
 
 
 # --- workers -------------------------------------------------------------------------------------------------------------------
@@ -175,7 +167,8 @@ def test_what_workers_noted_arrives_though_they_never_finish(pytester: pytest.Py
     assert controlling.finish(pytester.parseconfig(), FAILED) == FAILED
     assert controlling.trials == [trial(GOOD, "001"), trial(BAD, "002"), trial(UNKNOWN, "001")]
     assert controlling.environment == {"kubernetes": "v1.36.3"}
-    assert (controlling.broken[1:], controlling.misused, controlling.bugs) == (["port taken"], ["no such file"], ["impossible"])
+    died = "an xdist worker died; what it had finished is in the report"
+    assert controlling.problems == {EXIT_BUG: ["impossible"], EXIT_ENVIRONMENT: [died, "port taken"], USAGE: ["no such file"]}
     assert controlling.other_failures
     assert json.loads((tmp_path / "report.json").read_bytes())["partial"] is True
 
@@ -291,4 +284,5 @@ def test_an_artefact_folder_that_cannot_be_made_is_refused(pytester: pytest.Pyte
 def test_a_report_that_cannot_be_copied_is_told(pytester: pytest.Pytester, tmp_path: Path) -> None:
     made = outcomes(tmp_path, GOOD)
     assert made.finish(pytester.parseconfig(f"--conformance-report={tmp_path}"), OK) == EXIT_ENVIRONMENT
-    assert made.broken == [f"cannot write --conformance-report={tmp_path}: Is a directory; it is in {tmp_path} too"]
+    told = f"cannot write --conformance-report={tmp_path}: Is a directory; it is in {tmp_path} too"
+    assert made.problems[EXIT_ENVIRONMENT] == [told]

@@ -4,9 +4,6 @@ import textwrap
 
 import pytest
 
-from staleproof.draw.profile import PROFILES
-from staleproof.plugin.expects import PROFILES as NAMES
-
 pytest_plugins = ["pytester"]
 
 CONFTEST = """
@@ -32,7 +29,7 @@ CONFTEST = """
         return run
 """
 TESTS = """
-    from staleproof.draw.scenarios import Family
+    from staleproof.draw.family import Family
 
     def plans(observed, profile):
         for hold in profile.some(profile.holds):
@@ -62,14 +59,3 @@ def test_every_plan_is_run_for_every_sample(options: tuple[str, ...], holds: tup
     )
     skipped = "*restart, past: without faults the controller gives no occasion for these plans, or profile * leaves them out"
     done.stdout.fnmatch_lines([skipped])
-
-
-def test_an_unknown_profile_is_refused(pytester: pytest.Pytester) -> None:
-    done = pytester.runpytest("--staleproof-profile=quick")
-
-    assert done.ret == pytest.ExitCode.USAGE_ERROR
-    done.stderr.fnmatch_lines(["*--staleproof-profile: expected one of smoke, standard, thorough, slow, found 'quick'"])
-
-
-def test_the_option_names_the_profiles_that_there_are() -> None:
-    assert tuple(PROFILES) == NAMES

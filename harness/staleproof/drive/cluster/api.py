@@ -1,13 +1,13 @@
 """The runner's own access to the API server: plain JSON over HTTP, directly, never through the proxy.
 
-A thin layer on purpose: resourceVersions, bookmarks and 410s must be ours to see. Kubernetes' answer is the error message.
+A thin layer on purpose: resourceVersions, bookmarks and 410s must be ours to see. The API server's answer is the error message.
 """
 
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import aiohttp
 import msgspec
@@ -28,6 +28,11 @@ class ApiError(Exception):
     def __init__(self, code: int, reason: str, message: str) -> None:
         super().__init__(f"{code} {reason}: {message}")
         self.code, self.reason, self.message = code, reason, message
+
+    @classmethod
+    def of(cls, status: JSON) -> Self:
+        """From a `Status` object."""
+        return cls(status.get("code", 0), status.get("reason", ""), status.get("message", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ class Api:
     async def call(
         self, method: str, path: str, body: object = None, *, content_type: str = "application/json", **query: str
     ) -> JSON:
-        """One request; the answer's object.
+        """Make one request and return the object that is the answer.
 
         Raises:
             ApiError: the API server answered 4xx or 5xx.
@@ -75,11 +80,7 @@ class Api:
             ) from err
         document = _document(answer)
         if response.status >= 400:
-            raise ApiError(
-                response.status,
-                document.get("reason", ""),
-                document.get("message", answer[:300].decode(errors="replace")),
-            )
+            raise ApiError.of({"message": answer[:300].decode(errors="replace"), **document, "code": response.status})
         return document
 
     @asynccontextmanager
@@ -88,12 +89,11 @@ class Api:
         timeout = aiohttp.ClientTimeout(total=None, sock_read=None)
         async with self._session.get(self._server + path, params={"watch": "true", **query}, timeout=timeout) as response:
             if response.status != 200:
-                document = _document(await response.read())
-                raise ApiError(response.status, document.get("reason", ""), document.get("message", ""))
+                raise ApiError.of(_document(await response.read()) | {"code": response.status})
             yield response.content
 
     async def revision(self) -> int:
-        """The revision of the whole API server now: that of a consistent list of anything."""
+        """The present revision of the whole API server, which a consistent list of anything has."""
         answer = await self.call("GET", "/api/v1/namespaces", limit="1")
         return revision(answer["metadata"]["resourceVersion"]) or 0
 
@@ -110,24 +110,19 @@ class Api:
 
     async def type_of(self, api_version: str, kind: str) -> ResourceType | None:
         """The resource type of a manifest's apiVersion and kind; None when the API server has none."""
-        for _ in range(2):
-            for found in self._types:
-                if (found.api_version, found.kind) == (api_version, kind):
-                    return found
-            await self.discover()
-        return None
+        return await self._type(lambda found: (found.api_version, found.kind) == (api_version, kind))
 
     async def type_named(self, resource: str) -> ResourceType | None:
-        """The resource type of a group-qualified name."""
-        for _ in range(2):
-            for found in self._types:
-                if found.name == resource:
-                    return found
-            await self.discover()
-        return None
+        """The resource type of a group-qualified name; None when the API server has none."""
+        return await self._type(lambda found: found.name == resource)
+
+    async def _type(self, fits: Callable[[ResourceType], bool]) -> ResourceType | None:
+        """One that is known or, if there is none, one that is discovered now."""
+        known = next(filter(fits, self._types), None)
+        return known or next(filter(fits, await self.discover()), None)
 
     async def apply(self, kind: ResourceType, namespace: str, manifest: JSON) -> JSON:
-        """Create or update by server-side apply, taking over fields of others."""
+        """Create or update by server-side apply, taking over fields that others own; the object as it is then."""
         name = manifest["metadata"]["name"]
         return await self.call(
             "PATCH",
@@ -139,11 +134,11 @@ class Api:
         )
 
     async def merge(self, kind: ResourceType, namespace: str, name: str, patch: object) -> JSON:
-        """JSON merge patch."""
+        """Change an object by JSON merge patch; the object as it is then."""
         return await self.call("PATCH", kind.path(namespace, name), patch, content_type="application/merge-patch+json")
 
     async def delete(self, kind: ResourceType, namespace: str, name: str, *, now: bool = False) -> None:
-        """Delete in the background; `now` without the object's grace period. An object that is gone already is fine."""
+        """Delete in the background; with `now`, without the object's grace period. An object that is already gone is fine."""
         options: JSON = {"propagationPolicy": "Background"} | ({"gracePeriodSeconds": 0} if now else {})
         try:
             await self.call("DELETE", kind.path(namespace, name), options)
@@ -181,7 +176,7 @@ def _types_of(group: JSON) -> list[ResourceType]:
 
 @asynccontextmanager
 async def connect(server: str, tls: ssl.SSLContext, headers: Mapping[str, str]) -> AsyncIterator[Api]:
-    """An Api with its own connections."""
+    """An `Api` with connections of its own."""
     connector = aiohttp.TCPConnector(ssl=tls, limit=0)
     timeout = aiohttp.ClientTimeout(total=60)
     async with aiohttp.ClientSession(connector=connector, headers=dict(headers), timeout=timeout, read_bufsize=1 << 20) as session:

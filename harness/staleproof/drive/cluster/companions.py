@@ -1,10 +1,10 @@
 """Companions: real controllers beside the one under test. They talk to the API server directly, never through the proxy.
 
-It decides how each is started and when it is ready. What they write are commits by others. One that exits ends the run: trials
-after it would be compared with references from another cluster.
+This module decides how each is started and when it is ready. What companions write are commits by others. One that exits ends the
+run: trials after it would be compared with references from another cluster.
 """
 
-import importlib.resources
+import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,20 +13,22 @@ from pathlib import Path
 
 import aiohttp
 
-import staleproof
-from staleproof.core.companion import KWOK, SCHEDULER, CompanionError, companion_names, controllers_flag
+from staleproof.core.companion import KWOK, SCHEDULER, controllers_flag
 from staleproof.core.plan import Manifest
 from staleproof.drive.cluster import manifests
-from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Progress
+from staleproof.drive.cluster.access import not_inherited
+from staleproof.drive.cluster.api import Api
+from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlane, Progress
 from staleproof.drive.cluster.control_plane.build import ensure_built
-from staleproof.drive.cluster.control_plane.local import REQUEST_LIMIT, Server, on_a_free_port
+from staleproof.drive.cluster.control_plane.local import REQUEST_LIMIT, Server, launch_process, on_a_free_port
 from staleproof.drive.cluster.control_plane.plane import COMPANION
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
+from staleproof.drive.cluster.truth import Truth
 from staleproof.drive.process import logs
 from staleproof.drive.process.process import Command, Process
-from staleproof.drive.subject.controller import not_inherited
-from staleproof.drive.trial.environment import Rig
+from staleproof.drive.process.program import Program
 from staleproof.errors import SetupError, UsageError
+from staleproof.shipped import shipped
 
 OPTION = "--staleproof-companions"
 NODES = 3
@@ -38,17 +40,28 @@ _CLIENT = ("--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000
 _WAITS, _SYNCED = "Waiting for caches to sync", "Caches are synced"
 
 
-def companions_of(text: str) -> tuple[str, ...]:
-    """The companions that an option names, in a list with commas; UsageError when there is no such one."""
-    try:
-        return companion_names(text)
-    except CompanionError as err:
-        raise UsageError(f"{OPTION}: {err}") from err
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """Where companions run.
+
+    Attributes:
+        folder: takes their logs.
+        private: takes their kubeconfig; open to this user alone.
+        group: is ended by a companion that exits.
+    """
+
+    plane: ControlPlane
+    api: Api
+    truth: Truth
+    folder: Path
+    private: Path
+    group: asyncio.TaskGroup
+    progress: Progress
 
 
 @asynccontextmanager
-async def companions(names: Sequence[str], rig: Rig, progress: Progress) -> AsyncIterator[None]:
-    """Start these and wait until they are ready; stop them when the block is left. Nothing happens when there are none.
+async def companions(names: Sequence[str], site: Site) -> AsyncIterator[None]:
+    """Start these and wait until they are ready; stop them when the block is left. Without names, nothing happens.
 
     Raises:
         UsageError: the cluster is the user's own, which has controllers of its own.
@@ -56,98 +69,100 @@ async def companions(names: Sequence[str], rig: Rig, progress: Progress) -> Asyn
     """
     async with AsyncExitStack() as stack:
         if names:
-            await _start(tuple(names), _Place(rig, stack, progress))
+            await _Companions(site, stack).start(tuple(names))
         yield
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where they run. `stack` stops what was started."""
+class _Companions:
+    """Starts them. `stack` stops what was started."""
 
-    rig: Rig
+    site: Site
     stack: AsyncExitStack
-    progress: Progress
+
+    async def start(self, names: tuple[str, ...]) -> None:
+        if self.site.plane.provider == "existing":
+            raise UsageError(
+                f"{OPTION}: the cluster that you gave has controllers of its own; leave the option out, or give no cluster"
+            )
+        every = [self._log(name) for name in (KWOK, SCHEDULER, _MANAGER)]
+        self.stack.callback(logs.mask, every, list(self.site.plane.tokens.values()))
+        self.site.plane.write_kubeconfig(self._kubeconfig, user=COMPANION)
+        if KWOK in names:
+            await self._kwok()
+        if SCHEDULER in names:
+            await self._scheduler()
+        if flag := controllers_flag(names):
+            await self._controller_manager(flag)
 
     @property
-    def kubeconfig(self) -> Path:
-        return self.rig.private / "companions.kubeconfig"
+    def _kubeconfig(self) -> Path:
+        return self.site.private / "companions.kubeconfig"
 
-    def log(self, name: str) -> Path:
-        return self.rig.folder / f"{name}.log"
+    def _log(self, name: str) -> Path:
+        return self.site.folder / f"{name}.log"
 
-    def command(self, name: str, *argv: str) -> Command:
-        return Command(name=f"the companion {name}", argv=argv, log=self.log(name), without=not_inherited(os.environ))
+    def _command(self, name: str, program: Path, *flags: str) -> Command:
+        argv = (str(program), f"--kubeconfig={self._kubeconfig}", *flags)
+        return Command(name=f"the companion {name}", argv=argv, log=self._log(name), without=not_inherited(os.environ))
 
-    async def run(self, command: Command) -> Process:
-        """A process that ends the run when it exits by itself."""
+    async def _run(self, command: Command) -> Process:
         process = await Process.start(command)
         self.stack.push_async_callback(process.stop, grace_seconds=_GRACE_SECONDS)
-        self.watch(process)
+        self._end_the_run_with(process)
         return process
 
-    def watch(self, process: Process) -> None:
-        watching = self.rig.group.create_task(_until_it_exits(process))
+    def _end_the_run_with(self, program: Program) -> None:
+        watching = self.site.group.create_task(_until_it_exits(program))
         self.stack.callback(watching.cancel)
 
+    async def _controller_manager(self, controllers: str) -> None:
+        """One kube-controller-manager runs them all. It is ready when every controller has said that its caches are synced."""
+        program = await ensure_built(KUBERNETES_VERSION, self.site.progress) / _MANAGER
+        flags = (f"--controllers={controllers}", "--use-service-account-credentials=false", "--secure-port=0", *_CLIENT)
+        process = await self._run(self._command(_MANAGER, program, *flags))
 
-async def _start(names: tuple[str, ...], place: _Place) -> None:
-    rig = place.rig
-    if rig.plane.provider == "existing":
-        raise UsageError(
-            f"{OPTION}: the cluster that you gave has controllers of its own; leave the option out, or give no cluster"
+        async def synced() -> bool:
+            said = process.command.log.read_text(errors="replace")
+            return said.count(_SYNCED) >= max(said.count(_WAITS), controllers.count(",") + 1)
+
+        await process.ready(synced, limit_seconds=_READY_SECONDS)
+
+    async def _scheduler(self) -> None:
+        program = await ensure_go_program(_module(SCHEDULER), self.site.progress)
+
+        def command(port: int) -> Command:
+            return self._command(SCHEDULER, program, "--bind-address=127.0.0.1", f"--secure-port={port}", *_CLIENT)
+
+        server = Server(command=command, ready=_answers_ready, grace_seconds=_GRACE_SECONDS)
+        scheduler, _ = await on_a_free_port(self.stack, server, launch_process)
+        self._end_the_run_with(scheduler)
+
+    async def _kwok(self) -> None:
+        """kwok, with Nodes for it to manage. It is ready when they are."""
+        module, api, truth = _module(KWOK), self.site.api, self.site.truth
+        program = await ensure_go_program(module, self.site.progress)
+        flags = (
+            f"--config={module.folder / 'stages.yaml'}",
+            "--manage-all-nodes=true",
+            "--node-lease-duration-seconds=0",  # nobody looks whether they are alive
+            "--node-port=0",  # it serves nothing
         )
-    place.stack.callback(logs.mask, [place.log(name) for name in (KWOK, SCHEDULER, _MANAGER)], rig.secrets)
-    rig.plane.write_kubeconfig(place.kubeconfig, user=COMPANION)
-    rig.environment["companions"] = ", ".join(names)
-    rig.ends_namespaces = "namespace" in names
-    if KWOK in names:
-        await _kwok(place)
-    if SCHEDULER in names:
-        await _scheduler(place)
-    if flag := controllers_flag(names):
-        await _controller_manager(flag, place)
+        nodes = [_node(number) for number in range(1, NODES + 1)]
+        await manifests.apply(nodes, api, truth)
+        process = await self._run(self._command(KWOK, program, *flags))
 
+        async def are_ready() -> bool:
+            return all(_is_ready(truth.objects.get(("nodes", "", node["metadata"]["name"]), {})) for node in nodes)
 
-async def _controller_manager(controllers: str, place: _Place) -> None:
-    """One kube-controller-manager runs them all. It is ready when every controller has said that its caches are synced."""
-    programs = await ensure_built(KUBERNETES_VERSION, place.progress)
-    argv = (
-        str(programs / _MANAGER),
-        f"--kubeconfig={place.kubeconfig}",
-        f"--controllers={controllers}",
-        "--use-service-account-credentials=false",
-        "--secure-port=0",
-        *_CLIENT,
-    )
-    process = await place.run(place.command(_MANAGER, *argv))
-
-    async def synced() -> bool:
-        said = process.command.log.read_text(errors="replace")
-        return said.count(_SYNCED) >= max(said.count(_WAITS), controllers.count(",") + 1)
-
-    await process.ready(synced, limit_seconds=_READY_SECONDS)
-
-
-async def _scheduler(place: _Place) -> None:
-    program = await ensure_go_program(_module(SCHEDULER), place.progress)
-
-    def command(port: int) -> Command:
-        flags = ("--bind-address=127.0.0.1", f"--secure-port={port}", *_CLIENT)
-        return place.command(SCHEDULER, str(program), f"--kubeconfig={place.kubeconfig}", *flags)
-
-    started: list[Process] = []
-
-    async def start(port: int) -> Process:
-        started.append(await Process.start(command(port)))
-        return started[-1]
-
-    server = Server(command=command, ready=_answers_ready, grace_seconds=_GRACE_SECONDS)
-    await on_a_free_port(place.stack, server, start)
-    place.watch(started[-1])
+        await process.ready(are_ready, limit_seconds=_READY_SECONDS)
+        kind = await manifests.resource_type(nodes[0], api)
+        for node in nodes:  # what node-lifecycle does for a Node that is ready
+            await api.merge(kind, "", node["metadata"]["name"], {"spec": {"taints": None}})
 
 
 async def _answers_ready(port: int) -> bool:
-    """It signs its certificate itself, anew each time."""
+    """Its certificate is not verified: it is signed by itself, anew each time."""
     try:
         async with (
             aiohttp.ClientSession(timeout=REQUEST_LIMIT) as session,
@@ -156,32 +171,6 @@ async def _answers_ready(port: int) -> bool:
             return answer.status == 200
     except (aiohttp.ClientError, OSError):
         return False
-
-
-async def _kwok(place: _Place) -> None:
-    """kwok, with Nodes for it to manage. It is ready when they are."""
-    module = _module(KWOK)
-    program = await ensure_go_program(module, place.progress)
-    argv = (
-        str(program),
-        f"--kubeconfig={place.kubeconfig}",
-        f"--config={module.folder / 'stages.yaml'}",
-        "--manage-all-nodes=true",
-        "--node-lease-duration-seconds=0",  # nobody looks whether they are alive
-        "--node-port=0",  # it serves nothing
-    )
-    nodes = [_node(number) for number in range(1, NODES + 1)]
-    rig = place.rig
-    await manifests.apply(nodes, rig.api, rig.truth, rig.feed)
-    process = await place.run(place.command(KWOK, *argv))
-
-    async def are_ready() -> bool:
-        return all(_is_ready(rig.truth.objects.get(("nodes", "", node["metadata"]["name"]), {})) for node in nodes)
-
-    await process.ready(are_ready, limit_seconds=_READY_SECONDS)
-    kind = await manifests.resource_type(nodes[0], rig.api)
-    for node in nodes:  # what node-lifecycle does for a Node that is ready
-        await rig.api.merge(kind, "", node["metadata"]["name"], {"spec": {"taints": None}})
 
 
 def _node(number: int) -> Manifest:
@@ -196,14 +185,9 @@ def _is_ready(node: Manifest) -> bool:
 
 
 def _module(name: str) -> GoProgram:
-    try:
-        folder = Path(str(importlib.resources.files(f"staleproof.fixtures.companions.{name}")))
-    except ModuleNotFoundError:
-        # The harness folder alone is on the path, as in a checkout that is not installed.
-        folder = Path(staleproof.__file__).parents[2] / "fixtures" / "companions" / name
-    return GoProgram(name, folder)
+    return GoProgram(name, shipped(f"fixtures.companions.{name}"))
 
 
-async def _until_it_exits(process: Process) -> None:
-    code = await process.wait()
-    raise SetupError(f"{process.command.name} exited with code {code}, which ends the run.\n{process.account()}")
+async def _until_it_exits(program: Program) -> None:
+    code = await program.wait()
+    raise SetupError(f"{program.name} exited with code {code}, which ends the run.\n{program.account()}")

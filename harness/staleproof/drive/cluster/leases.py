@@ -1,8 +1,8 @@
-"""Leases that a controller's dead lives still hold: who comes after them would wait until they run out, 15 seconds as a rule.
+"""Leases that a controller's dead lives still hold: its next life would wait until they run out, usually for 15 seconds.
 
-An administrator may release them, and so does the runner before it starts the next life. It decides by the controller's own
-requests which Leases are the controller's: those that nobody else has written since. Leader election by annotations of ConfigMaps
-or Endpoints is not known here, nor is a Lease whose create was never answered.
+An administrator may release them, and so does the runner before it starts the next life. This module decides from the controller's
+own requests which Leases are the controller's: those that nobody else has written since. It does not know leader election by
+annotations of ConfigMaps or Endpoints, nor a Lease whose create was never answered.
 """
 
 from typing import Any
@@ -13,13 +13,13 @@ from staleproof.errors import SetupError
 
 LEASES = "leases.coordination.k8s.io"
 RELEASED: JSON = {"holderIdentity": "", "leaseDurationSeconds": 1}
-"""As client-go leaves a Lease that it gives up: without a holder anybody may take it at once."""
+"""As client-go leaves a Lease that it gives up: anybody may take a Lease without a holder at once."""
 _HOLDS = frozenset({"create", "update", "patch"})
 _WRITTEN_MEANWHILE = frozenset({404, 409})
 
 
 class Leases:
-    """Which Leases the controller was the last to write: a fold over entries."""
+    """The Leases that the controller was the last to write, folded from entries."""
 
     def __init__(self) -> None:
         self._written: dict[str, int] = {}  # by uid
@@ -34,11 +34,11 @@ class Leases:
                 self._answered(entry, self._asked.pop(entry.request))
 
     def held(self, leases: list[JSON]) -> list[JSON]:
-        """Those of the leases that have a holder, and that the controller has written last, or may have."""
+        """Those of the leases that have a holder and that the controller was, or may have been, the last to write."""
         return [lease for lease in leases if lease.get("spec", {}).get("holderIdentity") and self._is_own(lease["metadata"])]
 
     def forget(self) -> None:
-        """What it held has been released."""
+        """Note that what it held has been released."""
         self._written.clear()
         self._asked.clear()
         self._unsure.clear()
@@ -62,11 +62,8 @@ class Leases:
 
 
 async def release(leases: Leases, api: Api) -> None:
-    """Release what the controller's dead life holds; one that somebody else writes meanwhile is theirs.
-
-    Raises:
-        SetupError: the API server does not let us.
-    """
+    """Release what the controller's dead life holds; a Lease that somebody else writes meanwhile is theirs. SetupError when the API
+    server does not allow it."""
     kind = await api.type_named(LEASES) if leases.known else None
     if kind is None:
         return

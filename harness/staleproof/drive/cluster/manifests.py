@@ -1,6 +1,6 @@
 """Manifests from files and folders: CustomResourceDefinitions and samples, read, checked and applied.
 
-Every refusal names the file and says what to do; what the API server says is passed on in its own words.
+Every refusal names the file and says what to do; the API server's answers are passed on in its own words.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,6 @@ import yaml
 from staleproof.core.plan import Manifest
 from staleproof.drive.cluster.api import Api, ApiError, ResourceType
 from staleproof.drive.cluster.truth import Truth
-from staleproof.drive.trial.event_bus import Condition, Feed
 from staleproof.errors import SetupError, UsageError
 
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
@@ -24,8 +23,7 @@ _ESTABLISHED_SECONDS = 30.0
 def read(paths: Iterable[Path], option: str) -> list[Manifest]:
     """Every document of these files; a folder stands for the manifests in it and below it, in order of path.
 
-    What is there for kustomize alone is passed over: Kustomizations, its configuration, and in folders patches of
-    CustomResourceDefinitions.
+    What only kustomize uses is passed over: Kustomizations, its configuration, and in folders patches of CustomResourceDefinitions.
 
     Raises:
         UsageError: a path does not exist, cannot be read, holds no manifest, is not YAML or not a Kubernetes object.
@@ -65,7 +63,7 @@ def _manifests(path: Path, option: str) -> list[Manifest]:
 
 
 def _counts(file: Path) -> bool:
-    """Hidden files and folders are not meant for us."""
+    """Whether a file counts as a manifest: hidden files and folders are not meant for us."""
     return file.suffix in _SUFFIXES and not any(part.startswith(".") for part in file.parts)
 
 
@@ -111,11 +109,12 @@ def _object(document: Any, file: Path, option: str) -> Manifest:  # noqa: ANN401
     raise UsageError(f"{option}: {file} holds a {type(document).__name__}, expected a Kubernetes object")
 
 
-async def apply(manifests: Iterable[Manifest], api: Api, truth: Truth, feed: Feed) -> None:
+async def apply(manifests: Iterable[Manifest], api: Api, truth: Truth) -> None:
     """Apply cluster-scoped manifests in order and wait until each new type is served and watched.
 
     Raises:
         UsageError: the API server rejects one; its message is passed on.
+        SetupError: a CustomResourceDefinition is not established in time.
     """
     for manifest in manifests:
         kind = await resource_type(manifest, api)
@@ -125,18 +124,14 @@ async def apply(manifests: Iterable[Manifest], api: Api, truth: Truth, feed: Fee
             raise UsageError(f"the API server rejected {name_of(manifest)}: {err.message}") from err
         if manifest["kind"] == _CRD:
             resource = f"{manifest['spec']['names']['plural']}.{manifest['spec']['group']}"
-            if not await feed.until(_is_watched(resource, truth), limit_seconds=_ESTABLISHED_SECONDS):
+            if not await truth.watches(resource, limit_seconds=_ESTABLISHED_SECONDS):
                 raise SetupError(
                     f"{name_of(manifest)} was not established within {_ESTABLISHED_SECONDS:g} s; look at its conditions"
                 )
 
 
-def _is_watched(resource: str, truth: Truth) -> Condition:
-    return lambda now: resource in truth.resources or now + 0.05
-
-
 async def resource_type(manifest: Manifest, api: Api) -> ResourceType:
-    """The type of a manifest; UsageError when the API server does not know its kind."""
+    """The resource type of a manifest; UsageError when the API server does not know its kind."""
     kind = await api.type_of(manifest["apiVersion"], manifest["kind"])
     if kind is None:
         raise UsageError(

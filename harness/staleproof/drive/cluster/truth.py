@@ -1,14 +1,15 @@
 """Truth: what kube-apiserver committed, from the harness's own direct watches on every listable resource.
 
-Decides nothing; records every change in the order of its resource. New CustomResourceDefinitions are picked up as they are
-established. Secret data is replaced by digests and managedFields are left out, before anything is written down.
+It decides nothing and reports every change in the order of its resource. New CustomResourceDefinitions are picked up as they are
+established. Before anything is written down, Secret data is replaced by digests and managedFields are left out.
 """
 
 import asyncio
 import hashlib
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
 import aiohttp
@@ -25,13 +26,11 @@ Key = tuple[str, str, str]
 _CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 _SAME_STORAGE = frozenset({"events.events.k8s.io"})  # the core group's events, a second time
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # holds the payload once more
-
-
 _NOT_YET = frozenset({404, 429, 503, 504})  # 404: a new CustomResourceDefinition is in discovery a moment before it is served
 _LIST_ATTEMPTS = 100
 _WATCH_SECONDS = 7 * 24 * 3600
-"""An API server ends a watch after 30 to 60 minutes unless it is asked for another time (`timeoutSeconds`, API reference). What
-a quiet one, of events, could resume from is compacted by then: they have no bookmarks."""
+"""An API server ends a watch after 30 to 60 minutes unless asked for another time (`timeoutSeconds`, API reference). By then, the
+revision that a quiet watch on events could resume from is compacted: events have no bookmarks."""
 
 
 class Truth:
@@ -46,13 +45,14 @@ class Truth:
         self._news = asyncio.Condition()
 
     async def discover(self) -> None:
-        """Start watching every listable resource that is not watched yet; returns once each has been listed."""
+        """Start watching every listable resource that is not watched yet; return once each has been listed."""
         new = [
             kind
             for kind in await self._api.discover()
             if {"list", "watch"} <= kind.verbs and kind.name not in self._watched and kind.name not in _SAME_STORAGE
         ]
         self._watched |= {kind.name: kind for kind in new}
+        await self._tell_waiters()
         revisions = await asyncio.gather(*(self._list(kind, first=True) for kind in new))
         for kind, start in zip(new, revisions, strict=True):
             self._spawn(self._follow(kind, start))
@@ -73,8 +73,16 @@ class Truth:
         """The objects of a namespace as of the last commit seen."""
         return {key: obj for key, obj in self.objects.items() if key[1] == namespace}
 
+    async def watches(self, resource: str, *, limit_seconds: float) -> bool:
+        """Wait until this resource is watched; whether it is."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_seconds), self._news:
+                await self._news.wait_for(lambda: resource in self._watched)
+        return resource in self._watched
+
     async def caught_up(self, namespace: str, resources: set[str], *, limit_seconds: float = 30.0) -> None:
-        """Wait until these resources' watches have shown what a consistent list of the namespace shows now."""
+        """Wait until these resources' watches have shown what a consistent list of the namespace shows now. SetupError when one did
+        not within the limit."""
         for resource in sorted(resources & self._watched.keys()):
             kind = self._watched[resource]
             answer = await self._api.call("GET", kind.path(namespace))
@@ -82,14 +90,14 @@ class Truth:
             at = revision(answer["metadata"].get("resourceVersion", "")) or 0
             try:
                 async with asyncio.timeout(limit_seconds), self._news:
-                    await self._news.wait_for(lambda e=expected, r=resource, a=at: self._shows(e, r, namespace, a))  # type: ignore[misc]
+                    await self._news.wait_for(partial(self._shows, expected, resource, namespace, at))
             except TimeoutError:
                 raise SetupError(
                     f"the direct watch on {resource} did not catch up with a list within {limit_seconds:g} s"
                 ) from None
 
     def _shows(self, expected: dict[Key, str], resource: str, namespace: str, at: int) -> bool:
-        """Equal, leaving aside what changed after the list was made."""
+        """Whether the watch shows the same as the list, leaving aside what changed after the list was made at revision `at`."""
         shown = {
             key: obj["metadata"]["resourceVersion"]
             for key, obj in self.objects.items()
@@ -106,7 +114,7 @@ class Truth:
         task.add_done_callback(self.tasks.discard)
 
     async def _list(self, kind: ResourceType, *, first: bool = False) -> str:
-        """Take over the present state; differences are commits, except the first time."""
+        """Take over the present state, whose revision is returned. Differences are commits, except the first time."""
         for attempt in range(_LIST_ATTEMPTS):
             try:
                 answer = await self._api.call("GET", kind.path())
@@ -127,7 +135,7 @@ class Truth:
         return str(answer["metadata"]["resourceVersion"])
 
     async def _follow(self, kind: ResourceType, start: str) -> None:
-        """Watch for ever. A gap in the direct watch would make the history lie, so one is told."""
+        """Watch for ever. A gap in the direct watch would make the history lie, so it is reported as an entry."""
         while True:
             try:
                 start = await self._watch(kind, start)
@@ -139,7 +147,7 @@ class Truth:
                 start = await self._list(kind)
 
     async def _watch(self, kind: ResourceType, start: str) -> str:
-        """One watch, to its end; the resourceVersion to go on from."""
+        """One watch, to its end. Returns the resourceVersion to go on from."""
         lasts = str(_WATCH_SECONDS)
         async with self._api.watch(kind.path(), resourceVersion=start, allowWatchBookmarks="true", timeoutSeconds=lasts) as body:
             rest = b""
@@ -148,17 +156,16 @@ class Truth:
                 for line in lines:
                     event = msgspec.json.decode(line)
                     if event["type"] == "ERROR":
-                        raise ApiError(
-                            event["object"].get("code", 0),
-                            event["object"].get("reason", ""),
-                            event["object"].get("message", ""),
-                        )
+                        raise ApiError.of(event["object"])
                     start = event["object"]["metadata"]["resourceVersion"]
                     if event["type"] != "BOOKMARK":
                         self._take(kind, event["type"], event["object"])
-                async with self._news:
-                    self._news.notify_all()
+                await self._tell_waiters()
         return start
+
+    async def _tell_waiters(self) -> None:
+        async with self._news:
+            self._news.notify_all()
 
     def _take(self, kind: ResourceType, what: str, item: JSON) -> None:
         obj, key = _readable(kind, item), _key(kind, item)
@@ -186,7 +193,7 @@ class Truth:
 
 @asynccontextmanager
 async def watching(api: Api, on_entry: Callable[[Entry], None]) -> AsyncIterator[Truth]:
-    """Truth that is complete from the first moment on, until the block is left."""
+    """Truth that is complete from the first moment until the block is left."""
     async with asyncio.TaskGroup() as group:
         truth = Truth(api, on_entry, group)
         try:

@@ -1,12 +1,11 @@
-"""Images: found on this machine or pulled, and those that staleproof makes of programs it has already built.
+"""Images: found on this machine or pulled, and those that staleproof makes of static programs.
 
-It decides which engine may be used (one whose host network is this machine's), when an image counts as missing, and
-what is in an image of our own: static programs and nothing else. It starts no container. Every function blocks.
+It decides which engine may be used (one whose host network is this machine's), when an image counts as missing, and what is in an
+image of our own: one static program and nothing else. It starts no container. Every function blocks.
 """
 
 import hashlib
 import json
-import os
 import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -19,8 +18,7 @@ from docker.errors import APIError, DockerException, ImageNotFound  # type: igno
 from testcontainers.core.config import testcontainers_config
 from testcontainers.core.docker_client import DockerClient, get_docker_host
 
-from staleproof.drive.cluster.control_plane import cache
-from staleproof.drive.cluster.control_plane.existing import is_loopback
+from staleproof.drive.process.address import is_loopback
 from staleproof.errors import SetupError, UsageError
 
 REQUEST_SECONDS = 60.0
@@ -30,17 +28,17 @@ NOBODY = "65532:65532"  # what distroless calls nonroot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """An image to run, and what to tell somebody who does not have it. `pull` is off for what no registry has."""
+class ImageRequest:
+    """An image to run, and what to tell somebody who does not have it. `pull` is off for an image that no registry has."""
 
-    image: str
+    name: str
     advice: str
     pull: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """An image of one static program. An empty `names` means its file name, an empty `entrypoint` none at all."""
+    """An image of one static program, to be called `image`. An empty `names` means its file name, an empty `entrypoint` none."""
 
     image: str
     program: Path
@@ -48,12 +46,9 @@ class Recipe:
     entrypoint: Sequence[str] = ()
 
 
-def control_plane_image(version: str) -> str:
-    return f"staleproof-control-plane:{version}"
-
-
 def reach_engine(*, instead: str, limit_seconds: float = REQUEST_SECONDS) -> DockerClient:
-    """Connect to the engine the user's environment names. SetupError when none answers, with what to use `instead`."""
+    """A connection to the engine that the user's environment names; its `client` is to be closed. SetupError when no engine
+    answers; the message says what to use `instead`."""
     host = get_docker_host() or "its usual socket"
     if not _is_local(host):
         raise SetupError(
@@ -72,34 +67,39 @@ def reach_engine(*, instead: str, limit_seconds: float = REQUEST_SECONDS) -> Doc
 
 
 def _is_local(host: str) -> bool:
-    with suppress(ValueError):  # not a URL at all: the client says so better
+    with suppress(ValueError):  # not a URL at all: the client's own message is better
         return "://" not in host or host.startswith(("unix://", "npipe://")) or is_loopback(host)
     return True
 
 
-def find_image(client: DockerClient, wanted: Wanted) -> Any:  # noqa: ANN401  (docker has no annotations)
-    """The image, pulled when it is not here and a registry may have it."""
-    with engine_errors(f"looking for the image {wanted.image!r}"):
+def find_image(client: DockerClient, wanted: ImageRequest) -> Any:  # noqa: ANN401  (docker has no annotations)
+    """The image, pulled when it is not on this machine and a registry may have it.
+
+    Raises:
+        UsageError: it cannot be the name of an image.
+        SetupError: the image is nowhere, or the engine fails.
+    """
+    with engine_errors(f"looking for the image {wanted.name!r}"):
         try:
-            return client.client.images.get(wanted.image)
+            return client.client.images.get(wanted.name)
         except ImageNotFound:
             pass
         except APIError as err:
             if err.status_code == 400:
-                raise UsageError(f"{wanted.image!r} is not the name of an image ({err.explanation}); correct it.") from err
+                raise UsageError(f"{wanted.name!r} is not the name of an image ({err.explanation}); correct it.") from err
             raise
     if not wanted.pull:
-        raise SetupError(f"there is no image {wanted.image!r} on this machine. {wanted.advice}")
+        raise SetupError(f"there is no image {wanted.name!r} on this machine. {wanted.advice}")
     try:
-        return client.client.images.pull(wanted.image)
+        return client.client.images.pull(wanted.name)
     except (DockerException, OSError) as err:
         raise SetupError(
-            f"there is no image {wanted.image!r} on this machine, and it cannot be pulled: {in_short(err)}. {wanted.advice}"
+            f"there is no image {wanted.name!r} on this machine, and it cannot be pulled: {in_short(err)}. {wanted.advice}"
         ) from err
 
 
 def image_here(client: DockerClient, name: str) -> bool:
-    """Whether the engine has it; not when the engine does not say."""
+    """Whether the engine says that it has it."""
     try:
         client.client.images.get(name)
     except (DockerException, OSError):
@@ -107,27 +107,27 @@ def image_here(client: DockerClient, name: str) -> bool:
     return True
 
 
-def find_reaper(client: DockerClient) -> None:
-    """Ryuk's image, when the environment wants Ryuk; otherwise testcontainers would look for it with an error of its own."""
+def find_ryuk(client: DockerClient) -> None:
+    """Find Ryuk's image if the environment wants Ryuk: testcontainers' own error about a missing one does not say what to do."""
     if not testcontainers_config.ryuk_disabled:
         advice = (
             "testcontainers uses it to remove containers when this process is killed. Pull it, name another with "
             "RYUK_CONTAINER_IMAGE, or do without: TESTCONTAINERS_RYUK_DISABLED=true."
         )
         image = testcontainers_config.hub_image_name_prefix + testcontainers_config.ryuk_image
-        find_image(client, Wanted(image=image, advice=advice))
+        find_image(client, ImageRequest(name=image, advice=advice))
 
 
 def digest_of(image: Any) -> str:  # noqa: ANN401
-    """What a registry knows it by; for an image that was never in one, its id."""
+    """What a registry knows the image by; its id if it was never in one."""
     digests = image.attrs.get("RepoDigests") or []
     return str(digests[0] if digests else image.id)
 
 
 def make_image(client: DockerClient, recipe: Recipe) -> str:
-    """Make the image, or replace one that was made otherwise; its digest.
+    """Make the image unless it is there, replacing one of its name that was made of something else; its digest.
 
-    A root file system is imported, nothing is built: no Dockerfile, no builder and no base image are needed.
+    A root file system is imported and nothing is built, so no Dockerfile, no builder and no base image are needed.
     """
     made_of = _made_of(recipe)
     with engine_errors(f"making the image {recipe.image}"):
@@ -141,17 +141,9 @@ def make_image(client: DockerClient, recipe: Recipe) -> str:
         return digest_of(client.client.images.get(recipe.image))
 
 
-def make_control_plane_image(client: DockerClient, version: str) -> str:
-    """From the programs in the cache; SetupError, with what to do, when they are not there."""
-    root = cache.cache_root(os.environ)
-    cache.find_cached(root, version, why="an image is made of it")
-    program = cache.entry_folder(root, version) / cache.BINARY
-    return make_image(client, Recipe(image=control_plane_image(version), program=program, names=cache.PROGRAMS))
-
-
 @contextmanager
 def engine_errors(doing: str) -> Iterator[None]:
-    """Rename what the engine, or the way to it, says."""
+    """Turn errors of the engine, or of the connection to it, into SetupErrors."""
     try:
         yield
     except (DockerException, OSError) as err:
@@ -159,19 +151,19 @@ def engine_errors(doing: str) -> Iterator[None]:
 
 
 def in_short(err: BaseException) -> str:
-    """The engine's own words, without the URL of its API."""
+    """The engine's own message, without the URL of its API."""
     return str(getattr(err, "explanation", None) or getattr(err, "strerror", None) or err).strip().rstrip(".")
 
 
 def _root_of(err: BaseException) -> BaseException:
-    """Below the client's layers, which repeat one another, the operating system says it in three words."""
+    """The error below the client's layers, which repeat one another: the operating system's, in three words."""
     while (deeper := err.__cause__ or err.__context__) is not None:
         err = deeper
     return err
 
 
 def _made_of(recipe: Recipe) -> str:
-    """Whatever makes one image of ours differ from another."""
+    """A digest of everything in which one image of ours differs from another."""
     digest = hashlib.sha256(json.dumps([list(recipe.names), list(recipe.entrypoint)]).encode())
     with recipe.program.open("rb") as program:
         digest.update(hashlib.file_digest(program, "sha256").digest())
@@ -187,12 +179,12 @@ def _import(client: DockerClient, recipe: Recipe, made_of: str) -> None:
         root = Path(folder) / "root.tar"
         _write_root(root, recipe)
         answer = client.client.api.import_image_from_file(str(root), repository=repository, tag=tag, changes=changes)
-    if '"error"' in answer:  # a line of an answer whose status was 200
+    if '"error"' in answer:  # one line of an answer whose status is 200
         raise DockerException(answer.strip())
 
 
 def _write_root(path: Path, recipe: Recipe) -> None:
-    """One file, and a link for each further name: a multi-call program goes by the name it is called under."""
+    """Write one file, and a link for each further name: a multi-call program is what it is called as."""
 
     def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
         entry.uid = entry.gid = 0

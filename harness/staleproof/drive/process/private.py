@@ -1,22 +1,20 @@
-"""Folders for what must not stay: keys, tokens, kubeconfigs, etcd's data. Never below the run folder, which is given to others.
+"""Folders and files for what must not stay or be read by others: keys, tokens, kubeconfigs, etcd's data.
 
-Such a folder is open to its user alone and goes when the block is left. When the harness is killed with SIGKILL it stays until
-the next run of the same user on the same machine (same host name and PID namespace) makes one and removes those of dead runs;
-in $XDG_RUNTIME_DIR it goes with the user's last session at the latest. It decides where they lie and whose they are, not what is
-in them.
+A private folder never lies below the run folder, which is handed to others. It is open to its user alone and goes when the block
+is left. When the harness is killed with SIGKILL, the folder stays until the next run of the same user on the same machine makes
+one of its own and removes those of dead runs; in $XDG_RUNTIME_DIR it goes with the user's last session at the latest.
 """
 
-import contextlib
 import hashlib
 import os
 import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from staleproof.drive.process.owner import born, here, is_leftover, label
+from staleproof.drive.process.reaper import born, here, is_orphan, run_label
 from staleproof.errors import SetupError
 
 _NAME = re.compile(r"staleproof-(?P<place>[0-9a-f]{12})-(?P<pid>\d+)-(?P<birth>\d*)-.*")
@@ -24,11 +22,8 @@ _NAME = re.compile(r"staleproof-(?P<place>[0-9a-f]{12})-(?P<pid>\d+)-(?P<birth>\
 
 @contextmanager
 def private_folder(prefix: str, *, root: Path | None = None) -> Iterator[Path]:
-    """A folder of mode 0700; `prefix` is for people. Without a `root` it lies where `small_root` says.
-
-    Raises:
-        SetupError: it cannot be made.
-    """
+    """A folder of mode 0700; `prefix` is for people. Without a `root` it lies where `small_root` says. SetupError when it cannot be
+    made."""
     where = root or small_root(os.environ)
     sweep(where)
     pid = os.getpid()
@@ -44,10 +39,19 @@ def private_folder(prefix: str, *, root: Path | None = None) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file of mode 0600 from the first byte on, even if it existed with another mode."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+
+
 def small_root(environ: Mapping[str, str]) -> Path:
     """For a few small files: $XDG_RUNTIME_DIR if it is ours (after sudo it may be another user's), else the temporary folder."""
     path = Path(environ.get("XDG_RUNTIME_DIR", ""))
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         if path.is_absolute() and path.stat().st_uid == os.geteuid() and os.access(path, os.W_OK | os.X_OK):
             return path
     return large_root()
@@ -61,22 +65,22 @@ def large_root() -> Path:
 def sweep(root: Path) -> None:
     """Remove what dead runs of this user left there. What cannot be looked at or removed stays."""
     place = here()
-    with contextlib.suppress(OSError), os.scandir(root) as found:
+    with suppress(OSError), os.scandir(root) as found:
         for entry in found:
             if is_dead(entry.name, place, born):
-                with contextlib.suppress(OSError):
+                with suppress(OSError):
                     if entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_uid == os.geteuid():
                         shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def is_dead(name: str, here: str, born: Callable[[int], str]) -> bool:
-    """Whether a name is that of a private folder whose run is dead, as far as `here` can be judged."""
+    """Whether this is the name of a private folder whose run is dead, as far as `here` can tell."""
     found = _NAME.fullmatch(name)
     if found is None or found["place"] != _digest(here):
         return False
-    return is_leftover(label(here, int(found["pid"]), found["birth"]), here, born)
+    return is_orphan(run_label(here, int(found["pid"]), found["birth"]), here, born)
 
 
 def _digest(place: str) -> str:
-    """A place in a file's name."""
+    """A place as part of a file name."""
     return hashlib.sha256(place.encode()).hexdigest()[:12]

@@ -1,8 +1,8 @@
 """One program with a lifetime: started on a leash, watched, stopped.
 
-It decides what a start, an exit and a stop *are* (a missing program, a death while waiting for readiness, TERM before
-KILL) and renames the operating system's errors. It does not decide what a program is for, nor whether an exit was
-right. A process belongs to the event loop it was started in.
+It decides what a start, an exit and a stop *are* (a missing program, TERM before KILL) and puts the operating system's errors into
+words. It does not decide what a program is for, nor whether an exit was right. A process belongs to the event loop it was started
+in.
 """
 
 import asyncio
@@ -14,23 +14,21 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from staleproof.drive.process.program import Log, Program
 from staleproof.errors import HarnessBug, SetupError
 
 LEASH = Path(__file__).with_name("leash.py")
-SHOWN_LINES = 20
-PROBE_INTERVAL_SECONDS = 0.02
-_TAIL_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """What to run. `env` is added to the harness's own environment, of which the variables in `without` are left out; empty `cwd`
-    means the current folder."""
+    """What to run. `env` is added to the harness's own environment without the variables in `without`; no `cwd` means the current
+    folder."""
 
     name: str
     argv: tuple[str, ...]
@@ -40,21 +38,19 @@ class Command:
     without: frozenset[str] = frozenset()
 
 
-class Process:
+class Process(Program):
     """A running or finished program. `pid` is the program's own, and its process group's; the leash stays hidden."""
 
-    def __init__(self, command: Command, leash: subprocess.Popen[bytes], log_start: int) -> None:
-        self.command = command
+    def __init__(self, command: Command, leash: subprocess.Popen[bytes], log: Log) -> None:
+        self.command, self.name, self.log = command, command.name, log
         self.pid = 0
         self._leash = leash
-        self._log_start = log_start
         self._exited = asyncio.Event()
 
     @classmethod
     async def start(cls, command: Command) -> Self:
-        """Return once the program runs under its own pid; SetupError when it cannot be started at all."""
-        leash, log_start = _start_leash(command)
-        process = cls(command, leash, log_start)
+        """Return once the program runs under its own pid. SetupError when it cannot be started at all."""
+        process = cls(command, *_start_leash(command))
         try:
             await process._started()
         except BaseException:
@@ -63,12 +59,7 @@ class Process:
         return process
 
     @property
-    def running(self) -> bool:
-        return self.exit_code is None
-
-    @property
     def exit_code(self) -> int | None:
-        """None while it runs; 128 + n when signal n ended it."""
         code = self._leash.poll()
         return code if code is None or code >= 0 else 128 - code
 
@@ -79,26 +70,7 @@ class Process:
             raise HarnessBug(f"{self.command.name}: the leash of pid {self.pid} closed its report before it exited")
         return code
 
-    async def ready(self, probe: Callable[[], Awaitable[bool]], *, limit_seconds: float) -> None:
-        """Wait until `probe` says yes. An exit ends the wait at once and is told as an exit, not as a time-out."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(limit_seconds), asyncio.TaskGroup() as group:
-                exited = group.create_task(self.wait())
-                answered = group.create_task(_until(probe))
-                await asyncio.wait({exited, answered}, return_when=asyncio.FIRST_COMPLETED)
-                yes = answered.done()
-                exited.cancel()
-                answered.cancel()
-            if yes and self.running:
-                return
-        if self.running:
-            found = f"not ready within {limit_seconds:g} s (it still runs, pid {self.pid})"
-        else:
-            found = f"exited with {_exit_text(self.exit_code)} before it was ready"
-        raise SetupError(f"{self.command.name}: {found}.\n{self.account()}")
-
     async def stop(self, *, grace_seconds: float = 10.0) -> int:
-        """TERM, wait, KILL; the exit code. Calling it again, or after an exit, changes nothing."""
         # A paused program would not see TERM before CONT.
         self.signal(signal.SIGTERM)
         self.signal(signal.SIGCONT)
@@ -118,26 +90,13 @@ class Process:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
-    def signal_group(self, number: int) -> None:
-        """To the program and what it has started; nothing happens when it is gone."""
+    async def send_signal(self, number: int) -> None:
         if self.running:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, number)
 
-    def last_lines(self, count: int = SHOWN_LINES) -> list[str]:
-        """The end of what this process wrote; the log may hold the output of earlier ones above it."""
-        try:
-            with self.command.log.open("rb") as log:
-                size = log.seek(0, os.SEEK_END)
-                log.seek(max(self._log_start, size - _TAIL_BYTES))
-                return log.read().decode(errors="replace").splitlines()[-count:]
-        except OSError:
-            return []
-
-    def account(self) -> str:
-        """For an error message: the command line, and how the log ends."""
-        lines = "\n".join(f"  | {line}" for line in self.last_lines()) or "  | (it wrote nothing)"
-        return f"Command: {shlex.join(self.command.argv)}\nLog {self.command.log} ends:\n{lines}"
+    def description(self) -> str:
+        return f"Command: {shlex.join(self.command.argv)}"
 
     async def _started(self) -> None:
         report = await self._first_line()
@@ -184,39 +143,37 @@ class Process:
             self._leash.stdin.close()
 
 
-def _start_leash(command: Command) -> tuple[subprocess.Popen[bytes], int]:
+@contextlib.asynccontextmanager
+async def run_process(command: Command, *, grace_seconds: float = 10.0) -> AsyncIterator[Process]:
+    """The started program, which is stopped when the block is left; SetupError when it cannot be started."""
+    process = await Process.start(command)
+    try:
+        yield process
+    finally:
+        await process.stop(grace_seconds=grace_seconds)
+
+
+def _start_leash(command: Command) -> tuple[subprocess.Popen[bytes], Log]:
     if not command.argv:
         raise SetupError(f"{command.name}: expected a command, found an empty one; name the program to run.")
     if command.cwd is not None and not command.cwd.is_dir():
         raise SetupError(f"{command.name}: the working folder {command.cwd} does not exist; create it or name another.")
     try:
-        command.log.parent.mkdir(parents=True, exist_ok=True)
-        with command.log.open("ab") as log:
+        log = Log.opened(command.log)
+        with command.log.open("ab") as file:
             leash = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(LEASH), *command.argv],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=log,
+                stderr=file,
                 cwd=command.cwd,
                 env={name: value for name, value in os.environ.items() if name not in command.without} | dict(command.env),
                 bufsize=0,
                 start_new_session=True,  # Ctrl-C at a terminal reaches the harness alone, which stops things in order
             )
-            return leash, log.tell()
+            return leash, log
     except OSError as err:
         raise SetupError(f"{command.name}: cannot start with the log {command.log}: {err}.") from err
-
-
-async def _until(probe: Callable[[], Awaitable[bool]]) -> None:
-    while not await probe():
-        await asyncio.sleep(PROBE_INTERVAL_SECONDS)
-
-
-def _exit_text(code: int | None) -> str:
-    if code is not None and code > 128:
-        with contextlib.suppress(ValueError):
-            return f"code {code} ({signal.Signals(code - 128).name})"
-    return f"code {code}"
 
 
 def _not_started(command: Command, number: int) -> str:

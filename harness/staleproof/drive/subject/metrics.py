@@ -1,10 +1,8 @@
 """What the controller says of itself: its metrics, read over HTTP, in Prometheus' text format.
 
-It decides which samples are kept (those that a requirement looks at), when they are read, and that a reading which fails is none:
-a controller may be down.
+It decides which samples are kept: those that a requirement looks at.
 """
 
-import asyncio
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,10 +12,9 @@ import aiohttp
 from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
-from staleproof.core.entry import Continued, Entry, Exited, FaultClosed, FaultOpened, Metrics, Released, Sample, Started, Stopped
+from staleproof.core.entry import Metrics, Sample
 from staleproof.core.plan import Subject
-from staleproof.drive.cluster.control_plane.existing import is_loopback
-from staleproof.drive.trial.event_bus import Feed
+from staleproof.drive.process.address import is_loopback
 from staleproof.errors import UsageError
 
 METRICS_PORT = "{metrics_port}"
@@ -26,9 +23,6 @@ EXPECTED = f"a URL as http://127.0.0.1:{METRICS_PORT}/metrics"
 SKIPS = "_stale_sync_skips_total"
 VERSIONS = "informer_store_resource_version"
 READ_SECONDS = 2.0
-EVERY_SECONDS = 1.0
-_AGAIN_SECONDS = 0.1
-_DAY_SECONDS = 86400.0
 
 
 class Unreadable(Exception):
@@ -47,32 +41,24 @@ def subject_at(subject: Subject, port: int) -> Subject:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where metrics are served. `token` is sent if it is not empty; a certificate is never looked at."""
+    """Where metrics are served. A `token` is sent unless it is empty; the server's certificate is never looked at."""
 
     url: str
     token: str = field(default="", repr=False)
 
     async def check(self) -> None:
-        """Read all that is there.
-
-        Raises:
-            Unreadable: nothing answers, or it answers with something else than metrics.
-        """
+        """Read everything and keep nothing. Unreadable when nothing answers, or the answer is something else than metrics."""
         _parsed(await self._text())
 
     async def read(self) -> Metrics:
-        """One reading, at an absolute time.
-
-        Raises:
-            Unreadable: as for `check`.
-        """
+        """One reading, at an absolute time. Unreadable as for `check`."""
         began = time.monotonic()
         text = await self._text()
         at = time.monotonic()
         return Metrics(at=at, took=round(at - began, 6), samples=samples_in(text))
 
     async def _text(self) -> str:
-        """Each reading has a connection of its own: the one before may have been to another life of the controller."""
+        """Over a connection of its own: that of the reading before may have been to another life of the controller."""
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         timeout = aiohttp.ClientTimeout(total=READ_SECONDS)
         try:
@@ -90,7 +76,7 @@ class Endpoint:
 
 
 def is_url(url: str) -> bool:
-    """Whether it is a URL of HTTP, once it has a port."""
+    """Whether it is a URL of HTTP once its port is filled in."""
     try:
         parts = urlsplit(url.replace(METRICS_PORT, "1"))
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -99,11 +85,8 @@ def is_url(url: str) -> bool:
 
 
 def endpoint(url: str, port: int, token: str) -> Endpoint:
-    """The endpoint at the URL of the option, with its port. The controller's token goes to programs of this machine only, over TLS.
-
-    Raises:
-        UsageError: it is no URL of HTTP.
-    """
+    """The endpoint at the URL of the option, with this port. The controller's token only goes to this machine, over TLS. UsageError
+    when the URL is not one of HTTP."""
     if not is_url(url):
         raise UsageError(f"{OPTION}: expected {EXPECTED}, found {url!r}")
     placed = url.replace(METRICS_PORT, str(port))
@@ -111,11 +94,8 @@ def endpoint(url: str, port: int, token: str) -> Endpoint:
 
 
 def samples_in(text: str) -> tuple[Sample, ...]:
-    """Those that are kept: counts of skipped syncs and versions of informers, if they are whole numbers.
-
-    Raises:
-        Unreadable: they are not in Prometheus' text format.
-    """
+    """The samples that are kept: counts of skipped syncs and versions of informers, where these are whole numbers. Unreadable when
+    the text is not in Prometheus' format."""
     # A large controller serves ten thousand lines; a handful is kept.
     lines = [line for line in text.split("\n") if not line.startswith("#") and _is_kept(line.partition("{")[0].partition(" ")[0])]
     return _parsed("\n".join([*lines, ""])) if lines else ()
@@ -137,58 +117,3 @@ def _samples(text: str) -> Iterator[Sample]:
 
 def _is_kept(name: str) -> bool:
     return name.endswith(SKIPS) or name == VERSIONS
-
-
-class Readings:
-    """The readings of one trial: those that the runner asks for, and those that `follow`, a task, makes in between.
-
-    In between: once a life of the controller answers, and every second while a fault is open.
-    """
-
-    def __init__(self, source: Endpoint | None, feed: Feed) -> None:
-        self._source, self._feed = source, feed
-        self._one_at_a_time = asyncio.Lock()
-        self._open: set[int] = set()
-        self._runs, self._is_unread = True, False
-        self._tried_at = 0.0
-
-    def see(self, entry: Entry) -> None:
-        """Entries of the trial, as they happen."""
-        match entry:
-            case Started():
-                self._runs = self._is_unread = True
-            case Continued():
-                self._runs = True
-            case Stopped() | Exited():
-                self._runs = False
-            case FaultOpened():
-                self._open.add(entry.fault)
-            case FaultClosed():
-                self._open.discard(entry.fault)
-            case Released():
-                self._open.clear()
-
-    async def take(self) -> None:
-        """Read once, now. One that fails is not recorded."""
-        if self._source is None or not self._runs:
-            return
-        async with self._one_at_a_time:
-            self._tried_at = time.monotonic()
-            try:
-                reading = await self._source.read()
-            except Unreadable:
-                return
-            self._is_unread = False
-            self._feed.take(reading)
-
-    async def follow(self) -> None:
-        """Read whenever it is due, until the proxy is gone."""
-        while self._source is not None and not self._feed.dead:
-            if await self._feed.until(self._due, limit_seconds=_DAY_SECONDS):
-                await self.take()
-
-    def _due(self, now: float) -> bool | float:
-        if not self._runs or not (self._is_unread or self._open):
-            return False
-        due = self._tried_at + (_AGAIN_SECONDS if self._is_unread else EVERY_SECONDS)
-        return True if now >= due else due

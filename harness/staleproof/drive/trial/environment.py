@@ -1,77 +1,99 @@
-"""Everything that a trial needs, running: control plane, truth, proxy, controller. Started once, used by many trials."""
+"""Everything that a trial needs, running: control plane, truth, proxy, companions, controller. Started once for many trials."""
 
 import asyncio
 import platform
 import signal
-import ssl
 import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from staleproof import __version__
 from staleproof.core.entry import Broke, Exited, Started
 from staleproof.core.plan import Manifest, Subject
 from staleproof.drive.cluster import manifests
-from staleproof.drive.cluster.api import Api, ApiError, connect
+from staleproof.drive.cluster.api import Api, ApiError, ResourceType, connect
+from staleproof.drive.cluster.companions import Site, companions
 from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlane, ControlPlaneOptions, Progress, control_plane
-from staleproof.drive.cluster.control_plane.local import free_port
 from staleproof.drive.cluster.leases import Leases, release
 from staleproof.drive.cluster.truth import Truth, watching
 from staleproof.drive.process import logs
+from staleproof.drive.process.address import free_port
 from staleproof.drive.process.private import private_folder
-from staleproof.drive.proxy.launch import Proxy, proxy
-from staleproof.drive.subject.controller import OPENS_WATCH_SECONDS, Controller, controller_process, secret_values
+from staleproof.drive.process.program import Program
+from staleproof.drive.proxy.client import Proxy
+from staleproof.drive.proxy.launch import proxy
+from staleproof.drive.subject.controller import controller_process, secret_values
 from staleproof.drive.subject.metrics import METRICS_PORT, OPTION, Endpoint, Unreadable, endpoint, subject_at
-from staleproof.drive.trial.event_bus import Feed
+from staleproof.drive.trial.event_bus import POLL_SECONDS, EventBus
 from staleproof.errors import SetupError, UsageError
 
+OPENS_WATCH_SECONDS = 30.0
 _READY_IDLE_SECONDS = 0.3
 _REST_LIMIT_SECONDS = 100.0  # client-go waits up to a minute after several 410s
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentOptions:
+    """What an environment is made of.
+
+    Attributes:
+        subject: the controller under test.
+        manifests: CustomResourceDefinitions and whatever else is applied first.
+        control_plane: where the API server comes from.
+        start_seconds: how long the controller may take to open its first watch, and to serve its metrics.
+        release_leases: leases that a dead life of the controller held are released before its next one, as an administrator may do.
+        metrics: the URL of the controller's metrics, `{metrics_port}` standing for a free port there and in the subject's command,
+            arguments and variables; empty means that none are read.
+        companions: real controllers that run beside it, by name (`staleproof.core.companion`).
+    """
+
+    subject: Subject
+    manifests: tuple[Manifest, ...] = ()
+    control_plane: ControlPlaneOptions = field(default_factory=ControlPlaneOptions)
+    start_seconds: float = OPENS_WATCH_SECONDS
+    release_leases: bool = True
+    metrics: str = ""
+    companions: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
-class Rig:
+class Environment:
     """The running parts.
 
     Attributes:
-        environment: what reports say about them.
-        start_seconds: how long the controller may take to open its first watch, and to serve its metrics.
-        metrics: the URL of the controller's metrics, in which {metrics_port} is replaced; empty means that none are read.
-        metrics_port: takes the place of {metrics_port}, there and in the subject.
-        release_leases: leases that a dead life of the controller held are released before its next one.
-        ends_namespaces: somebody finishes the deletion of namespaces.
+        options: what is about the controller may be changed between trials.
+        folder: takes the logs.
+        private: takes what must not stay; open to this user alone.
+        group: everything that runs beside the trials; an error in it ends the environment.
+        description: what reports say about the environment.
+        life: the number of the controller's present life, or of its last one; 0 before the first.
     """
 
+    options: EnvironmentOptions
     plane: ControlPlane
     api: Api
     truth: Truth
     proxy: Proxy
-    feed: Feed
-    subject: Subject
+    bus: EventBus
     folder: Path
     private: Path
     group: asyncio.TaskGroup
-    controller: Controller | None = None
-    environment: dict[str, str] = field(default_factory=dict)
-    start_seconds: float = OPENS_WATCH_SECONDS
-    metrics: str = ""
+    description: dict[str, str]
     metrics_port: int = field(default_factory=free_port)
-    release_leases: bool = True
-    ends_namespaces: bool = False
+    controller: Program | None = None
+    life: int = 0
     _leases: Leases = field(default_factory=Leases)
-    _life: int = 0
     _is_ending: bool = False
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     async def controller_ready(self, *, fresh: bool = False) -> None:
-        """The controller runs, has opened a watch, serves its metrics and is idle. One that has exited is started again.
-
-        `fresh`: so is one that has run a trial before.
+        """Return once the controller runs, has opened a watch, serves its metrics and is idle. One that has exited is started
+        again, and with `fresh` so is one that has run a trial.
 
         Raises:
-            UsageError: the URL of the metrics is none.
+            UsageError: the URL of the metrics is not one of HTTP.
             SetupError: it exits, opens no watch, or serves no metrics; with the end of its log.
         """
         if self.controller is not None and self.controller.running and not fresh:
@@ -79,62 +101,139 @@ class Rig:
             return
         source = self.endpoint
         await self._stack.aclose()
-        self.feed.activity.restarted()
-        self.feed.flaws.clear()
-        await self._start()
-        watching = await self.feed.until(self._has_watch, limit_seconds=self.start_seconds)
-        if self.controller is None or not self.controller.running:
-            code = self.controller.exit_code if self.controller else None
-            raise SetupError(
-                f"the controller exited with code {code} before any trial.\n{self.controller.account() if self.controller else ''}"
-            )
+        self.bus.activity.restarted()
+        self.bus.flaws.clear()
+        controller = await self._start()
+        watching = await self.bus.until(self._has_watch, limit_seconds=self.options.start_seconds)
+        if not controller.running:
+            raise SetupError(f"the controller exited with code {controller.exit_code} before any trial.\n{controller.account()}")
         if not watching:
             await self._stack.aclose()
             raise SetupError(
-                f"the controller opened no watch within {self.start_seconds:g} s. Does it use the kubeconfig it is given "
-                f"(KUBECONFIG, or {{kubeconfig}} in its command)?\n{self.controller.account()}"
+                f"the controller opened no watch within {self.options.start_seconds:g} s. Does it use the kubeconfig it is given "
+                f"(KUBECONFIG, or {{kubeconfig}} in its command)?\n{controller.account()}"
             )
         if source is not None:
-            await self._serves(source, self.controller)
-        await self.feed.until_idle(_READY_IDLE_SECONDS, limit_seconds=self.start_seconds)
-        if isinstance(digest := getattr(self.controller, "image_digest", None), str):
-            self.environment["imageDigest"] = digest
+            await self._serves(source, controller)
+        await self.bus.until_idle(_READY_IDLE_SECONDS, limit_seconds=self.options.start_seconds)
+        if isinstance(digest := getattr(controller, "image_digest", None), str):
+            self.description["imageDigest"] = digest
 
     async def use(self, subject: Subject, *, metrics: str = "") -> None:
         """Put another controller under test; it starts with the next trial. `metrics` is the URL of its own; empty: none."""
         await self._stack.aclose()
-        self.subject, self.metrics, self.controller = subject, metrics, None
-        self.environment["controller"] = _title(subject)
-        self.environment.pop("imageDigest", None)
+        self.options, self.controller = replace(self.options, subject=subject, metrics=metrics), None
+        self.description["controller"] = _title(subject)
+        self.description.pop("imageDigest", None)
 
     async def stop_controller(self, *, gently: bool) -> None:
-        """End the controller, in the middle of a trial: SIGKILL, or gently, as the end of a run does it."""
+        """End the controller in the middle of a trial, by SIGKILL or gently, as the end of a run does it."""
         if self.controller is None:
             return
         self._is_ending = True
-        self.feed.activity.dies()
+        self.bus.activity.dies()
         if not gently:
-            await self.controller.signal(signal.SIGKILL)
+            await self.controller.send_signal(signal.SIGKILL)
             await self.controller.wait()
         await self._stack.aclose()
         self._is_ending = False
-        self.feed.activity.died(time.monotonic())
+        self.bus.activity.died(time.monotonic())
+
+    async def signal_controller(self, number: int) -> None:
+        """To the controller, if there is one."""
+        if self.controller is not None:
+            await self.controller.send_signal(number)
 
     async def restart_controller(self) -> Started:
-        """Its next life, in the middle of a trial; the trial waits for its watches like for everything else."""
+        """Begin its next life in the middle of a trial, which waits for its watches like for everything else."""
         await self._start()
         at = time.monotonic()
-        self.feed.activity.born(at)
+        self.bus.activity.born(at)
         return self.controller_started(at)
+
+    def controller_started(self, at: float) -> Started:
+        """The entry that begins a life of the controller."""
+        return Started(at=at, life=self.life, pid=self.controller.pid if self.controller else 0)
 
     @property
     def endpoint(self) -> Endpoint | None:
-        """Where the controller's metrics are; None when nobody asked for them."""
-        return endpoint(self.metrics, self.metrics_port, self.plane.tokens.get(CONTROLLER, "")) if self.metrics else None
+        """Where the controller's metrics are; None when they are not asked for. UsageError when the URL is not one of HTTP."""
+        url = self.options.metrics
+        return endpoint(url, self.metrics_port, self.plane.tokens.get(CONTROLLER, "")) if url else None
 
-    async def _serves(self, source: Endpoint, controller: Controller) -> None:
+    @property
+    def ends_namespaces(self) -> bool:
+        """Whether somebody finishes the deletion of namespaces."""
+        return self.plane.provider == "existing" or "namespace" in self.options.companions
+
+    async def create_namespace(self, name: str) -> None:
+        """Create a namespace for a trial; SetupError when the API server refuses."""
+        body = {"metadata": {"name": name, "labels": {"staleproof.dev/trial": "true"}}}
+        try:
+            await self.api.call("POST", (await self._namespaces()).path(), body)
+        except ApiError as err:
+            raise SetupError(f"cannot create the namespace {name}: {err}") from err
+
+    async def delete_namespace(self, name: str) -> None:
+        """Ask for it; the cluster's own controllers finish it."""
+        await self.api.delete(await self._namespaces(), "", name)
+
+    @property
+    def logs(self) -> tuple[Path, Path]:
+        """The files that controller and proxy write to, over all trials."""
+        return self.folder / "controller.log", self.folder / "proxy.log"
+
+    @property
+    def secrets(self) -> list[str]:
+        """What must not be written down."""
+        return [*self.plane.tokens.values(), *secret_values(self.options.subject)]
+
+    async def _namespaces(self) -> ResourceType:
+        kind = await self.api.type_named("namespaces")
+        if kind is None:
+            raise SetupError(f"the API server at {self.plane.server} has no namespaces")
+        return kind
+
+    async def _start(self) -> Program:
+        if self.options.release_leases and self.life and not self.bus.dead:
+            await self.proxy.fence()
+            await release(self._leases, self.api)
+        self.life += 1
+        kubeconfig = self.private / "controller.kubeconfig"
+        self.plane.write_kubeconfig(kubeconfig, user=CONTROLLER, server=self.proxy.server, ca_file=self.proxy.ca_file)
+        self.controller = await self._stack.enter_async_context(self._launch(kubeconfig))
+        return self.controller
+
+    @asynccontextmanager
+    async def _launch(self, kubeconfig: Path) -> AsyncIterator[Program]:
+        log, _ = self.logs
+        subject = subject_at(self.options.subject, self.metrics_port)
+        if subject.image:
+            from staleproof.drive.subject.image import controller_container  # docker is imported only when it is used
+
+            launched: AbstractAsyncContextManager[Program] = controller_container(subject, kubeconfig, log)
+        else:
+            launched = controller_process(subject, kubeconfig, log)
+        async with launched as controller:
+            watch = self.group.create_task(self._tell_exit(controller, self.life))
+            try:
+                yield controller
+            finally:
+                watch.cancel()
+
+    async def _tell_exit(self, controller: Program, life: int) -> None:
+        code = await controller.wait()
+        if not self._is_ending:  # else it was told to exit
+            self.bus.take(Exited(at=time.monotonic(), life=life, code=code))
+
+    def _has_watch(self, now: float) -> bool | float:
+        """Whether there is nothing left to wait for: a watch is open, or the controller has exited, which is no entry."""
+        exited = self.controller is not None and not self.controller.running
+        return True if self.bus.activity.streams or exited else now + POLL_SECONDS
+
+    async def _serves(self, source: Endpoint, controller: Program) -> None:
         """Wait until there are metrics."""
-        end = time.monotonic() + self.start_seconds
+        end = time.monotonic() + self.options.start_seconds
         while True:
             try:
                 return await source.check()
@@ -142,142 +241,77 @@ class Rig:
                 why = err
             if time.monotonic() >= end or not controller.running:
                 break
-            await self.feed.until(lambda now: False, limit_seconds=_READY_IDLE_SECONDS)
+            await self.bus.until(lambda now: False, limit_seconds=_READY_IDLE_SECONDS)
         await self._stack.aclose()
         raise SetupError(
-            f"{OPTION}: no metrics at {source.url} within {self.start_seconds:g} s: {why}. Does the controller serve them there? "
-            f"{METRICS_PORT} stands for a free port ({self.metrics_port}), in the URL and in the controller's command, arguments "
-            f"and variables.\n{controller.account()}"
+            f"{OPTION}: no metrics at {source.url} within {self.options.start_seconds:g} s: {why}. Does the controller serve them "
+            f"there? {METRICS_PORT} stands for a free port ({self.metrics_port}), in the URL and in the controller's command, "
+            f"arguments and variables.\n{controller.account()}"
         )
 
-    async def _start(self) -> None:
-        if self.release_leases and self._life and not self.feed.dead:
-            await self.proxy.fence()
-            await release(self._leases, self.api)
-        self._life += 1
-        kubeconfig = self.private / "controller.kubeconfig"
-        self.plane.write_kubeconfig(kubeconfig, user=CONTROLLER, server=self.proxy.server, ca_file=self.proxy.ca_file)
-        self.controller = await self._stack.enter_async_context(self._launch(kubeconfig))
-        self.controller.life = self._life
-
-    def controller_started(self, at: float) -> Started:
-        """The entry that begins a life of the controller."""
-        return Started(at=at, life=self._life, pid=self.controller.pid if self.controller else 0)
-
-    async def create_namespace(self, name: str) -> None:
-        kind = await self.api.type_named("namespaces")
-        if kind is None:
-            raise SetupError(f"the API server at {self.plane.server} has no namespaces")
-        try:
-            await self.api.call("POST", kind.path(), {"metadata": {"name": name, "labels": {"staleproof.dev/trial": "true"}}})
-        except ApiError as err:
-            raise SetupError(f"cannot create the namespace {name}: {err}") from err
-
-    async def delete_namespace(self, name: str) -> None:
-        """Ask for it; the cluster's own controllers finish it."""
-        kind = await self.api.type_named("namespaces")
-        if kind is not None:
-            await self.api.delete(kind, "", name)
-
-    @property
-    def logs(self) -> tuple[Path, Path]:
-        """What the controller and the proxy wrote, over all trials."""
-        return self.folder / "controller.log", self.folder / "proxy.log"
-
-    @property
-    def secrets(self) -> list[str]:
-        """What must not be written down."""
-        return [*self.plane.tokens.values(), *secret_values(self.subject)]
+    async def _at_rest(self) -> None:
+        """Wait for what an earlier trial left the controller to do. A controller that does not come to rest spoils the next
+        trial."""
+        self.bus.activity.begin("", time.monotonic())
+        if not await self.bus.until_idle(_READY_IDLE_SECONDS / 3, limit_seconds=_REST_LIMIT_SECONDS):
+            why = f"the controller was still busy {_REST_LIMIT_SECONDS:g} s after the trial before this one"
+            self.bus.take(Broke(at=time.monotonic(), where="runner", why=why))
 
     async def _close(self) -> None:
-        """Stop the controller; leave nothing secret in its log."""
+        """Stop the controller; leave nothing secret in the logs."""
         await self._stack.aclose()
         logs.mask(self.logs, self.secrets)
 
-    async def _at_rest(self) -> None:
-        """Wait for what an earlier trial left the controller to do. One that does not come to rest spoils the next trial."""
-        self.feed.activity.begin("", time.monotonic())
-        if (
-            not await self.feed.until_idle(_READY_IDLE_SECONDS / 3, limit_seconds=_REST_LIMIT_SECONDS)
-            and self.controller is not None
-        ):
-            why = f"the controller was still busy {_REST_LIMIT_SECONDS:g} s after the trial before this one"
-            self.feed.take(Broke(at=time.monotonic(), where="runner", why=why))
-
-    def _has_watch(self, now: float) -> bool | float:
-        """Asked again every so often, because an exit is no news to the feed."""
-        exited = self.controller is not None and not self.controller.running
-        return True if self.feed.activity.streams or exited else now + 0.05
-
-    @asynccontextmanager
-    async def _launch(self, kubeconfig: Path) -> AsyncIterator[Controller]:
-        log = self.folder / "controller.log"
-        subject = subject_at(self.subject, self.metrics_port)
-        if subject.image:
-            from staleproof.drive.subject.image import controller_container  # docker is imported only when it is used
-
-            launched: AbstractAsyncContextManager[Controller] = controller_container(subject, kubeconfig, log)
-        else:
-            launched = controller_process(subject, kubeconfig, log)
-        async with launched as controller:
-            watch = self.group.create_task(self._tell_exit(controller, self._life))
-            try:
-                yield controller
-            finally:
-                watch.cancel()
-
-    async def _tell_exit(self, controller: Controller, life: int) -> None:
-        code = await controller.wait()
-        if not self._is_ending:  # else it was told to
-            self.feed.take(Exited(at=time.monotonic(), life=life, code=code))
-
 
 @asynccontextmanager
-async def rig(
-    subject: Subject, given: list[Manifest], options: ControlPlaneOptions, folder: Path, progress: Progress
-) -> AsyncIterator[Rig]:
-    """Start everything but the controller, which starts with the first trial."""
-    if bool(subject.command) == bool(subject.image):
+async def environment(options: EnvironmentOptions, folder: Path, progress: Progress) -> AsyncIterator[Environment]:
+    """Start everything but the controller, which starts with the first trial.
+
+    Raises:
+        UsageError: no controller is named, or two; or the API server rejects a manifest.
+        SetupError: one of the parts does not start.
+    """
+    if bool(options.subject.command) == bool(options.subject.image):
         raise UsageError("name one controller: --controller-cmd or --controller-image")
     folder.mkdir(parents=True, exist_ok=True)
-    feed = Feed()
+    bus = EventBus()
     async with AsyncExitStack() as stack:
         private = stack.enter_context(private_folder("run"))
-        plane = await stack.enter_async_context(control_plane(options, folder, progress))
-        api = await stack.enter_async_context(connect(plane.server, _tls(plane), _headers(plane)))
-        truth = await stack.enter_async_context(watching(api, feed.take))
-        running = await stack.enter_async_context(proxy(plane, private / "proxy", feed.take, log=folder / "proxy.log"))
-        group = await stack.enter_async_context(asyncio.TaskGroup())
-        made = Rig(plane, api, truth, running, feed, subject, folder, private, group, environment=_environment(plane, subject))
-        made.ends_namespaces = plane.provider == "existing"
-        feed.listeners.append(made._leases.see)
+        plane = await stack.enter_async_context(control_plane(options.control_plane, folder, progress))
+        access = plane.access(RUNNER)
+        api = await stack.enter_async_context(connect(plane.server, access.tls(), access.headers))
+        truth = await stack.enter_async_context(watching(api, bus.take))
+        made = Environment(
+            options=options,
+            plane=plane,
+            api=api,
+            truth=truth,
+            proxy=await stack.enter_async_context(proxy(plane, private / "proxy", bus.take, log=folder / "proxy.log")),
+            bus=bus,
+            folder=folder,
+            private=private,
+            group=await stack.enter_async_context(asyncio.TaskGroup()),
+            description=_description(plane, options),
+        )
+        bus.listeners.append(made._leases.see)
         stack.push_async_callback(made._close)
-        await manifests.apply(given, api, truth, feed)
+        await manifests.apply(options.manifests, api, truth)
+        site = Site(plane=plane, api=api, truth=truth, folder=folder, private=private, group=made.group, progress=progress)
+        await stack.enter_async_context(companions(options.companions, site))
         yield made
 
 
-def _tls(plane: ControlPlane) -> ssl.SSLContext:
-    tls = ssl.create_default_context(cafile=str(plane.ca_file))
-    tls.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    if plane.client_certificate is not None:
-        tls.load_cert_chain(plane.client_certificate)
-    return tls
-
-
-def _headers(plane: ControlPlane) -> dict[str, str]:
-    return {"Authorization": f"Bearer {plane.tokens[RUNNER]}"} if RUNNER in plane.tokens else {}
-
-
-def _environment(plane: ControlPlane, subject: Subject) -> dict[str, str]:
+def _description(plane: ControlPlane, options: EnvironmentOptions) -> dict[str, str]:
     return {
         "kubernetes": plane.version,
         "provider": plane.provider,
         "staleproof": __version__,
-        "controller": _title(subject),
+        "controller": _title(options.subject),
         "arch": platform.machine(),
         "wireFormat": "json",
-    }
+    } | ({"companions": ", ".join(options.companions)} if options.companions else {})
 
 
 def _title(subject: Subject) -> str:
-    return " ".join((subject.image, *subject.arguments)) if subject.image else " ".join((*subject.command, *subject.arguments))
+    program = (subject.image,) if subject.image else subject.command
+    return " ".join((*program, *subject.arguments))

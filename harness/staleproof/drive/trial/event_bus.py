@@ -1,24 +1,38 @@
-"""All entries of a run as they happen, for the activity fold and the trial being recorded. Waiting is for conditions here."""
+"""All entries of a run go over one bus as they happen: to the activity fold, to the trial being recorded, and to who listens.
+
+To wait, here, is to wait for a condition on what the entries said.
+"""
 
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from staleproof.core.activity import Activity
 from staleproof.core.entry import Broke, Entry
-from staleproof.drive.trial.recorder import Record
+from staleproof.drive.trial.recorder import Recorder
 
 Condition = Callable[[float], bool | float]
-"""Given the time, say yes (True), no (False: only news can change that), or when to ask again (a time)."""
+"""Given the time, it says yes (True), no (False: only an entry can change that), or when to ask again (a time)."""
+
+POLL_SECONDS = 0.05
+"""How soon a condition is asked again if something else than an entry or a known time can make it true."""
 
 
-class Feed:
-    """Entries carry absolute monotonic times here; the record turns them into seconds since its trial began."""
+class EventBus:
+    """Entries carry absolute monotonic times here; the recorder turns them into seconds since its trial began.
+
+    Attributes:
+        recorder: of the trial under way, if there is one.
+        listeners: who else is told of every entry.
+        dead: why the proxy is gone; nothing can come any more. Empty while it lives.
+        flaws: what spoils every trial until the controller is started again.
+    """
 
     def __init__(self) -> None:
         self.activity = Activity()
-        self.record: Record | None = None
-        self.listeners: list[Callable[[Entry], None]] = []  # who else wants to know
+        self.recorder: Recorder | None = None
+        self.listeners: list[Callable[[Entry], None]] = []
         self.dead = ""
         self.flaws: list[Broke] = []
         self._news = asyncio.Event()
@@ -28,17 +42,16 @@ class Feed:
         self.activity.see(entry)
         if isinstance(entry, Broke):
             self._broke(entry)
-        if self.record is not None:
-            self.record.take(entry)
+        if self.recorder is not None:
+            self.recorder.take(entry)
         for listener in self.listeners:
             listener(entry)
         self._news.set()
 
     def _broke(self, entry: Broke) -> None:
-        """`dead`: nothing can come any more. `flaws`: what spoils every trial until the controller is started again."""
         if entry.where == "proxy":
             self.dead = self.dead or entry.why
-        elif self.record is None or entry.where == "watch":
+        elif self.recorder is None or entry.where == "watch":
             self.flaws.append(entry)
 
     async def until(self, condition: Condition, *, limit_seconds: float) -> bool:
@@ -53,24 +66,17 @@ class Feed:
                 return False
             again = min(end, answer) if answer is not False else end
             self._news.clear()
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(max(again - now, 0.001)):
                     await self._news.wait()
-            except TimeoutError:
-                continue
 
     async def until_idle(self, idle_seconds: float, *, limit_seconds: float) -> bool:
         """Wait until the controller has had nothing to do and done nothing for so long."""
 
         def idle(now: float) -> bool | float:
             since = self.activity.idle_since(now)
-            return _for(since, idle_seconds, now)
+            if since is None:
+                return now + POLL_SECONDS  # what is owed is forgiven by time alone
+            return True if now - since >= idle_seconds else since + idle_seconds
 
         return await self.until(idle, limit_seconds=limit_seconds)
-
-
-def _for(since: float | None, seconds: float, now: float) -> bool | float:
-    """Whether something has lasted long enough, or when it will have."""
-    if since is None:
-        return now + 0.05  # what is owed is forgiven by time alone
-    return True if now - since >= seconds else since + seconds

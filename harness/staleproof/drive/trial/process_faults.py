@@ -1,7 +1,7 @@
-"""The controller's lives in one trial: kills, restarts and pauses that the plan's faults ask for.
+"""Faults that the runner itself carries out on the controller's process: kills, restarts and pauses.
 
 The proxy keeps time and says when such a fault opens, closes, or has caught the write to be killed at; what follows is done here,
-one thing after the other. What is done is decided by the fault; a life that ends by itself is not our business.
+one thing after the other. The fault decides what is done; a controller that exits by itself is no concern of this module.
 """
 
 import asyncio
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 from staleproof.core.entry import Continued, Entry, FaultClosed, FaultFired, FaultMissed, FaultOpened, Started, Stopped
 from staleproof.core.fault import AnyFault, Kill, Pause, Restart
-from staleproof.drive.trial.environment import Rig
+from staleproof.drive.trial.environment import Environment
 
 
-class Lives:
+class ProcessFaults:
     """Follows the entries of one trial. `follow` runs as a task; `settled` waits until everything that was asked for is done."""
 
-    def __init__(self, rig: Rig, faults: Sequence[AnyFault]) -> None:
-        self._rig, self._faults = rig, faults
+    def __init__(self, environment: Environment, faults: Sequence[AnyFault]) -> None:
+        self._environment, self._faults = environment, faults
         self._asked: asyncio.Queue[FaultOpened | FaultClosed | FaultFired] = asyncio.Queue()
         self._keep_down: set[int] = set()
         self._fired: set[int] = set()
@@ -29,7 +29,7 @@ class Lives:
         if isinstance(entry, FaultOpened | FaultClosed | FaultFired):
             fault = self._faults[entry.fault]
             if fault.refuses_connections and not isinstance(entry, FaultFired):
-                self._rig.feed.activity.reachable(entry.at, yes=isinstance(entry, FaultClosed))
+                self._environment.bus.activity.reachable(entry.at, yes=isinstance(entry, FaultClosed))
             elif isinstance(fault, Kill | Restart | Pause) and not (isinstance(entry, FaultFired) and entry.fault in self._fired):
                 self._due += 1
                 self._asked.put_nowait(entry)
@@ -45,13 +45,13 @@ class Lives:
                 self._asked.task_done()
 
     async def settled(self) -> bool:
-        """Return once nothing that was asked for is left to do, and whether there was anything."""
+        """Return once everything that was asked for is done; whether there was anything."""
         had = self._due > 0
         await self._asked.join()
         return had
 
     def missed(self) -> list[FaultMissed]:
-        """Which of the runner's faults never did anything, once the plan is over."""
+        """Once the plan is over: an entry for each of the runner's faults that never did anything."""
         now = time.monotonic()
         late = [i for i, fault in enumerate(self._faults) if fault.executed_by == "runner" and i not in self._fired]
         return [FaultMissed(at=now, fault=i, why="its window never opened, or the controller did not run then") for i in late]
@@ -70,12 +70,10 @@ class Lives:
                 await self._continue()
 
     async def _end(self, index: int, fault: AnyFault, *, gently: bool, stays_down: bool) -> None:
-        rig = self._rig
-        if rig.controller is None or not rig.controller.running:
+        if not self._runs:
             return
-        life = rig.controller.life
-        await rig.stop_controller(gently=gently)
-        self._tell(Stopped(at=time.monotonic(), life=life, fault=index))
+        await self._environment.stop_controller(gently=gently)
+        self._tell(Stopped(at=time.monotonic(), life=self._environment.life, fault=index))
         if isinstance(fault, Restart):
             self._fire(index, f"the controller was {'stopped' if gently else 'killed'}")
         self._keep_down.add(index)
@@ -88,21 +86,23 @@ class Lives:
             return
         self._keep_down.discard(index)
         if not self._keep_down:
-            self._tell(await self._rig.restart_controller())
+            self._tell(await self._environment.restart_controller())
 
     async def _pause(self, index: int) -> None:
-        controller = self._rig.controller
-        if controller is None or not controller.running:
-            return
-        await controller.signal(signal.SIGSTOP)
-        self._tell(Stopped(at=time.monotonic(), life=controller.life, paused=True, fault=index))
-        self._fire(index, "the controller's process was stopped")
+        if self._runs:
+            await self._environment.signal_controller(signal.SIGSTOP)
+            self._tell(Stopped(at=time.monotonic(), life=self._environment.life, paused=True, fault=index))
+            self._fire(index, "the controller's process was stopped")
 
     async def _continue(self) -> None:
-        controller = self._rig.controller
-        if controller is not None and controller.running:
-            await controller.signal(signal.SIGCONT)
-            self._tell(Continued(at=time.monotonic(), life=controller.life))
+        if self._runs:
+            await self._environment.signal_controller(signal.SIGCONT)
+            self._tell(Continued(at=time.monotonic(), life=self._environment.life))
+
+    @property
+    def _runs(self) -> bool:
+        controller = self._environment.controller
+        return controller is not None and controller.running
 
     def _fire(self, index: int, on: str) -> None:
         if index not in self._fired:
@@ -110,4 +110,4 @@ class Lives:
             self._tell(FaultFired(at=time.monotonic(), fault=index, on=on))
 
     def _tell(self, entry: Started | Stopped | Continued | FaultFired) -> None:
-        self._rig.feed.take(entry)
+        self._environment.bus.take(entry)

@@ -9,8 +9,8 @@ from staleproof.core.entry import Answered, Asked, Committed, Delivered, Entry, 
 from staleproof.core.history import Header, History, encode, encode_line, in_order
 
 
-class Record:
-    """history.jsonl while it grows. `began` is the monotonic time that entries count from."""
+class Recorder:
+    """Writes history.jsonl as it grows. `began` is the monotonic time that entries count from."""
 
     def __init__(self, path: Path, header: Header, references: Sequence[History], *, began: float) -> None:
         self.path, self.began = path, began
@@ -18,13 +18,13 @@ class Record:
         self._entries: list[Entry] = []
         self._left_out: set[int] = set()
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("wb", buffering=0)  # a run that is killed leaves every line it wrote
+        self._file = path.open("wb", buffering=0)  # a run that is killed leaves every entry that it had taken
         for reference in self._references:
             self._file.write(encode(reference))
         self._file.write(encode_line(header))
 
     def take(self, entry: Entry) -> None:
-        """An entry with an absolute time. What happened in other namespaces is left out."""
+        """Write down an entry, which has an absolute time, unless it happened in another namespace."""
         mine = self._of_this_trial(entry)
         if mine is None:
             return
@@ -33,16 +33,16 @@ class Record:
         self._file.write(encode_line(moved))
 
     def resources(self) -> set[str]:
-        """Resources that were changed, or asked to be, in this trial."""
+        """The resources that were changed, or asked to be changed, in this trial."""
         found = (entry for entry in self._entries if isinstance(entry, Committed | Asked))
         return {entry.resource for entry in found if entry.namespace}
 
     def so_far(self) -> History:
-        """What has been recorded, in order; the trial goes on."""
+        """What has been recorded up to now, in order; the trial goes on."""
         return History(self.header, tuple(in_order(self._entries)), self._references)
 
     def finish(self) -> History:
-        """Close the file, with the entries in order."""
+        """Put the entries in order, in the file as well, and close it."""
         self._file.close()
         history = self.so_far()
         draft = self.path.with_suffix(".draft")

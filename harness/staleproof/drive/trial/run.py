@@ -15,16 +15,17 @@ from pathlib import Path
 from staleproof.core.entry import Broke, Ended, Released, Settled, StepBegan, StepEnded
 from staleproof.core.fault import PastSnapshot, StaleRead
 from staleproof.core.history import Header, History
-from staleproof.core.plan import Plan, Settle, describe
+from staleproof.core.plan import Plan, describe
 from staleproof.core.plan import encode as encode_plan
 from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.cluster.truth import Key
 from staleproof.drive.process import logs
-from staleproof.drive.subject.metrics import Readings
-from staleproof.drive.trial.environment import Rig
-from staleproof.drive.trial.process_faults import Lives
-from staleproof.drive.trial.recorder import Record
+from staleproof.drive.trial.environment import Environment
+from staleproof.drive.trial.event_bus import POLL_SECONDS
+from staleproof.drive.trial.process_faults import ProcessFaults
+from staleproof.drive.trial.readings import Readings
+from staleproof.drive.trial.recorder import Recorder
 from staleproof.drive.trial.workload import Vanished, Workload, primaries_of
 from staleproof.errors import HarnessBug, SetupError
 
@@ -39,18 +40,18 @@ Converged = Callable[[dict[Key, JSON]], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class TrialSpec:
     """What to run and where to keep it.
 
     Attributes:
         plan: the workload and the faults.
         folder: gets plan.json and history.jsonl.
         references: fault-free histories of the same workload; empty when this is one itself.
-        converged: when the wait for convergence is over; empty accepts any state that is quiet.
-        deadline_seconds: how long after the release convergence may take; empty means what the plan says.
-        may_need: seconds after the release that a correct controller may need, told from what was recorded so far; who has not
-            converged at the deadline is given them, up to `MOST_PATIENCE_SECONDS`.
-        lasts: seconds that each step, and then the settling phase, take at least; empty: no longer than the controller needs.
+        converged: when the wait for convergence is over; None accepts any state that is quiet.
+        deadline_seconds: how long after the release convergence may take; None means what the plan says.
+        may_need: the seconds after the release that a correct controller may need, given what was recorded so far; a controller
+            that has not converged at the deadline gets them, up to `MOST_PATIENCE_SECONDS`.
+        lasts: the seconds that each step, and then the settling phase, take at least; empty: no longer than the controller needs.
     """
 
     plan: Plan
@@ -62,205 +63,210 @@ class Trial:
     lasts: Sequence[float] = ()
 
 
-async def run_trial(trial: Trial, rig: Rig) -> History:
+async def run_trial(spec: TrialSpec, environment: Environment) -> History:
     """Run the plan once in a fresh namespace and return everything that happened.
 
     Raises:
         UsageError: the API server rejects a step.
         SetupError: control plane, proxy or controller failed.
+        HarnessBug: the proxy is gone, and so the trial proves nothing.
     """
-    plan = trial.plan
-    await rig.controller_ready(fresh=plan.fresh)
+    plan, bus, api = spec.plan, environment.bus, environment.api
+    await environment.controller_ready(fresh=plan.fresh)
     namespace = f"staleproof-{uuid.uuid4().hex[:8]}"
-    kinds = [await resource_type({"apiVersion": a, "kind": k, "metadata": {"name": n}}, rig.api) for a, k, n in primaries_of(plan)]
-    await rig.create_namespace(namespace)
-    trial.folder.mkdir(parents=True, exist_ok=True)
-    (trial.folder / "plan.json").write_bytes(encode_plan(plan))
-    header = _header(trial, rig, namespace, kinds)
-    rig.feed.record = record = Record(trial.folder / "history.jsonl", header, trial.references, began=time.monotonic())
-    logged = logs.sizes(rig.logs)
+    primaries = primaries_of(plan)
+    kinds = [await resource_type({"apiVersion": a, "kind": k, "metadata": {"name": n}}, api) for a, k, n in primaries]
+    await environment.create_namespace(namespace)
+    spec.folder.mkdir(parents=True, exist_ok=True)
+    (spec.folder / "plan.json").write_bytes(encode_plan(plan))
+    header = Header(
+        role="trial" if spec.references else "reference",
+        plan=plan,
+        namespace=namespace,
+        primaries=tuple(f"{kind.name}/{name}" for kind, (_, _, name) in zip(kinds, primaries, strict=True)),
+        environment=environment.description,
+        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
+    )
+    recorder = Recorder(spec.folder / "history.jsonl", header, spec.references, began=time.monotonic())
+    resources = list(dict.fromkeys(kind.name for kind in kinds))
+    bus.recorder = recorder
+    logged = logs.sizes(environment.logs)
     try:
-        await _run(trial, rig, record, kinds)
+        await _Run(spec, environment, recorder, resources).run()
     except SetupError:
-        if not rig.feed.dead:  # else that is what happened, and it is told below
+        if not bus.dead:  # else that is what happened, and it is reported below
             raise
     finally:
-        rig.feed.record = None
-        history = record.finish()
-        logs.copy_since(logged, trial.folder, rig.secrets)
-        if not rig.feed.dead:
-            await rig.proxy.install((), namespace)
-            await _clean_up(rig, namespace, kinds)
-    if rig.feed.dead:
-        raise HarnessBug(f"{rig.feed.dead}\nThe trial proves nothing; its history is {record.path}")
+        bus.recorder = None
+        history = recorder.finish()
+        logs.copy_since(logged, spec.folder, environment.secrets)
+        if not bus.dead:
+            await environment.proxy.install((), namespace)
+            await _clean_up(environment, namespace, resources)
+    if bus.dead:
+        raise HarnessBug(f"{bus.dead}\nThe trial proves nothing; its history is {recorder.path}")
     return history
 
 
-async def _run(trial: Trial, rig: Rig, record: Record, kinds: Sequence[ResourceType]) -> None:
-    """From the first step to the last entry."""
-    namespace = record.header.namespace
-    rig.feed.activity.begin(namespace, record.began)
-    rig.feed.take(rig.controller_started(record.began))
-    for flaw in rig.feed.flaws:
-        record.take(flaw)
-    rig.feed.flaws = [flaw for flaw in rig.feed.flaws if flaw.where == "watch"]  # one that goes on spoils every trial
-    await rig.proxy.install(trial.plan.faults, namespace, contract=trial.plan.contract)
-    workload = Workload(rig.api, rig.truth, rig.proxy, rig.feed, namespace)
-    doing = _Doing(rig, workload, Lives(rig, trial.plan.faults), Readings(rig.endpoint, rig.feed))
-    await doing.readings.take()
-    with doing.following():
-        await _steps(trial, doing)
-        await _settle(trial, doing, kinds, record)
-    await rig.proxy.fence()
-    await rig.truth.caught_up(namespace, record.resources())
-    rig.feed.take(Ended(at=time.monotonic()))
+class _Run:
+    """A trial under way. `primaries` are the resources that the workload applies."""
 
+    def __init__(self, spec: TrialSpec, environment: Environment, recorder: Recorder, primaries: Sequence[str]) -> None:
+        self._spec, self._environment, self._recorder, self._primaries = spec, environment, recorder, primaries
+        self._bus, self._activity, self._proxy = environment.bus, environment.bus.activity, environment.proxy
+        self._namespace, self._settle = recorder.header.namespace, spec.plan.settle
+        self._workload = Workload(environment.api, environment.truth, self._proxy, self._bus, self._namespace)
+        self._process_faults = ProcessFaults(environment, spec.plan.faults)
+        self._readings = Readings(environment.endpoint, self._bus)
 
-@dataclass(frozen=True, slots=True)
-class _Doing:
-    """What a trial is done with."""
-
-    rig: Rig
-    workload: Workload
-    lives: Lives
-    readings: Readings
+    async def run(self) -> None:
+        """From the first step to the last entry."""
+        plan, bus = self._spec.plan, self._bus
+        self._activity.begin(self._namespace, self._recorder.began)
+        bus.take(self._environment.controller_started(self._recorder.began))
+        for flaw in bus.flaws:
+            self._recorder.take(flaw)
+        bus.flaws = [flaw for flaw in bus.flaws if flaw.where == "watch"]  # a watch that goes on spoils every trial
+        await self._proxy.install(plan.faults, self._namespace, contract=plan.contract)
+        await self._readings.take()
+        with self._following():
+            for number in range(1, len(plan.steps) + 1):
+                await self._step(number)
+            await self._release_and_settle()
+        await self._proxy.fence()
+        await self._environment.truth.caught_up(self._namespace, self._recorder.resources())
+        bus.take(Ended(at=time.monotonic()))
 
     @contextlib.contextmanager
-    def following(self) -> Iterator[None]:
-        """What is done because of what happens: kills and restarts, and readings in between."""
-        listeners = [self.lives.see, self.readings.see]
-        tasks = [self.rig.group.create_task(each.follow()) for each in (self.lives, self.readings)]
-        self.rig.feed.listeners += listeners
+    def _following(self) -> Iterator[None]:
+        """What is done because of what happens: process faults, and readings in between."""
+        followers = (self._process_faults, self._readings)
+        tasks = [self._environment.group.create_task(each.follow()) for each in followers]
+        self._bus.listeners += [each.see for each in followers]
         try:
             yield
         finally:
-            for listener in listeners:
-                self.rig.feed.listeners.remove(listener)
+            for each in followers:
+                self._bus.listeners.remove(each.see)
             for task in tasks:
                 task.cancel()
 
-
-async def _steps(trial: Trial, doing: _Doing) -> None:
-    plan, settle, rig = trial.plan, trial.plan.settle, doing.rig
-    shown_later = {fault.as_of_step for fault in plan.faults if isinstance(fault, PastSnapshot | StaleRead)}
-    for number, step in enumerate(plan.steps, 1):
-        await rig.proxy.begin_step(number, revision=await rig.api.revision() if number in shown_later else None)
-        await doing.lives.settled()
+    async def _step(self, number: int) -> None:
+        plan, step, lasts = self._spec.plan, self._spec.plan.steps[number - 1], self._spec.lasts
+        shown_later = {fault.as_of_step for fault in plan.faults if isinstance(fault, PastSnapshot | StaleRead)}
+        revision = await self._environment.api.revision() if number in shown_later else None
+        await self._proxy.begin_step(number, revision=revision)
+        await self._process_faults.settled()
         began = time.monotonic()
-        rig.feed.take(StepBegan(at=began, step=number, does=describe(step)))
+        self._bus.take(StepBegan(at=began, step=number, does=describe(step)))
         try:
-            await doing.workload.do(step, number)
+            await self._workload.do(step, number)
         except Vanished as err:
             if not plan.faults:
                 raise
-            rig.feed.take(Broke(at=time.monotonic(), where="workload", why=f"{err}; what was there before went away late"))
-        rig.feed.activity.touch(time.monotonic())
-        idle = await _until_idle(settle, doing)
-        if trial.lasts and (left := began + trial.lasts[number - 1] - time.monotonic()) > 0:
+            why = f"{err}; what was there before went away late"
+            self._bus.take(Broke(at=time.monotonic(), where="workload", why=why))
+        self._activity.touch(time.monotonic())
+        idle = await self._until_idle()
+        if lasts and (left := began + lasts[number - 1] - time.monotonic()) > 0:
             await asyncio.sleep(left)
-            idle = await _until_idle(settle, doing)
-        await doing.readings.take()
-        rig.feed.take(StepEnded(at=time.monotonic(), step=number, idle=idle))
+            idle = await self._until_idle()
+        await self._readings.take()
+        self._bus.take(StepEnded(at=time.monotonic(), step=number, idle=idle))
 
+    async def _until_idle(self) -> bool:
+        """Nobody is idle between two lives: a controller that was killed in a step still has to finish it."""
+        while True:
+            idle = await self._bus.until_idle(self._settle.idle_seconds, limit_seconds=self._settle.limit_seconds)
+            if not await self._process_faults.settled():
+                return idle
 
-async def _until_idle(settle: Settle, doing: _Doing) -> bool:
-    """Nobody is idle between two lives: who was killed in a step has it to finish."""
-    while True:
-        idle = await doing.rig.feed.until_idle(settle.idle_seconds, limit_seconds=settle.limit_seconds)
-        if not await doing.lives.settled():
-            return idle
-
-
-async def _settle(trial: Trial, doing: _Doing, kinds: Sequence[ResourceType], record: Record) -> None:
-    """Release everything, wait until converged and quiet, then let the controller reconcile everything once more."""
-    settle, rig = trial.plan.settle, doing.rig
-    await rig.proxy.release()
-    await doing.lives.settled()
-    for missed in doing.lives.missed():
-        rig.feed.take(missed)
-    rig.feed.activity.touch(time.monotonic())
-    released = time.monotonic()
-    rig.feed.take(Released(at=released))
-    await doing.readings.take()
-    await _sweep(rig, doing.workload.namespace)
-    await rig.feed.until(lambda now: not rig.feed.activity.is_starting or now + 0.05, limit_seconds=rig.start_seconds)
-    missing, lasts = "still busy", trial.lasts[-1] if trial.lasts else 0.0
-
-    def settled(now: float) -> bool | float:
-        nonlocal missing
-        since = rig.feed.activity.quiet_since(now)
-        idle = rig.feed.activity.idle_since(now)
-        if since is None or idle is None:
-            return now + 0.05
-        due = max(since + settle.quiet_seconds, idle + settle.idle_seconds, released + lasts)
-        if now < due:
-            return due
-        missing = trial.converged(rig.truth.live(doing.workload.namespace)) if trial.converged else ""
-        return not missing
-
-    deadline = lasts + (trial.deadline_seconds or settle.deadline_seconds)
-    ok = await rig.feed.until(settled, limit_seconds=deadline)
-    while not ok and (more := _more_seconds(trial, record, time.monotonic() - released)):
-        ok = await rig.feed.until(settled, limit_seconds=more)
-    waited = time.monotonic() - released
-    rig.feed.take(Settled(at=time.monotonic(), ok=ok, why="" if ok else f"after {waited:.3g} s: {missing}"))
-    await doing.readings.take()
-    if ok and settle.resync:
-        for resource in dict.fromkeys(kind.name for kind in kinds):
-            await doing.workload.resync(resource)
-        await rig.feed.until_idle(settle.idle_seconds, limit_seconds=settle.limit_seconds)
-
-
-def _more_seconds(trial: Trial, record: Record, waited: float) -> float:
-    """How much longer to wait for who has not converged yet; 0 if it had its time, or would need more than is given."""
-    needed = trial.may_need(record.so_far()) if trial.may_need else 0.0
-    return max(0.0, needed + _MARGIN_SECONDS - waited) if waited < needed <= MOST_PATIENCE_SECONDS else 0.0
-
-
-async def _sweep(rig: Rig, namespace: str) -> None:
-    """Do what the pod garbage collector does in a cluster: finish deletions that were broken off between their two steps.
-
-    The API server marks an object and then removes it; when the client is gone in between, nobody removes it.
-    """
-    for key, obj in sorted(rig.truth.live(namespace).items()):
-        metadata = obj["metadata"]
-        stuck = (
-            "deletionTimestamp" in metadata and metadata.get("deletionGracePeriodSeconds") == 0 and not metadata.get("finalizers")
+    async def _release_and_settle(self) -> None:
+        """Release everything, wait until converged and quiet, then let the controller reconcile everything once more."""
+        settle, bus = self._settle, self._bus
+        await self._proxy.release()
+        await self._process_faults.settled()
+        for missed in self._process_faults.missed():
+            bus.take(missed)
+        self._activity.touch(time.monotonic())
+        released = time.monotonic()
+        bus.take(Released(at=released))
+        await self._readings.take()
+        await self._sweep()
+        await bus.until(
+            lambda now: not self._activity.is_starting or now + POLL_SECONDS, limit_seconds=self._environment.options.start_seconds
         )
-        kind = await rig.api.type_named(key[0]) if stuck else None
-        if kind is not None:
-            with contextlib.suppress(ApiError):
-                await rig.api.delete(kind, namespace, metadata["name"], now=True)
+        missing = await self._until_settled(released)
+        waited = time.monotonic() - released
+        why = f"after {waited:.3g} s: {missing}" if missing else ""
+        bus.take(Settled(at=time.monotonic(), ok=not missing, why=why))
+        await self._readings.take()
+        if not missing and settle.resync:
+            for resource in self._primaries:
+                await self._workload.resync(resource)
+            await bus.until_idle(settle.idle_seconds, limit_seconds=settle.limit_seconds)
+
+    async def _until_settled(self, released: float) -> str:
+        """Wait until converged and quiet; what was missing when the time ran out, empty when nothing is."""
+        spec, settle = self._spec, self._settle
+        missing, lasts = "still busy", spec.lasts[-1] if spec.lasts else 0.0
+
+        def settled(now: float) -> bool | float:
+            nonlocal missing
+            since, idle = self._activity.quiet_since(now), self._activity.idle_since(now)
+            if since is None or idle is None:
+                return now + POLL_SECONDS
+            due = max(since + settle.quiet_seconds, idle + settle.idle_seconds, released + lasts)
+            if now < due:
+                return due
+            missing = spec.converged(self._environment.truth.live(self._namespace)) if spec.converged else ""
+            return not missing
+
+        limit = lasts + (spec.deadline_seconds or settle.deadline_seconds)
+        while limit:
+            if await self._bus.until(settled, limit_seconds=limit):
+                return ""
+            limit = self._more_seconds(time.monotonic() - released)
+        return missing
+
+    def _more_seconds(self, waited: float) -> float:
+        """How much longer to wait for convergence; 0 if the controller had its time, or would need more than it is given."""
+        needed = self._spec.may_need(self._recorder.so_far()) if self._spec.may_need else 0.0
+        return max(0.0, needed + _MARGIN_SECONDS - waited) if waited < needed <= MOST_PATIENCE_SECONDS else 0.0
+
+    async def _sweep(self) -> None:
+        """Do what the pod garbage collector does in a cluster: finish deletions that were broken off between their two steps.
+
+        The API server marks an object and then removes it; when the client is gone in between, nobody removes it.
+        """
+        for (resource, _, name), obj in sorted(self._environment.truth.live(self._namespace).items()):
+            metadata = obj["metadata"]
+            unfinished = "deletionTimestamp" in metadata and metadata.get("deletionGracePeriodSeconds") == 0
+            if not unfinished or metadata.get("finalizers"):
+                continue
+            kind = await self._environment.api.type_named(resource)
+            if kind is not None:
+                with contextlib.suppress(ApiError):
+                    await self._environment.api.delete(kind, self._namespace, name, now=True)
 
 
-def _header(trial: Trial, rig: Rig, namespace: str, kinds: Sequence[ResourceType]) -> Header:
-    names = [name for _, _, name in primaries_of(trial.plan)]
-    return Header(
-        role="trial" if trial.references else "reference",
-        plan=trial.plan,
-        namespace=namespace,
-        primaries=tuple(f"{kind.name}/{name}" for kind, name in zip(kinds, names, strict=True)),
-        environment=rig.environment,
-        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
-    )
-
-
-async def _clean_up(rig: Rig, namespace: str, kinds: Sequence[ResourceType]) -> None:
+async def _clean_up(environment: Environment, namespace: str, primaries: Sequence[str]) -> None:
     """Remove the primaries, then whatever else is left: namespaces never finish terminating without their controller.
 
-    Nothing here can spoil the trial that is over, and the next one has a namespace of its own; it does wait until the controller
+    Nothing here can spoil the trial that is over, and the next one has a namespace of its own, but it waits until the controller
     has come to rest.
     """
-    rig.feed.activity.begin("", time.monotonic())
-    first = {kind.name for kind in kinds}
+    environment.bus.activity.begin("", time.monotonic())
     for is_primary in (True, False):
-        for key, obj in sorted(rig.truth.live(namespace).items()):
-            kind = await rig.api.type_named(key[0])
-            if kind is not None and (key[0] in first) is is_primary and key[0] not in _LEFT_ALONE and "delete" in kind.verbs:
-                await _remove(rig.api, kind, namespace, obj)
-        await rig.feed.until_idle(_REST_SECONDS, limit_seconds=2.0)
-    if rig.ends_namespaces:  # elsewhere nobody would finish the deletion, and the whole cluster goes anyway
-        await rig.delete_namespace(namespace)
+        for (resource, _, _), obj in sorted(environment.truth.live(namespace).items()):
+            kind = await environment.api.type_named(resource)
+            if kind is None or resource in _LEFT_ALONE or "delete" not in kind.verbs:
+                continue
+            if (resource in primaries) is is_primary:
+                await _remove(environment.api, kind, namespace, obj)
+        await environment.bus.until_idle(_REST_SECONDS, limit_seconds=2.0)
+    if environment.ends_namespaces:  # elsewhere nobody would finish the deletion, and the whole cluster goes anyway
+        await environment.delete_namespace(namespace)
 
 
 async def _remove(api: Api, kind: ResourceType, namespace: str, obj: JSON) -> None:

@@ -23,11 +23,11 @@ from staleproof.core.resource_version import revision
 from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.cluster.truth import Key, Truth
-from staleproof.drive.proxy.launch import Proxy
-from staleproof.drive.trial.event_bus import Feed
+from staleproof.drive.proxy.client import Proxy
+from staleproof.drive.trial.event_bus import EventBus
 from staleproof.errors import SetupError, UsageError
 
-_OWN = frozenset(
+_GIVEN = frozenset(
     {
         "uid",
         "resourceVersion",
@@ -39,14 +39,13 @@ _OWN = frozenset(
         "selfLink",
     }
 )
-"""What the API server gives an object."""
-
+"""Metadata that the API server gives an object."""
 _GONE_SECONDS = 10.0
 _NOT_FOUND = 404
 
 
 class Vanished(UsageError):
-    """What a step is about is not there: in a trial with faults that may be their doing."""
+    """The object of a step is not there, which in a trial with faults may be their effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +55,14 @@ class Workload:
     api: Api
     truth: Truth
     proxy: Proxy
-    feed: Feed
+    bus: EventBus
     namespace: str
 
     async def do(self, step: Step, number: int) -> None:
-        """One step; returns once the API server has answered.
+        """Do one step; return once the API server has answered.
 
         Raises:
-            Vanished: what the step is about is not there.
+            Vanished: the object of the step is not there.
             UsageError: the API server does not accept what the plan says; its message is passed on.
         """
         try:
@@ -92,28 +91,28 @@ class Workload:
             case Recreate() | Heartbeat():
                 await self._do_to_child(step, number)
             case Rest(seconds=seconds):
-                await self.feed.until(lambda now: False, limit_seconds=seconds)
+                await self.bus.until(lambda now: False, limit_seconds=seconds)
 
     async def _gone(self, resource: str, name: str) -> None:
-        """Wait for one that is being deleted: what is applied is another incarnation. One that stays is changed, after a while."""
+        """Wait for the end of one that is being deleted, so that what is applied is another incarnation; but not for ever."""
         key = (resource, self.namespace, name)
 
         def gone(now: float) -> bool:
             return "deletionTimestamp" not in self.truth.live(self.namespace).get(key, {}).get("metadata", {})
 
-        await self.feed.until(gone, limit_seconds=_GONE_SECONDS)
+        await self.bus.until(gone, limit_seconds=_GONE_SECONDS)
 
     async def resync(self, resource: str, *, limit_seconds: float = 60.0) -> bool:
-        """End the controller's watches of the resource with 410 and wait until it watches again."""
+        """End the controller's watches of the resource with 410 and wait until it watches again; whether it does."""
         before = self._streams(resource)
         if await self.proxy.expire(resource) == 0:
             return False
-        return await self.feed.until(
+        return await self.bus.until(
             lambda now: bool(self._streams(resource) - before) and not self._streams(resource) & before, limit_seconds=limit_seconds
         )
 
     def _streams(self, resource: str) -> set[int]:
-        return {number for number, stream in self.feed.activity.streams.items() if stream.resource == resource}
+        return {number for number, stream in self.bus.activity.streams.items() if stream.resource == resource}
 
     async def _type(self, target: Target) -> ResourceType:
         return await resource_type(
@@ -138,10 +137,10 @@ class Workload:
             await self._touch(kind, child["metadata"]["name"], number)
 
     async def _recreate(self, kind: ResourceType, child: JSON) -> None:
-        """Delete a child and create the same once more, as `kubectl replace --force` does."""
+        """Delete a child and create the same again, as `kubectl replace --force` does."""
         key = (kind.name, self.namespace, child["metadata"]["name"])
         await self.api.delete(kind, self.namespace, child["metadata"]["name"], now=True)
-        if not await self.feed.until(lambda now: self._uid(key) != child["metadata"]["uid"], limit_seconds=_GONE_SECONDS):
+        if not await self.bus.until(lambda now: self._uid(key) != child["metadata"]["uid"], limit_seconds=_GONE_SECONDS):
             raise SetupError(f"{name_of(child)} was deleted and is still there after {_GONE_SECONDS:g} s; has it a finalizer?")
         try:
             self._wrote(kind, await self.api.call("POST", kind.path(self.namespace), _again(child)))
@@ -150,17 +149,17 @@ class Workload:
                 raise
 
     def _uid(self, key: Key) -> str:
-        """Of whoever has the name now; empty when nobody has."""
+        """The UID of the object that has this name now; empty when there is none."""
         return str(self.truth.objects.get(key, {}).get("metadata", {}).get("uid", ""))
 
     def _wrote(self, kind: ResourceType, answer: JSON) -> None:
-        """The step is not over before this commit has come to the controller's watches, or is withheld from them."""
+        """Note that the step is not over before this commit has come to the controller's watches, or is withheld from them."""
         at = revision(answer.get("metadata", {}).get("resourceVersion", ""))
         if at is not None:
-            self.feed.activity.expect(kind.name, at, time.monotonic())
+            self.bus.activity.expect(kind.name, at, time.monotonic())
 
     def _children(self, resource: str) -> list[JSON]:
-        """Live objects with a controller owner, by name."""
+        """Live objects that have a controller as their owner, by name."""
         live = self.truth.live(self.namespace)
         found = [obj for key, obj in sorted(live.items()) if key[0] == resource and "deletionTimestamp" not in obj["metadata"]]
         return [obj for obj in found if any(owner.get("controller") for owner in obj["metadata"].get("ownerReferences", []))]
@@ -168,11 +167,11 @@ class Workload:
 
 def _again(obj: JSON) -> JSON:
     """The same object, to be created anew."""
-    metadata = {key: value for key, value in obj["metadata"].items() if key not in _OWN}
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _GIVEN}
     return {key: value for key, value in obj.items() if key != "status"} | {"metadata": metadata}
 
 
 def primaries_of(plan: Plan) -> list[tuple[str, str, str]]:
-    """apiVersion, kind and name of what the workload applies."""
+    """apiVersion, kind and name of everything that the workload applies, each once."""
     applied = [step.object for step in plan.steps if isinstance(step, Apply)]
     return list(dict.fromkeys((m["apiVersion"], m["kind"], m["metadata"]["name"]) for m in applied))

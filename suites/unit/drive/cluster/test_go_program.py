@@ -1,4 +1,3 @@
-import asyncio
 import shutil
 import subprocess
 from pathlib import Path
@@ -26,8 +25,8 @@ def says(module: Path, word: str) -> None:
     (module / "main.go").write_text(f'package main\n\nfunc main() {{ println("{word}") }}\n')
 
 
-def build(module: Path) -> Path:
-    return asyncio.run(ensure_go_program(GoProgram("hello", module), Silent()))
+async def build(module: Path) -> Path:
+    return await ensure_go_program(GoProgram("hello", module), Silent())
 
 
 def output(program: Path) -> str:
@@ -35,21 +34,21 @@ def output(program: Path) -> str:
 
 
 @needs_go
-def test_a_module_is_compiled_once_until_it_changes(module: Path) -> None:
-    first = build(module)
+async def test_a_module_is_compiled_once_until_it_changes(module: Path) -> None:
+    first = await build(module)
     assert output(first) == "hello\n"
     made = first.stat()
-    assert (build(module), first.stat()) == (first, made)
+    assert (await build(module), first.stat()) == (first, made)
     says(module, "good-bye")
-    assert output(build(module)) == "good-bye\n"
+    assert output(await build(module)) == "good-bye\n"
     assert output(first) == "hello\n"
 
 
 @needs_go
-def test_go_says_itself_what_does_not_compile(module: Path) -> None:
+async def test_go_says_itself_what_does_not_compile(module: Path) -> None:
     (module / "main.go").write_text("package main\n\nfunc main() { nothing() }\n")
     with pytest.raises(SetupError, match=r"could not be compiled(.|\n)*undefined: nothing"):
-        build(module)
+        await build(module)
 
 
 def test_a_program_is_known_by_what_its_files_are_called_and_say(module: Path) -> None:
@@ -62,6 +61,6 @@ def test_a_program_is_known_by_what_its_files_are_called_and_say(module: Path) -
     assert len({before, renamed, content_hash(module)}) == 3
 
 
-def test_a_folder_without_a_module_is_refused(tmp_path: Path) -> None:
+async def test_a_folder_without_a_module_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"expected a Go module in .*, found no go\.mod there"):
-        build(tmp_path)
+        await build(tmp_path)

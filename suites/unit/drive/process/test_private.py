@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.drive.process.owner import born, here, is_leftover, mine
-from staleproof.drive.process.private import is_dead, large_root, private_folder, small_root, sweep
+from staleproof.drive.process.private import is_dead, large_root, private_folder, small_root, sweep, write_private
+from staleproof.drive.process.reaper import born, here
 from staleproof.errors import SetupError
 
 HELD = """
@@ -93,21 +93,18 @@ def test_only_a_dead_run_of_this_very_machine_is_dead(tmp_path: Path) -> None:
     assert not is_dead("staleproof-cache", here(), lambda pid: "")
 
 
-def test_a_process_knows_itself() -> None:
-    assert not is_leftover(mine(), here(), born)
-    assert is_leftover(mine(), here(), lambda pid: "")
-
-
-def test_without_births_nothing_is_dead() -> None:
-    """Where there is no /proc."""
-    assert not is_leftover("host/7/", "host", lambda pid: "")
+def test_a_file_that_all_could_read_is_private_once_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file"
+    for content in (b"first", b"second"):
+        write_private(path, content)
+        assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (content, 0o600)
+        path.chmod(0o644)
 
 
 def test_where_it_lies(tmp_path: Path) -> None:
     assert small_root({"XDG_RUNTIME_DIR": str(tmp_path)}) == tmp_path
-    assert small_root({"XDG_RUNTIME_DIR": str(tmp_path / "nosuch")}) == large_root()
-    assert small_root({"XDG_RUNTIME_DIR": "relative"}) == large_root()
-    assert small_root({}) == large_root()
+    for environ in ({"XDG_RUNTIME_DIR": str(tmp_path / "nosuch")}, {"XDG_RUNTIME_DIR": "relative"}, {}):
+        assert small_root(environ) == large_root()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")

@@ -1,7 +1,5 @@
-"""Metrics: what is kept of them, where they are, and when they are read."""
+"""Metrics: what is kept of them, where they are, and how they are read."""
 
-import asyncio
-import math
 import socket
 import time
 
@@ -9,30 +7,13 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import RawTestServer
 
-# The fixture controllers' own endpoint; mypy does not follow the mapping of folders.
-from staleproof.fixtures.controllers.machinery.metrics import Metrics as Served  # type: ignore[import-not-found]  # noqa: TID251
-from staleproof.fixtures.controllers.machinery.object import PODS, WIDGETS  # type: ignore[import-not-found]  # noqa: TID251
-
 from staleproof.checks.rules import reports_skips
-from staleproof.core.entry import Continued, Entry, Exited, FaultClosed, FaultOpened, Metrics, Released, Sample, Started, Stopped
+from staleproof.core.entry import Sample
 from staleproof.core.plan import Subject
-from staleproof.drive.cluster.control_plane.local import free_port
-from staleproof.drive.subject.metrics import (
-    EVERY_SECONDS,
-    SKIPS,
-    VERSIONS,
-    Endpoint,
-    Readings,
-    Unreadable,
-    endpoint,
-    is_url,
-    samples_in,
-    subject_at,
-)
-from staleproof.drive.trial.event_bus import Feed
+from staleproof.drive.process.address import free_port
+from staleproof.drive.subject.metrics import SKIPS, VERSIONS, Endpoint, Unreadable, endpoint, is_url, samples_in, subject_at
 from staleproof.errors import UsageError
 
-LIMIT_SECONDS = 60.0
 TEXT = """\
 # HELP go_goroutines Number of goroutines.
 # TYPE go_goroutines gauge
@@ -114,36 +95,22 @@ def test_what_is_no_url_is_refused(url: str) -> None:
 # --- reading them ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def served() -> Served:
-    metrics = Served("widget", lambda: [(WIDGETS, 12)])
-    metrics.skipped(PODS)
-    return metrics
-
-
-@pytest.fixture
-def source(served: Served) -> Endpoint:
-    port = free_port()
-    served.serve(port)
-    return Endpoint(f"http://127.0.0.1:{port}/metrics")
-
-
-def test_a_reading_says_when_it_was_and_what_it_took(source: Endpoint) -> None:
+async def test_a_reading_says_when_it_was_and_what_it_took(source: Endpoint) -> None:
     began = time.monotonic()
-    reading = asyncio.run(source.read())
+    reading = await source.read()
     assert began <= reading.at <= time.monotonic()
     assert 0 < reading.took <= reading.at - began + 0.000001
     assert [(sample.name, sample.value) for sample in reading.samples] == [
         ("widget_controller_stale_sync_skips_total", 1),
         (VERSIONS, 12),
     ]
-    asyncio.run(source.check())
+    await source.check()
 
 
-def test_where_nobody_listens_is_nothing_to_read() -> None:
+async def test_where_nobody_listens_is_nothing_to_read() -> None:
     for wait in (Endpoint(f"http://127.0.0.1:{free_port()}/").read, Endpoint(f"https://127.0.0.1:{free_port()}/").check):
         with pytest.raises(Unreadable, match="Connect call failed"):
-            asyncio.run(wait())
+            await wait()
 
 
 @pytest.mark.parametrize(
@@ -155,110 +122,18 @@ def test_where_nobody_listens_is_nothing_to_read() -> None:
         (200, '{"major": "1"}', "it answers with something else than metrics"),
     ],
 )
-def test_something_else_that_answers_is_no_endpoint(status: int, text: str, why: str) -> None:
+async def test_something_else_that_answers_is_no_endpoint(status: int, text: str, why: str) -> None:
     async def answer(request: web.BaseRequest) -> web.Response:
         return web.Response(status=status, text=text, headers={"Location": "/"} if status == 302 else {})
 
-    async def body() -> None:
-        async with RawTestServer(answer) as server:
-            with pytest.raises(Unreadable, match=why):
-                await Endpoint(str(server.make_url("/metrics"))).check()
-
-    asyncio.run(body())
+    async with RawTestServer(answer) as server:
+        with pytest.raises(Unreadable, match=why):
+            await Endpoint(str(server.make_url("/metrics"))).check()
 
 
-def test_one_that_does_not_answer_is_not_waited_for() -> None:
+async def test_one_that_does_not_answer_is_not_waited_for() -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         with pytest.raises(Unreadable, match="it does not answer within 2 s"):
-            asyncio.run(Endpoint(f"http://127.0.0.1:{silent.getsockname()[1]}/").read())
-
-
-class Trial:
-    """A feed whose metrics are kept, and readings of one source."""
-
-    def __init__(self, source: Endpoint | None) -> None:
-        self.feed, self.taken = Feed(), list[Metrics]()
-        self.readings = Readings(source, self.feed)
-        self.feed.listeners += [self.readings.see, self._keep]
-
-    def _keep(self, entry: Entry) -> None:
-        if isinstance(entry, Metrics):
-            self.taken.append(entry)
-
-    async def follow_until(self, readings: int) -> None:
-        """Readings that are made in between."""
-        async with asyncio.timeout(LIMIT_SECONDS), asyncio.TaskGroup() as group:
-            following = group.create_task(self.readings.follow())
-            await self.feed.until(lambda now: len(self.taken) >= readings, limit_seconds=LIMIT_SECONDS)
-            following.cancel()
-
-
-def test_one_is_taken_when_it_is_asked_for_and_one_that_fails_is_none(source: Endpoint) -> None:
-    async def body() -> None:
-        good, bad, none = Trial(source), Trial(Endpoint(f"http://127.0.0.1:{free_port()}/")), Trial(None)
-        for trial in (good, bad, none):
-            await trial.readings.take()
-            await trial.readings.take()
-        assert [len(trial.taken) for trial in (good, bad, none)] == [2, 0, 0]
-
-    asyncio.run(body())
-
-
-def test_a_new_life_is_read_once_it_answers(served: Served) -> None:
-    """Nobody listens at first; then it is read, once."""
-
-    async def body() -> None:
-        port = free_port()
-        trial = Trial(Endpoint(f"http://127.0.0.1:{port}/"))
-        async with asyncio.timeout(LIMIT_SECONDS), asyncio.TaskGroup() as group:
-            following = group.create_task(trial.readings.follow())
-            trial.feed.take(Started(at=time.monotonic(), life=2))
-            await trial.feed.until(lambda now: trial.readings._tried_at > 0 or now + 0.01, limit_seconds=LIMIT_SECONDS)
-            assert not trial.taken
-            served.serve(port)
-            await trial.feed.until(lambda now: bool(trial.taken), limit_seconds=LIMIT_SECONDS)
-            assert trial.readings._due(math.inf) is False
-            following.cancel()
-
-    asyncio.run(body())
-
-
-def test_while_a_fault_is_open_it_is_read_every_second(source: Endpoint) -> None:
-    async def body() -> None:
-        trial = Trial(source)
-        trial.feed.take(FaultOpened(at=1.0, fault=0, why="step 1"))
-        await trial.follow_until(2)
-        first, second = trial.taken
-        assert second.at - first.at >= EVERY_SECONDS - 0.001 - first.took
-
-    asyncio.run(body())
-
-
-@pytest.mark.parametrize(
-    ("entries", "due"),
-    [
-        ((), False),
-        ((FaultOpened(at=1.0, fault=0, why=""),), True),
-        ((FaultOpened(at=1.0, fault=0, why=""), FaultOpened(at=1.0, fault=1, why=""), FaultClosed(at=2.0, fault=0)), True),
-        ((FaultOpened(at=1.0, fault=0, why=""), FaultClosed(at=2.0, fault=0)), False),
-        ((FaultOpened(at=1.0, fault=0, why=""), Released(at=2.0)), False),
-        ((Started(at=1.0, life=2),), True),
-        ((Started(at=1.0, life=2), Exited(at=2.0, life=2, code=1)), False),
-        ((FaultOpened(at=1.0, fault=0, why=""), Stopped(at=2.0, life=1)), False),
-        ((FaultOpened(at=1.0, fault=0, why=""), Stopped(at=2.0, life=1, paused=True), Continued(at=3.0, life=1)), True),
-    ],
-)
-def test_when_a_reading_is_due(entries: tuple[Entry, ...], due: bool, source: Endpoint) -> None:  # noqa: FBT001
-    trial = Trial(source)
-    for entry in entries:
-        trial.feed.take(entry)
-    assert (trial.readings._due(math.inf) is True) is due
-
-
-def test_one_that_does_not_run_is_not_asked(source: Endpoint) -> None:
-    trial = Trial(source)
-    trial.feed.take(Stopped(at=1.0, life=1))
-    asyncio.run(trial.readings.take())
-    assert trial.taken == []
+            await Endpoint(f"http://127.0.0.1:{silent.getsockname()[1]}/").read()

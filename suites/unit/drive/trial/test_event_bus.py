@@ -1,4 +1,4 @@
-"""The feed: entries reach the activity fold and the record, and waiting is for conditions."""
+"""The event bus: entries reach the activity fold and the recorder, and waiting is for conditions."""
 
 import asyncio
 import time
@@ -7,8 +7,8 @@ from pathlib import Path
 from staleproof.core.entry import Answered, Asked, Broke, Ended, Entry, Opened, Released
 from staleproof.core.history import Header
 from staleproof.core.plan import Plan, Rest
-from staleproof.drive.trial.event_bus import Feed
-from staleproof.drive.trial.recorder import Record
+from staleproof.drive.trial.event_bus import EventBus
+from staleproof.drive.trial.recorder import Recorder
 
 LIMIT_SECONDS = 60.0
 TINY_SECONDS = 0.01
@@ -18,133 +18,117 @@ def asked(at: float) -> Asked:
     return Asked(at=at, request=1, client="c", verb="create", resource="pods", namespace="mine")
 
 
-def test_entries_go_to_the_fold_always_and_to_the_record_while_there_is_one(tmp_path: Path) -> None:
-    feed = Feed()
-    feed.take(Opened(at=1.0, stream=1, client="c", resource="pods"))
+def test_entries_go_to_the_fold_always_and_to_the_recorder_while_there_is_one(tmp_path: Path) -> None:
+    bus = EventBus()
+    bus.take(Opened(at=1.0, stream=1, client="c", resource="pods"))
     header = Header(plan=Plan(scenario="mine", steps=(Rest(seconds=1.0),)), namespace="mine")
-    feed.record = Record(tmp_path / "history.jsonl", header, (), began=100.0)
-    feed.take(asked(101.0))
-    history, feed.record = feed.record.finish(), None
-    feed.take(Ended(at=102.0))
-    assert list(feed.activity.streams) == [1]
-    assert feed.activity.last_write == 101.0
+    bus.recorder = Recorder(tmp_path / "history.jsonl", header, (), began=100.0)
+    bus.take(asked(101.0))
+    history, bus.recorder = bus.recorder.finish(), None
+    bus.take(Ended(at=102.0))
+    assert list(bus.activity.streams) == [1]
+    assert bus.activity.last_write == 101.0
     assert history.entries == (asked(1.0),)
 
 
 def test_listeners_hear_everything_in_order_for_as_long_as_they_listen() -> None:
-    feed = Feed()
+    bus = EventBus()
     first: list[Entry] = []
     second: list[Entry] = []
-    feed.listeners.append(first.append)
-    feed.take(Released(at=1.0))
-    feed.listeners.append(second.append)
-    feed.take(Ended(at=2.0))
-    feed.listeners.remove(first.append)
-    feed.take(Ended(at=3.0))
+    bus.listeners.append(first.append)
+    bus.take(Released(at=1.0))
+    bus.listeners.append(second.append)
+    bus.take(Ended(at=2.0))
+    bus.listeners.remove(first.append)
+    bus.take(Ended(at=3.0))
     assert first == [Released(at=1.0), Ended(at=2.0)]
     assert second == [Ended(at=2.0), Ended(at=3.0)]
 
 
-def test_a_condition_that_holds_is_not_waited_for() -> None:
-    assert asyncio.run(Feed().until(lambda now: True, limit_seconds=0.0)) is True
+async def test_a_condition_that_holds_is_not_waited_for() -> None:
+    assert await EventBus().until(lambda now: True, limit_seconds=0.0) is True
 
 
-def test_the_limit_ends_a_wait() -> None:
-    assert asyncio.run(Feed().until(lambda now: False, limit_seconds=TINY_SECONDS)) is False
-    assert asyncio.run(Feed().until(lambda now: now + LIMIT_SECONDS, limit_seconds=TINY_SECONDS)) is False
+async def test_the_limit_ends_a_wait() -> None:
+    assert await EventBus().until(lambda now: False, limit_seconds=TINY_SECONDS) is False
+    assert await EventBus().until(lambda now: now + LIMIT_SECONDS, limit_seconds=TINY_SECONDS) is False
 
 
-def test_news_are_looked_at_at_once() -> None:
+async def test_news_are_looked_at_at_once() -> None:
     """Only news can change the answer here, so the wait would else last until the limit."""
+    bus, asks = EventBus(), []
 
-    async def body() -> None:
-        feed, asks = Feed(), []
+    def seen(now: float) -> bool:
+        asks.append(now)
+        return bool(bus.activity.streams)
 
-        def seen(now: float) -> bool:
-            asks.append(now)
-            return bool(feed.activity.streams)
-
-        async with asyncio.timeout(LIMIT_SECONDS), asyncio.TaskGroup() as group:
-            waiting = group.create_task(feed.until(seen, limit_seconds=10 * LIMIT_SECONDS))
-            while not asks:
-                await asyncio.sleep(0)
-            feed.take(Released(at=time.monotonic()))
-            while len(asks) < 2:
-                await asyncio.sleep(0)
-            feed.take(Opened(at=time.monotonic(), stream=1, client="c", resource="pods"))
-        assert waiting.result() is True
-        assert len(asks) == 3
-
-    asyncio.run(body())
+    async with asyncio.timeout(LIMIT_SECONDS), asyncio.TaskGroup() as group:
+        waiting = group.create_task(bus.until(seen, limit_seconds=10 * LIMIT_SECONDS))
+        while not asks:
+            await asyncio.sleep(0)
+        bus.take(Released(at=time.monotonic()))
+        while len(asks) < 2:
+            await asyncio.sleep(0)
+        bus.take(Opened(at=time.monotonic(), stream=1, client="c", resource="pods"))
+    assert waiting.result() is True
+    assert len(asks) == 3
 
 
-def test_a_condition_is_asked_again_when_it_said() -> None:
-    async def body() -> None:
-        answers = iter([0.0, TINY_SECONDS])
-        asks = []
+async def test_a_condition_is_asked_again_when_it_said() -> None:
+    answers = iter([0.0, TINY_SECONDS])
+    asks = []
 
-        def third(now: float) -> bool | float:
-            asks.append(now)
-            later = next(answers, None)
-            return True if later is None else now + later
+    def third(now: float) -> bool | float:
+        asks.append(now)
+        later = next(answers, None)
+        return True if later is None else now + later
 
-        assert await Feed().until(third, limit_seconds=LIMIT_SECONDS) is True
-        assert asks[2] - asks[1] >= TINY_SECONDS
-
-    asyncio.run(body())
+    assert await EventBus().until(third, limit_seconds=LIMIT_SECONDS) is True
+    assert asks[2] - asks[1] >= TINY_SECONDS
 
 
 def broke(where: str, why: str = "gone") -> Broke:
     return Broke(at=1.0, where=where, why=why)
 
 
-def test_a_proxy_that_is_gone_ends_every_wait() -> None:
-    async def body() -> None:
-        feed = Feed()
-        async with asyncio.timeout(LIMIT_SECONDS), asyncio.TaskGroup() as group:
-            waiting = group.create_task(feed.until(lambda now: False, limit_seconds=10 * LIMIT_SECONDS))
-            await asyncio.sleep(0)
-            feed.take(broke("proxy", "first"))
-            feed.take(broke("proxy", "second"))
-        assert waiting.result() is False
-        assert (feed.dead, feed.flaws) == ("first", [])
-        assert await feed.until(lambda now: False, limit_seconds=10 * LIMIT_SECONDS) is False
-
-    asyncio.run(body())
+async def test_a_proxy_that_is_gone_ends_every_wait() -> None:
+    bus = EventBus()
+    async with asyncio.timeout(LIMIT_SECONDS), asyncio.TaskGroup() as group:
+        waiting = group.create_task(bus.until(lambda now: False, limit_seconds=10 * LIMIT_SECONDS))
+        await asyncio.sleep(0)
+        bus.take(broke("proxy", "first"))
+        bus.take(broke("proxy", "second"))
+    assert waiting.result() is False
+    assert (bus.dead, bus.flaws) == ("first", [])
+    assert await bus.until(lambda now: False, limit_seconds=10 * LIMIT_SECONDS) is False
 
 
 def test_what_broke_between_trials_or_in_a_watch_outlives_the_trial(tmp_path: Path) -> None:
     """Anything else is in the history of the trial that it spoils, and the next one can begin."""
-    feed = Feed()
-    feed.take(broke("truth", "between"))
+    bus = EventBus()
+    bus.take(broke("truth", "between"))
     header = Header(plan=Plan(scenario="mine", steps=(Rest(seconds=1.0),)), namespace="mine")
-    feed.record = Record(tmp_path / "history.jsonl", header, (), began=0.0)
+    bus.recorder = Recorder(tmp_path / "history.jsonl", header, (), began=0.0)
     for where in ("truth", "watch"):
-        feed.take(broke(where, "within"))
-    history, feed.record = feed.record.finish(), None
-    assert feed.flaws == [broke("truth", "between"), broke("watch", "within")]
-    assert feed.dead == ""
+        bus.take(broke(where, "within"))
+    history, bus.recorder = bus.recorder.finish(), None
+    assert bus.flaws == [broke("truth", "between"), broke("watch", "within")]
+    assert bus.dead == ""
     assert history.entries == (broke("truth", "within"), broke("watch", "within"))
 
 
-def test_idle_is_to_have_done_nothing_for_so_long() -> None:
-    async def body() -> None:
-        feed = Feed()
-        assert await feed.until_idle(TINY_SECONDS, limit_seconds=0.0)
-        feed.activity.touch(time.monotonic())
-        assert await feed.until_idle(TINY_SECONDS, limit_seconds=LIMIT_SECONDS)
-        feed.activity.touch(time.monotonic())
-        assert not await feed.until_idle(LIMIT_SECONDS, limit_seconds=TINY_SECONDS)
-
-    asyncio.run(body())
+async def test_idle_is_to_have_done_nothing_for_so_long() -> None:
+    bus = EventBus()
+    assert await bus.until_idle(TINY_SECONDS, limit_seconds=0.0)
+    bus.activity.touch(time.monotonic())
+    assert await bus.until_idle(TINY_SECONDS, limit_seconds=LIMIT_SECONDS)
+    bus.activity.touch(time.monotonic())
+    assert not await bus.until_idle(LIMIT_SECONDS, limit_seconds=TINY_SECONDS)
 
 
-def test_a_request_without_an_answer_is_not_idle() -> None:
-    async def body() -> None:
-        feed, began = Feed(), time.monotonic() - LIMIT_SECONDS
-        feed.take(asked(began))
-        assert not await feed.until_idle(TINY_SECONDS, limit_seconds=TINY_SECONDS)
-        feed.take(Answered(at=began + 1, request=1, outcome="ok"))
-        assert await feed.until_idle(TINY_SECONDS, limit_seconds=0.0)
-
-    asyncio.run(body())
+async def test_a_request_without_an_answer_is_not_idle() -> None:
+    bus, began = EventBus(), time.monotonic() - LIMIT_SECONDS
+    bus.take(asked(began))
+    assert not await bus.until_idle(TINY_SECONDS, limit_seconds=TINY_SECONDS)
+    bus.take(Answered(at=began + 1, request=1, outcome="ok"))
+    assert await bus.until_idle(TINY_SECONDS, limit_seconds=0.0)

@@ -23,7 +23,7 @@ from staleproof.core.entry import (
 )
 from staleproof.core.history import Header, History, decode
 from staleproof.core.plan import Plan, Rest
-from staleproof.drive.trial.recorder import Record
+from staleproof.drive.trial.recorder import Recorder
 
 HEADER = Header(plan=Plan(scenario="mine", steps=(Rest(seconds=1.0),)), namespace="mine")
 REFERENCE = History(Header(role="reference", plan=HEADER.plan, namespace="earlier"), (Ended(at=1.0),))
@@ -31,8 +31,8 @@ BEGAN = 1000.0
 Placed = Committed | Delivered | Withheld | Asked
 
 
-def record(folder: Path, *references: History, began: float = BEGAN) -> Record:
-    return Record(folder / "trials" / "history.jsonl", HEADER, references, began=began)
+def record(folder: Path, *references: History, began: float = BEGAN) -> Recorder:
+    return Recorder(folder / "trials" / "history.jsonl", HEADER, references, began=began)
 
 
 def recorded(folder: Path, *entries: Entry) -> tuple[Entry, ...]:

@@ -1,6 +1,8 @@
 """etcd and kube-apiserver, always real, from the first provider that works or the one asked for."""
 
-from .plane import CONTROLLER, KUBERNETES_VERSION, RUNNER, ControlPlane, ControlPlaneOptions
+from staleproof.drive.cluster.options import KUBERNETES_VERSION, ControlPlaneOptions
+
+from .plane import CONTROLLER, RUNNER, ControlPlane
 from .progress import Progress, Silent
 from .provider import control_plane
 

@@ -6,14 +6,26 @@ variable that is set is meant: an empty or wrong one is an error, never a reason
 
 import os
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+from staleproof.drive.cluster.options import ControlPlaneOptions
 from staleproof.errors import UsageError
 
-from .local import Binaries
+from .local import Binaries, run_local
+from .plane import ControlPlane
+from .progress import Progress
 
 FOLDER_VARIABLE = "KUBEBUILDER_ASSETS"
 VARIABLES = {"etcd": "TEST_ASSET_ETCD", "kube-apiserver": "TEST_ASSET_KUBE_APISERVER"}
+
+
+async def applies(options: ControlPlaneOptions) -> str | None:
+    return assets_named(os.environ)
+
+
+def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AbstractAsyncContextManager[ControlPlane]:
+    return run_local(find_assets(os.environ, why=why), folder, progress)
 
 
 def assets_named(environment: Mapping[str, str]) -> str | None:
@@ -23,12 +35,9 @@ def assets_named(environment: Mapping[str, str]) -> str | None:
 
 
 def find_assets(environment: Mapping[str, str], *, why: str) -> Binaries:
-    return Binaries(
-        etcd=_program("etcd", environment),
-        kube_apiserver=_program("kube-apiserver", environment),
-        provider="assets",
-        why=why,
-    )
+    """The two programs; UsageError when a variable is missing or does not name one."""
+    etcd, apiserver = _program("etcd", environment), _program("kube-apiserver", environment)
+    return Binaries(etcd=etcd, kube_apiserver=apiserver, provider="assets", why=why)
 
 
 def _program(name: str, environment: Mapping[str, str]) -> Path:

@@ -1,12 +1,11 @@
 """The `build` provider: fixtures/controlplane compiled into the cache.
 
-It decides the command line, what is counted as progress, and that two processes that need the binary at once build it
-once. What an entry of the cache is stands in `cache`, where Go comes from in `toolchain`.
+It decides the command line and what is counted as progress. `cache` says what an entry of the cache is, `toolchain` where Go comes
+from.
 """
 
 import asyncio
 import errno
-import importlib.resources
 import os
 import shutil
 import tempfile
@@ -15,23 +14,19 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import AsyncFileLock, Timeout
-
-import staleproof
-from staleproof.drive.process.process import Command, Process
+from staleproof.drive.cluster.options import KUBERNETES_VERSION, ControlPlaneOptions
+from staleproof.drive.process.process import Command, run_process
 from staleproof.errors import SetupError, UsageError
+from staleproof.shipped import shipped
 
 from . import cache
-from .plane import KUBERNETES_VERSION
-from .progress import Progress
-from .toolchain import find_go
+from .local import run_local
+from .plane import ControlPlane
+from .progress import Progress, working
+from .toolchain import ENVIRONMENT, find_go
 
-SOURCE_PACKAGE = "staleproof.fixtures.controlplane"
 SOURCES = ("go.mod", "go.sum", "main.go")
 VERSION_PACKAGE = "k8s.io/component-base/version"
-POLL_SECONDS = 0.2
-# cgo off: one static binary. GOWORK off: a go.work above the cache folder is none of ours.
-ENVIRONMENT = {"CGO_ENABLED": "0", "GOWORK": "off"}
 STALE = "stale "
 IN_GO_CACHE = "not installed but available in build cache"  # go list's words for what `go build -v` does not name
 FULL_BYTES = 1024 * 1024
@@ -58,8 +53,26 @@ class _Workshop:
         )
 
 
+async def applies(options: ControlPlaneOptions) -> str | None:
+    """Always; the reason says what is wrong with an entry of the cache that was passed over."""
+    entry = cache.entry_folder(cache.cache_root(os.environ), options.version)
+    return f"{await asyncio.to_thread(cache.what_is_wrong, entry) or 'another process just built it'}; nothing else was named"
+
+
+@asynccontextmanager
+async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
+    made = cache.binaries_in(await ensure_built(options.version, progress), provider="build", why=why)
+    async with run_local(made, folder, progress) as plane:
+        yield plane
+
+
 async def ensure_built(version: str, progress: Progress) -> Path:
-    """The folder of the cache that holds the programs, built when it is missing or damaged."""
+    """The folder of the cache that holds the programs, built when it is missing or damaged.
+
+    Raises:
+        UsageError: it is missing, and of a version that we do not build.
+        SetupError: there is no Go to be had, the build fails, or the cache folder cannot be written.
+    """
     root = cache.cache_root(os.environ)
     entry = cache.entry_folder(root, version)
     if await asyncio.to_thread(cache.what_is_wrong, entry) is None:
@@ -69,7 +82,7 @@ async def ensure_built(version: str, progress: Progress) -> Path:
             f"the build provider makes Kubernetes {KUBERNETES_VERSION}, not {version}; "
             "leave the version out, or use assets or an existing cluster."
         )
-    async with _locked(root, entry, progress):
+    async with cache.locked(root, entry, progress, title="control plane"):
         # Asked again: whoever held the lock may have built it.
         if await asyncio.to_thread(cache.what_is_wrong, entry) is not None:
             await _build(root, entry, version, progress)
@@ -77,7 +90,7 @@ async def ensure_built(version: str, progress: Progress) -> Path:
 
 
 def link_flags(version: str) -> str:
-    """`/version` says what is stamped here."""
+    """The linker's flags, with the version that `/version` is to report."""
     major, minor, _ = version.removeprefix("v").split(".", 2)
     stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
     return " ".join(["-s", "-w", *(f"-X {VERSION_PACKAGE}.{name}={value}" for name, value in stamps.items())])
@@ -88,7 +101,7 @@ def says_disk_full(lines: list[str]) -> bool:
 
 
 def explain(account: str, root: Path, *, disk_full: bool) -> str:
-    """What a failed build comes down to, and what to do about it."""
+    """Why a build failed, and what to do about it; `account` is what Go wrote."""
     if disk_full:
         return (
             "the disk is full while building the control plane (a first build needs about 5 GB). Make room, or move what "
@@ -99,25 +112,6 @@ def explain(account: str, root: Path, *, disk_full: bool) -> str:
         "building the control plane failed. Go's own words follow; a first build needs the network or a GOPROXY that has "
         f"the modules.\n{account}"
     )
-
-
-@asynccontextmanager
-async def _locked(root: Path, entry: Path, progress: Progress) -> AsyncIterator[None]:
-    with cache.cache_errors(root):
-        entry.parent.mkdir(parents=True, exist_ok=True)
-        lock = AsyncFileLock(entry.with_name(f"{entry.name}.lock"), run_in_executor=False)
-        try:
-            await lock.acquire(timeout=0)
-        except Timeout:
-            progress.begin("control plane: waiting for another process that builds it", None)
-            try:
-                await lock.acquire(poll_interval=POLL_SECONDS)
-            finally:
-                progress.end()
-    try:
-        yield
-    finally:
-        await lock.release()
 
 
 async def _build(root: Path, entry: Path, version: str, progress: Progress) -> None:
@@ -134,20 +128,14 @@ async def _build(root: Path, entry: Path, version: str, progress: Progress) -> N
 
 
 def copy_sources(target: Path) -> None:
-    """The module as it is shipped; Go must not write beside it."""
+    """Copy the module as it is shipped: Go must not write beside it."""
     target.mkdir()
-    try:
-        shipped = importlib.resources.files(SOURCE_PACKAGE)
-    except ModuleNotFoundError:
-        # The harness folder alone is on the path, as in a checkout that is not installed.
-        shipped = Path(staleproof.__file__).parents[2] / "fixtures" / "controlplane"
     for name in SOURCES:
-        (target / name).write_bytes((shipped / name).read_bytes())
+        (target / name).write_bytes((shipped("fixtures.controlplane") / name).read_bytes())
 
 
 async def _stale_packages(workshop: _Workshop, root: Path) -> int:
-    """How many packages `go build -v` will name: those that Go's own cache does not have. Fetches modules on the way."""
-    workshop.progress.begin("control plane: resolving Go modules", None)
+    """How many packages `go build -v` will name: those that Go's own cache does not have. This fetches the modules, too."""
     condition = f'and .Stale (ne .StaleReason "{IN_GO_CACHE}")'
     template = f"{{{{if {condition}}}}}{STALE}{{{{.ImportPath}}}}{{{{end}}}}"
     found: list[str] = []
@@ -156,10 +144,8 @@ async def _stale_packages(workshop: _Workshop, root: Path) -> int:
         found.extend(line for line in lines if line.startswith(STALE))
         workshop.progress.advance(len(lines))
 
-    try:
+    with working(workshop.progress, "control plane: resolving Go modules"):
         await _run(workshop.command("list", "-deps", "-f", template, "."), root, seen)
-    finally:
-        workshop.progress.end()
     return len(found)
 
 
@@ -193,8 +179,7 @@ async def _run(command: Command, root: Path, seen: Callable[[list[str]], None]) 
     """Run to the end and hand on the lines it writes as they come; SetupError when it fails."""
     with cache.cache_errors(root):
         command.log.write_bytes(b"")
-    process = await Process.start(command)
-    try:
+    async with run_process(command) as process:
         with command.log.open(encoding="utf-8", errors="replace") as log:
             half, running = "", True
             while running:
@@ -203,14 +188,12 @@ async def _run(command: Command, root: Path, seen: Callable[[list[str]], None]) 
                 if lines:
                     seen(lines)
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(process.wait(), POLL_SECONDS)
-    finally:
-        await process.stop()
+                    await asyncio.wait_for(process.wait(), cache.POLL_SECONDS)
     if process.exit_code != 0:
         full = says_disk_full(process.last_lines(200)) or _no_room(root)
         raise SetupError(explain(process.account(), root, disk_full=full))
 
 
 def _no_room(root: Path) -> bool:
-    """On a full disk Go may be unable to write even its complaint."""
+    """Whether a disk is full: then Go may be unable to write even its complaint."""
     return any(shutil.disk_usage(folder).free < FULL_BYTES for folder in (root, Path(tempfile.gettempdir())))

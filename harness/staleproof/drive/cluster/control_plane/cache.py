@@ -1,32 +1,50 @@
 """The `cache` provider: the programs staleproof built before, under the user's cache folder.
 
-It decides where they lie, what a whole entry is (one binary, a name for each program, a digest that fits) and how an
-entry comes in: complete, by one rename. It does not decide how a binary is made.
+It decides where they lie, what a whole entry is (one binary, a name for each program, a digest that fits), how an entry comes in
+(complete, by one rename) and that processes which need one at the same time build it once. It does not decide how a binary is made.
 """
 
+import asyncio
 import functools
 import hashlib
 import os
 import platform
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import platformdirs
+from filelock import AsyncFileLock, Timeout
 
+from staleproof.drive.cluster.options import ControlPlaneOptions
 from staleproof.errors import SetupError
 
-from .local import Binaries
+from .local import Binaries, run_local
+from .plane import ControlPlane
+from .progress import Progress, working
 
 CACHE_VARIABLE = "STALEPROOF_CACHE_DIR"
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager")
 BINARY = "controlplane"
 DIGEST = "digest"
+POLL_SECONDS = 0.2
+
+
+async def applies(options: ControlPlaneOptions) -> str | None:
+    entry = entry_folder(cache_root(os.environ), options.version)
+    return None if await asyncio.to_thread(what_is_wrong, entry) else f"{entry} holds it"
+
+
+@asynccontextmanager
+async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
+    found = await asyncio.to_thread(find_cached, cache_root(os.environ), options.version, why=why)
+    async with run_local(found, folder, progress) as plane:
+        yield plane
 
 
 def cache_root(environment: Mapping[str, str]) -> Path:
-    """STALEPROOF_CACHE_DIR; unset or empty means the user's cache folder for staleproof."""
+    """STALEPROOF_CACHE_DIR; if it is unset or empty, the user's cache folder for staleproof."""
     chosen = environment.get(CACHE_VARIABLE, "")
     return Path(chosen).resolve() if chosen else platformdirs.user_cache_path("staleproof")
 
@@ -36,7 +54,7 @@ def entry_folder(root: Path, version: str) -> Path:
 
 
 def what_is_wrong(entry: Path) -> str | None:
-    """None when the entry may be used; else one line: it is missing, or in which way it is damaged."""
+    """None when the entry may be used; else one line that says that it is missing, or how it is damaged."""
     if not entry.is_dir():
         return f"{entry} does not exist"
     try:
@@ -65,10 +83,27 @@ def binaries_in(entry: Path, *, provider: str, why: str) -> Binaries:
     return Binaries(etcd=entry / "etcd", kube_apiserver=entry / "kube-apiserver", provider=provider, why=why)
 
 
+@asynccontextmanager
+async def locked(root: Path, entry: Path, progress: Progress, *, title: str) -> AsyncIterator[None]:
+    """Hold the lock of an entry. Whoever had to wait for it may find the entry built."""
+    with cache_errors(root):
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        lock = AsyncFileLock(entry.with_name(f"{entry.name}.lock"), run_in_executor=False)
+        try:
+            await lock.acquire(timeout=0)
+        except Timeout:
+            with working(progress, f"{title}: waiting for another process that builds it"):
+                await lock.acquire(poll_interval=POLL_SECONDS)
+    try:
+        yield
+    finally:
+        await lock.release()
+
+
 @contextmanager
 def workspace(root: Path, entry: Path) -> Iterator[Path]:
-    """A scratch folder near the entry, so that a rename can bring its content in; gone afterwards. For the one who
-    holds the entry's lock: what an earlier one left behind, killed in the middle, goes first."""
+    """A scratch folder near the entry, so that a rename can bring its content in; gone afterwards. Only for the holder of the
+    entry's lock: whatever an earlier holder left behind when it was killed is removed first."""
     scratch = root / f".work-{entry.name}"
     with cache_errors(root):
         if scratch.exists():
@@ -81,7 +116,7 @@ def workspace(root: Path, entry: Path) -> Iterator[Path]:
 
 
 def bring_in(made: Path, entry: Path) -> None:
-    """Give the folder `made`, which holds a BINARY, its names and digest, and make it the entry in one step."""
+    """Complete the folder `made`, which holds a BINARY, with names and digest, and make it the entry in one step."""
     for name in PROGRAMS:
         (made / name).symlink_to(BINARY)
     (made / DIGEST).write_text(_digest(made / BINARY) + "\n")
@@ -94,7 +129,7 @@ def bring_in(made: Path, entry: Path) -> None:
 
 @contextmanager
 def cache_errors(root: Path) -> Iterator[None]:
-    """Rename what the file system says about the cache folder."""
+    """Turn errors of the file system about the cache folder into SetupErrors."""
     try:
         yield
     except OSError as err:
@@ -111,6 +146,6 @@ def _digest(path: Path) -> str:
 
 @functools.lru_cache(maxsize=8)
 def _digest_of_state(path: Path, _inode: int, _size: int, _changed: int) -> str:
-    """Read once a process as long as the file stays the same: it is over a hundred megabytes."""
+    """Read the file once in a process as long as it stays the same: it has over a hundred megabytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

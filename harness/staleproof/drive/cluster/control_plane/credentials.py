@@ -1,6 +1,7 @@
 """Who is who in a control plane of our own: one CA, one serving certificate, one token a user, made for one run.
 
-It decides names, uses and lifetimes. The CA's private key is never written: nothing more can be signed with it.
+It decides names, uses and lifetimes. The CA's private key is never written, so nothing more can be signed with it. The certificates
+hold under the strictest verifiers that clients have (VERIFY_X509_STRICT, Python's default from 3.13 on, and the rules of the web).
 """
 
 import datetime
@@ -16,10 +17,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from .plane import write_private
+from staleproof.drive.process.private import write_private
 
 LIFETIME = datetime.timedelta(days=365)
 CLOCK_SKEW = datetime.timedelta(days=1)
+_AUTHORITY = "staleproof control plane CA"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +37,16 @@ class Credentials:
 
 
 def make_credentials(folder: Path, users: Sequence[str]) -> Credentials:
-    authority_key = ec.generate_private_key(ec.SECP256R1())
-    serving_key = ec.generate_private_key(ec.SECP256R1())
-    authority = _authority(authority_key)
-    serving = _serving(serving_key.public_key(), authority, authority_key)
+    """Make them and write the files into the folder, private keys and tokens for their owner alone."""
+    authority_key, serving_key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    authority = _builder(_AUTHORITY, authority_key, authority_key, is_ca=True).sign(authority_key, hashes.SHA256())
+    addresses = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
+    serving = (
+        _builder("kube-apiserver", serving_key, authority_key, is_ca=False)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(addresses), critical=False)
+        .sign(authority_key, hashes.SHA256())
+    )
     made = Credentials(
         ca_file=folder / "ca.crt",
         certificate_file=folder / "apiserver.crt",
@@ -56,57 +64,15 @@ def make_credentials(folder: Path, users: Sequence[str]) -> Credentials:
     return made
 
 
-def _authority(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
-    name = _name("staleproof control plane CA")
-    identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
-    # RFC 5280 wants keyUsage and a subject key identifier in a CA; VERIFY_X509_STRICT (Python's default from 3.13 on)
-    # refuses one without.
-    return (
-        _builder(name, name, key.public_key())
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_key_usage(sign=False), critical=True)
-        .add_extension(identifier, critical=False)
-        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(identifier), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-
-
-def _serving(
-    key: ec.EllipticCurvePublicKey, authority: x509.Certificate, authority_key: ec.EllipticCurvePrivateKey
-) -> x509.Certificate:
-    addresses = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
-    identifier = authority.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
-    return (
-        _builder(_name("kube-apiserver"), authority.subject, key)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_key_usage(sign=True), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.SubjectAlternativeName(addresses), critical=False)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
-        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(identifier), critical=False)
-        .sign(authority_key, hashes.SHA256())
-    )
-
-
-def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+def _builder(
+    name: str, key: ec.EllipticCurvePrivateKey, issuer: ec.EllipticCurvePrivateKey, *, is_ca: bool
+) -> x509.CertificateBuilder:
+    """What RFC 5280 wants in a CA and in what it issues: key usage and key identifiers, which strict verifiers insist on."""
     now = datetime.datetime.now(datetime.UTC)
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key)
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - CLOCK_SKEW)
-        .not_valid_after(now + LIFETIME)
-    )
-
-
-def _key_usage(*, sign: bool) -> x509.KeyUsage:
-    """A serving certificate signs handshakes, a CA signs certificates and revocation lists."""
-    return x509.KeyUsage(
-        digital_signature=sign,
-        key_cert_sign=not sign,
-        crl_sign=not sign,
+    usage = x509.KeyUsage(
+        digital_signature=not is_ca,
+        key_cert_sign=is_ca,
+        crl_sign=is_ca,
         content_commitment=False,
         key_encipherment=False,
         data_encipherment=False,
@@ -114,12 +80,25 @@ def _key_usage(*, sign: bool) -> x509.KeyUsage:
         encipher_only=False,
         decipher_only=False,
     )
+    return (
+        x509.CertificateBuilder()
+        .subject_name(_named(name))
+        .issuer_name(_named(_AUTHORITY))
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - CLOCK_SKEW)
+        .not_valid_after(now + LIFETIME)
+        .add_extension(x509.BasicConstraints(ca=is_ca, path_length=0 if is_ca else None), critical=True)
+        .add_extension(usage, critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer.public_key()), critical=False)
+    )
 
 
-def _name(text: str) -> x509.Name:
+def _named(text: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
 
 
 def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
-    # kube-apiserver also reads the public half of the service account key from it, which it cannot do from PKCS #8.
+    # kube-apiserver also reads the public half of the service account key from this file, which it cannot do from PKCS #8.
     return key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption())

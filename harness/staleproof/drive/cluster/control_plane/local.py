@@ -1,28 +1,29 @@
-"""etcd and kube-apiserver as processes of this machine, on loopback, for one run.
+"""etcd and kube-apiserver on loopback, for one run.
 
-It decides their flags, what "ready" means, when a start is tried again (a port taken meanwhile) and the order of the
-stop. It does not decide where the programs come from.
+It decides their flags, what "ready" means, when a start is tried again (a port was taken meanwhile) and the order of the stop. It
+does not decide where the programs come from, nor whether they run as processes or in containers.
 """
 
 import secrets
-import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 import aiohttp
 
+from staleproof.drive.cluster.access import Access
+from staleproof.drive.process.address import free_port
 from staleproof.drive.process.private import large_root, private_folder
 from staleproof.drive.process.process import Command, Process
+from staleproof.drive.process.program import Program
 from staleproof.errors import HarnessBug, SetupError
 
 from .credentials import Credentials, make_credentials
 from .plane import RUNNER, USERS, ControlPlane
-from .progress import Progress
+from .progress import Progress, working
 
 TRIES = 5
 READY_LIMIT_SECONDS = 60.0
@@ -44,48 +45,56 @@ class Binaries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """A program that listens on a port of our choice."""
+    """A program that listens on a port of our choice, which reads some files and writes below some folders."""
 
     command: Callable[[int], Command]
     ready: Callable[[int], Awaitable[bool]]
     grace_seconds: float
+    reads: tuple[Path, ...] = ()
+    writes: tuple[Path, ...] = ()
 
 
-def free_port() -> int:
-    """Free now; somebody may take it before we do, which is why `_start` tries again."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+Launch = Callable[[Server, int], Awaitable[Program]]
+"""Start a server on a port."""
+
+
+def launch_process(server: Server, port: int) -> Awaitable[Process]:
+    """Start a server as a process of this machine."""
+    return Process.start(server.command(port))
 
 
 @asynccontextmanager
 async def run_local(
-    binaries: Binaries, folder: Path, progress: Progress, *, ports: Callable[[], int] = free_port
+    binaries: Binaries,
+    folder: Path,
+    progress: Progress,
+    *,
+    launch: Launch = launch_process,
+    ports: Callable[[], int] = free_port,
 ) -> AsyncIterator[ControlPlane]:
+    """A control plane that is ready, stopped in order when the block is left. Its logs stay in `folder`."""
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
         # Keys, tokens and data go when the run ends; the logs in `folder` stay.
         private = stack.enter_context(private_folder("control-plane"))
-        data = stack.enter_context(private_folder("etcd", root=large_root()))
+        data = stack.enter_context(private_folder("etcd", root=large_root())) / "etcd"
         credentials = make_credentials(private, USERS)
-        session = await stack.enter_async_context(connected(credentials))
-        progress.begin("control plane: starting etcd and kube-apiserver", 2)
-        try:
+        session = await stack.enter_async_context(_connected(credentials))
+        with working(progress, "control plane: starting etcd and kube-apiserver", 2):
             # The stack is left in reverse: kube-apiserver first, and its etcd is there until it has gone.
-            etcd_port = await _start(stack, etcd_server(binaries.etcd, data / "etcd", folder, session), ports)
+            etcd = _etcd(binaries.etcd, data, folder, session)
+            _, etcd_port = await on_a_free_port(stack, etcd, launch, ports=ports)
             progress.advance(1)
-            apiserver = apiserver_server(binaries.kube_apiserver, credentials, etcd_port, folder, session)
-            port = await _start(stack, apiserver, ports)
+            apiserver = _apiserver(binaries.kube_apiserver, credentials, etcd_port, folder, session)
+            _, port = await on_a_free_port(stack, apiserver, launch, ports=ports)
             progress.advance(2)
-        finally:
-            progress.end()
         server = f"https://127.0.0.1:{port}"
+        access = Access(server=server, ca_file=credentials.ca_file, token=credentials.tokens[RUNNER])
         yield ControlPlane(
             server=server,
             ca_file=credentials.ca_file,
-            version=await version_of(session, server, credentials),
+            version=await access.version(),
             provider=binaries.provider,
             why=binaries.why,
             tokens=credentials.tokens,
@@ -95,43 +104,29 @@ async def run_local(
 
 
 def port_taken(lines: list[str]) -> bool:
-    """What the log of a program says that could not listen."""
+    """Whether a program says in its log that it could not listen."""
     return any("address already in use" in line for line in lines)
 
 
-class Started(Protocol):
-    """A program that runs, or a container."""
-
-    @property
-    def running(self) -> bool: ...
-    def last_lines(self) -> list[str]: ...
-    async def ready(self, probe: Callable[[], Awaitable[bool]], *, limit_seconds: float) -> None: ...
-    async def stop(self, *, grace_seconds: float) -> int: ...
-
-
 async def on_a_free_port(
-    stack: AsyncExitStack, server: Server, start: Callable[[int], Awaitable[Started]], *, ports: Callable[[], int] = free_port
-) -> int:
-    """Start it, wait until it is ready, and return its port. One that somebody took meanwhile is tried again with another."""
+    stack: AsyncExitStack, server: Server, launch: Launch, *, ports: Callable[[], int] = free_port
+) -> tuple[Program, int]:
+    """Start a server and wait until it is ready; the program and its port. If the port was taken meanwhile, try another."""
     for attempt in range(1, TRIES + 1):
         port = ports()
-        started = await start(port)
-        stack.push_async_callback(started.stop, grace_seconds=server.grace_seconds)
+        program = await launch(server, port)
+        stack.push_async_callback(program.stop, grace_seconds=server.grace_seconds)
         try:
-            await started.ready(partial(server.ready, port), limit_seconds=READY_LIMIT_SECONDS)
+            await program.ready(partial(server.ready, port), limit_seconds=READY_LIMIT_SECONDS)
         except SetupError:
-            if started.running or not port_taken(started.last_lines()) or attempt == TRIES:
+            if program.running or not port_taken(program.last_lines()) or attempt == TRIES:
                 raise
         else:
-            return port
+            return program, port
     raise HarnessBug("the last attempt to start a server neither returned nor raised")
 
 
-async def _start(stack: AsyncExitStack, server: Server, ports: Callable[[], int]) -> int:
-    return await on_a_free_port(stack, server, lambda port: Process.start(server.command(port)), ports=ports)
-
-
-def etcd_server(program: Path, data: Path, logs: Path, session: aiohttp.ClientSession) -> Server:
+def _etcd(program: Path, data: Path, logs: Path, session: aiohttp.ClientSession) -> Server:
     name = f"staleproof-{secrets.token_hex(8)}"
 
     def command(port: int) -> Command:
@@ -158,10 +153,10 @@ def etcd_server(program: Path, data: Path, logs: Path, session: aiohttp.ClientSe
         except (aiohttp.ClientError, OSError, ValueError):
             return False
 
-    return Server(command=command, ready=ready, grace_seconds=ETCD_GRACE_SECONDS)
+    return Server(command=command, ready=ready, grace_seconds=ETCD_GRACE_SECONDS, writes=(data,))
 
 
-def apiserver_server(program: Path, credentials: Credentials, etcd_port: int, logs: Path, session: aiohttp.ClientSession) -> Server:
+def _apiserver(program: Path, credentials: Credentials, etcd_port: int, logs: Path, session: aiohttp.ClientSession) -> Server:
     def command(port: int) -> Command:
         argv = (
             str(program),
@@ -192,33 +187,20 @@ def apiserver_server(program: Path, credentials: Credentials, etcd_port: int, lo
     async def ready(port: int) -> bool:
         """Verified with the CA of this run, so that no other kube-apiserver can answer for ours."""
         try:
-            async with session.get(f"https://127.0.0.1:{port}/readyz", headers=_bearer(credentials)) as answer:
+            async with session.get(f"https://127.0.0.1:{port}/readyz", headers=bearer) as answer:
                 return answer.status == 200
         except (aiohttp.ClientError, OSError):
             return False
 
-    return Server(command=command, ready=ready, grace_seconds=APISERVER_GRACE_SECONDS)
+    bearer = {"Authorization": f"Bearer {credentials.tokens[RUNNER]}"}
+    reads = (credentials.certificate_file, credentials.key_file, credentials.service_account_key_file, credentials.tokens_file)
+    return Server(command=command, ready=ready, grace_seconds=APISERVER_GRACE_SECONDS, reads=reads)
 
 
 @asynccontextmanager
-async def connected(credentials: Credentials) -> AsyncIterator[aiohttp.ClientSession]:
+async def _connected(credentials: Credentials) -> AsyncIterator[aiohttp.ClientSession]:
     verify = ssl.create_default_context(cafile=str(credentials.ca_file))
     verify.verify_flags |= ssl.VERIFY_X509_STRICT
-    async with aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(ssl=verify, force_close=True),
-        timeout=REQUEST_LIMIT,
-    ) as session:
+    connector = aiohttp.TCPConnector(ssl=verify, force_close=True)
+    async with aiohttp.ClientSession(connector=connector, timeout=REQUEST_LIMIT) as session:
         yield session
-
-
-def _bearer(credentials: Credentials) -> dict[str, str]:
-    return {"Authorization": f"Bearer {credentials.tokens[RUNNER]}"}
-
-
-async def version_of(session: aiohttp.ClientSession, server: str, credentials: Credentials) -> str:
-    try:
-        async with session.get(f"{server}/version", headers=_bearer(credentials)) as answer:
-            answer.raise_for_status()
-            return str((await answer.json())["gitVersion"])
-    except (aiohttp.ClientError, OSError, ValueError, KeyError) as err:
-        raise SetupError(f"kube-apiserver is ready, but {server}/version gave no gitVersion ({err!r}); see apiserver.log.") from err

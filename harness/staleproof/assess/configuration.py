@@ -1,0 +1,42 @@
+"""From the user's settings to what a run needs."""
+
+from collections.abc import Sequence
+
+from staleproof.assess.session import SessionOptions
+from staleproof.core.plan import Manifest, Subject
+from staleproof.drive.cluster.control_plane import ControlPlaneOptions
+from staleproof.settings import Settings
+
+
+def subject_of(settings: Settings) -> Subject:
+    """The controller that the settings name; it has neither command nor image when they leave that to a plan."""
+    return Subject(
+        command=settings.controller_cmd,
+        image=settings.controller_image,
+        arguments=settings.controller_args,
+        env=dict(settings.controller_env),
+    )
+
+
+def control_plane_options(settings: Settings) -> ControlPlaneOptions:
+    """Where the control plane comes from."""
+    return ControlPlaneOptions(
+        provider=settings.kube_provider,
+        kubeconfig=settings.kubeconfig,
+        allow_remote=settings.allow_remote_cluster,
+        image=settings.kube_image,
+    )
+
+
+def session_options(settings: Settings, subject: Subject, manifests: Sequence[Manifest]) -> SessionOptions:
+    """Everything that a run needs."""
+    return SessionOptions(
+        subject=subject,
+        manifests=tuple(manifests),
+        control_plane=control_plane_options(settings),
+        root=settings.dir,
+        start_seconds=settings.controller_start_seconds,
+        release_leases=settings.release_leases,
+        metrics=settings.controller_metrics,
+        companions=settings.companions,
+    )

@@ -1,0 +1,20 @@
+"""What may be asked of a control plane. Cheap to import: the pytest plugin takes names and defaults from here."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+KUBERNETES_VERSION = "v1.36.3"  # what fixtures/controlplane/go.mod builds
+
+ProviderName = Literal["auto", "existing", "assets", "cache", "container", "build"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlPlaneOptions:
+    """What the user asked for. An empty `image` means the container provider's default."""
+
+    provider: ProviderName = "auto"
+    kubeconfig: Path | None = None
+    allow_remote: bool = False
+    version: str = KUBERNETES_VERSION
+    image: str = ""

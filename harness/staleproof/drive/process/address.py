@@ -1,0 +1,74 @@
+"""Addresses of this machine: whether a URL leads to it, which port is free, and whether we may listen somewhere."""
+
+import errno
+import ipaddress
+import socket
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from staleproof.errors import SetupError, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where something listens; port 0 takes a free one."""
+
+    host: str
+    port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can connect."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a URL leads to this machine. Names are not resolved: what they mean may change after the check."""
+    host = urlsplit(url).hostname or ""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+    return address.is_loopback or address.is_unspecified  # k3d writes 0.0.0.0, which connects to this machine
+
+
+def free_port() -> int:
+    """A port that is free now. Somebody may take it before we do, so whoever uses it must be ready to try again."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def parse_address(text: str, option: str) -> Address:
+    """HOST:PORT, with an IPv6 address in brackets. UsageError when the text is something else."""
+    host, colon, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") if host.startswith("[") else host
+    if not colon or not host or not (port.isascii() and port.isdigit()) or int(port) > 65535 or (":" in host and "[" not in text):
+        raise UsageError(f"{option}: expected HOST:PORT, for example 127.0.0.1:0 or [::1]:8443, found {text!r}")
+    return Address(host, int(port))
+
+
+def require_free(wanted: Address, option: str) -> None:
+    """Check now that we can listen there: the program that is to listen would notice later and say so less clearly.
+
+    Raises:
+        UsageError: this machine has no such address, or we may not listen there.
+        SetupError: another program listens there.
+    """
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(wanted.host, wanted.port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(where)
+            probe.listen()
+    except OSError as err:
+        problem = f"{option}: cannot listen on {wanted.host}:{wanted.port}"
+        if err.errno == errno.EADDRINUSE:
+            raise SetupError(f"{problem}: another program does; end it, or take another port (0 takes a free one)") from err
+        raise UsageError(f"{problem}: {err.strerror}; name an address of this machine") from err

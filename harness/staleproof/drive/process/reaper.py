@@ -1,0 +1,63 @@
+"""What dead runs leave on this machine: how it is recognised, and the removal of their containers (`private` removes folders).
+
+A run is known by its place, its process id and when that process was born. Without /proc no birth is known, and nothing is ever
+taken for dead.
+
+When the harness is killed with SIGKILL, testcontainers' Ryuk removes its containers within seconds. Without Ryuk
+(TESTCONTAINERS_RYUK_DISABLED=true) they run on until the next run on the same machine (same host name and PID namespace) starts a
+container and removes those of dead runs. Nobody sweeps up after a machine, or a CI container, that never comes back:
+`docker ps --filter label=staleproof.run` shows what is left.
+"""
+
+import os
+import platform
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from docker import DockerClient  # type: ignore[import-untyped]
+
+RUN_LABEL = "staleproof.run"
+
+
+def run_label(place: str, pid: int, birth: str) -> str:
+    """What names a run."""
+    return f"{place}/{pid}/{birth}"
+
+
+def this_run() -> str:
+    """The label of the run that this process is."""
+    return run_label(here(), os.getpid(), born(os.getpid()))
+
+
+def is_orphan(label: str, here: str, born: Callable[[int], str]) -> bool:
+    """Whether the run that a label names is dead, as far as `here` can tell; `born` answers "" for a process that is gone."""
+    place, _, rest = label.partition("/")
+    pid, _, birth = rest.partition("/")
+    return place == here and pid.isdigit() and born(int(pid)) != birth
+
+
+def here() -> str:
+    """The place where a process id means the same process: the host and, in containers, their PID namespace."""
+    with suppress(OSError):
+        return f"{platform.node()} {os.readlink('/proc/self/ns/pid')}"
+    return platform.node()
+
+
+def born(pid: int) -> str:
+    """When a process started, in the kernel's ticks: process ids are used again."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    return ""
+
+
+def reap_containers(client: "DockerClient") -> None:
+    """Remove the containers of dead runs."""
+    from docker.errors import APIError  # type: ignore[import-untyped]  # imported only where containers are used
+
+    for found in client.containers.list(all=True, filters={"label": RUN_LABEL}, ignore_removed=True):
+        if is_orphan(found.labels[RUN_LABEL], here(), born):
+            with suppress(APIError):  # another run removes it at the same time
+                found.remove(force=True, v=True)

@@ -1,0 +1,248 @@
+"""What the user asks for: each option is declared once, for pytest and for the staleproof command, and parsed into a typed setting.
+
+Cheap to import: every pytest run in an environment that has staleproof imports it.
+"""
+
+import math
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_type_hints
+
+from staleproof.draw.profile import PROFILES, STANDARD
+from staleproof.drive.cluster.options import ProviderName
+from staleproof.errors import UsageError
+
+ARTEFACTS = Path(".staleproof")
+_PROVIDERS = get_args(ProviderName)
+_UNPREFIXED = ("controller_", "conformance_", "implementation_")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The texts that an option was given. `called` is what the user knows it by; `origin` is `command line` or `environment`."""
+
+    texts: tuple[str, ...]
+    called: str
+    origin: str = "command line"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """How a setting is given.
+
+    Attributes:
+        parse: makes a value of a text, or raises ValueError with what it expected.
+        many: it may be given several times; its value is a tuple.
+        choices: the texts that are allowed; empty allows all.
+        name: the setting's.
+        default: what stands for an option that is not given, as people write it; empty when there is nothing to show.
+    """
+
+    help: str
+    parse: Callable[[str], Any] = str
+    many: bool = False
+    choices: tuple[str, ...] = ()
+    name: str = ""
+    default: str = ""
+
+    @property
+    def flag(self) -> str:
+        """What pytest calls it."""
+        return f"--{'' if self.name.startswith(_UNPREFIXED) else 'staleproof-'}{self.name.replace('_', '-')}"
+
+    @property
+    def variable(self) -> str:
+        return f"STALEPROOF_{self.name.upper()}"
+
+    def value(self, text: str, called: str) -> object:
+        """The value of a text; UsageError when it is not what was expected."""
+        try:
+            if self.choices and text not in self.choices:
+                raise ValueError(f"one of {', '.join(filter(None, self.choices))}")
+            return self.parse(text)
+        except ValueError as err:
+            raise UsageError(f"{called}: expected {err}, found {text!r}") from err
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as err:
+        raise ValueError(f"words as a shell would split them ({err})") from err
+
+
+def _command(text: str) -> tuple[str, ...]:
+    words = _words(text)
+    if text and not words:
+        raise ValueError("a command")
+    return words
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise ValueError("NAME=VALUE")
+    return name, value
+
+
+def _seconds(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 < found < math.inf:  # as a NaN is not
+        raise ValueError("a positive number of seconds")
+    return found
+
+
+def _count(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise ValueError("a whole number, 0 or more")
+    return int(text)
+
+
+def _path(text: str) -> Path:
+    if not text or "\0" in text:
+        raise ValueError("a path")
+    return Path(text)
+
+
+def _path_or_none(text: str) -> Path | None:
+    return Path(text) if text else None
+
+
+def _yes(text: str) -> bool:
+    return text in ("yes", "true", "1")
+
+
+def _metrics_url(text: str) -> str:
+    from staleproof.drive.subject.metrics import EXPECTED, is_url  # imported only when the option is given
+
+    if not is_url(text):
+        raise ValueError(EXPECTED)
+    return text
+
+
+def _companions(text: str) -> tuple[str, ...]:
+    from staleproof.core.companion import CompanionError, companion_names  # as above
+
+    try:
+        return companion_names(text)
+    except CompanionError as err:
+        raise ValueError(f"names of companions, with commas ({err})") from err
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The value of every option."""
+
+    controller_cmd: Annotated[
+        tuple[str, ...],
+        Option("the controller as a command, split as a shell would; {kubeconfig} is replaced, KUBECONFIG is set", _command),
+    ] = ()
+    controller_image: Annotated[str, Option("the controller as an image, on the engine's host network, with a kubeconfig")] = ""
+    controller_args: Annotated[
+        tuple[str, ...], Option("added to the command, or replacing the image's arguments; split as a shell would", _words)
+    ] = ()
+    controller_env: Annotated[
+        tuple[tuple[str, str], ...], Option("NAME=VALUE for the controller; may be repeated", _pair, many=True)
+    ] = ()
+    controller_start_seconds: Annotated[float, Option("how long the controller may take to open its first watch", _seconds)] = 30.0
+    controller_metrics: Annotated[
+        str,
+        Option(
+            "URL of the controller's metrics, e.g. http://127.0.0.1:{metrics_port}/metrics; {metrics_port} is a free port, here "
+            "and in its command, arguments and variables",
+            _metrics_url,
+        ),
+    ] = ""
+    crds: Annotated[
+        tuple[Path, ...], Option("CustomResourceDefinitions to apply first: a file or a folder; may be repeated", _path, many=True)
+    ] = ()
+    samples: Annotated[
+        tuple[Path, ...], Option("primaries: a file or a folder of manifests; may be repeated", _path, many=True)
+    ] = ()
+    kube_provider: Annotated[ProviderName, Option(f"control plane from: {', '.join(_PROVIDERS)}", choices=_PROVIDERS)] = "auto"
+    kubeconfig: Annotated[
+        Path | None,
+        Option("a cluster of your own, for the provider existing; empty: a control plane of staleproof's", _path_or_none),
+    ] = None
+    allow_remote_cluster: Annotated[
+        bool,
+        Option(
+            "yes: the cluster of --staleproof-kubeconfig may be on another machine",
+            _yes,
+            choices=("", "yes", "no", "true", "false", "1", "0"),
+        ),
+    ] = False
+    kube_image: Annotated[str, Option("image of the provider container; empty means one made from the cached control plane")] = ""
+    companions: Annotated[
+        tuple[str, ...],
+        Option(
+            "real controllers beside the one under test, with commas: kube-controller-manager's by name, e.g. garbage-collector; "
+            "scheduler; kwok (three Nodes, Pods that run, Jobs that finish)",
+            _companions,
+        ),
+    ] = ()
+    profile: Annotated[str, Option(f"how thorough to be: {', '.join(PROFILES)}", choices=tuple(PROFILES))] = STANDARD.name
+    max_examples: Annotated[
+        int, Option("plans drawn by Hypothesis for each scenario and sample, after the canonical ones", _count)
+    ] = 10
+    inconclusive: Annotated[
+        Literal["", "ok", "fail"],
+        Option(
+            "when nothing failed but something is inconclusive: ok exits 0, fail exits 1; empty: exit 10",
+            choices=("", "ok", "fail"),
+        ),
+    ] = ""
+    release_leases: Annotated[
+        bool,
+        Option(
+            "yes: before the controller is started again, leases that its dead life held are released; no: they run out",
+            _yes,
+            choices=("yes", "no"),
+        ),
+    ] = True
+    replay: Annotated[str, Option("run only this plan again: the id of a finding, a plan.json or the folder of a trial")] = ""
+    dir: Annotated[Path, Option("artefact folder", _path)] = ARTEFACTS
+    conformance_report: Annotated[
+        Path | None, Option("write conformance.yaml to this path too; empty: only into the run folder", _path_or_none)
+    ] = None
+    implementation_organization: Annotated[str, Option("who makes the controller, for the conformance report")] = ""
+    implementation_project: Annotated[str, Option("its name there")] = ""
+    implementation_url: Annotated[str, Option("where it is found")] = ""
+    implementation_version: Annotated[str, Option("a tag or release, never a branch")] = ""
+    implementation_contact: Annotated[tuple[str, ...], Option("whom to ask; may be repeated", many=True)] = ()
+
+
+def _shown(default: object) -> str:
+    if default is True:
+        return "yes"
+    return f"{default:g}" if isinstance(default, float) else str(default or "")
+
+
+def _options() -> Iterator[Option]:
+    hints = get_type_hints(Settings, include_extras=True)
+    for each in fields(Settings):
+        (option,) = hints[each.name].__metadata__
+        yield replace(option, name=each.name, default=_shown(each.default))
+
+
+OPTIONS = tuple(_options())
+
+
+def parse(given: Mapping[str, Given]) -> Settings:
+    """The settings that follow from what was given, by name, and from the defaults. UsageError when a text is not what its option
+    expects, or two options contradict each other."""
+    values: dict[str, Any] = {}
+    for option in OPTIONS:
+        if option.name in given:
+            found = given[option.name]
+            parsed = tuple(option.value(text, found.called) for text in found.texts)
+            values[option.name] = parsed if option.many else parsed[0]
+    settings = Settings(**values)
+    if settings.controller_cmd and settings.controller_image:
+        raise UsageError("--controller-cmd and --controller-image were both given; name one controller")
+    return settings

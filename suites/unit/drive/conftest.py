@@ -1,0 +1,24 @@
+"""Metrics that are really served, by the fixture controllers' own endpoint."""
+
+import pytest
+
+# mypy does not follow the mapping of folders.
+from staleproof.fixtures.controllers.machinery.metrics import Metrics as Served  # type: ignore[import-not-found]  # noqa: TID251
+from staleproof.fixtures.controllers.machinery.object import PODS, WIDGETS  # type: ignore[import-not-found]  # noqa: TID251
+
+from staleproof.drive.process.address import free_port
+from staleproof.drive.subject.metrics import Endpoint
+
+
+@pytest.fixture
+def served() -> Served:
+    metrics = Served("widget", lambda: [(WIDGETS, 12)])
+    metrics.skipped(PODS)
+    return metrics
+
+
+@pytest.fixture
+def source(served: Served) -> Endpoint:
+    port = free_port()
+    served.serve(port)
+    return Endpoint(f"http://127.0.0.1:{port}/metrics")

@@ -1,0 +1,116 @@
+"""Settings: what a text means for each option, and what is refused."""
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from staleproof.draw.profile import PROFILES
+from staleproof.drive.cluster.options import ProviderName
+from staleproof.errors import UsageError
+from staleproof.settings import OPTIONS, Given, Settings, parse
+
+
+def parsed(**texts: str) -> Settings:
+    return parse({name: Given((text,), f"--{name}") for name, text in texts.items()})
+
+
+@pytest.mark.parametrize(
+    ("name", "flag", "variable"),
+    [
+        ("controller_cmd", "--controller-cmd", "STALEPROOF_CONTROLLER_CMD"),
+        ("controller_start_seconds", "--controller-start-seconds", "STALEPROOF_CONTROLLER_START_SECONDS"),
+        ("kube_provider", "--staleproof-kube-provider", "STALEPROOF_KUBE_PROVIDER"),
+        ("dir", "--staleproof-dir", "STALEPROOF_DIR"),
+        ("conformance_report", "--conformance-report", "STALEPROOF_CONFORMANCE_REPORT"),
+        ("implementation_organization", "--implementation-organization", "STALEPROOF_IMPLEMENTATION_ORGANIZATION"),
+    ],
+)
+def test_flag_and_variable_follow_from_the_name(name: str, flag: str, variable: str) -> None:
+    (option,) = (option for option in OPTIONS if option.name == name)
+    assert (option.flag, option.variable) == (flag, variable)
+
+
+def test_no_two_options_share_a_flag_or_a_variable() -> None:
+    for name in ("flag", "variable"):
+        assert len({getattr(option, name) for option in OPTIONS}) == len(OPTIONS)
+
+
+def test_what_is_not_given_has_its_default() -> None:
+    settings = parse({})
+    assert (settings.controller_cmd, settings.controller_env, settings.kubeconfig) == ((), (), None)
+    assert (settings.controller_start_seconds, settings.max_examples, settings.release_leases) == (30.0, 10, True)
+    assert (settings.kube_provider, settings.profile, settings.dir) == ("auto", "standard", Path(".staleproof"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("controller_cmd", "", ()),
+        ("controller_cmd", "./bin/manager --kubeconfig={kubeconfig}", ("./bin/manager", "--kubeconfig={kubeconfig}")),
+        ("controller_cmd", "m '--name=a b' \"$HOME\"", ("m", "--name=a b", "$HOME")),
+        ("controller_cmd", "m a\\ b; rm x | y", ("m", "a b;", "rm", "x", "|", "y")),
+        ("controller_args", "  ", ()),
+        ("controller_env", "A=", (("A", ""),)),
+        ("controller_env", "B=d=e", (("B", "d=e"),)),
+        ("controller_start_seconds", "5", 5.0),
+        ("controller_start_seconds", "0.25", 0.25),
+        ("controller_start_seconds", " 7 ", 7.0),
+        ("controller_metrics", "https://[::1]:{metrics_port}/metrics", "https://[::1]:{metrics_port}/metrics"),
+        ("crds", "a/b.yaml", (Path("a/b.yaml"),)),
+        ("kubeconfig", "", None),
+        ("allow_remote_cluster", "true", True),
+        ("allow_remote_cluster", "", False),
+        ("companions", "kwok, garbage-collector-controller,kwok", ("kwok", "garbage-collector")),
+        ("max_examples", "0", 0),
+        ("inconclusive", "ok", "ok"),
+        ("release_leases", "no", False),
+        ("conformance_report", "", None),
+        *(("kube_provider", name, name) for name in get_args(ProviderName)),
+        *(("profile", name, name) for name in PROFILES),
+    ],
+)
+def test_a_text_becomes_a_value(name: str, text: str, value: object) -> None:
+    assert getattr(parsed(**{name: text}), name) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("controller_cmd", "manager 'x", "words as a shell would split them (No closing quotation)"),
+        ("controller_cmd", " ", "a command"),
+        ("controller_args", "'", "words as a shell would split them (No closing quotation)"),
+        ("controller_env", "NAME", "NAME=VALUE"),
+        ("controller_env", "=x", "NAME=VALUE"),
+        *(("controller_start_seconds", text, "a positive number of seconds") for text in ("0", "-1", "soon", "", "nan", "inf")),
+        ("controller_metrics", "localhost:8080/metrics", "a URL as http://127.0.0.1:{metrics_port}/metrics"),
+        ("crds", "", "a path"),
+        ("dir", "", "a path"),
+        ("kube_provider", "minikube", "one of auto, existing, assets, cache, container, build"),
+        ("allow_remote_cluster", "maybe", "one of yes, no, true, false, 1, 0"),
+        ("profile", "quick", "one of smoke, standard, thorough, slow"),
+        *(("max_examples", text, "a whole number, 0 or more") for text in ("abc", "-1", "1.5")),
+        ("inconclusive", "nope", "one of ok, fail"),
+        ("release_leases", "maybe", "one of yes, no"),
+        (
+            "companions",
+            "kwok,garbagecollector",
+            "names of companions, with commas (there is no companion 'garbagecollector'; did you mean 'garbage-collector'?",
+        ),
+    ],
+)
+def test_what_is_malformed_is_refused_by_the_name_it_was_given(name: str, text: str, expected: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parsed(**{name: text})
+    assert str(refused.value).startswith(f"--{name}: expected {expected}")
+    assert str(refused.value).endswith(f", found {text!r}")
+
+
+def test_two_controllers_are_one_too_many() -> None:
+    with pytest.raises(UsageError, match="were both given; name one controller"):
+        parsed(controller_cmd="./m", controller_image="example.com/m")
+
+
+def test_an_option_may_be_given_several_times() -> None:
+    settings = parse({"controller_env": Given(("A=1", "B=2:3"), "x"), "samples": Given(("b", "a"), "x")})
+    assert (settings.controller_env, settings.samples) == ((("A", "1"), ("B", "2:3")), (Path("b"), Path("a")))

@@ -52,6 +52,9 @@ class ResourceType:
         return f"{prefix}{scope}/{self.plural}" + (f"/{name}" if name else "")
 
 
+NAMESPACES = ResourceType("namespaces", "v1", "Namespace", "namespaces", namespaced=False, verbs=frozenset({"create", "delete"}))
+
+
 class Api:
     """Requests with the runner's identity."""
 
@@ -94,7 +97,7 @@ class Api:
 
     async def revision(self) -> int:
         """The present revision of the whole API server, which a consistent list of anything has."""
-        answer = await self.call("GET", "/api/v1/namespaces", limit="1")
+        answer = await self.call("GET", NAMESPACES.path(), limit="1")
         return revision(answer["metadata"]["resourceVersion"]) or 0
 
     async def discover(self) -> list[ResourceType]:

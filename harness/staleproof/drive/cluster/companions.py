@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import aiohttp
 
@@ -40,15 +41,8 @@ _CLIENT = ("--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000
 _WAITS, _SYNCED = "Waiting for caches to sync", "Caches are synced"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
-    """Where companions run.
-
-    Attributes:
-        folder: takes their logs.
-        private: takes their kubeconfig; open to this user alone.
-        group: is ended by a companion that exits.
-    """
+class Site(Protocol):
+    """Where companions run. `folder` takes their logs, `private` their kubeconfig; one that exits ends the `group`."""
 
     plane: ControlPlane
     api: Api
@@ -56,11 +50,10 @@ class Site:
     folder: Path
     private: Path
     group: asyncio.TaskGroup
-    progress: Progress
 
 
 @asynccontextmanager
-async def companions(names: Sequence[str], site: Site) -> AsyncIterator[None]:
+async def companions(names: Sequence[str], site: Site, progress: Progress) -> AsyncIterator[None]:
     """Start these and wait until they are ready; stop them when the block is left. Without names, nothing happens.
 
     Raises:
@@ -69,7 +62,7 @@ async def companions(names: Sequence[str], site: Site) -> AsyncIterator[None]:
     """
     async with AsyncExitStack() as stack:
         if names:
-            await _Companions(site, stack).start(tuple(names))
+            await _Companions(site, stack, progress).start(tuple(names))
         yield
 
 
@@ -79,6 +72,7 @@ class _Companions:
 
     site: Site
     stack: AsyncExitStack
+    progress: Progress
 
     async def start(self, names: tuple[str, ...]) -> None:
         if self.site.plane.provider == "existing":
@@ -118,7 +112,7 @@ class _Companions:
 
     async def _controller_manager(self, controllers: str) -> None:
         """One kube-controller-manager runs them all. It is ready when every controller has said that its caches are synced."""
-        program = await ensure_built(KUBERNETES_VERSION, self.site.progress) / _MANAGER
+        program = await ensure_built(KUBERNETES_VERSION, self.progress) / _MANAGER
         flags = (f"--controllers={controllers}", "--use-service-account-credentials=false", "--secure-port=0", *_CLIENT)
         process = await self._run(self._command(_MANAGER, program, *flags))
 
@@ -129,7 +123,7 @@ class _Companions:
         await process.ready(synced, limit_seconds=_READY_SECONDS)
 
     async def _scheduler(self) -> None:
-        program = await ensure_go_program(_module(SCHEDULER), self.site.progress)
+        program = await ensure_go_program(_module(SCHEDULER), self.progress)
 
         def command(port: int) -> Command:
             return self._command(SCHEDULER, program, "--bind-address=127.0.0.1", f"--secure-port={port}", *_CLIENT)
@@ -141,7 +135,7 @@ class _Companions:
     async def _kwok(self) -> None:
         """kwok, with Nodes for it to manage. It is ready when they are."""
         module, api, truth = _module(KWOK), self.site.api, self.site.truth
-        program = await ensure_go_program(module, self.site.progress)
+        program = await ensure_go_program(module, self.progress)
         flags = (
             f"--config={module.folder / 'stages.yaml'}",
             "--manage-all-nodes=true",

@@ -44,19 +44,13 @@ def read_crds(paths: Iterable[Path], option: str = "--staleproof-crds") -> list[
 
 
 def _manifests(path: Path, option: str) -> list[Manifest]:
-    if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if _counts(file.relative_to(path)) and file.is_file())
-        if not files:
-            raise UsageError(f"{option}: the folder {path} holds no .yaml, .yml or .json file")
-        found = [manifest for file in files for manifest in _documents(file, option) if not _is_patch(manifest)]
-        if not found:
-            raise UsageError(
-                f"{option}: the folder {path} holds no manifest, only what kustomize needs; expected Kubernetes objects"
-            )
-        return found
     if not path.exists():
         raise UsageError(f"{option}: {path} does not exist; give a manifest file or a folder of them")
-    found = list(_documents(path, option))
+    is_folder = path.is_dir()
+    files = sorted(file for file in path.rglob("*") if _counts(file.relative_to(path)) and file.is_file()) if is_folder else [path]
+    if not files:
+        raise UsageError(f"{option}: the folder {path} holds no .yaml, .yml or .json file")
+    found = [manifest for file in files for manifest in _documents(file, option) if not (is_folder and _is_patch(manifest))]
     if not found:
         raise UsageError(f"{option}: {path} holds only what kustomize needs; expected Kubernetes objects")
     return found

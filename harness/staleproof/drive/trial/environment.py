@@ -13,8 +13,8 @@ from staleproof import __version__
 from staleproof.core.entry import Broke, Exited, Started
 from staleproof.core.plan import Manifest, Subject
 from staleproof.drive.cluster import manifests
-from staleproof.drive.cluster.api import Api, ApiError, ResourceType, connect
-from staleproof.drive.cluster.companions import Site, companions
+from staleproof.drive.cluster.api import NAMESPACES, Api, ApiError, connect
+from staleproof.drive.cluster.companions import companions
 from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlane, ControlPlaneOptions, Progress, control_plane
 from staleproof.drive.cluster.leases import Leases, release
 from staleproof.drive.cluster.truth import Truth, watching
@@ -96,15 +96,17 @@ class Environment:
             UsageError: the URL of the metrics is not one of HTTP.
             SetupError: it exits, opens no watch, or serves no metrics; with the end of its log.
         """
-        if self.controller is not None and self.controller.running and not fresh:
-            await self._at_rest()
-            return
+        if self.running_controller and not fresh:
+            return await self._at_rest()
         source = self.endpoint
         await self._stack.aclose()
         self.bus.activity.restarted()
         self.bus.flaws.clear()
         controller = await self._start()
-        watching = await self.bus.until(self._has_watch, limit_seconds=self.options.start_seconds)
+        watching = await self.bus.until(
+            lambda now: bool(self.bus.activity.streams) or not controller.running or now + POLL_SECONDS,  # an exit is no entry yet
+            limit_seconds=self.options.start_seconds,
+        )
         if not controller.running:
             raise SetupError(f"the controller exited with code {controller.exit_code} before any trial.\n{controller.account()}")
         if not watching:
@@ -126,6 +128,10 @@ class Environment:
         self.description["controller"] = _title(subject)
         self.description.pop("imageDigest", None)
 
+    @property
+    def running_controller(self) -> Program | None:
+        return self.controller if self.controller is not None and self.controller.running else None
+
     async def stop_controller(self, *, gently: bool) -> None:
         """End the controller in the middle of a trial, by SIGKILL or gently, as the end of a run does it."""
         if self.controller is None:
@@ -138,11 +144,6 @@ class Environment:
         await self._stack.aclose()
         self._is_ending = False
         self.bus.activity.died(time.monotonic())
-
-    async def signal_controller(self, number: int) -> None:
-        """To the controller, if there is one."""
-        if self.controller is not None:
-            await self.controller.send_signal(number)
 
     async def restart_controller(self) -> Started:
         """Begin its next life in the middle of a trial, which waits for its watches like for everything else."""
@@ -167,16 +168,16 @@ class Environment:
         return self.plane.provider == "existing" or "namespace" in self.options.companions
 
     async def create_namespace(self, name: str) -> None:
-        """Create a namespace for a trial; SetupError when the API server refuses."""
+        """Create a namespace for a trial. SetupError when the API server refuses."""
         body = {"metadata": {"name": name, "labels": {"staleproof.dev/trial": "true"}}}
         try:
-            await self.api.call("POST", (await self._namespaces()).path(), body)
+            await self.api.call("POST", NAMESPACES.path(), body)
         except ApiError as err:
             raise SetupError(f"cannot create the namespace {name}: {err}") from err
 
     async def delete_namespace(self, name: str) -> None:
         """Ask for it; the cluster's own controllers finish it."""
-        await self.api.delete(await self._namespaces(), "", name)
+        await self.api.delete(NAMESPACES, "", name)
 
     @property
     def logs(self) -> tuple[Path, Path]:
@@ -187,12 +188,6 @@ class Environment:
     def secrets(self) -> list[str]:
         """What must not be written down."""
         return [*self.plane.tokens.values(), *secret_values(self.options.subject)]
-
-    async def _namespaces(self) -> ResourceType:
-        kind = await self.api.type_named("namespaces")
-        if kind is None:
-            raise SetupError(f"the API server at {self.plane.server} has no namespaces")
-        return kind
 
     async def _start(self) -> Program:
         if self.options.release_leases and self.life and not self.bus.dead:
@@ -226,11 +221,6 @@ class Environment:
         if not self._is_ending:  # else it was told to exit
             self.bus.take(Exited(at=time.monotonic(), life=life, code=code))
 
-    def _has_watch(self, now: float) -> bool | float:
-        """Whether there is nothing left to wait for: a watch is open, or the controller has exited, which is no entry."""
-        exited = self.controller is not None and not self.controller.running
-        return True if self.bus.activity.streams or exited else now + POLL_SECONDS
-
     async def _serves(self, source: Endpoint, controller: Program) -> None:
         """Wait until there are metrics."""
         end = time.monotonic() + self.options.start_seconds
@@ -250,8 +240,7 @@ class Environment:
         )
 
     async def _at_rest(self) -> None:
-        """Wait for what an earlier trial left the controller to do. A controller that does not come to rest spoils the next
-        trial."""
+        """Wait for what an earlier trial left the controller to do. If it does not come to rest, it spoils the next trial."""
         self.bus.activity.begin("", time.monotonic())
         if not await self.bus.until_idle(_READY_IDLE_SECONDS / 3, limit_seconds=_REST_LIMIT_SECONDS):
             why = f"the controller was still busy {_REST_LIMIT_SECONDS:g} s after the trial before this one"
@@ -296,8 +285,7 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         bus.listeners.append(made._leases.see)
         stack.push_async_callback(made._close)
         await manifests.apply(options.manifests, api, truth)
-        site = Site(plane=plane, api=api, truth=truth, folder=folder, private=private, group=made.group, progress=progress)
-        await stack.enter_async_context(companions(options.companions, site))
+        await stack.enter_async_context(companions(options.companions, made, progress))
         yield made
 
 

@@ -70,7 +70,7 @@ class ProcessFaults:
                 await self._continue()
 
     async def _end(self, index: int, fault: AnyFault, *, gently: bool, stays_down: bool) -> None:
-        if not self._runs:
+        if self._environment.running_controller is None:
             return
         await self._environment.stop_controller(gently=gently)
         self._tell(Stopped(at=time.monotonic(), life=self._environment.life, fault=index))
@@ -89,20 +89,15 @@ class ProcessFaults:
             self._tell(await self._environment.restart_controller())
 
     async def _pause(self, index: int) -> None:
-        if self._runs:
-            await self._environment.signal_controller(signal.SIGSTOP)
+        if controller := self._environment.running_controller:
+            await controller.send_signal(signal.SIGSTOP)
             self._tell(Stopped(at=time.monotonic(), life=self._environment.life, paused=True, fault=index))
             self._fire(index, "the controller's process was stopped")
 
     async def _continue(self) -> None:
-        if self._runs:
-            await self._environment.signal_controller(signal.SIGCONT)
+        if controller := self._environment.running_controller:
+            await controller.send_signal(signal.SIGCONT)
             self._tell(Continued(at=time.monotonic(), life=self._environment.life))
-
-    @property
-    def _runs(self) -> bool:
-        controller = self._environment.controller
-        return controller is not None and controller.running
 
     def _fire(self, index: int, on: str) -> None:
         if index not in self._fired:

@@ -87,42 +87,47 @@ def test_no_path_is_no_manifest() -> None:
         ("apiVersion: v1\nkind: Pod\nmetadata:\n  generateName: w-\n", "is not a Kubernetes object: metadata.name missing"),
         ("apiVersion: v1\nkind: Pod\nmetadata:\n  name: 5\n", "is not a Kubernetes object: metadata.name missing"),
         (f"{document('w')}---\n- a\n", "holds a list, expected a Kubernetes object"),
+        (b"\xff\xfe\x00", "is not YAML"),
     ],
 )
-def test_what_is_no_manifest_is_refused_by_option_and_file(content: str, told: str, here: Path) -> None:
-    (here / "mine.yaml").write_text(content)
+def test_what_is_no_manifest_is_refused_by_option_and_file(content: str | bytes, told: str, here: Path) -> None:
+    (here / "mine.yaml").write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(UsageError) as caught:
         names("mine.yaml")
     assert str(caught.value).startswith("--samples: mine.yaml ")
     assert told in str(caught.value)
 
 
-def test_bytes_that_are_no_text_are_refused(here: Path) -> None:
-    (here / "mine.yaml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UsageError, match=r"--samples: mine\.yaml is not YAML"):
-        names("mine.yaml")
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("nosuch.yaml", "nosuch.yaml does not exist; give a manifest file or a folder of them"),
+        ("notes", "the folder notes holds no .yaml, .yml or .json file"),
+        ("/proc/self/mem", "cannot read /proc/self/mem: Input/output error"),
+        ("kustomize", "kustomize holds only what kustomize needs; expected Kubernetes objects"),
+        ("config/samples/kustomization.yaml", "kustomization.yaml holds only what kustomize needs; expected Kubernetes objects"),
+        ("config/samples/all.yaml", "all.yaml holds only what kustomize needs; expected Kubernetes objects"),
+    ],
+)
+def test_a_path_without_manifests_is_refused(path: str, told: str, scaffolded: Path) -> None:
+    for file in ("notes/notes.txt", "kustomize/kustomization.yml"):
+        (scaffolded / file).parent.mkdir()
+        (scaffolded / file).write_text("# nothing yet\n")
+    with pytest.raises(UsageError) as caught:
+        names(path)
+    assert str(caught.value).startswith("--samples: ")
+    assert told in str(caught.value)
 
 
-def test_what_does_not_exist_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"--samples: nosuch\.yaml does not exist; give a manifest file or a folder of them"):
-        names("nosuch.yaml")
-
-
-def test_a_folder_without_manifests_is_refused(here: Path) -> None:
-    (here / "folder").mkdir()
-    (here / "folder" / "notes.txt").write_text("x")
-    with pytest.raises(UsageError, match=r"--samples: the folder folder holds no \.yaml, \.yml or \.json file"):
-        names("folder")
-
-
-def test_custom_resource_definitions_are_nothing_else(here: Path) -> None:
+@pytest.mark.parametrize("option", ["--crds", "--staleproof-crds"])
+def test_custom_resource_definitions_are_nothing_else(option: str, here: Path) -> None:
     (here / "crd.yaml").write_text(document("widgets.example.com", CRD))
     (here / "w.yaml").write_text(document("w"))
-    assert [name_of(manifest) for manifest in read_crds([Path("crd.yaml")])] == [f"{CRD}/widgets.example.com"]
+    assert [name_of(manifest) for manifest in read_crds([Path("crd.yaml")], option)] == [f"{CRD}/widgets.example.com"]
     with pytest.raises(UsageError) as caught:
-        read_crds([Path("crd.yaml"), Path("w.yaml")])
+        read_crds([Path("crd.yaml"), Path("w.yaml")], option)
     assert str(caught.value) == (
-        "--staleproof-crds: expected CustomResourceDefinitions, found Widget/w; "
+        f"{option}: expected CustomResourceDefinitions, found Widget/w; "
         "a primary belongs into the option for samples (--staleproof-samples, or --samples)"
     )
 
@@ -157,20 +162,7 @@ def test_what_is_for_kustomize_is_passed_over() -> None:
     found = [manifest["metadata"]["name"] for manifest in read_crds([Path("config/crd")])]
     assert found == ["gadgets.example.com", "widgets.example.com"]
     assert names("config/samples") == ["w"]
-
-
-@pytest.mark.usefixtures("scaffolded")
-@pytest.mark.parametrize("path", ["config/samples/kustomization.yaml", "config/samples/all.yaml"])
-def test_a_kustomization_by_itself_is_refused(path: str) -> None:
-    with pytest.raises(UsageError, match="holds only what kustomize needs; expected Kubernetes objects"):
-        names(path)
-
-
-def test_a_folder_with_nothing_but_a_kustomization_is_refused(here: Path) -> None:
-    (here / "folder").mkdir()
-    (here / "folder" / "kustomization.yml").write_text("# nothing yet\n")
-    with pytest.raises(UsageError, match="the folder folder holds no manifest, only what kustomize needs"):
-        names("folder")
+    assert len(read_crds([Path("config/crd/patches/cainjection_in_widgets.yaml")])) == 1, "one that is named is no patch"
 
 
 def test_other_kustomizations_and_other_files_are_read(here: Path) -> None:
@@ -181,19 +173,3 @@ def test_other_kustomizations_and_other_files_are_read(here: Path) -> None:
     (here / "other.yaml").write_text("resources: []\n")
     with pytest.raises(UsageError, match=r"other\.yaml is not a Kubernetes object"):
         names(".")
-
-
-def test_a_definition_that_is_named_is_no_patch(here: Path) -> None:
-    (here / "crd.yaml").write_text(document("widgets.example.com", CRD))
-    assert len(read_crds([Path("crd.yaml")])) == 1
-
-
-def test_what_cannot_be_read_is_refused() -> None:
-    with pytest.raises(UsageError, match="--samples: cannot read /proc/self/mem: Input/output error"):
-        names("/proc/self/mem")
-
-
-def test_the_option_of_the_one_who_asks_is_named(here: Path) -> None:
-    (here / "w.yaml").write_text(document("w"))
-    with pytest.raises(UsageError, match=r"^--crds: expected CustomResourceDefinitions, found Widget/w"):
-        read_crds([Path("w.yaml")], "--crds")

@@ -9,17 +9,16 @@ from staleproof.drive.process.logs import copy_since, mask, sizes
 
 @pytest.fixture
 def logs(tmp_path: Path) -> tuple[Path, Path]:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    (folder / "controller.log").write_bytes(b"before\n")
-    return folder / "controller.log", folder / "proxy.log"
+    """The controller's, to which something was written before, and the proxy's, which does not exist yet."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "trial").mkdir()
+    (tmp_path / "run" / "controller.log").write_bytes(b"before\n")
+    return tmp_path / "run" / "controller.log", tmp_path / "run" / "proxy.log"
 
 
 @pytest.fixture
 def trial(tmp_path: Path) -> Path:
-    folder = tmp_path / "trial"
-    folder.mkdir()
-    return folder
+    return tmp_path / "trial"
 
 
 def add(log: Path, data: bytes) -> None:
@@ -34,15 +33,13 @@ def test_a_trial_gets_what_was_written_during_it(logs: tuple[Path, Path], trial:
     add(controller, b"during\n")
     add(proxy, b"first\n")
     copy_since(start, trial, [])
-    assert (trial / "controller.log").read_bytes() == b"during\n"
-    assert (trial / "proxy.log").read_bytes() == b"first\n"
+    assert {path.name: path.read_bytes() for path in trial.iterdir()} == {"controller.log": b"during\n", "proxy.log": b"first\n"}
     assert controller.read_bytes() == b"before\nduring\n"
 
 
 def test_a_log_that_never_was_is_not_made(logs: tuple[Path, Path], trial: Path) -> None:
     copy_since(sizes(logs), trial, [])
-    assert [path.name for path in trial.iterdir()] == ["controller.log"]
-    assert (trial / "controller.log").read_bytes() == b""
+    assert {path.name: path.read_bytes() for path in trial.iterdir()} == {"controller.log": b""}
 
 
 def test_tokens_are_masked_in_what_is_copied(logs: tuple[Path, Path], trial: Path) -> None:
@@ -63,20 +60,20 @@ def test_every_log_is_masked(logs: tuple[Path, Path], trial: Path) -> None:
     assert [data for data in kept if b"s3cret" in data] == []
 
 
-def test_logs_are_masked_in_place_and_left_alone_when_clean(logs: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize(
+    ("written", "secrets", "kept"),
+    [
+        (b"token s3cret\n", ["s3cret"], b"token <token>\n"),
+        (b"s3cret-and-more\n", ["s3cret", "s3cret-and-more", ""], b"<token>\n"),  # one is part of another
+        (b"token s3cret\n", [], b"token s3cret\n"),
+    ],
+)
+def test_logs_are_masked_in_place_and_left_alone_when_clean(
+    written: bytes, secrets: list[str], kept: bytes, logs: tuple[Path, Path]
+) -> None:
     controller, proxy = logs
-    add(controller, b"token s3cret\n")
+    add(controller, written)
     proxy.write_bytes(b"clean\n")
     proxy.chmod(0o400)
-    mask(logs, ["s3cret"])
-    assert controller.read_bytes() == b"before\ntoken <token>\n"
-    assert proxy.read_bytes() == b"clean\n"
-    mask(logs, [])
-    assert controller.read_bytes() == b"before\ntoken <token>\n"
-
-
-def test_a_secret_that_is_part_of_another_leaves_nothing_of_it(logs: tuple[Path, Path]) -> None:
-    controller, _ = logs
-    add(controller, b"s3cret-and-more\n")
-    mask([controller], ["s3cret", "s3cret-and-more", ""])
-    assert controller.read_bytes() == b"before\n<token>\n"
+    mask(logs, secrets)
+    assert (controller.read_bytes(), proxy.read_bytes()) == (b"before\n" + kept, b"clean\n")

@@ -1,6 +1,6 @@
 """Four values, and the worst one wins."""
 
-from staleproof.checks.verdict import Finding, Outcome, Verdict
+from staleproof.checks.verdict import Finding, Inconclusive, Outcome, Verdict, unless
 
 
 def test_the_worst_outcome_wins_and_nothing_seen_is_never_a_pass() -> None:
@@ -16,3 +16,11 @@ def test_a_verdict_rests_on_nothing_unless_it_says_on_what() -> None:
     assert Verdict("settles", Outcome.FAIL, (finding,)).findings == (finding,)
     assert (Verdict("settles", Outcome.PASS).findings, Verdict("settles", Outcome.PASS).why) == ((), "")
     assert (finding.though, finding.requirement) == ("", "")
+
+
+def test_a_doubt_takes_the_place_of_what_was_found() -> None:
+    found = [Finding("it wrote again", (1, 2)), Finding("and again", (3, 4))]
+
+    assert unless("", found) == found
+    assert unless("the user did", found) == [Inconclusive("it wrote again, but the user did")]
+    assert unless("the user did", []) == []

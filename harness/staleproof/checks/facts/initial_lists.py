@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 
 from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Asked, Delivered, Listed, Opened, Refused, Started
+from staleproof.core.entry import Asked, Delivered, FaultFired, Listed, Opened, Refused, Started
+from staleproof.core.fault import Effect
+
+_SLOWING: frozenset[Effect] = frozenset({"hides", "disconnects", "rejects", "slows", "slows-start"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,15 @@ class InitialLists:
     def is_under_way(self, resource: str, *, before: int) -> bool:
         """Begun by this life, and never complete in it."""
         return self._begun.before(before, resource) and not self.is_complete(resource, before=before)
+
+
+def is_held_up(trial: Trial, resource: str, *, before: int) -> bool:
+    """Whether the first list of a resource is under way while a fault that has fired in this life keeps it from the controller."""
+    if not initial_lists(trial).is_under_way(resource, before=before):
+        return False
+    fired = trial.every(FaultFired, since=trial.life_began(before - 1), until=before)
+    faults = (trial.plan.faults[entry.fault] for _, entry in fired)
+    return any(fault.concerns(resource) and not _SLOWING.isdisjoint(fault.effects) for fault in faults)
 
 
 @fact

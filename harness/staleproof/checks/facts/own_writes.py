@@ -6,14 +6,15 @@ own writes that were answered before its decision began (`reconcile_epochs`); no
 """
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.object_history import Incarnation, creations, deletions, object_history
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.facts.roles import Role
-from staleproof.checks.trial import Trial, fact, is_executed
+from staleproof.checks.trial import Trial, fact, is_executed, uid_of
 from staleproof.core.entry import Answered
 from staleproof.core.history import Request
 
@@ -98,6 +99,11 @@ def own_children(trial: Trial, *, before: int) -> list[Incarnation]:
     return [child for child in object_history(trial).objects.values() if child.creator and child.is_live(before=before)]
 
 
+def unseen_children(trial: Trial, *, at: int) -> list[Incarnation]:
+    """Those that were alive before the entry at a position, and that this life had not been shown, nor told of, by then."""
+    return [child for child in own_children(trial, before=at) if not frontier(trial).is_known(child.uid, before=at + 1)]
+
+
 def is_inherited(trial: Trial, child: Incarnation, *, at: int) -> bool:
     """Whether the controller created it in an earlier life than the one that a position belongs to."""
     return child.creator is not None and trial.life(child.creator.index) < trial.life(at)
@@ -109,6 +115,42 @@ def lost_writes(trial: Trial) -> list[Request]:
     return [
         request for request in trial.requests if is_executed(request) and not request.asked.subresource and _is_lost(request, trial)
     ]
+
+
+def unheard_creates(trial: Trial, *, before: int) -> dict[int, Incarnation]:
+    """What is alive and was created without this life hearing of it, by the position of the answer that was lost.
+
+    And without a look since: it has not been shown that, or it is still about the decision in which the answer was lost.
+    """
+    seen, epochs = frontier(trial), reconcile_epochs(trial)
+    return {
+        answered: child
+        for answered, child in _lost_by_life(trial, creations(trial), before)
+        if child.is_live(before=before)
+        and (not seen.is_known(child.uid, before=before) or epochs.is_same(child, since=answered, before=before))
+    }
+
+
+def unheard_deletes(trial: Trial, *, before: int) -> dict[int, Incarnation]:
+    """What was deleted, in the same way."""
+    seen, epochs = frontier(trial), reconcile_epochs(trial)
+    return {
+        answered: child
+        for answered, child in _lost_by_life(trial, deletions(trial), before)
+        if child.is_gone(before=before)
+        and (
+            not seen.has_seen(child.uid, child.delete_revision, before=before)
+            or epochs.is_same(child, since=answered, before=before)
+        )
+    }
+
+
+def _lost_by_life(trial: Trial, written: Iterable[tuple[Request, Incarnation]], before: int) -> Iterator[tuple[int, Incarnation]]:
+    """(position of the answer, object written) of what the life before a position lost: another would not have heard it anyway."""
+    for request, child in written:
+        answered, is_lost = request.answer_index, request in lost_writes(trial) and uid_of(request) == child.uid
+        if is_lost and answered is not None and answered < before and trial.life(answered) == trial.life(before):
+            yield answered, child
 
 
 def group_of(role: Role, verb: Verb) -> Role:

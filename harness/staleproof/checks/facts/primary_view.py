@@ -9,9 +9,10 @@ deleted): own status updates and touches make a revision newer, and nobody would
 """
 
 from collections import defaultdict
+from collections.abc import Set
 
 from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact, is_executed, uid_of
 from staleproof.core.entry import Answered, Committed, Delivered, Entry, Listed, Started
@@ -160,6 +161,13 @@ def primary_view(trial: Trial) -> PrimaryView:
     for index, entry in enumerate(trial.entries):
         view._advance(index, entry)
     return view
+
+
+@fact
+def owned_resources(trial: Trial) -> Set[tuple[str, str]]:
+    """(resource of a primary, resource of children) for each resource of which the controller created children."""
+    owners = ((primary_view(trial).primary_of(child.uid), child.resource) for _, child in creations(trial))
+    return {(primary.resource, resource) for primary, resource in owners if primary is not None}
 
 
 def _wanted(obj: Manifest) -> Manifest:

@@ -16,20 +16,15 @@ Not judged: a write that is repeated under the same name. It is refused, which i
 from collections.abc import Iterator
 
 from staleproof.checks.facts.excess import SurplusCreate, SurplusDelete, surplus_writes
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.liveness import other_workload
-from staleproof.checks.facts.object_history import Incarnation, creations, deletions
-from staleproof.checks.facts.own_writes import lost_writes
-from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
+from staleproof.checks.facts.own_writes import lost_writes, unheard_creates, unheard_deletes
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.story.phrases import listing
 from staleproof.checks.story.witnesses import context
-from staleproof.checks.trial import Trial, uid_of
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said, Suspicion, unless
-from staleproof.core.history import Request
 
 _TOLD = 3
-_Lost = list[tuple[Request, Incarnation]]
 
 
 def check(trial: Trial) -> Iterator[Said]:
@@ -49,13 +44,8 @@ def _findings(trial: Trial) -> Iterator[Finding]:
 
 
 def _repeated(trial: Trial, create: SurplusCreate) -> Iterator[Finding]:
-    asked, child, seen = create.request.index, create.child, frontier(trial)
-    alike = [(request, other) for request, other in creations(trial) if other.role == child.role and other.is_live(before=asked)]
-    lost = {
-        request.answer_index: other
-        for request, other in alike
-        if _is_unheard(trial, request, other, asked, is_seen=seen.is_known(other.uid, before=asked))
-    }
+    asked, child = create.request.index, create.child
+    lost = {at: other for at, other in unheard_creates(trial, before=asked).items() if other.role == child.role}
     if create.is_explained_by(lost.values()):
         because = f"{create.name} is {create.nth}, made after the answer to an earlier create was lost; {create.excess}"
         though = f"though {listing([other.name for other in lost.values()])} may have been created"
@@ -63,27 +53,13 @@ def _repeated(trial: Trial, create: SurplusCreate) -> Iterator[Finding]:
 
 
 def _deleted_another(trial: Trial, delete: SurplusDelete) -> Iterator[Finding]:
-    asked, child, seen = delete.request.index, delete.child, frontier(trial)
-    gone = [(request, other) for request, other in deletions(trial) if other is not child and other.is_gone(before=asked)]
-    lost = {
-        request.answer_index: other
-        for request, other in gone
-        if (other.owner_uid, other.resource) == (child.owner_uid, child.resource)
-        and _is_unheard(trial, request, other, asked, is_seen=seen.has_seen(other.uid, other.delete_revision, before=asked))
-    }
+    asked, child = delete.request.index, delete.child
+    unheard = {at: other for at, other in unheard_deletes(trial, before=asked).items() if other is not child}
+    lost = {at: o for at, o in unheard.items() if (o.owner_uid, o.resource) == (child.owner_uid, child.resource)}
     if lost and delete.live + len(lost) >= delete.kept:
         because = f"the controller deleted {delete.name} after the answer to an earlier delete was lost: {delete.left}"
         though = f"though {listing([other.name for other in lost.values()])} may have been deleted"
         yield Finding(because, context(trial, lost, asked, delete.deleted), though)
-
-
-def _is_unheard(trial: Trial, request: Request, other: Incarnation, asked: int, *, is_seen: bool) -> bool:
-    """Whether the life that asks has lost the answer, and has not looked since: another life would not have heard it anyway."""
-    answered = request.answer_index
-    if request not in lost_writes(trial) or uid_of(request) != other.uid or answered is None or answered > asked:
-        return False
-    is_same = reconcile_epochs(trial).is_same(other, since=answered, before=asked)
-    return trial.life(answered) == trial.life(asked) and (is_same or not is_seen)
 
 
 REQUIREMENT = Requirement(

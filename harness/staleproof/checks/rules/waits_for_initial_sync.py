@@ -17,20 +17,14 @@ Known limits: writes before the list that happen to do no harm are not seen, nor
 from collections.abc import Iterator
 
 from staleproof.checks.facts.excess import SurplusCreate, SurplusDelete, surplus_writes
-from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.initial_lists import initial_lists
-from staleproof.checks.facts.object_history import Incarnation, creations
-from staleproof.checks.facts.own_writes import own_children
-from staleproof.checks.facts.primary_view import primary_view
+from staleproof.checks.facts.initial_lists import initial_lists, is_held_up
+from staleproof.checks.facts.own_writes import unseen_children
+from staleproof.checks.facts.primary_view import owned_resources, primary_view
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.story.phrases import short_name
 from staleproof.checks.story.witnesses import inherited
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
-from staleproof.core.entry import FaultFired
-from staleproof.core.fault import Effect
-
-_SLOWING: frozenset[Effect] = frozenset({"hides", "disconnects", "rejects", "slows", "slows-start"})
 
 
 def check(trial: Trial) -> Iterator[Said]:
@@ -42,7 +36,7 @@ def check(trial: Trial) -> Iterator[Said]:
 
 def _judge_create(trial: Trial, create: SurplusCreate) -> Iterator[Finding]:
     asked, child = create.request.index, create.child
-    unseen = [other for other in _unseen(trial, child.resource, asked) if other.role == child.role]
+    unseen = [other for other in unseen_children(trial, at=asked) if other.role == child.role]
     if not initial_lists(trial).is_under_way(child.resource, before=asked) or not create.is_explained_by(unseen):
         return
     because = f"the controller created {create.name} before its first list of {child.resource} was complete: "
@@ -61,32 +55,17 @@ def _judge_delete(trial: Trial, delete: SurplusDelete) -> Iterator[Finding]:
         yield Finding(because, inherited(trial, [], asked, delete.deleted), though)
 
 
-def _unseen(trial: Trial, resource: str, index: int) -> list[Incarnation]:
-    """Own children that were alive at a position, and that the life there had not been shown by then."""
-    alive = [child for child in own_children(trial, before=index) if child.resource == resource]
-    return [child for child in alive if not frontier(trial).is_known(child.uid, before=index + 1)]
-
-
 def _was_tempted(trial: Trial) -> bool:
-    """Whether one list was complete and another one was not, because of a fault that had fired in this life, and there was work
-    that it did not show. Some milliseconds between two lists are no temptation."""
-    owned = ((primary_view(trial).primary_of(child.uid), child.resource) for _, child in creations(trial))
-    pairs = {(primary.resource, resource) for primary, resource in owned if primary is not None}
-    return any(_is_lure(trial, *pair, index) for index in range(len(trial.entries)) for pair in pairs)
+    """Whether it had one list and lacked another because of a fault: some milliseconds between two lists are no temptation."""
+    return any(_is_lure(trial, *pair, index) for index in range(len(trial.entries)) for pair in owned_resources(trial))
 
 
 def _is_lure(trial: Trial, parents: str, children: str, index: int) -> bool:
-    lists, then = initial_lists(trial), index + 1
+    """Whether the list that it had by then did not show the work that had been done."""
     for known, slow in ((parents, children), (children, parents)):
-        if lists.is_complete(known, before=then) and lists.is_under_way(slow, before=then) and _is_slowed(trial, slow, index):
-            return slow == parents or bool(_unseen(trial, children, index))
+        if initial_lists(trial).is_complete(known, before=index + 1) and is_held_up(trial, slow, before=index + 1):
+            return slow == parents or any(child.resource == children for child in unseen_children(trial, at=index))
     return False
-
-
-def _is_slowed(trial: Trial, resource: str, index: int) -> bool:
-    """Whether a fault that has fired in the life at a position kept the first list of a resource from it."""
-    fired = (trial.plan.faults[entry.fault] for _, entry in trial.every(FaultFired, since=trial.life_began(index), until=index + 1))
-    return any(fault.concerns(resource) and not _SLOWING.isdisjoint(fault.effects) for fault in fired)
 
 
 REQUIREMENT = Requirement(

@@ -2,11 +2,12 @@
 
 import pytest
 
-from staleproof.checks.facts.initial_lists import initial_lists
+from staleproof.checks.facts.initial_lists import initial_lists, is_held_up
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Asked, Delivered, Entry, Listed, Opened, Refused, Started
 from staleproof.core.history import History
 
+from ..life_script import RESTART, SLOW_PODS, LifeScript
 from ..script import trial
 
 ASKED = Asked(at=0, request=1, client="c", verb="list", resource="pods")
@@ -48,3 +49,21 @@ def test_until_it_is_complete_in_this_life(entries: tuple[Entry, ...]) -> None:
 
 def test_what_was_never_asked_for_is_neither() -> None:
     assert pods(ASKED, resource="secrets") == "not begun"
+
+
+def restarted() -> LifeScript:
+    return LifeScript(RESTART, SLOW_PODS).dies().lives_again(slow=("pods",))
+
+
+HELD_UP = {
+    "a fault keeps it": (restarted().fires(1), True),
+    "no fault has fired": (restarted(), False),
+    "it fired in the life before": (LifeScript(RESTART, SLOW_PODS).fires(1).dies().lives_again(slow=("pods",)), False),
+    "another fault has fired": (restarted().fires(0), False),
+    "it has arrived": (restarted().fires(1).first_list_arrives("pods"), False),
+}
+
+
+@pytest.mark.parametrize(("script", "expected"), HELD_UP.values(), ids=HELD_UP)
+def test_whether_a_fault_holds_it_up(script: LifeScript, expected: bool) -> None:  # noqa: FBT001
+    assert is_held_up(Trial(script.unfinished()), "pods", before=len(script.entries)) is expected

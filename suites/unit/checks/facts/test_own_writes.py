@@ -5,7 +5,18 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from staleproof.checks.facts.object_history import Incarnation, creations, deletions, object_history
-from staleproof.checks.facts.own_writes import Verb, group_of, is_inherited, lost_writes, own_children, own_creates, own_deletes
+from staleproof.checks.facts.own_writes import (
+    Verb,
+    group_of,
+    is_inherited,
+    lost_writes,
+    own_children,
+    own_creates,
+    own_deletes,
+    unheard_creates,
+    unheard_deletes,
+    unseen_children,
+)
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial
 from staleproof.core.fault import Kill
@@ -119,11 +130,35 @@ def test_created_deleted_lost(script: Script, work: tuple[list[str], list[str], 
     assert (names(creations(then)), names(deletions(then)), [each.asked.verb for each in lost_writes(then)]) == work
 
 
+def lost(*, hidden: bool = False) -> LifeScript:
+    """A create and a delete whose answers were lost."""
+    script = LifeScript(losing(), HOLD).step(1, "apply").applied("w").creates("w-a")
+    script = script.hold(fault=1) if hidden else script
+    return script.creates("w-b").loses_the_answer().deletes("w-a").loses_the_answer()
+
+
+UNHEARD = {
+    "still the same decision": (lost(), True),
+    "decides anew, and was shown it": (lost().applied("w"), False),
+    "decides anew, and it was hidden": (lost(hidden=True).applied("w"), True),
+    "another life would not have heard it anyway": (lost().dies(1).lives_again(past={"pods": {}}), False),
+}
+
+
+@pytest.mark.parametrize(("script", "is_unheard"), UNHEARD.values(), ids=UNHEARD)
+def test_what_was_done_unheard_and_without_a_look(script: LifeScript, is_unheard: bool) -> None:  # noqa: FBT001
+    then, end = Trial(script.unfinished()), len(script.entries)
+
+    assert [each.name for each in unheard_creates(then, before=end).values()] == (["w-b"] if is_unheard else [])
+    assert [each.name for each in unheard_deletes(then, before=end).values()] == (["w-a"] if is_unheard else [])
+
+
 def test_a_new_life_inherits_what_is_alive() -> None:
-    script = applied(LifeScript(losing())).creates("w-b").deletes("w-a").dies().lives_again().creates("w-c")
+    script = applied(LifeScript(losing())).creates("w-b").deletes("w-a").dies().lives_again(past={"pods": {}}).creates("w-c")
     then, end = Trial(script.ends()), len(script.entries)
 
     assert [(each.name, is_inherited(then, each, at=end)) for each in own_children(then, before=end)] == [
         ("w-b", True),
         ("w-c", False),
     ]
+    assert [each.name for each in unseen_children(then, at=end - 1)] == ["w-b"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from staleproof.checks.facts.primary_view import PrimaryView, primary_view
+from staleproof.checks.facts.primary_view import PrimaryView, owned_resources, primary_view
 from staleproof.checks.trial import Trial
 
 from ..life_script import PAST, RESTART, LifeScript
@@ -61,7 +61,8 @@ def test_what_was_made_on_a_later_state_than_this_life_knows(script: LifeScript,
 
 def test_the_primary_is_at_the_top_of_the_owners() -> None:
     script = LifeScript(RESTART).applied("w").creates("rs", resource="replicasets.apps", generated="").creates("p", owner="rs")
-    then, _ = view(script.made("alone", owner=""))
+    then, _ = view(script.made("alone", owner="").creates("stray", owner=""))
     found = [then.primary_of(script.uid(*each)) for each in (("p",), ("rs", "replicasets.apps"), ("alone",), ("w", WIDGETS))]
 
     assert [each and each.name for each in found] == ["w", "w", None, None]
+    assert owned_resources(Trial(script.unfinished())) == {(WIDGETS, "pods"), (WIDGETS, "replicasets.apps")}

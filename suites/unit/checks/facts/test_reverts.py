@@ -2,14 +2,10 @@
 
 import pytest
 
-from staleproof.checks.facts.reverts import Revert, reverts
+from staleproof.checks.facts.reverts import reverts
 from staleproof.checks.trial import Trial
 
 from ..script import Script, reference, trial
-
-
-def sets(script: Script, **data: object) -> Script:
-    return script.updates("s", "configmaps", subresource="", data=data)
 
 
 def settings(script: Script, *values: int | None) -> Script:
@@ -17,12 +13,8 @@ def settings(script: Script, *values: int | None) -> Script:
     data: list[dict[str, object]] = [{"k": "same"} | ({} if value is None else {"n": value}) for value in values]
     script.applied("w").creates("s", resource="configmaps", generated="", data=data[0])
     for each in data[1:]:
-        sets(script, **each)
+        script.updates("s", "configmaps", subresource="", data=each)
     return script
-
-
-def found(script: Script, *references: Script) -> list[Revert]:
-    return list(reverts(Trial(script.ends(), tuple(each.ends() for each in references))).values())
 
 
 def usual(*values: int) -> list[Script]:
@@ -30,33 +22,29 @@ def usual(*values: int) -> list[Script]:
     return [settings(reference(1), 1, 2), settings(reference(2), *values)]
 
 
-RETURNED = {
-    "a value that comes back": found(settings(trial(), 1, 2, 1)),
-    "no reference returned it": found(settings(trial(), 1, 2, 1), *usual(1, 2)),
+def with_status(script: Script, *values: int) -> Script:
+    for value in values:
+        script.updates("w", status=value)
+    return script
+
+
+Told = list[tuple[str, str, object, object]]
+"""verb, path, value that was overwritten, value that came back"""
+BACK: Told = [("update", "data.n", 2, 1)]
+CASES: dict[str, tuple[Script, list[Script], Told]] = {
+    "a value that comes back": (settings(trial(), 1, 2, 1), [], BACK),
+    "no reference returned it": (settings(trial(), 1, 2, 1), usual(1, 2), BACK),
+    "a path that comes and goes is a value, too": (settings(trial(), None, 1, None), [], [("update", "data.n", 1, "<not set>")]),
+    "going on": (settings(trial(), 1, 2, 3), [], []),
+    "writing the same again": (settings(trial(), 1, 1, 1), [], []),
+    "what others write back is theirs": (settings(trial(), 1, 2).applied("s", "configmaps", data={"n": 1, "k": "same"}), [], []),
+    "a status does not count": (with_status(trial().applied("w"), 1, 2, 1), [], []),
+    "a reference returned it, too": (settings(trial(), 1, 2, 1), usual(1, 2, 1), []),
 }
-NOT_RETURNED = {
-    "going on": found(settings(trial(), 1, 2, 3)),
-    "writing the same again": found(settings(trial(), 1, 1, 1)),
-    "what others write back is theirs": found(settings(trial(), 1, 2).applied("s", "configmaps", data={"n": 1, "k": "same"})),
-    "a status does not count": found(trial().applied("w").updates("w", status=1).updates("w", status=2).updates("w", status=1)),
-    "a reference returned it, too": found(settings(trial(), 1, 2, 1), *usual(1, 2, 1)),
-}
 
 
-@pytest.mark.parametrize("backs", RETURNED.values(), ids=RETURNED)
-def test_it_is_told_with_what_it_replaced(backs: list[Revert]) -> None:
-    (back,) = backs
+@pytest.mark.parametrize(("script", "references", "told"), CASES.values(), ids=CASES)
+def test_what_was_returned(script: Script, references: list[Script], told: Told) -> None:
+    found = reverts(Trial(script.ends(), tuple(each.ends() for each in references))).values()
 
-    assert (back.path, back.overwritten.value(back.path), back.value) == ("data.n", 2, 1)
-    assert back.request.asked.verb == "update"
-
-
-def test_a_path_that_comes_and_goes_is_a_value_too() -> None:
-    (back,) = found(settings(trial(), None, 1, None))
-
-    assert back.value == "<not set>"
-
-
-@pytest.mark.parametrize("backs", NOT_RETURNED.values(), ids=NOT_RETURNED)
-def test_nothing_was_returned(backs: list[Revert]) -> None:
-    assert not backs
+    assert [(back.request.asked.verb, back.path, back.overwritten.value(back.path), back.value) for back in found] == told

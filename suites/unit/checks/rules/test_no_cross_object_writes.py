@@ -7,19 +7,22 @@ import pytest
 from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules.no_cross_object_writes import REQUIREMENT
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome
 from staleproof.core.entry import Competed
-from staleproof.core.history import History
 
-from ..script import WIDGETS, Script, reference, trial
-
-
-def done(script: Script) -> History:
-    return script.applied("theirs", "configmaps").applied("w", spec=1).creates("w-a").updates("w", status=1).ends()
+from ..script import WIDGETS, Script, reference, told, trial
 
 
-def tried(history: History, *references: History) -> Trial:
-    return Trial(history, references or (done(reference(1)), done(reference(2))))
+def done(script: Script) -> Script:
+    return script.applied("theirs", "configmaps").applied("w", spec=1).creates("w-a").updates("w", status=1)
+
+
+def tried(script: Script, *references: Script) -> Trial:
+    return Trial(script.ends(), tuple(each.ends() for each in references or (done(reference(1)), done(reference(2)))))
+
+
+def late(script: Script, *references: Script) -> Trial:
+    """The hold ends."""
+    return tried(script.let_go(), *references)
 
 
 def held(**spec: Any) -> Script:  # noqa: ANN401  # JSON
@@ -35,8 +38,8 @@ def makes(script: Script, name: str) -> Script:
     return script.creates(name, resource="configmaps", owner="", generated="")
 
 
-def managing(script: Script) -> History:
-    return makes(script.applied("w", spec=1), "settings").ends()
+def managing(script: Script) -> Script:
+    return makes(script.applied("w", spec=1), "settings")
 
 
 def grown() -> Script:
@@ -61,54 +64,35 @@ def competed() -> Script:
     return writes(script.adds(Competed, request=9, resource="configmaps", name="w-settings", uid=uid, fault=0), name="w-settings")
 
 
-ACCUSED = "the controller {} configmap/ns/{}, which the workload neither owns nor mentions; no fault-free run did"
-GUILTY = {
-    "writes to what belongs to others": (writes(held()), ACCUSED.format("wrote to", "theirs")),
-    "an object is told once": (writes(writes(held(), 1), 2), ACCUSED.format("wrote to", "theirs")),
-    "makes what no reference had": (makes(held(), "nudge"), ACCUSED.format("created", "nudge")),
-    "deletes it": (held().deletes("theirs", resource="configmaps"), ACCUSED.format("deleted", "theirs")),
-    "deletes it with a collection": (held().deletes_all("configmaps"), ACCUSED.format("deleted", "theirs")),
-}
-NO_FAULT = "no fault touched the controller, so it had no reason to do anything unusual"
-UNPROVEN = {
-    "nothing happened": (trial().ends(), "the controller never wrote anything"),
-    "no fault": (done(trial()), NO_FAULT),
-    "no fault, whatever it did": (done(writes(trial().applied("x", "configmaps"), name="x")), NO_FAULT),
-}
-INNOCENT = {
-    "keeps to its own": tried(held().deletes("w-a").updates("w", status=2).let_go().ends()),
-    # though it looks suspicious
-    "does what it does in the references": tried(
-        makes(held(), "settings-2").let_go().ends(), managing(reference(1)), done(reference(2))
-    ),
-    "did it before any fault": tried(
-        writes(trial().applied("theirs", "configmaps")).applied("w", spec=1).hold().creates("w-a").let_go().ends()
-    ),
-    "grandchildren are its own": tried(grown().let_go().ends()),
-    "children of an owner that is gone are its own": tried(held().removed("w", WIDGETS).deletes("w-a").let_go().ends()),
-    "to adopt and to release is to manage": tried(adopted().let_go().ends()),
-    "the workload mentions it": tried(writes(held(settings={"from": ["configmaps/theirs"]})).let_go().ends()),
-    "bookkeeping touches nothing": tried(held().asks("update", "leases.coordination.k8s.io", "lock").let_go().ends()),
-    "a refused write touches nothing": tried(held().refused("update", "theirs", "Conflict", resource="configmaps").let_go().ends()),
-    "takes over what a competing write made": tried(competed().let_go().ends()),
+ACCUSED = (
+    "FAIL: the controller {} configmap/ns/{}, which the workload neither owns nor mentions; no fault-free run did, "
+    "which is not its own"
+)
+NO_FAULT = "NOT_EXERCISED: no fault touched the controller, so it had no reason to do anything unusual"
+CASES = {
+    "writes to what belongs to others": (ACCUSED.format("wrote to", "theirs"), late(writes(held()))),
+    "an object is told once": (ACCUSED.format("wrote to", "theirs"), late(writes(writes(held(), 1), 2))),
+    "makes what no reference had": (ACCUSED.format("created", "nudge"), late(makes(held(), "nudge"))),
+    "deletes it": (ACCUSED.format("deleted", "theirs"), late(held().deletes("theirs", resource="configmaps"))),
+    "deletes it with a collection": (ACCUSED.format("deleted", "theirs"), late(held().deletes_all("configmaps"))),
+    "keeps to its own": ("PASS", late(held().deletes("w-a").updates("w", status=2))),
+    # innocent, though it looks suspicious
+    "does what it does in the references": ("PASS", late(makes(held(), "settings-2"), managing(reference(1)), done(reference(2)))),
+    "did it before any fault": ("PASS", late(writes(trial().applied("theirs", "configmaps")).applied("w").hold().creates("w-a"))),
+    "grandchildren are its own": ("PASS", late(grown())),
+    "children of an owner that is gone are its own": ("PASS", late(held().removed("w", WIDGETS).deletes("w-a"))),
+    "to adopt and to release is to manage": ("PASS", late(adopted())),
+    "the workload mentions it": ("PASS", late(writes(held(settings={"from": ["configmaps/theirs"]})))),
+    "bookkeeping touches nothing": ("PASS", late(held().asks("update", "leases.coordination.k8s.io", "lock"))),
+    "a refused write touches nothing": ("PASS", late(held().refused("update", "theirs", "Conflict", resource="configmaps"))),
+    "takes over what a competing write made": ("PASS", late(competed())),
+    # nothing is proven without a fault
+    "nothing happened": ("NOT_EXERCISED: the controller never wrote anything", tried(trial())),
+    "no fault": (NO_FAULT, tried(done(trial()))),
+    "no fault, whatever it did": (NO_FAULT, tried(done(writes(trial().applied("x", "configmaps"), name="x")))),
 }
 
 
-@pytest.mark.parametrize(("script", "because"), GUILTY.values(), ids=GUILTY)
-def test_guilty(script: Script, because: str) -> None:
-    verdict = verdict_of(REQUIREMENT, tried(script.let_go().ends()))
-
-    assert verdict.outcome is Outcome.FAIL
-    assert [finding.because for finding in verdict.findings] == [because]
-
-
-@pytest.mark.parametrize("innocent", INNOCENT.values(), ids=INNOCENT)
-def test_innocent(innocent: Trial) -> None:
-    assert verdict_of(REQUIREMENT, innocent).outcome is Outcome.PASS
-
-
-@pytest.mark.parametrize(("history", "why"), UNPROVEN.values(), ids=UNPROVEN)
-def test_nothing_is_proven_without_a_fault(history: History, why: str) -> None:
-    verdict = verdict_of(REQUIREMENT, tried(history))
-
-    assert (verdict.outcome, verdict.why) == (Outcome.NOT_EXERCISED, why)
+@pytest.mark.parametrize(("words", "trial"), CASES.values(), ids=CASES)
+def test_verdict(words: str, trial: Trial) -> None:
+    assert told(verdict_of(REQUIREMENT, trial), words) == words

@@ -1,6 +1,7 @@
 """Which entries tell the story."""
 
-from staleproof.checks.story.witnesses import context
+from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.story.witnesses import context, inherited
 from staleproof.checks.trial import Trial
 from staleproof.core.history import History
 
@@ -34,3 +35,12 @@ def test_there_may_have_been_no_look() -> None:
     answered, asked = position(history, "Answered"), position(history, "Asked", 1)
 
     assert kinds(history, before=answered, asked=asked) == ["Answered", "Asked", "Committed"]
+
+
+def test_what_was_inherited_begins_with_the_first_answers_and_the_start_of_the_life() -> None:
+    history = trial().applied("w").creates("w-a", "w-b", "w-c", "w-d", "w-e").restarted().creates("w-f").ends()
+    then, asked = Trial(history), position(history, "Asked", 5)
+    children = [object_history(then).named("pods", f"w-{name}")[0] for name in "abcde"]
+    told = [type(history.entries[i]).__name__ for i in inherited(then, children, asked, asked + 1)]
+
+    assert told == ["Delivered", "Answered", "Answered", "Answered", "Started", "Asked", "Committed"]

@@ -23,37 +23,27 @@ def unheard(script: Script) -> Script:
     return script
 
 
-@pytest.mark.parametrize(
-    ("script", "name", "expected"),
-    [
-        (trial().wants(1).says(1).wants(2).says(2), "w", ["-", "update", "-", "update"]),
-        (trial().wants(1).creates("w-a").removed("w-a"), "w-a", ["create", "-"]),
-        (trial().wants(1).made("w-b").deletes("w-b"), "w-b", ["-", "delete"]),
-        (trial().wants(1).creates("w-a").deletes("w-a", grace=True), "w-a", ["create", "delete"]),
-        (trial().wants(1).creates("w-a", "w-b").deletes_all(), "w-b", ["create", "deletecollection"]),
-        (trial().wants(1).creates("w-a").refused("create", "w-a", "AlreadyExists"), "w-a", ["create"]),
-        (trial().wants(1).updates("w"), "w", ["-"]),
-        (trial().wants(1).says(1).updates("w"), "w", ["-", "update"]),
-        (trial().wants(1).terminating("w", WIDGETS).updates("w"), "w", ["-", "-"]),
-        (unheard(trial().wants(1).says(1)), "w", ["-", "update?"]),
-        (unheard(trial().wants(1).creates("w-a")), "w-a", ["create?"]),
-        (unheard(trial().wants(1).creates("w-b").deletes("w-b")), "w-b", ["create", "delete?"]),
-    ],
-    ids=[
-        "its own are those that an answer names",
-        "what it created somebody else removed",
-        "what somebody else made it deleted",
-        "a deletion that is not over yet",
-        "a deletecollection deletes each",
-        "a refused create made nothing",
-        "a write that changes nothing does not make somebody else's change its own",
-        "nor its own change that of the second write",
-        "nor somebody else's deletion its own",
-        "a status write whose answer was lost",
-        "a create whose answer was lost",
-        "a delete whose answer was lost",
-    ],
-)
+CASES = {
+    "its own are those that an answer names": (trial().wants(1).says(1).wants(2).says(2), "w", ["-", "update", "-", "update"]),
+    "what it created somebody else removed": (trial().wants(1).creates("w-a").removed("w-a"), "w-a", ["create", "-"]),
+    "what somebody else made it deleted": (trial().wants(1).made("w-b").deletes("w-b"), "w-b", ["-", "delete"]),
+    "a deletion that is not over yet": (trial().wants(1).creates("w-a").deletes("w-a", grace=True), "w-a", ["create", "delete"]),
+    "a deletecollection deletes each": (
+        trial().wants(1).creates("w-a", "w-b").deletes_all(),
+        "w-b",
+        ["create", "deletecollection"],
+    ),
+    "a refused create made nothing": (trial().wants(1).creates("w-a").refused("create", "w-a", "AlreadyExists"), "w-a", ["create"]),
+    "a write that changes nothing does not make somebody else's change its own": (trial().wants(1).updates("w"), "w", ["-"]),
+    "nor its own change that of the second write": (trial().wants(1).says(1).updates("w"), "w", ["-", "update"]),
+    "nor somebody else's deletion its own": (trial().wants(1).terminating("w", WIDGETS).updates("w"), "w", ["-", "-"]),
+    "a status write whose answer was lost": (unheard(trial().wants(1).says(1)), "w", ["-", "update?"]),
+    "a create whose answer was lost": (unheard(trial().wants(1).creates("w-a")), "w-a", ["create?"]),
+    "a delete whose answer was lost": (unheard(trial().wants(1).creates("w-b").deletes("w-b")), "w-b", ["create", "delete?"]),
+}
+
+
+@pytest.mark.parametrize(("script", "name", "expected"), CASES.values(), ids=CASES)
 def test_whose_a_commit_is(script: Script, name: str, expected: list[str]) -> None:
     assert makers(script, name) == expected
 

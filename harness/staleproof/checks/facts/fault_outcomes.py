@@ -1,6 +1,6 @@
-"""What became of each fault that the plan asked for: it fired, it was refused because that would have been hostile, or it did not.
+"""What became of each fault that the plan asked for: it fired, never fired, or was refused because it would have been hostile.
 
-A fault that did nothing proves nothing, so the reason is kept: for the verdicts, for the reports, for people. And whether any of
+A fault that did nothing proves nothing, so the reason is kept: for the verdicts, for the reports, for people. Also whether any of
 them is hostile: then what is found proves nothing about conformance.
 """
 

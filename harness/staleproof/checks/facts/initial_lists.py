@@ -1,4 +1,4 @@
-"""Which collections a life of the controller had begun to list and not got to the end of, at every moment.
+"""Which collections a life of the controller was still listing for the first time, at every moment.
 
 A list begins with a LIST, with a WATCH that asks for the initial state (WatchList), or when either is refused. It is complete with
 its last page, with the bookmark that ends the initial events, or when an ordinary watch is opened: that goes on from a list, or has

@@ -9,7 +9,7 @@ Four findings, of status writes by the controller only, each absent from every r
    generation number we acted on, otherwise we might wrongfully indicate that we've seen a spec update" (kubernetes,
    pkg/controller/replicaset/replica_set_utils.go);
 4. *left behind*: it wrote the status after its caches had shown the last generation, and the status still ended with an older one,
-   after a time that any client can do with, where every reference ended with the newest.
+   after as much time as any client needs, where every reference ended with the newest.
 
 Left out for honesty: how conditions end (many are rightly of the generation they changed in), a status never written after the
 catch-up (that is for converges-after-catch-up), an object never shown in this life, whose generation is anybody's guess.

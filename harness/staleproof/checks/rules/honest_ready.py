@@ -3,7 +3,7 @@
 What "so" means is learnt: the fewest live children of each role that any reference had whenever it said that this generation is
 Ready. A finding needs all of this:
 
-1. the controller said that the generation is Ready though there were at no time since it was committed so many children, in truth;
+1. the controller said that the generation is Ready though there had never been so many children since it was committed;
 2. it had not asked for anything since the step in which that generation came, and in every reference it acted first: one that did
    something and says Ready too soon may have another idea of Ready (a quorum, an accepted spec);
 3. something of those children, or of the object itself, was being kept from it.

@@ -10,8 +10,8 @@ what was written and not shown yet, and `informer_store_resource_version`. They 
    something older back, and no list has shown either.
 
 To pass it has to have counted, at least once, while a fault kept it behind. Left out for honesty: skips that were not counted. A
-controller that waits may do so for other reasons (expectations, say), which nobody counts; then nothing is proven either way. Nor
-is a resource judged of which no commit is known here.
+controller that waits may do so for other reasons (expectations, say), which nobody counts; then nothing is proven either way. A
+resource of which no commit is known here is not judged either.
 """
 
 from collections.abc import Iterator, Mapping

@@ -36,31 +36,25 @@ def lost() -> LifeScript:
     return script.creates("w-b").deletes("w-b").loses_the_answer()
 
 
-@pytest.mark.parametrize(
-    ("script", "name", "created", "deleted"),
-    [
-        (trial().applied("w").creates("w-a").removed("w-a"), "w-a", True, False),
-        (trial().applied("w").made("w-b").deletes("w-b"), "w-b", False, True),
-        (trial().applied("w").creates("w-a").terminating("w-a").deletes("w-a"), "w-a", True, False),
-        (trial().applied("w").creates("w-a", "w-b").deletes_all(), "w-a", True, True),
-        (trial().applied("w").creates("w-a", "w-b").deletes_all(), "w-b", True, True),
-        (lost(), "w-a", True, False),
-        (lost(), "w-b", True, True),
-        (applied_by_the_server(201), "w-a", True, False),
-        (applied_by_the_server(200), "w-a", False, False),
-    ],
-    ids=[
-        "the answers tell what it created",
-        "and what it deleted",
-        "what was deleted before is nobody's deletion",
-        "a deletecollection deletes each",
-        "really each",
-        "a create whose answer was lost",
-        "a delete whose answer was lost",
-        "a server-side apply that finds nothing is a create",
-        "one that finds something is not",
-    ],
-)
+OWN = {
+    "the answers tell what it created": (trial().applied("w").creates("w-a").removed("w-a"), "w-a", True, False),
+    "and what it deleted": (trial().applied("w").made("w-b").deletes("w-b"), "w-b", False, True),
+    "what was deleted before is nobody's deletion": (
+        trial().applied("w").creates("w-a").terminating("w-a").deletes("w-a"),
+        "w-a",
+        True,
+        False,
+    ),
+    "a deletecollection deletes each": (trial().applied("w").creates("w-a", "w-b").deletes_all(), "w-a", True, True),
+    "really each": (trial().applied("w").creates("w-a", "w-b").deletes_all(), "w-b", True, True),
+    "a create whose answer was lost": (lost(), "w-a", True, False),
+    "a delete whose answer was lost": (lost(), "w-b", True, True),
+    "a server-side apply that finds nothing is a create": (applied_by_the_server(201), "w-a", True, False),
+    "one that finds something is not": (applied_by_the_server(200), "w-a", False, False),
+}
+
+
+@pytest.mark.parametrize(("script", "name", "created", "deleted"), OWN.values(), ids=OWN)
 def test_what_the_controller_created_and_deleted(script: Script, name: str, *, created: bool, deleted: bool) -> None:
     each = named(made(script), name)
 

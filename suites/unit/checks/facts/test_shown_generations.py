@@ -14,29 +14,19 @@ def held() -> ReportScript:
     return trial().wants(1).hold(WIDGETS).wants(2)
 
 
-@pytest.mark.parametrize(
-    ("script", "cached", "known"),
-    [
-        (trial().wants(1), 1, 1),
-        (held(), 1, 1),
-        (held().let_go(WIDGETS), 2, 2),
-        (held().lists(WIDGETS), 2, 2),
-        (held().gets("w", WIDGETS), 1, 2),
-        (held().says(1), 1, 2),
-        (trial().wants(1).restarted(), 0, 0),
-        (trial().wants(1).restarted().gets("w", WIDGETS), 0, 1),
-    ],
-    ids=[
-        "a frame fills the caches",
-        "one that is held does not",
-        "until it is let go",
-        "a list fills them, too",
-        "a live read tells without filling them",
-        "so does the answer to an own write",
-        "a new life has been shown nothing",
-        "and reads live",
-    ],
-)
+CASES = {
+    "a frame fills the caches": (trial().wants(1), 1, 1),
+    "one that is held does not": (held(), 1, 1),
+    "until it is let go": (held().let_go(WIDGETS), 2, 2),
+    "a list fills them, too": (held().lists(WIDGETS), 2, 2),
+    "a live read tells without filling them": (held().gets("w", WIDGETS), 1, 2),
+    "so does the answer to an own write": (held().says(1), 1, 2),
+    "a new life has been shown nothing": (trial().wants(1).restarted(), 0, 0),
+    "and reads live": (trial().wants(1).restarted().gets("w", WIDGETS), 0, 1),
+}
+
+
+@pytest.mark.parametrize(("script", "cached", "known"), CASES.values(), ids=CASES)
 def test_what_had_been_shown_in_the_end(script: ReportScript, cached: int, known: int) -> None:
     shown, end = shown_generations(Trial(script.unfinished())), len(script.entries)
 

@@ -21,21 +21,24 @@ from ..report_script import ReportScript, pair, trial
 READY = "status.conditions[Ready].observedGeneration"
 
 
-@pytest.mark.parametrize(
-    ("script", "claims"),
-    [
-        (trial().wants(1).says(1).says(1, replicas=3).wants(2).says(2), [(OBSERVED, 1, None), (OBSERVED, 2, 1)]),
-        (trial().wants(1).applied("w", status={"observedGeneration": 1}).says(1, replicas=3), []),
-        (trial().wants(1).says(2).says().says(1), [(OBSERVED, 2, None), (OBSERVED, 1, 2)]),
-        (trial().wants(1).says(ready=1), [(READY, 1, None)]),
-    ],
-    ids=[
-        "what an own write changed",
-        "what another claimed is carried along",
-        "the last claim is remembered although it was withdrawn",
-        "conditions make claims of their own",
-    ],
-)
+CLAIMS = {
+    "what an own write changed": (
+        trial().wants(1).says(1).says(1, replicas=3).wants(2).says(2),
+        [(OBSERVED, 1, None), (OBSERVED, 2, 1)],
+    ),
+    "what another claimed is carried along": (
+        trial().wants(1).applied("w", status={"observedGeneration": 1}).says(1, replicas=3),
+        [],
+    ),
+    "the last claim is remembered although it was withdrawn": (
+        trial().wants(1).says(2).says().says(1),
+        [(OBSERVED, 2, None), (OBSERVED, 1, 2)],
+    ),
+    "conditions make claims of their own": (trial().wants(1).says(ready=1), [(READY, 1, None)]),
+}
+
+
+@pytest.mark.parametrize(("script", "claims"), CLAIMS.values(), ids=CLAIMS)
 def test_what_is_a_claim(script: ReportScript, claims: list[tuple[str, int, int | None]]) -> None:
     assert [(c.about, c.generation, c.last) for c in observed_claims(Trial(script.ends()))] == claims
 
@@ -62,19 +65,18 @@ def test_acting_comes_between_being_shown_and_claiming() -> None:
     assert [acted_before(found, claim) for claim in observed_claims(found)] == [True, False]
 
 
-@pytest.mark.parametrize(
-    ("script", "asked", "acted"),
-    [
-        (trial().wants(1).creates("w-a"), True, True),
-        (trial().wants(1).made("w-a").deletes("w-a"), True, True),
-        (trial().wants(1).says(1), False, False),
-        (trial().wants(1).updates("w", subresource="", finalizers=["x"]), False, False),
-        (trial().wants(1).asks("update", "leases.coordination.k8s.io", "lock"), False, False),
-        (trial().wants(1).refused("create", "w-a", "Forbidden"), True, False),
-        (trial().wants(1).creates("x", resource="configmaps", owner=""), True, False),
-    ],
-    ids=["a create", "a delete", "a status", "the object itself", "bookkeeping", "what was refused", "what is not its child"],
-)
+ACTS = {
+    "a create": (trial().wants(1).creates("w-a"), True, True),
+    "a delete": (trial().wants(1).made("w-a").deletes("w-a"), True, True),
+    "a status": (trial().wants(1).says(1), False, False),
+    "the object itself": (trial().wants(1).updates("w", subresource="", finalizers=["x"]), False, False),
+    "bookkeeping": (trial().wants(1).asks("update", "leases.coordination.k8s.io", "lock"), False, False),
+    "what was refused": (trial().wants(1).refused("create", "w-a", "Forbidden"), True, False),
+    "what is not its child": (trial().wants(1).creates("x", resource="configmaps", owner=""), True, False),
+}
+
+
+@pytest.mark.parametrize(("script", "asked", "acted"), ACTS.values(), ids=ACTS)
 def test_what_counts_as_having_acted(script: ReportScript, *, asked: bool, acted: bool) -> None:
     found = Trial(script.ends())
     of, end = object_history(found).objects["ns-uid-1"], len(found.entries)
@@ -92,16 +94,18 @@ def test_only_what_lies_between_counts() -> None:
     assert [asked_on_others(found, of, after=after, before=before) for after, before in spans] == [False, False, True]
 
 
-@pytest.mark.parametrize(
-    ("script", "fewest"),
-    [
-        (lambda script: script.wants(2).creates("w-a", "w-b").says(ready=1).ends(), {"w-": 2}),
-        (lambda script: script.wants(2).creates("w-a").says(ready=1).creates("w-b").says(ready=1, ok=True).ends(), {"w-": 1}),
-        (lambda script: script.wants(2).made("w-a").says(ready=1).ends(), {}),
-        (lambda script: script.wants(2).creates("w-a").ends(), {}),
-    ],
-    ids=["so many", "the fewest of several times", "it had not acted", "it never claimed it"],
-)
+CHILDREN = {
+    "so many": (lambda script: script.wants(2).creates("w-a", "w-b").says(ready=1).ends(), {"w-": 2}),
+    "the fewest of several times": (
+        lambda script: script.wants(2).creates("w-a").says(ready=1).creates("w-b").says(ready=1, ok=True).ends(),
+        {"w-": 1},
+    ),
+    "it had not acted": (lambda script: script.wants(2).made("w-a").says(ready=1).ends(), {}),
+    "it never claimed it": (lambda script: script.wants(2).creates("w-a").ends(), {}),
+}
+
+
+@pytest.mark.parametrize(("script", "fewest"), CHILDREN.values(), ids=CHILDREN)
 def test_how_many_children_there_were_when_references_were_ready(script: object, fewest: dict[str, int]) -> None:
     found = Trial(trial().wants(2).ends(), pair(script))
     of = object_history(found).objects["ns-uid-1"]

@@ -19,31 +19,24 @@ def another_stream(script: ReportScript) -> ReportScript:
     return script.adds(Opened, stream=9, client="controller", resource="pods")
 
 
-@pytest.mark.parametrize(
-    ("script", "resources", "oldest"),
-    [
-        (trial().wants(1).creates("w-a"), set(), None),
-        (held(), {"pods"}, 102),
-        (held().let_go(), set(), None),
-        (held().relist(), set(), None),
-        (held().restarted(), set(), None),
-        (trial().adds(Withheld, **BOOKMARK).adds(Dropped, **BOOKMARK), set(), None),
-        (trial().adds(Dropped, **BOOKMARK), set(), None),
-        (another_stream(held()), {"pods"}, None),
-        (another_stream(held()).adds(Withheld, stream=9, type="ADDED", uid="u", name="w-b", revision=103), {"pods"}, 103),
-    ],
-    ids=[
-        "nothing was held",
-        "what is held is kept",
-        "until it leaves",
-        "a stream that ended keeps nothing",
-        "a life that ended keeps nothing",
-        "a dropped bookmark is not kept",
-        "nor one that was never held",
-        "another stream of the resource may have shown more",
-        "another stream that keeps something, too",
-    ],
-)
+CASES = {
+    "nothing was held": (trial().wants(1).creates("w-a"), set(), None),
+    "what is held is kept": (held(), {"pods"}, 102),
+    "until it leaves": (held().let_go(), set(), None),
+    "a stream that ended keeps nothing": (held().relist(), set(), None),
+    "a life that ended keeps nothing": (held().restarted(), set(), None),
+    "a dropped bookmark is not kept": (trial().adds(Withheld, **BOOKMARK).adds(Dropped, **BOOKMARK), set(), None),
+    "nor one that was never held": (trial().adds(Dropped, **BOOKMARK), set(), None),
+    "another stream of the resource may have shown more": (another_stream(held()), {"pods"}, None),
+    "another stream that keeps something, too": (
+        another_stream(held()).adds(Withheld, stream=9, type="ADDED", uid="u", name="w-b", revision=103),
+        {"pods"},
+        103,
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "resources", "oldest"), CASES.values(), ids=CASES)
 def test_what_is_kept(script: ReportScript, resources: set[str], oldest: int | None) -> None:
     frames, end = withheld_frames(Trial(script.unfinished())), len(script.entries)
 

@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
-from staleproof.checks.facts.baseline import baseline, final_objects, group
+from staleproof.checks.facts.baseline import baseline, ends_with_more, final_objects, group
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.facts.roles import Names, Role
 from staleproof.checks.trial import Trial
 from staleproof.core.plan import TOUCHED
 
 from ..script import NAMESPACE, WIDGETS, Script, reference, trial
+
+PODS = Role("Widget/w", "pods", "w-")
 
 
 def apply(script: Script) -> Script:
@@ -82,6 +84,22 @@ CASES: dict[str, tuple[Script, tuple[Script, Script], str]] = {
         both(one, spec={"a": 1}),
         "pod of widget/w: spec.a is <not set>, fault-free runs ended with 1",
     ),
+    "a number that the references do not agree on": (
+        one(trial(), status={"ready": 7}),
+        (one(reference(1), status={"ready": 1}), one(reference(2), status={"ready": 2})),
+        "pod of widget/w: status.ready is 7, fault-free runs ended with 1 or 2",
+    ),
+    "within their range": (
+        one(trial(), status={"ready": 2}),
+        (one(reference(1), status={"ready": 1}), one(reference(2), status={"ready": 3})),
+        "",
+    ),
+    "an object of its own": (
+        one(trial()).applied("x", "configmaps"),
+        both(one),
+        "configmap/x is there, fault-free runs ended without it",
+    ),
+    "no object of its own": (trial(), both(apply), "widget/w is missing, fault-free runs ended with it"),
     "values in another combination": (
         several(trial(), {"a": 0, "b": 0}, {"a": 1, "b": 0}),
         (several(reference(1), {"a": 0, "b": 0}, {"a": 1, "b": 1}), several(reference(2), {"a": 0, "b": 1}, {"a": 1, "b": 0})),
@@ -113,6 +131,15 @@ def test_differences(script: Script, references: tuple[Script, Script], differen
     assert baseline(of).difference(final_objects(of), of.namespace) == difference
 
 
+@pytest.mark.parametrize(("called", "more"), [(["w-a"], False), (["w-a", "w-b"], False), (["w-a", "w-b", "w-c"], True)])
+def test_more_of_a_role_than_any_reference_ended_with(called: list[str], *, more: bool) -> None:
+    references = one(reference(1)).ends(), apply(reference(2)).creates("w-a", "w-b").ends()
+    of = Trial(apply(trial()).creates(*called).deletes(*called).ends(), references)
+
+    assert ends_with_more(of, PODS, until=7 + 4 * len(called)) is more
+    assert not ends_with_more(of, PODS)
+
+
 def test_names_that_have_nothing_in_common_are_not_stable() -> None:
     references = one(reference(1), "8f2a", generated="").ends(), one(reference(2), "77aa", generated="").ends()
 
@@ -122,7 +149,7 @@ def test_names_that_have_nothing_in_common_are_not_stable() -> None:
 def test_counts_are_kept_for_each_reference() -> None:
     references = one(reference(1)).ends(), apply(reference(2)).creates("w-a", "w-b").ends()
 
-    assert baseline(Trial(trial().ends(), references)).counts[Role("Widget/w", "pods", "w-")] == [1, 2]
+    assert baseline(Trial(trial().ends(), references)).counts[PODS] == [1, 2]
 
 
 @pytest.mark.parametrize("owners", [[{"kind": "Widget", "name": "w", "uid": "u", "controller": True}], []])

@@ -1,21 +1,26 @@
-"""Every checker judges every history; what cannot be known is inconclusive."""
+"""Every rule judges every history, what it says becomes a verdict, and what cannot be known is inconclusive."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
 
-from staleproof.checks.catalog import REQUIREMENTS, Requirement
-from staleproof.checks.judge import judge
+from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.judge import broken, judge, verdict_of
+from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome, Verdict, passed
-from staleproof.core.entry import Broke, Exited
+from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Outcome, Said, Suspicion
+from staleproof.core.entry import Broke, Ended
+from staleproof.core.fault import AnyFault, HoldStream, SeverStream
 from staleproof.core.history import History, decode, encode
-from staleproof.core.plan import Rest
 
-from .script import HOLD, Script, against, reference, trial
+from .script import HOLD, WIDGETS, Script, against, reference, told, trial
+from .stream_script import ONE_POD, UNSURE, StreamScript, pair, stuck, two_references
 
 AIM = "no-duplicate-create"
+NO_API_SERVER = "no API server does this, so it tells about robustness, not conformance"
 
 
 def work(script: Script) -> Script:
@@ -30,96 +35,12 @@ def held(*, aims: tuple[str, ...] = ()) -> Script:
     return trial(aims=aims).step(1, "apply").hold().applied("w").creates("w-a").applied("w")
 
 
-def outcomes(history: History, *given: History) -> dict[str, tuple[Outcome, str]]:
-    return {verdict.requirement: (verdict.outcome, verdict.why) for verdict in judge(history, given)}
+def guilty(*, aims: tuple[str, ...] = ()) -> History:
+    return held(aims=aims).creates("w-b").let_go().ends()
 
 
-def test_there_is_one_verdict_for_each_requirement() -> None:
-    found = outcomes(held().let_go().ends(), *references())
-
-    assert list(found) == [requirement.slug for requirement in REQUIREMENTS]
-    assert found[AIM] == (Outcome.PASS, "")
-
-
-def test_a_verdict_survives_the_file() -> None:
-    guilty = against(held().creates("w-b").let_go().ends(), *references())
-
-    assert judge(guilty)[0].outcome is Outcome.FAIL
-    assert judge(decode(encode(guilty))) == judge(guilty)
-
-
-@pytest.mark.parametrize(
-    ("history", "why"),
-    [
-        (held().adds(Broke, where="proxy", why="a hook raised").ends(), "the harness broke (proxy): a hook raised"),
-        (held().adds(Exited, life=1, code=137).ends(), "the controller exited with code 137 during the trial"),
-        (held().let_go().unfinished(), "the trial was not recorded to its end"),
-        (trial().unfinished(), "the trial was not recorded to its end"),
-    ],
-    ids=["broken harness", "controller exited", "incomplete", "empty"],
-)
-def test_a_disturbed_trial_proves_nothing_about_anything(history: History, why: str) -> None:
-    assert set(outcomes(history, *references()).values()) == {(Outcome.INCONCLUSIVE, why)}
-
-
-def unsettled() -> History:
-    return work(reference(2)).released().settled(ok=False, why="after 10 s: 2 pods of widget/w").ends()
-
-
-def other_workload() -> History:
-    script = work(reference(2))
-    script.plan = msgspec.structs.replace(script.plan, steps=(Rest(seconds=1.0),))
-    return script.ends()
-
-
-def faulty() -> History:
-    script = work(reference(2))
-    script.plan = msgspec.structs.replace(script.plan, faults=(HOLD,))
-    return script.ends()
-
-
-@pytest.mark.parametrize(
-    ("given", "why"),
-    [
-        ((), "it needs at least 2 fault-free references of the same workload, found 0"),
-        ((work(reference(1)).ends(),), "it needs at least 2 fault-free references of the same workload, found 1"),
-        (
-            (work(reference(1)).ends(), unsettled()),
-            "reference 2 did not settle although there was no fault (after 10 s: 2 pods of widget/w)",
-        ),
-        ((work(reference(1)).ends(), work(reference(2)).unfinished()), "reference 2 was not recorded to its end"),
-        (
-            (work(reference(1)).adds(Exited, life=1, code=1).ends(), work(reference(2)).ends()),
-            "reference 1 proves nothing: the controller exited with code 1 during the trial",
-        ),
-        ((work(reference(1)).ends(), other_workload()), "reference 2 is not a fault-free run of the same workload"),
-        ((work(reference(1)).ends(), faulty()), "reference 2 is not a fault-free run of the same workload"),
-    ],
-    ids=["none", "one", "did not settle", "incomplete", "exited", "another workload", "with faults"],
-)
-def test_without_good_references_only_what_needs_none_is_judged(given: tuple[History, ...], why: str) -> None:
-    found = outcomes(held().let_go().ends(), *given)
-
-    for requirement in REQUIREMENTS:
-        if requirement.needs_references:
-            assert found[requirement.slug] == (Outcome.INCONCLUSIVE, why)
-        else:
-            assert found[requirement.slug][1] != why
-
-
-def test_a_fault_that_never_fired_proves_nothing_about_what_the_trial_aims_at() -> None:
-    found = outcomes(work(trial(aims=(AIM,))).ends(), *references())
-
-    assert found[AIM] == (Outcome.INCONCLUSIVE, "planned faults never fired: Hold of pods")
-    assert found["no-excess-delete"][0] is Outcome.NOT_EXERCISED
-
-
-def test_but_a_finding_is_a_finding() -> None:
-    script = (
-        Script(HOLD, HOLD, aims=(AIM,)).step(1, "apply").hold().applied("w").creates("w-a").applied("w").creates("w-b").let_go()
-    )
-
-    assert outcomes(script.ends(), *references())[AIM][0] is Outcome.FAIL
+def innocent(*, aims: tuple[str, ...] = ()) -> History:
+    return held(aims=aims).let_go().ends()
 
 
 def hostile(history: History) -> History:
@@ -128,52 +49,283 @@ def hostile(history: History) -> History:
     return replace(history, header=msgspec.structs.replace(history.header, plan=plan))
 
 
-def test_what_is_found_under_hostile_faults_is_told_apart_and_never_a_failure() -> None:
-    guilty = held(aims=(AIM,)).creates("w-b").let_go().ends()
-    legal, told = judge(guilty, references())[0], judge(hostile(guilty), references())[0]
-
-    assert legal.outcome is Outcome.FAIL
-    assert told.outcome is Outcome.NOT_EXERCISED
-    assert told.findings == legal.findings
-    assert told.why == ("found under a hostile plan: no API server does this, so it tells about robustness, not conformance")
+def verdicts(history: History, *given: History) -> dict[str, str]:
+    return {verdict.requirement: told(verdict, ":") for verdict in judge(history, given)}
 
 
-def test_nothing_found_under_hostile_faults_is_no_pass_either() -> None:
-    found = outcomes(hostile(held(aims=(AIM,)).let_go().ends()), *references())
-
-    assert found[AIM] == (
-        Outcome.NOT_EXERCISED,
-        "nothing was found under a hostile plan: no API server does this, so it tells about robustness, not conformance",
-    )
-    assert {outcome for outcome, _ in found.values()} == {Outcome.NOT_EXERCISED}
+# --- a history
 
 
-def test_a_disturbed_hostile_trial_is_inconclusive_as_any_other() -> None:
-    found = outcomes(hostile(work(trial(aims=(AIM,))).ends()), *references())
-    assert found[AIM] == (Outcome.INCONCLUSIVE, "planned faults never fired: Hold of pods")
+def test_there_is_one_verdict_for_each_requirement() -> None:
+    found = judge(innocent(), references())
 
-    broken = outcomes(hostile(held().adds(Broke, where="proxy", why="a hook raised").ends()), *references())
-    assert {outcome for outcome, _ in broken.values()} == {Outcome.INCONCLUSIVE}
+    assert [verdict.requirement for verdict in found] == [requirement.slug for requirement in REQUIREMENTS]
+    assert told(found[0], "PASS") == "PASS"
 
 
-def test_a_checker_that_crashes_knows_nothing() -> None:
-    def crash(evidence: Trial) -> Verdict:
-        raise KeyError("pods")
+def test_a_verdict_survives_the_file() -> None:
+    history = against(guilty(), *references())
 
-    broken = Requirement(slug="broken", must="", level="core", source="", faults=(), remedy="", check=crash, needs_references=False)
-    sound = Requirement(slug="sound", must="", level="core", source="", faults=(), remedy="", check=lambda e: passed("sound"))
-
-    first, second = judge(held().ends(), references(), requirements=(broken, sound))
-
-    assert (first.outcome, first.why) == (
-        Outcome.INCONCLUSIVE,
-        "the checker crashed, which is a bug of staleproof: KeyError: 'pods'",
-    )
-    assert second.outcome is Outcome.PASS
+    assert judge(history)[0].outcome is Outcome.FAIL
+    assert judge(decode(encode(history))) == judge(history)
 
 
 def test_references_come_with_the_history_unless_given() -> None:
-    history = against(held().let_go().ends(), *references())
+    history = against(innocent(), *references())
 
     assert judge(history)[0].outcome is Outcome.PASS
     assert judge(history, ())[0].outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("history", "why"),
+    [
+        (held().adds(Broke, where="proxy", why="a hook raised").ends(), "the harness broke (proxy): a hook raised"),
+        (trial().unfinished(), "the trial was not recorded to its end"),
+    ],
+    ids=["broken harness", "empty"],
+)
+@pytest.mark.parametrize("change", [lambda history: history, hostile], ids=["legal", "hostile"])
+def test_a_disturbed_trial_proves_nothing_about_anything(history: History, why: str, change: Any) -> None:  # noqa: ANN401
+    assert set(verdicts(change(history), *references()).values()) == {f"INCONCLUSIVE: {why}"}
+
+
+def test_without_good_references_only_what_needs_none_is_judged() -> None:
+    found = verdicts(innocent(), *references()[:1])
+    why = "INCONCLUSIVE: it needs at least 2 fault-free references of the same workload, found 1"
+
+    assert {slug for slug, verdict in found.items() if verdict == why} == {
+        requirement.slug for requirement in REQUIREMENTS if requirement.needs_references
+    }
+
+
+AIMED: dict[str, tuple[History, str]] = {
+    "a fault that never fired proves nothing": (
+        work(trial(aims=(AIM,))).ends(),
+        "INCONCLUSIVE: planned faults never fired: Hold of pods",
+    ),
+    "unless there is a finding": (
+        Script(HOLD, HOLD, aims=(AIM,))
+        .step(1, "apply")
+        .hold()
+        .applied("w")
+        .creates("w-a")
+        .applied("w")
+        .creates("w-b")
+        .let_go()
+        .ends(),
+        "FAIL",
+    ),
+    "nor is it aimed at": (work(trial(aims=("settles",))).ends(), "NOT_EXERCISED"),
+    "found under hostile faults": (hostile(guilty(aims=(AIM,))), "NOT_EXERCISED"),
+    "not found under hostile faults": (
+        hostile(innocent(aims=(AIM,))),
+        f"NOT_EXERCISED: nothing was found under a hostile plan: {NO_API_SERVER}",
+    ),
+    "hostile faults never fired": (
+        hostile(work(trial(aims=(AIM,))).ends()),
+        "INCONCLUSIVE: planned faults never fired: Hold of pods",
+    ),
+}
+
+
+@pytest.mark.parametrize(("history", "verdict"), AIMED.values(), ids=AIMED)
+def test_what_a_trial_aims_at(history: History, verdict: str) -> None:
+    assert told(judge(history, references())[0], verdict) == verdict
+
+
+def test_what_is_found_under_hostile_faults_is_told_apart() -> None:
+    legal, apart = judge(guilty(), references())[0], judge(hostile(guilty()), references())[0]
+
+    assert apart.findings == legal.findings
+    assert apart.why == f"found under a hostile plan: {NO_API_SERVER}"
+    assert {verdict.partition(":")[0] for verdict in verdicts(hostile(innocent()), *references()).values()} == {"NOT_EXERCISED"}
+
+
+# --- a rule
+
+
+def rule(*said: Said | Exception, **fields: Any) -> Requirement:  # noqa: ANN401
+    """It says this of any trial, or crashes."""
+
+    def check(trial: Trial) -> Iterator[Said]:
+        for each in said:
+            if isinstance(each, Exception):
+                raise each
+            yield each
+
+    return Requirement(slug="a-slug", must="", level="core", source="", faults=(), remedy="", check=check, **fields)
+
+
+def test_a_rule_that_crashes_knows_nothing() -> None:
+    crashing, sound = rule(KeyError("pods")), rule()
+    first, second = judge(innocent(), references(), requirements=(crashing, sound))
+
+    assert told(first, ":") == "INCONCLUSIVE: the checker crashed, which is a bug of staleproof: KeyError: 'pods'"
+    assert told(second, "PASS") == "PASS"
+
+
+SAID: dict[str, tuple[tuple[Said, ...], str]] = {
+    "nothing": ((), "PASS"),
+    "why there was nothing to see": ((NotExercised("a"),), "NOT_EXERCISED: a"),
+    "the first doubt counts": ((Inconclusive("a"), NotExercised("b")), "INCONCLUSIVE: a"),
+    "unless there are findings": ((NotExercised("a"), Finding("b", (1,), "though c"), Finding("d", (2,))), "FAIL: b, though c\nd"),
+}
+
+
+@pytest.mark.parametrize(("said", "verdict"), SAID.values(), ids=SAID)
+def test_what_a_rule_says_becomes_a_verdict(said: tuple[Said, ...], verdict: str) -> None:
+    assert told(verdict_of(rule(*said), Trial(trial().ends())), verdict) == verdict
+
+
+def test_findings_bear_the_slug_and_ten_are_enough() -> None:
+    verdict = verdict_of(rule(*[Finding("again", (1,))] * 12), Trial(trial().ends()))
+
+    assert [finding.requirement for finding in verdict.findings] == ["a-slug"] * 10
+
+
+def test_a_rule_that_needs_the_end_is_not_asked_about_a_trial_without() -> None:
+    unsettled, settled = Trial(trial().released().unfinished()), Trial(trial().ends())
+
+    assert told(verdict_of(rule(KeyError(), needs_end=True), unsettled), ":") == "INCONCLUSIVE: the trial has no settling phase"
+    assert told(verdict_of(rule(needs_end=True), settled), "PASS") == "PASS"
+
+
+# --- a suspicion
+
+SEVER, PODS = SeverStream(resource="pods"), HoldStream(resource="pods")
+SUSPICION = Suspicion(acts=(4,), ours=frozenset({"cuts"}), charge="after that")
+GUILTY = f"FAIL: after that: {ONE_POD}"
+SEEN = f"FAIL: it was seen: {ONE_POD}"
+HELD_TOO = f"{UNSURE} Hold fired, too, and may explain that"
+
+
+def cut(*faults: AnyFault, times: int = 1) -> StreamScript:
+    script = StreamScript(SEVER, *faults).opens()
+    for _ in range(times):
+        script.ended().watches()
+    return script
+
+
+def wrong() -> StreamScript:
+    return stuck(pair(cut(), replicas=1))
+
+
+def wrong_and_held() -> StreamScript:
+    return stuck(pair(cut(PODS).fires(1), replicas=1))
+
+
+def too_soon() -> StreamScript:
+    return stuck(pair(cut(times=2), replicas=1), seconds=1.0)
+
+
+def right_later() -> StreamScript:
+    script = cut().step(1, "apply").applied("w", spec=2).creates("w-0").updates("w", status={"ready": 2})
+    return script.released().settled().creates("w-1")
+
+
+def right_without_it() -> StreamScript:
+    script = cut().applied("w", spec=2).made("w-0", metadata={"generateName": "w-"}).made("w-1", metadata={"generateName": "w-"})
+    return script.applied("w", status={"ready": 2})
+
+
+def duplicated(*, mended: bool = False) -> StreamScript:
+    """Another rule was broken."""
+    script = pair(StreamScript(SEVER).opens().ended().hold()).step(2, "touch").applied("w", touched=1).creates("w-2").let_go()
+    return script.watches().deletes("w-2") if mended else stuck(script.watches())
+
+
+def slow(number: int) -> History:
+    script = StreamScript(namespace=f"ref-{number}").step(1, "apply").applied("w", spec=2).creates("w-0").passes(5.0)
+    return script.creates("w-1").updates("w", status={"ready": 2}).ends()
+
+
+def recreated(number: int) -> History:
+    script = pair(StreamScript(namespace=f"ref-{number}")).step(2, "recreate").removed("w", WIDGETS).deletes("w-0", "w-1")
+    return script.applied("w", spec=2).ends()
+
+
+def third() -> History:
+    return pair(StreamScript(namespace="ref-3"), replicas=3).ends()
+
+
+SUSPICIONS: dict[str, tuple[StreamScript, dict[str, object], str]] = {
+    "a wrong end": (wrong(), {}, GUILTY),
+    "the right end": (pair(cut()), {}, "PASS"),
+    "the right end, later": (right_later(), {}, "PASS"),
+    "another fault may explain it": (wrong_and_held(), {}, HELD_TOO),
+    "the other fault does the same": (wrong_and_held(), {"ours": frozenset({"cuts", "lags"})}, GUILTY),
+    "or may not": (wrong_and_held(), {"proof": "it was seen"}, SEEN),
+    "a fault that concerns another resource": (wrong(), {"resource": WIDGETS}, f"{UNSURE} Sever fired, too, and may explain that"),
+    "a fault that concerns the resource": (wrong(), {"resource": "pods"}, GUILTY),
+    "a doubt": (wrong(), {"doubt": "it may have been the moon"}, f"{UNSURE} it may have been the moon"),
+    "a doubt, against a proof": (wrong(), {"doubt": "the moon", "proof": "it was seen"}, SEEN),
+    "another rule was broken": (
+        duplicated(),
+        {},
+        "INCONCLUSIVE: it did not converge (3 pods of widget/w, fault-free runs ended with 2), "
+        "but no-duplicate-create may explain that",
+    ),
+    "and tells of the same": (
+        duplicated(mended=True),
+        {"unless_broken": True},
+        "NOT_EXERCISED: it wrote on an old view meanwhile, which no-duplicate-create tells",
+    ),
+    "no rule was broken": (wrong(), {"unless_broken": True}, GUILTY),
+    "too soon": (too_soon(), {}, f"{UNSURE} it had 1.1 s to catch up, and may need 3.2 s after what was done to it"),
+    "too soon, whatever the proof": (
+        too_soon(),
+        {"proof": "it was seen"},
+        f"{UNSURE} it had 1.1 s to catch up, and may need 3.2 s after what was done to it",
+    ),
+    "a good end that shows nothing": (pair(cut()), {"untested": "it was lucky"}, "NOT_EXERCISED: it was lucky"),
+    "also when it never wrote": (right_without_it(), {"untested": "it was lucky"}, "NOT_EXERCISED: it was lucky"),
+    "a wrong end shows something": (wrong(), {"untested": "it was lucky"}, GUILTY),
+    "it never wrote": (StreamScript(SEVER).ended(), {}, "NOT_EXERCISED: the controller never wrote anything"),
+    "it never wrote, and it was right": (right_without_it(), {}, "NOT_EXERCISED: the controller never wrote anything"),
+    "it never settled": (StreamScript(SEVER).ended().adds(Ended), {}, "INCONCLUSIVE: the trial has no settling phase"),
+    "proven in spite of another explanation": (wrong(), {"otherwise": "it cannot be known"}, GUILTY),
+    "not proven": (wrong_and_held(), {"otherwise": "it cannot be known"}, "INCONCLUSIVE: it cannot be known"),
+    "not proven by a good end": (pair(cut()), {"otherwise": "it cannot be known"}, "INCONCLUSIVE: it cannot be known"),
+}
+
+
+@pytest.mark.parametrize(("script", "fields", "verdict"), SUSPICIONS.values(), ids=SUSPICIONS)
+def test_what_the_end_makes_of_a_suspicion(script: StreamScript, fields: dict[str, Any], verdict: str) -> None:
+    found = verdict_of(rule(replace(SUSPICION, **fields)), Trial(script.ends(), two_references()))
+
+    assert told(found, verdict) == verdict
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        (
+            (two_references()[0], third()),
+            "INCONCLUSIVE: the references do not agree: 1 pod of widget/w, fault-free runs ended with 2 to 3",
+        ),
+        ((slow(1), slow(2)), f"{UNSURE} it had 10.1 s to catch up, and may need 15.6 s after what was done to it"),
+        (
+            (recreated(1), recreated(2)),
+            "INCONCLUSIVE: it did not converge (1 pod of widget/w, fault-free runs ended with 0), "
+            f"but the workload created {WIDGETS}/w 1 times and 2 times in fault-free runs",
+        ),
+    ],
+    ids=["do not agree", "pause by themselves", "came to something else"],
+)
+def test_what_references_make_of_a_proof(given: tuple[History, ...], verdict: str) -> None:
+    found = verdict_of(rule(replace(SUSPICION, proof="it was seen")), Trial(wrong().ends(), given))
+
+    assert told(found, verdict) == verdict
+
+
+def test_what_was_done_and_the_end_are_witnesses() -> None:
+    script = wrong()
+
+    (finding,) = verdict_of(rule(SUSPICION), Trial(script.ends(), two_references())).findings
+    assert [type(script.entries[index]).__name__ for index in finding.witnesses] == ["FaultOpened", "Released", "Settled"]
+
+
+def test_broken_are_rules_about_old_views_with_findings() -> None:
+    assert broken(Trial(duplicated().ends(), two_references())) == ["no-duplicate-create"]
+    assert broken(Trial(wrong().ends(), two_references())) == []

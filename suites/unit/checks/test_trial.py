@@ -1,117 +1,63 @@
-"""What is worked out once about a trial and its references."""
+"""One history, indexed once."""
 
-from dataclasses import replace
-
-import msgspec
 import pytest
 
-from staleproof.checks.facts.roles import Role
-from staleproof.checks.trial import Trial
-from staleproof.core.entry import Broke, Delivered, FaultMissed, FaultRefused
-from staleproof.core.fault import DropFrame, PastSnapshot, RepeatFrame
-from staleproof.core.history import History
+from staleproof.checks.facts.object_history import names
+from staleproof.checks.trial import Span, Step, Trial, fact
+from staleproof.core.entry import Closed, Committed, Delivered, Opened, Settled, Started, StepBegan
+from staleproof.core.fault import HoldStream, SeverStream
 
 from .life_script import LifeScript, losing
-from .script import HOLD, WIDGETS, Script, reference, trial
+from .script import WIDGETS, Script, reference, trial
+from .stream_script import StreamScript
 
-PODS = Role("Widget/w", "pods", "w-")
-
-
-def waves(script: Script, up: int, down: int) -> History:
-    names = [f"w-{n}" for n in range(up)]
-    return script.step(1, "apply").applied("w").creates(*names).deletes(*names[down:]).ends()
+SEVER, HOLD = SeverStream(resource="pods"), HoldStream(resource="pods")
 
 
-def test_the_references_give_ranges() -> None:
-    evidence = Trial(trial().ends(), (waves(reference(1), 4, 2), waves(reference(2), 3, 1)))
+def test_entries_are_found_by_kind() -> None:
+    found = Trial(trial().applied("w").applied("w").unfinished())
 
-    assert (evidence.most(PODS), evidence.fewest(PODS)) == (4, 1)
-    assert (evidence.most(Role("", "jobs", "x")), evidence.fewest(Role("", "jobs", "x"))) == (0, 0)
-    assert PODS in evidence.roles
-
-
-def test_names_that_every_reference_used_are_stable() -> None:
-    evidence = Trial(trial().ends(), (waves(reference(1), 1, 1), waves(reference(2), 1, 1)))
-
-    assert {named.name for named in evidence.names.stable} == {"w"}
+    assert found.positions(Committed) == [4, 6]
+    assert found.positions(Delivered, Committed) == [4, 5, 6, 7]
+    assert [index for index, _ in found.every(Committed, since=4, until=6)] == [4]
+    assert [index for index, _ in found.every(Committed, since=5)] == [6]
+    assert list(found.every(Settled)) == []
+    assert (found.first(Committed), found.first(Settled)) == (4, None)
+    assert found.at(4) == 0.4
 
 
-@pytest.mark.parametrize(
-    ("history", "trouble"),
-    [
-        (trial().ends(), ""),
-        (trial().unfinished(), "the trial was not recorded to its end"),
-        (trial().adds(Broke, where="truth", why="gap").ends(), "the harness broke (truth): gap"),
-    ],
-)
-def test_what_makes_a_trial_worthless(history: History, trouble: str) -> None:
-    assert Trial(history, ()).trouble == trouble
+def test_requests_are_paired_and_work_is_what_counts() -> None:
+    script = trial().applied("w").updates("w").refused("update", "w", "Conflict", resource=WIDGETS).gets("w", WIDGETS)
+    found = Trial(script.asks("update", "leases.coordination.k8s.io", "l").unfinished())
 
-
-def test_faults_that_did_nothing_are_named() -> None:
-    script = Script(HOLD, HOLD).hold().applied("w").creates("w-a").let_go()
-
-    assert Trial(script.ends(), ()).unfired == "planned faults never fired: Hold of pods"
-
-
-def test_faults_that_did_nothing_are_named_with_the_reason() -> None:
-    script = Script(HOLD, PastSnapshot(), HOLD).hold().applied("w").creates("w-a").let_go()
-    script.adds(FaultRefused, fault=1, on="list pods", row="25", why="the read does not ask for resourceVersion 0")
-    script.adds(FaultMissed, fault=2, why="no event of pods came while it was open")
-
-    assert Trial(script.ends(), ()).unfired == (
-        "planned faults never fired: PastSnapshot of *: refused on list pods, legality row 25 (an old answer to a consistent "
-        "read): the read does not ask for resourceVersion 0; Hold of pods: no event of pods came while it was open"
-    )
-
-
-def lost_event() -> Script:
-    """The controller was never shown w-a, and was shown what came behind it."""
-    script = trial().applied("w").creates("w-a", "w-b")
-    script.entries = [e for e in script.entries if not (isinstance(e, Delivered) and e.name == "w-a")]
-    return script
-
-
-def test_a_stream_that_was_no_watch_makes_a_trial_worthless() -> None:
-    trouble = (
-        "the self-check failed, which is a bug of staleproof, not of the controller: "
-        "Reliable: stream 1 of pods: 102 was committed and never left, 103 did"
-    )
-    assert Trial(lost_event().ends(), ()).trouble == trouble
-    more = lost_event().lists(without=("w-b",)).ends()
-    assert Trial(more, ()).trouble == f"{trouble}, and 1 more"
-
-
-def test_unless_a_hostile_fault_was_there_for_that() -> None:
-    script = lost_event()
-    script.plan = msgspec.structs.replace(script.plan, faults=(DropFrame(resource="pods"),), contract="hostile")
-    assert Trial(script.ends(), ()).trouble == ""
-    script.plan = msgspec.structs.replace(script.plan, faults=(RepeatFrame(resource="pods"),))
-    assert "Reliable" in Trial(script.ends(), ()).trouble
-
-
-def test_what_holds_for_the_trial_holds_for_its_references() -> None:
-    good, bad = waves(reference(1), 3, 2), waves(reference(2), 3, 2)
-    entries = tuple(e for e in bad.entries if not (isinstance(e, Delivered) and e.name.startswith("w-0")))
-    found = Trial(trial().ends(), (good, replace(bad, entries=entries))).reference_trouble
-    assert found.startswith("reference 2 proves nothing: the self-check failed, which is a bug of staleproof")
-
-
-def test_which_faults_acted_at_a_moment() -> None:
-    script = trial().applied("w").hold().creates("w-a").let_go()
-    history = script.ends()
-    opened, closed = (
-        next(i for i, e in enumerate(history.entries) if type(e).__name__ == n) for n in ("FaultOpened", "FaultClosed")
-    )
-    evidence = Trial(history, ())
-
-    assert [list(evidence.faults_open_at(i)) for i in (opened - 1, opened + 1, closed + 1)] == [[], [opened], []]
+    assert [(request.asked.verb, request.answer_index) for request in found.requests] == [
+        ("update", 7),
+        ("update", 9),
+        ("get", 11),
+        ("update", 13),
+    ]
+    assert [request.index for request in found.work] == [6, 8]
+    assert found.request_of[3] is found.requests[2]
 
 
 def test_a_controller_that_never_wrote_is_idle() -> None:
-    assert Trial(trial().applied("w").ends(), ()).idle == "the controller never wrote anything"
-    assert Trial(trial().applied("w").updates("w").ends(), ()).idle == ""
-    assert Trial(trial().ends(), ()).primaries == {WIDGETS}
+    assert Trial(trial().applied("w").ends()).idle == "the controller never wrote anything"
+    assert Trial(trial().applied("w").updates("w").ends()).idle == ""
+
+
+def test_primaries_are_the_resources_that_the_workload_applies() -> None:
+    assert Trial(trial().ends()).primaries == {WIDGETS}
+
+
+def test_streams_are_known_by_their_number() -> None:
+    found = Trial(StreamScript(SEVER).ended("pods", "clean").unfinished())
+    stream = found.streams[1]
+
+    assert (stream.opened, stream.closed) == (1, 4)
+    assert isinstance(found.entries[stream.opened], Opened)
+    assert isinstance(found.entries[4], Closed)
+    assert found.streams[2].closed is None
+    assert (found.resource_of(1), found.resource_of(99)) == ("pods", "")
 
 
 def test_each_position_belongs_to_a_life() -> None:
@@ -120,6 +66,7 @@ def test_each_position_belongs_to_a_life() -> None:
     lived = Trial(script.lives_again().unfinished())
 
     assert [lived.life(index) for index in (0, before - 1, before, len(lived.entries))] == [0, 0, 1, 1]
+    assert lived.starts == lived.positions(Started) == [0, before]
     assert lived.life_began(before + 1) == before
 
 
@@ -128,3 +75,73 @@ def test_without_a_start_there_is_one_life_that_began_before() -> None:
     script.entries.clear()
 
     assert (Trial(script.unfinished()).life(3), Trial(script.unfinished()).life_began(3)) == (0, 0)
+
+
+def test_steps_begin_and_may_end() -> None:
+    script = trial().step(1, "apply").idle(1).step(2, "touch")
+
+    assert Trial(script.unfinished()).steps == [Step(1, 4, 5, idle=True), Step(2, 6)]
+    assert Trial(script.unfinished()).positions(StepBegan) == [4, 6]
+
+
+def test_a_trial_is_released_and_then_settled() -> None:
+    found = Trial(trial().released().settled().unfinished())
+
+    assert (found.released, found.settled, found.ending) == (4, 5, (4, 5))
+
+
+def test_one_that_never_settled_has_no_ending() -> None:
+    found = Trial(trial().released().unfinished())
+
+    assert (found.released, found.settled) == (4, None)
+    with pytest.raises(ValueError, match="no settling phase"):
+        _ = found.ending
+
+
+def test_only_faults_that_fired_have_done_anything() -> None:
+    assert Trial(StreamScript(SEVER, HOLD).opens(0).opens(1).ended(fault=0).unfinished()).fired == {0: SEVER}
+
+
+def test_a_fault_that_never_closed_closed_with_the_release_or_with_the_end() -> None:
+    script = StreamScript(SEVER, HOLD).opens(0).closes(0).opens(1)
+    cut_short, released = Trial(script.unfinished()), Trial(script.released().settled().unfinished())
+
+    assert released.spans == {0: Span(4, 5), 1: Span(6)}
+    assert [released.closing(fault) for fault in (0, 1)] == [5, 7]
+    assert cut_short.closing(1) == 6
+
+
+@pytest.mark.parametrize(("index", "opened"), [(5, []), (6, []), (7, [6]), (11, [6]), (12, []), (13, [])])
+def test_which_faults_acted_at_a_moment(index: int, opened: list[int]) -> None:
+    found = Trial(trial().applied("w").hold().creates("w-a").let_go().unfinished())
+
+    assert list(found.faults_open_at(index)) == opened
+
+
+def test_a_fault_that_never_closed_acts_to_the_end() -> None:
+    assert list(Trial(trial().hold().applied("w").ends()).faults_open_at(8)) == [4]
+
+
+def test_references_know_the_trial_that_they_are_compared_with() -> None:
+    def applied(script: Script) -> Script:
+        return script.applied("w").creates("w-a")
+
+    found = Trial(applied(trial()).ends(), [applied(reference(number)).ends() for number in (1, 2)])
+
+    assert found.beside is found
+    assert all(each.beside is found for each in found.references)
+    assert {names(each) for each in found.references} == {names(found)}
+
+
+def test_a_fact_is_worked_out_once_for_each_trial() -> None:
+    asked: list[Trial] = []
+
+    @fact
+    def nothing(trial: Trial) -> None:
+        asked.append(trial)
+
+    first, second = Trial(trial().ends()), Trial(trial().ends())
+    for each in (first, first, second, first):
+        nothing(each)
+
+    assert asked == [first, second]

@@ -73,7 +73,7 @@ def test_410_may_end_a_watch_or_answer_a_watch_or_a_list() -> None:
 
 
 BUDGETS: dict[str, tuple[StreamScript, float]] = {
-    "nothing was done": (StreamScript(SEVER), 0.0),
+    "nothing was done": (StreamScript(SEVER).applied("w").updates("w"), 0.0),
     # --- a client waits longer each time, up to half a minute, give or take
     "cut once": (cut(1), 1.6),
     "cut twice": (cut(2), 3.2),

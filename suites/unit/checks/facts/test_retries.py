@@ -64,10 +64,10 @@ def test_a_watch_is_tried_again_too() -> None:
     assert isinstance(script.entries[group.later], Opened)
 
 
-def test_what_others_did_and_bookkeeping_are_left_out() -> None:
+def test_what_others_did_bookkeeping_and_what_came_after_the_settling_are_left_out() -> None:
     script = opened().fires().refused("update", "w", "Conflict", resource=WIDGETS)
 
-    assert found(script.rejected("update", LEASES, "l").creates("w-a")) == []
+    assert found(script.rejected("update", LEASES, "l").creates("w-a").settled().rejected()) == []
 
 
 def test_targets_in_words() -> None:

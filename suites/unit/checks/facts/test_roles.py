@@ -1,5 +1,7 @@
 """Which objects of different runs stand for the same thing."""
 
+import pytest
+
 from staleproof.checks.facts.roles import Named, Names, Role, learn_names, owner_labels, stem_of
 
 
@@ -7,33 +9,37 @@ def named(*names: str) -> set[Named]:
     return {Named("Widget/w", "pods", name) for name in names}
 
 
-def roles(names: Names, *called: str, generated: str = "") -> list[str]:
+STABLE = learn_names([named("w-0", "w-1", "w-x7"), named("w-0", "w-1", "w-y8")])
+GENERATED = learn_names([named("w-data-ab12-x", "w-log-cd34-y"), named("w-data-ef56-z", "w-log-0a9b-q")])
+NESTED = learn_names([named("w-x1-a", "w-x1-b"), named("w-y2-c", "w-y2-d")])
+
+
+@pytest.mark.parametrize(
+    ("names", "called", "generated", "stems"),
+    [
+        (STABLE, ["w-0", "w-1", "w-2", "w-q9"], "", ["w-0", "w-1", "w-", "w-"]),
+        (GENERATED, ["w-data-77-r", "w-log-88-s", "w-other-99-t", "zzz"], "", ["w-data-", "w-log-", "w-", ""]),
+        (NESTED, ["w-z3-e"], "w-z3-", ["w-"]),
+        (NESTED, ["w-z3-e"], "w-", ["w-"]),
+        (learn_names([]), ["w-a-b", "plain"], "", ["w-a-", "plain"]),
+        (Names(), ["w-a-b"], "w-", ["w-"]),
+    ],
+    ids=[
+        "a name that every reference used is a role of its own",
+        "generated names go by what does not change in them",
+        "generateName was generated itself",
+        "generateName tells",
+        "without references names are cut at their last dash",
+        "unless generateName tells",
+    ],
+)
+def test_roles(names: Names, called: list[str], generated: str, stems: list[str]) -> None:
     manifest = {"metadata": {"generateName": generated}}
-    return [names.role(Named("Widget/w", "pods", name), manifest).stem for name in called]
+
+    assert [names.role(Named("Widget/w", "pods", name), manifest).stem for name in called] == stems
 
 
-def test_a_name_that_every_reference_used_is_a_role_of_its_own() -> None:
-    names = learn_names([named("w-0", "w-1", "w-x7"), named("w-0", "w-1", "w-y8")])
-
-    assert roles(names, "w-0", "w-1", "w-2", "w-q9") == ["w-0", "w-1", "w-", "w-"]
-
-
-def test_generated_names_go_by_what_does_not_change_in_them() -> None:
-    names = learn_names([named("w-data-ab12-x", "w-log-cd34-y"), named("w-data-ef56-z", "w-log-0a9b-q")])
-
-    assert roles(names, "w-data-77-r", "w-log-88-s", "w-other-99-t", "zzz") == ["w-data-", "w-log-", "w-", ""]
-
-
-def test_generate_name_tells_unless_it_was_generated_itself() -> None:
-    names = learn_names([named("w-x1-a", "w-x1-b"), named("w-y2-c", "w-y2-d")])
-
-    assert roles(names, "w-z3-e", generated="w-z3-") == ["w-"]
-    assert roles(names, "w-z3-e", generated="w-") == ["w-"]
-
-
-def test_without_references_names_are_cut_at_their_last_dash() -> None:
-    assert roles(learn_names([]), "w-a-b", "plain") == ["w-a-", "plain"]
-    assert roles(Names(), "w-a-b", generated="w-") == ["w-"]
+def test_a_stem_is_a_name_without_its_last_segment() -> None:
     assert stem_of("w-x7k2q") == "w-"
 
 
@@ -42,24 +48,25 @@ def test_owners_are_called_by_name_if_the_user_named_them_and_by_descent_otherwi
         references = [{"kind": "x", "name": "x", "uid": uid, "controller": True} for uid in owner]
         return {"kind": kind, "metadata": {"name": name, "uid": uid, "ownerReferences": references}}
 
-    labels = owner_labels(
-        [
-            obj("Deployment", "w", "1"),
-            obj("ReplicaSet", "w-x7", "2", "1"),
-            obj("Pod", "w-x7-a", "3", "2"),
-            obj("Deployment", "w", "4"),
-            obj("Pod", "lost", "5", "99"),
-            obj("Loop", "a", "6", "7"),
-            obj("Loop", "b", "7", "6"),
-        ]
-    )
+    objects = [
+        obj("Deployment", "w", "1"),
+        obj("ReplicaSet", "w-x7", "2", "1"),
+        obj("Pod", "w-x7-a", "3", "2"),
+        obj("Deployment", "w", "4"),
+        obj("Pod", "lost", "5", "99"),
+        obj("Loop", "a", "6", "7"),
+        obj("Loop", "b", "7", "6"),
+    ]
 
-    assert labels["1"] == "Deployment/w"
-    assert labels["2"] == "ReplicaSet of Deployment/w"
-    assert labels["3"] == "Pod of ReplicaSet of Deployment/w"
-    assert labels["4"] == "Deployment/w#2"
-    assert labels["5"] == "Pod of x that is gone"
-    assert labels["6"] == "Loop of Loop of Loop/a"
+    assert owner_labels(objects) == {
+        "1": "Deployment/w",
+        "2": "ReplicaSet of Deployment/w",
+        "3": "Pod of ReplicaSet of Deployment/w",
+        "4": "Deployment/w#2",
+        "5": "Pod of x that is gone",
+        "6": "Loop of Loop of Loop/a",
+        "7": "Loop of Loop/a",
+    }
 
 
 def test_a_role_is_a_value() -> None:

@@ -80,6 +80,7 @@ CASES: dict[str, tuple[StreamScript, str]] = {
     # --- innocent, though it looks suspicious
     "had not come to rest": (goes_on(waiting(rest=1.0).bookmark("pods")), "PASS"),
     "was shown something else before it went on": (goes_on(waiting().bookmark("pods").applied("w", spec=2)), "PASS"),
+    "had more to do by then": (goes_on(waiting().bookmark("pods").step(2, "touch").bookmark("pods")), "PASS"),
     "was shown again, for the first time": (goes_on(shown_again(waiting()).bookmark("pods")), "PASS"),
     "was shown again behind the bookmark": (
         goes_on(shown_again(shown_again(half()).passes(0.5).closes().released().bookmark("pods"))),

@@ -1,0 +1,103 @@
+"""Whether a trial, and the references beside it, can prove anything."""
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from staleproof.checks.facts.usability import reference_trouble, trouble, unfired
+from staleproof.checks.trial import Trial
+from staleproof.core.entry import Broke, Delivered, Exited, FaultMissed, FaultRefused
+from staleproof.core.fault import AnyFault, DropFrame, PastSnapshot, RepeatFrame
+from staleproof.core.history import History
+from staleproof.core.plan import Rest, Step
+
+from ..script import HOLD, Script, reference, trial
+
+UNRELIABLE = (
+    "the self-check failed, which is a bug of staleproof, not of the controller: "
+    "Reliable: stream 1 of pods: 102 was committed and never left, 103 did"
+)
+
+
+def lost_event(*hostile: AnyFault) -> Script:
+    """The controller was never shown w-a, and was shown what came behind it."""
+    script = trial().applied("w").creates("w-a", "w-b")
+    script.entries = [e for e in script.entries if not (isinstance(e, Delivered) and e.name == "w-a")]
+    if hostile:
+        script.plan = msgspec.structs.replace(script.plan, faults=hostile, contract="hostile")
+    return script
+
+
+TROUBLES: dict[str, tuple[History, str]] = {
+    "none": (trial().ends(), ""),
+    "not recorded to its end": (trial().unfinished(), "the trial was not recorded to its end"),
+    "broken harness": (trial().adds(Broke, where="truth", why="gap").ends(), "the harness broke (truth): gap"),
+    "controller exited": (
+        trial().adds(Exited, life=1, code=137).adds(Broke, where="truth", why="gap").ends(),
+        "the controller exited with code 137 during the trial",
+    ),
+    "a stream that was no watch": (lost_event().ends(), UNRELIABLE),
+    "more than one": (lost_event().lists(without=("w-b",)).ends(), f"{UNRELIABLE}, and 1 more"),
+    "a hostile fault is there for that": (lost_event(DropFrame(resource="pods")).ends(), ""),
+    "a hostile fault that does something else": (lost_event(RepeatFrame(resource="pods")).ends(), UNRELIABLE),
+}
+
+
+@pytest.mark.parametrize(("history", "why"), TROUBLES.values(), ids=TROUBLES)
+def test_what_makes_a_trial_worthless(history: History, why: str) -> None:
+    assert trouble(Trial(history)) == why
+
+
+def test_faults_that_did_nothing_are_named_with_the_reason_if_there_is_one() -> None:
+    script = Script(HOLD, HOLD).hold().applied("w").creates("w-a").let_go()
+    assert unfired(Trial(script.ends())) == "planned faults never fired: Hold of pods"
+
+    script = Script(HOLD, PastSnapshot(), HOLD).hold().applied("w").creates("w-a").let_go()
+    script.adds(FaultRefused, fault=1, on="list pods", row="25", why="the read does not ask for resourceVersion 0")
+    script.adds(FaultMissed, fault=2, why="no event of pods came while it was open")
+    assert unfired(Trial(script.ends())) == (
+        "planned faults never fired: PastSnapshot of *: refused on list pods, legality row 25 (an old answer to a consistent "
+        "read): the read does not ask for resourceVersion 0; Hold of pods: no event of pods came while it was open"
+    )
+
+
+def work(number: int, *, steps: tuple[Step, ...] = (), faults: tuple[AnyFault, ...] = ()) -> Script:
+    script = reference(number)
+    script.plan = msgspec.structs.replace(script.plan, steps=steps or script.plan.steps, faults=faults)
+    return script.step(1, "apply").applied("w").creates("w-a", "w-b")
+
+
+def unlike_a_watch(number: int) -> History:
+    history = work(number).ends()
+    return replace(history, entries=tuple(e for e in history.entries if not (isinstance(e, Delivered) and "w-a" in e.name)))
+
+
+GOOD = work(1).ends()
+OTHER = "reference 2 is not a fault-free run of the same workload"
+REFERENCES: dict[str, tuple[tuple[History, ...], str]] = {
+    "good": ((GOOD, work(2).ends()), ""),
+    "none": ((), "it needs at least 2 fault-free references of the same workload, found 0"),
+    "one": ((GOOD,), "it needs at least 2 fault-free references of the same workload, found 1"),
+    "did not settle": (
+        (GOOD, work(2).released().settled(ok=False, why="after 10 s: 2 pods of widget/w").ends()),
+        "reference 2 did not settle although there was no fault (after 10 s: 2 pods of widget/w)",
+    ),
+    "did not settle, and did not say why": (
+        (GOOD, work(2).released().settled(ok=False).ends()),
+        "reference 2 did not settle although there was no fault (no reason given)",
+    ),
+    "incomplete": ((GOOD, work(2).unfinished()), "reference 2 was not recorded to its end"),
+    "exited": (
+        (work(1).adds(Exited, life=1, code=1).ends(), work(2).ends()),
+        "reference 1 proves nothing: the controller exited with code 1 during the trial",
+    ),
+    "another workload": ((GOOD, work(2, steps=(Rest(seconds=1.0),)).ends()), OTHER),
+    "with faults": ((GOOD, work(2, faults=(HOLD,)).ends()), OTHER),
+    "a stream that was no watch": ((GOOD, unlike_a_watch(2)), f"reference 2 proves nothing: {UNRELIABLE}"),
+}
+
+
+@pytest.mark.parametrize(("references", "why"), REFERENCES.values(), ids=REFERENCES)
+def test_what_keeps_references_from_being_compared_with(references: tuple[History, ...], why: str) -> None:
+    assert reference_trouble(Trial(trial().ends(), references)) == why

@@ -27,6 +27,7 @@ from .proxy_stage import scene as scene
 from .proxy_stage import stage as stage
 from .proxy_wilderness import play as play
 from .proxy_wilderness import wilderness as wilderness
+from .rig_stage import rig_stage as rig_stage
 
 HERE = Path(__file__).parent
 MANIFESTS = HERE.parents[1] / "fixtures" / "manifests"

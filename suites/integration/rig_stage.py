@@ -1,0 +1,83 @@
+"""A rig for the tests of what the runner does to a real controller: they run plans and read the histories.
+
+One rig serves a whole file. Pods of other trials are in other namespaces.
+"""
+
+import sys
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+import yaml
+
+from staleproof.core.entry import Entry
+from staleproof.core.history import History
+from staleproof.core.plan import Manifest, Plan, Subject, Target
+from staleproof.drive.cluster.control_plane import ControlPlaneOptions, Silent
+from staleproof.drive.cluster.truth import Key
+from staleproof.drive.trial.environment import Rig, rig
+from staleproof.drive.trial.run import Trial, run_trial
+
+MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
+WIDGET: Manifest = yaml.safe_load((MANIFESTS / "widget-sample.yaml").read_text())
+CRDS: list[Manifest] = list(yaml.safe_load_all((MANIFESTS / "widget-crd.yaml").read_text()))
+LIMIT_SECONDS = 60.0
+
+
+def target(manifest: Manifest) -> Target:
+    return Target(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])
+
+
+def fixture(module: str, *arguments: str, **env: str) -> Subject:
+    """A controller of fixtures/controllers."""
+    return Subject(command=(sys.executable, "-m", f"staleproof.fixtures.controllers.{module}", *arguments), env=env)
+
+
+class RigStage:
+    """Runs plans on its rig, each in a folder of its own."""
+
+    def __init__(self, made: Rig, folder: Path) -> None:
+        self.rig, self._folder = made, folder
+
+    async def use(self, subject: Subject, *, metrics: str = "", release_leases: bool = True) -> None:
+        """Put a controller under test."""
+        await self.rig.use(subject, metrics=metrics)
+        self.rig.release_leases = release_leases
+
+    async def play(self, plan: Plan, **waits: Any) -> History:  # noqa: ANN401  # fields of Trial
+        folder = self._folder / str(len(list(self._folder.iterdir())))
+        return await run_trial(Trial(plan=plan, folder=folder, **waits), self.rig)
+
+    async def settle(self, plan: Plan, *, pods: int) -> History:
+        """Play a plan that has converged when there are so many pods."""
+
+        def missing(live: Mapping[Key, Any]) -> str:
+            found = sum(resource == "pods" for resource, _, _ in live)
+            return "" if found == pods else f"{found} pods of {pods}"
+
+        return await self.play(plan, converged=missing, deadline_seconds=LIMIT_SECONDS)
+
+    @contextmanager
+    def seeing(self) -> Iterator[list[Entry]]:
+        """Entries of all namespaces."""
+        seen: list[Entry] = []
+        self.rig.feed.listeners.append(seen.append)
+        yield seen
+        self.rig.feed.listeners.remove(seen.append)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def rig_stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RigStage]:
+    """A rig that knows Widgets, with the honest controller that chooses its pods' names."""
+    folder = tmp_path_factory.mktemp("rig")
+    (folder / "trials").mkdir()
+    async with rig(fixture("deterministic"), CRDS, ControlPlaneOptions(), folder / "rig", Silent()) as made:
+        yield RigStage(made, folder / "trials")
+
+
+def of(entries: History | Iterable[Entry], *kinds: type[Entry]) -> list[Any]:
+    """The entries of these kinds."""
+    return [entry for entry in getattr(entries, "entries", entries) if isinstance(entry, kinds)]

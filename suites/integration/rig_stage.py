@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 import yaml
 
+from staleproof.assess import Session, SessionOptions
 from staleproof.core.entry import Entry
 from staleproof.core.history import History
 from staleproof.core.plan import Manifest, Plan, Subject, Target
@@ -34,6 +35,11 @@ def target(manifest: Manifest) -> Target:
 def fixture(module: str, *arguments: str, **env: str) -> Subject:
     """A controller of fixtures/controllers."""
     return Subject(command=(sys.executable, "-m", f"staleproof.fixtures.controllers.{module}", *arguments), env=env)
+
+
+def session_in(folders: pytest.TempPathFactory, **options: Any) -> Session:  # noqa: ANN401  # fields of SessionOptions
+    """A session for a whole file; each test puts its controller under test."""
+    return Session(SessionOptions(subject=Subject(command=("none yet",)), root=folders.mktemp("staleproof"), **options))
 
 
 class RigStage:

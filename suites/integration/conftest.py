@@ -18,6 +18,7 @@ from pytest_asyncio import is_async_test
 from rich.console import Console
 from rich.table import Table
 
+from .environment_stage import environment_stage as environment_stage
 from .programs import engine as engine
 from .programs import go as go
 from .programs import programs as programs

@@ -1,51 +1,43 @@
-"""A plan, and an environment, for the fixture clients that mirror ConfigMaps (fixtures/clients): what their tests share."""
+"""A plan and a session for the fixture clients that mirror ConfigMaps (fixtures/clients): what their tests share."""
 
-import asyncio
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
-from staleproof.assess import Session, SessionOptions
+from staleproof.assess import Session
 from staleproof.core.entry import Settled
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.legality import Contract
 from staleproof.core.history import History
 from staleproof.core.plan import Apply, Delete, Patch, Plan, Settle, Subject, Target, contradictions
 from staleproof.drive.cluster.control_plane import Silent
-from staleproof.drive.cluster.control_plane.cache import cache_root
-from staleproof.drive.cluster.control_plane.toolchain import find_go
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
-from staleproof.drive.trial.run import TrialSpec, run_trial
-from staleproof.errors import SetupError
+from staleproof.drive.trial.run import run_trial
+
+from .environment_stage import session_in
 
 CLIENTS = Path(__file__).parents[2] / "fixtures" / "clients"
 GO = {"go-watch-list": "true", "go-list-and-watch": "false"}
 PYTHON = {"python": "python_mirror", "kopf": "kopf_mirror"}
 EVERY = (*GO, *PYTHON)
 ROLE = "staleproof.dev/mirror"
-# Long enough for client-go's back-off after several 410s, and for kopf's.
+# Long enough for the back-off of client-go after several 410s, and for that of kopf.
 SETTLE = Settle(deadline_seconds=90.0, limit_seconds=30.0)
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """One control plane and one proxy for all; each test says which client is under test."""
-    options = SessionOptions(subject=Subject(command=("none yet",)), root=tmp_path_factory.mktemp("staleproof"))
-    with Session(options) as running:
+    with session_in(tmp_path_factory) as running:
         yield running
 
 
-@pytest.fixture(scope="module")
-def go_mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    try:
-        asyncio.run(find_go(cache_root(os.environ), tmp_path_factory.mktemp("go"), Silent()))
-    except SetupError as err:
-        pytest.skip(f"there is no Go to build fixtures/clients/go with: {err}")
-    return asyncio.run(ensure_go_program(GoProgram("go-mirror", CLIENTS / "go"), Silent()))
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def go_mirror(go: Path) -> Path:
+    return await ensure_go_program(GoProgram("go-mirror", CLIENTS / "go"), Silent())
 
 
 @pytest.fixture
@@ -61,7 +53,7 @@ def source(name: str, **data: str) -> dict[str, Any]:
 
 
 def a_plan(*faults: AnyFault, contract: Contract = "legal", settle: Settle = SETTLE) -> Plan:
-    """Two sources; one is changed, the other deleted, and then made anew."""
+    """There are two sources; one is changed, the other is deleted and made anew."""
     first, second = (Target(api_version="v1", kind="ConfigMap", name=name) for name in ("first", "second"))
     steps = (
         Apply(object=source("first", colour="red")),
@@ -76,7 +68,7 @@ def a_plan(*faults: AnyFault, contract: Contract = "legal", settle: Settle = SET
 
 
 def not_mirrored(objects: dict[tuple[str, str, str], Any]) -> str:
-    """What is wrong with the state, in words; empty when every source has its copy and there is no other copy."""
+    """What is wrong with the state; empty when every source has its copy and there is no other copy."""
     found = {name: obj for (resource, _, name), obj in objects.items() if resource == "configmaps"}
     of = {name: (obj["metadata"].get("labels") or {}).get(ROLE) for name, obj in found.items()}
     wanted = {f"mirror-{name}": (obj["metadata"]["uid"], obj["data"]) for name, obj in found.items() if of[name] == "source"}

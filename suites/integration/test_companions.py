@@ -1,9 +1,7 @@
-"""Real controllers beside the one under test: Jobs finish, what nobody owns goes, and a companion that dies ends the run."""
+"""Real controllers beside the one under test: Jobs finish, orphans are collected, and a companion that dies ends the run."""
 
-import asyncio
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,16 +13,15 @@ from staleproof.checks.trial import Trial
 from staleproof.core.entry import Committed, Settled
 from staleproof.core.history import History
 from staleproof.core.pace import longest_pause, paced
-from staleproof.core.plan import Apply, Delete, Manifest, Plan, Settle, Subject, Target
-from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlaneOptions, Silent
-from staleproof.drive.cluster.control_plane.build import ensure_built
-from staleproof.drive.cluster.control_plane.cache import cache_root
-from staleproof.drive.cluster.control_plane.toolchain import find_go
-from staleproof.drive.cluster.manifests import read, read_crds
+from staleproof.core.plan import Apply, Delete, Manifest, Plan, Settle, Subject
+from staleproof.drive.cluster.control_plane import ControlPlaneOptions
+from staleproof.drive.cluster.manifests import read
 from staleproof.drive.trial.environment import Environment
 from staleproof.errors import SetupError, UsageError
 
 from .conftest import KCM_ARGUMENTS, MANIFESTS
+from .environment_stage import CRDS, WIDGET, fixture, session_in, target
+from .programs import command_lines
 
 EVERYBODY = ("garbage-collector", "namespace", "scheduler", "kwok")
 NAMESPACE_SECONDS = 30.0
@@ -32,23 +29,15 @@ PATIENT = Settle(quiet_seconds=5.0, deadline_seconds=60.0)
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """One control plane with all companions; each test says who is under test."""
-    folder = tmp_path_factory.mktemp("staleproof")
-    try:
-        asyncio.run(find_go(cache_root(os.environ), folder, Silent()))
-    except SetupError as err:
-        pytest.skip(f"there is no Go to build kwok and the scheduler with: {err}")
-    crds = tuple(read_crds([MANIFESTS / "widget-crd.yaml"]))
-    options = SessionOptions(subject=Subject(command=("none yet",)), manifests=crds, companions=EVERYBODY, root=folder)
-    with Session(options) as running:
+def session(go: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """One control plane with all companions, of which kwok and the scheduler are built with Go; each test names its controller."""
+    with session_in(tmp_path_factory, manifests=tuple(CRDS), companions=EVERYBODY) as running:
         yield running
 
 
-def kube_controller_manager(controllers: str) -> Subject:
-    folder = asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
+def kube_controller_manager(programs: Path, controllers: str) -> Subject:
     flags = KCM_ARGUMENTS.replace("replicaset-controller", controllers).split()
-    return Subject(command=(str(folder / "kube-controller-manager"), "--kubeconfig={kubeconfig}", *flags))
+    return Subject(command=(str(programs / "kube-controller-manager"), "--kubeconfig={kubeconfig}", *flags))
 
 
 def sample(name: str) -> Manifest:
@@ -59,9 +48,9 @@ def ends(history: History, resource: str) -> list[Manifest]:
     return [obj for found, obj in final_objects(Trial(history)) if found == resource]
 
 
-def test_a_trial_waits_for_a_job_whose_pods_kwok_finishes(session: Session) -> None:
-    """The job controller looks at finished pods once in a second only: the pace is learnt, as for every controller."""
-    session.use(kube_controller_manager("job-controller"))
+def test_a_trial_waits_for_a_job_whose_pods_kwok_finishes(session: Session, programs: Path) -> None:
+    """The job controller looks at finished pods only once a second. Its pace is learnt, as that of every controller."""
+    session.use(kube_controller_manager(programs, "job-controller"))
     patient = session.watch(Plan(scenario="own", steps=(Apply(object=sample("job")),), settle=PATIENT))
     pause = longest_pause(patient)
     assert pause > Settle().quiet_seconds
@@ -75,8 +64,8 @@ def test_a_trial_waits_for_a_job_whose_pods_kwok_finishes(session: Session) -> N
     assert history.header.environment["companions"] == "garbage-collector, namespace, scheduler, kwok"
 
 
-def test_pods_of_a_daemonset_and_a_deployment_run_on_kwoks_nodes(session: Session) -> None:
-    session.use(kube_controller_manager("daemonset-controller,deployment-controller,replicaset-controller"))
+def test_pods_of_a_daemonset_and_a_deployment_run_on_kwoks_nodes(session: Session, programs: Path) -> None:
+    session.use(kube_controller_manager(programs, "daemonset-controller,deployment-controller,replicaset-controller"))
     for name, resource, ready in (
         ("daemonset", "daemonsets.apps", "numberReady"),
         ("deployment", "deployments.apps", "readyReplicas"),
@@ -88,10 +77,8 @@ def test_pods_of_a_daemonset_and_a_deployment_run_on_kwoks_nodes(session: Sessio
 
 
 def test_what_a_deleted_primary_owned_is_collected_within_the_trial(session: Session) -> None:
-    session.use(Subject(command=(sys.executable, "-m", "staleproof.fixtures.controllers.expectations")))
-    widget = sample("widget")
-    target = Target(widget["apiVersion"], widget["kind"], widget["metadata"]["name"])
-    history = session.watch(Plan(scenario="own", steps=(Apply(object=widget), Delete(target=target))))
+    session.use(fixture("expectations"))
+    history = session.watch(Plan(scenario="own", steps=(Apply(object=WIDGET), Delete(target=target(WIDGET)))))
 
     pods = [entry for entry in history.entries if isinstance(entry, Committed) and entry.resource == "pods"]
     assert len({entry.uid for entry in pods if entry.type == "ADDED"}) == 3
@@ -108,9 +95,9 @@ def test_what_a_deleted_primary_owned_is_collected_within_the_trial(session: Ses
 
 
 def test_a_companion_that_exits_ends_the_run(tmp_path: Path) -> None:
-    subject = Subject(command=(sys.executable, "-m", "staleproof.fixtures.controllers.expectations"))
-    crds = tuple(read_crds([MANIFESTS / "widget-crd.yaml"]))
-    plan = Plan(scenario="own", steps=(Apply(object=sample("widget")),))
+    subject = fixture("expectations")
+    crds = tuple(CRDS)
+    plan = Plan(scenario="own", steps=(Apply(object=WIDGET),))
     with Session(SessionOptions(subject=subject, manifests=crds, companions=("namespace",), root=tmp_path)) as session:
         session.watch(plan)
         os.kill(session.call(_companion), signal.SIGKILL)
@@ -121,9 +108,8 @@ def test_a_companion_that_exits_ends_the_run(tmp_path: Path) -> None:
 async def _companion(environment: Environment) -> int:
     """The pid of kube-controller-manager, by the kubeconfig that only companions of this environment are given."""
     named = f"--kubeconfig={environment.private / 'companions.kubeconfig'}".encode()
-    commands = {path.parent.name: path.read_bytes().split(b"\0") for path in Path("/proc").glob("[0-9]*/cmdline")}
-    (pid,) = [pid for pid, argv in commands.items() if named in argv and argv[0].endswith(b"kube-controller-manager")]
-    return int(pid)
+    (pid,) = [pid for pid, argv in command_lines().items() if named in argv and argv[0].endswith(b"kube-controller-manager")]
+    return pid
 
 
 def test_companions_are_refused_for_an_existing_cluster(session: Session, tmp_path: Path) -> None:

@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from staleproof.assess import Session, SessionOptions
+from staleproof.assess import Session
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import AnyFault, Coalesce, HideOwnWrite, Kill, LoseAnswer, Window
 from staleproof.core.plan import Apply, Delete, Patch, Plan, Recreate, Settle, Subject, Target, Touch, contradictions
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
-from staleproof.drive.cluster.manifests import read, read_crds
+from staleproof.drive.cluster.manifests import read
 
+from .environment_stage import CRDS, session_in
 from .widget_stage import MANIFESTS, ROOT, Cluster, Walk
 from .widget_stage import cluster as cluster
 from .widget_stage import kubeconfigs as kubeconfigs
@@ -46,11 +47,7 @@ def argv(request: pytest.FixtureRequest) -> tuple[str, ...]:
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """One control plane and one proxy serve the file; each test puts its controller under test."""
-    definitions = tuple(read_crds([MANIFESTS / "widget-crd.yaml"]))
-    root = tmp_path_factory.mktemp("staleproof")
-    options = SessionOptions(subject=Subject(command=("none yet",)), manifests=definitions, root=root, reruns=0)
-    with Session(options) as running:
+    with session_in(tmp_path_factory, manifests=tuple(CRDS), reruns=0) as running:
         yield running
 
 

@@ -2,30 +2,26 @@
 
 import asyncio
 import signal
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome
 from staleproof.core.entry import Broke
 from staleproof.core.history import decode
-from staleproof.core.plan import Apply, Plan, Rest, Settle, Subject
+from staleproof.core.plan import Apply, Plan, Rest, Settle
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
 from staleproof.drive.trial.run import TrialSpec, run_trial
 from staleproof.errors import HarnessBug
 
-MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
-SAMPLE: dict[str, Any] = yaml.safe_load((MANIFESTS / "widget-sample.yaml").read_text())
-SUBJECT = Subject(command=(sys.executable, "-m", "staleproof.fixtures.controllers.deterministic"))
-PLAN = Plan(scenario="proxy-dies", steps=(Apply(object=SAMPLE), Rest(seconds=60.0)), settle=Settle())
+from .environment_stage import CRDS, WIDGET, fixture
+
+PLAN = Plan(scenario="proxy-dies", steps=(Apply(object=WIDGET), Rest(seconds=60.0)), settle=Settle())
 
 
-def test_a_trial_whose_proxy_dies_is_inconclusive_and_its_clients_are_refused(tmp_path: Path) -> None:
+async def test_a_trial_whose_proxy_dies_is_inconclusive_and_its_clients_are_refused(tmp_path: Path) -> None:
     async def kill_once_it_works(running: Environment) -> None:
         def works(now: float) -> bool | float:
             return any(resource == "pods" for resource, _, _ in running.truth.objects) or now + 0.05
@@ -33,18 +29,16 @@ def test_a_trial_whose_proxy_dies_is_inconclusive_and_its_clients_are_refused(tm
         assert await running.bus.until(works, limit_seconds=60.0)
         running.proxy.process.signal(signal.SIGKILL)
 
-    async def inside() -> None:
-        crd = list(yaml.safe_load_all((MANIFESTS / "widget-crd.yaml").read_text()))
-        async with environment(EnvironmentOptions(subject=SUBJECT, manifests=crd), tmp_path / "environment", Silent()) as running:
-            killing = running.group.create_task(kill_once_it_works(running))
-            with pytest.raises(HarnessBug, match="The trial proves nothing; its history is"):
-                await run_trial(TrialSpec(plan=PLAN, folder=tmp_path / "trial"), running)
-            await killing
-            host, _, port = running.proxy.server.removeprefix("https://").partition(":")
-            with pytest.raises(ConnectionRefusedError):
-                await asyncio.open_connection(host, int(port))
-
-    asyncio.run(inside())
+    async with environment(
+        EnvironmentOptions(subject=fixture("deterministic"), manifests=CRDS), tmp_path / "environment", Silent()
+    ) as running:
+        killing = running.group.create_task(kill_once_it_works(running))
+        with pytest.raises(HarnessBug, match="The trial proves nothing; its history is"):
+            await run_trial(TrialSpec(plan=PLAN, folder=tmp_path / "trial"), running)
+        await killing
+        host, _, port = running.proxy.server.removeprefix("https://").partition(":")
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection(host, int(port))
     history = decode((tmp_path / "trial" / "history.jsonl").read_bytes())
     assert [entry.where for entry in history.entries if isinstance(entry, Broke)] == ["proxy"]
     assert {verdict.outcome for verdict in judge(history, [history, history])} == {Outcome.INCONCLUSIVE}

@@ -49,13 +49,13 @@ class Client:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A plan and who lives through it.
+    """A plan and the clients that live through it.
 
     Attributes:
         starts: the clients begin in this step; 0: they have their streams before the plan is installed.
         restarts: in this step they forget everything and begin again; None: never.
         writes: before these steps the first of them creates an object through the proxy.
-        patience_seconds: so long they are given after each step to be shown it, if they are not sooner.
+        patience_seconds: how long each step may take at most to reach all of them before the next one.
     """
 
     plan: Plan
@@ -67,7 +67,7 @@ class Case:
 
 
 def spoilt() -> Case:
-    """The one that must be found out: no API server leaves an event out and goes on."""
+    """The case that must be found wrong: no API server leaves an event out and goes on."""
     steps = [Apply(object={"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}) for name in "ab"]
     return Case(
         plan=Plan(scenario="random", steps=tuple(steps), faults=(DropFrame(resource=_RESOURCE, name="a"),), contract="hostile"),
@@ -80,12 +80,12 @@ def spoilt() -> Case:
 
 
 def drawn(count: int, number: int) -> list[Case]:
-    """The same cases for the same seed. Each kind of fault comes as often as the others."""
+    """So many cases, always the same for a seed. Every kind of fault comes equally often."""
     return [_one(number * 1_000_003 + nth, _MAKERS[nth % len(_MAKERS)]) for nth in range(count)]
 
 
 def _one(number: int, maker: "_Maker") -> Case:
-    """Hypothesis begins with something simple; the next is random."""
+    """The last of a few: Hypothesis begins with a simple one, the later ones are random."""
     found: list[Case] = []
 
     @seed(number)
@@ -120,7 +120,7 @@ def _cases(draw: st.DrawFn, maker: "_Maker") -> Case:
 
 @st.composite
 def _workloads(draw: st.DrawFn) -> tuple[Step, ...]:
-    """Objects come, change, and go, and come again under the same name; now and then nothing happens for a moment."""
+    """Objects come, change, go, and come again under the same name; now and then nothing happens for a moment."""
     live: set[str] = set()
     steps: list[Step] = []
     for number, name in enumerate(draw(st.lists(st.sampled_from([*_NAMES, ""]), min_size=4, max_size=14))):
@@ -139,11 +139,11 @@ def _workloads(draw: st.DrawFn) -> tuple[Step, ...]:
 
 
 _APT: dict[str, Kind] = {"RefuseWatchList": "WatchList", "PastSnapshot": "LIST 0 + WATCH", "AddBookmarks": "WatchList"}
-"""Who makes the requests that such a fault is about."""
+"""The kind of client that makes the requests which the fault is about."""
 
 
 def _often_none(of: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """What narrows a fault down, so that many never fire, is rare."""
+    """Values that narrow a fault down are rare: most faults would never fire otherwise."""
     return st.one_of(st.none(), st.none(), of)
 
 

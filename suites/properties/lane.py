@@ -1,6 +1,6 @@
 """One proxy in front of the shared API server: plays one case after the other, each in a namespace of its own.
 
-Several lanes run at once; what happens in one namespace is no business of the others'.
+Several lanes run at once and do not disturb each other, because their namespaces differ.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ _MERGE = "application/merge-patch+json"
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of a case: what should never happen in `flaws`, and how long after the release the last copy was right."""
+    """The outcome of a case: `flaws` must be empty; the last copy was right `catch_up_seconds` after the release."""
 
     number: int
     case: Case
@@ -83,7 +83,7 @@ class Lane:
         return Played(number, case, history, tuple(flaws), seconds)
 
     async def _live_through(self, case: Case, namespace: str, limit_seconds: float) -> tuple[list[str], float]:
-        """Which copies were wrong in the end, and how long after the release the last was right."""
+        """Which copies were wrong in the end, and how long after the release the last one was right."""
         path = _path(namespace)
         async with _crowd(self.plane, self.proxy, case, path) as crowd:
             if case.starts == 0:
@@ -146,7 +146,7 @@ class _Crowd:
                 await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 
     async def restart(self) -> None:
-        """All of them are new processes."""
+        """All clients forget everything, as new processes do."""
         await self.stop()
         self.begin()
 
@@ -160,15 +160,15 @@ class _Crowd:
             await asyncio.wait(self._writes)
 
     async def difference(self, state: State, limit_seconds: float) -> list[str]:
-        """Wait until every copy is what the API server has; what is not so in the end.
+        """Wait until every copy is what the API server has; the copies that are not.
 
-        It is asked again and again: a write whose connection was cut may still be executed.
+        The API server is asked again and again, because a write whose connection was cut may still be executed.
         """
         wrong, there = await self._compare(state, limit_seconds)
         return [f"{client.kind} has {client.copy} and not {there} after {limit_seconds:g} s" for client in wrong]
 
     async def follow(self, state: State, seconds: float) -> None:
-        """Give the clients so long to be shown what there is."""
+        """Wait until the clients have been shown everything, but not longer than this."""
         if seconds > 0:
             await self._compare(state, seconds)
 

@@ -1,7 +1,7 @@
 """A client that keeps a copy of a collection as the reflectors in the wild do: list and watch, resume, relist on 410, back off.
 
-It believes what it is told and checks nothing: whether its copy is right is for others to ask. Divergence from client-go: it waits
-a few hundredths of a second before it tries again, not seconds, and always the same.
+It believes what it is told and checks nothing: the tests compare its copy. Divergence from client-go: before it tries again, it
+waits a few hundredths of a second, not seconds, and always as long.
 """
 
 import asyncio
@@ -49,9 +49,13 @@ _decode_event = msgspec.json.Decoder(_Event).decode
 
 @dataclass(slots=True)
 class Reflector:
-    """`copy` is name → version; `watches` counts those that were opened.
+    """A client of one collection.
 
-    `page`: lists come in pages of so many; `seconds`: watches end after so many. Empty: neither.
+    Attributes:
+        page: the size of a page of a list; None: lists come whole.
+        seconds: how long a watch lasts; None: as long as the API server lets it.
+        copy: name → version.
+        watches: how many watches were opened.
     """
 
     api: Api

@@ -1,7 +1,7 @@
 """Random legal plans against a real API server: whatever was done to a client, its copy is right in the end, object for object, and
 nothing that the proxy showed it breaks a property of a watch.
 
-STALEPROOF_PROPERTIES says how many plans (a few unless set; `ci/properties` runs more), STALEPROOF_SEED which.
+STALEPROOF_PROPERTIES is the number of plans (a few unless set; `ci/properties` runs more), STALEPROOF_SEED selects them.
 STALEPROOF_ONLY plays one of them.
 """
 
@@ -47,18 +47,15 @@ def test_drawn_plans_are_legal_and_survive_encoding() -> None:
         assert decode(encode(case.plan)) == case.plan
 
 
-def test_a_wrong_copy_is_found(tmp_path: Path) -> None:
-    async def body() -> Played:
-        async with _lanes(tmp_path, 1) as (alone,):
-            return await alone.play(0, spoilt(), limit_seconds=_LONG_ENOUGH_SECONDS)
-
-    of_copy, of_history = asyncio.run(body()).flaws
+async def test_a_wrong_copy_is_found(tmp_path: Path) -> None:
+    async with _lanes(tmp_path, 1) as (alone,):
+        of_copy, of_history = (await alone.play(0, spoilt(), limit_seconds=_LONG_ENOUGH_SECONDS)).flaws
     assert of_copy.startswith("LIST + WATCH has {'b': ")
     assert of_history.startswith("history: Reliable: ")
 
 
-def test_every_copy_is_right_in_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    played = asyncio.run(_play(cases(), tmp_path))
+async def test_every_copy_is_right_in_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    played = await _play(cases(), tmp_path)
     with capsys.disabled():
         _tell(played)
     assert len(played) == len(cases())

@@ -124,9 +124,9 @@ class ProxyState:
         self._apply(self.schedule.triggered_by(request, self.now()))
 
     def on_request(self, exchange: Exchange) -> RequestRuling:
-        asked = self.schedule.on_request(exchange.request, exchange.counted)
+        ruling = self.schedule.on_request(exchange.request, exchange.counted)
         self.record_all(self.schedule.news(self.now()))
-        return asked
+        return ruling
 
     def open_stream(self, client: str, request: ApiRequest, writer: asyncio.StreamWriter, reset: Callable[[], None]) -> Stream:
         """A watch is about to be answered with a stream."""

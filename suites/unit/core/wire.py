@@ -7,7 +7,6 @@ is kept of every stream. What the proxy itself must get right (bytes, timers, co
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from staleproof.core.engine.expiry import Expiry
 from staleproof.core.engine.gate import Ending, Gate, Received, Redecided, Waiting
 from staleproof.core.engine.planned_fault import FaultChange, FaultRef
 from staleproof.core.engine.schedule import Schedule
@@ -58,20 +57,11 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
-class Stalled:
-    """A request that waits for a fault to close."""
+class Pending:
+    """A request that waits for a fault to close, or an answer that is on its way: what happens to it, and when."""
 
-    request: ApiRequest
-    fault: FaultRef
-    decision: Stall
-
-
-@dataclass(frozen=True, slots=True)
-class Slow:
-    """An answer that is on its way."""
-
-    due: float
-    arrive: Callable[[], None]
+    is_due: Callable[[], bool]
+    goes_on: Callable[[], None]
 
 
 class Wire:
@@ -81,7 +71,7 @@ class Wire:
         self.schedule, self.server, self.client, self._gate = schedule, server, client, gate
         self.now = 0.0
         self.stream: Stream | None = None
-        self.pending: Stalled | Slow | None = None
+        self.pending: Pending | None = None
         self.streams: list[Stream] = []
         self.fired: set[int] = set()
 
@@ -112,12 +102,13 @@ class Wire:
             case Pass():
                 self._forward(asked)
             case Stall() if fault is not None:
-                self.pending = Stalled(asked, fault, decision)
+                again = decision.then == "forward"
+                self.pending = Pending(lambda: not self.schedule.is_open(fault), lambda: self._before(asked) if again else None)
             case Reply(code) | ErrorEvent(code):
                 assert code != 410 or asked.start is not None, "410 for a request that needs no history"
                 self.client.refused(code)
             case Wait(seconds):
-                self.pending = Slow(self.now + seconds, lambda: self._forward(asked))
+                self._later(seconds, lambda: self._forward(asked))
             case FromPast(step):
                 self._forward(asked, past=self.schedule.revision_at(step))
             case _:
@@ -130,13 +121,10 @@ class Wire:
         if not asked.is_watch:
             self._list(asked, past)
         elif (expiry := self.schedule.expiries.of(asked)) is not None:
-            self._expired(expiry)
+            self._fires(expiry.fault)
+            self.client.refused(410)
         else:
             self._open(asked, past)
-
-    def _expired(self, expiry: Expiry) -> None:
-        self._fires(expiry.fault)
-        self.client.refused(410)
 
     def _list(self, asked: ApiRequest, past: int | None) -> None:
         revision = self.server.revision if past is None else past
@@ -154,7 +142,7 @@ class Wire:
             case Pass():
                 arrive()
             case Wait(seconds):
-                self.pending = Slow(self.now + seconds, arrive)
+                self._later(seconds, arrive)
             case _:
                 assert decision == Cut()
 
@@ -224,14 +212,13 @@ class Wire:
 
     def settle(self) -> None:
         """A request that waited goes on, or an answer arrives, if it is time."""
-        match self.pending:
-            case Stalled(asked, fault, Stall(then)) if not self.schedule.is_open(fault):
-                self.pending = None
-                if then == "forward":
-                    self._before(asked)
-            case Slow(due, arrive) if due <= self.now:
-                self.pending = None
-                arrive()
+        if (pending := self.pending) is not None and pending.is_due():
+            self.pending = None
+            pending.goes_on()
+
+    def _later(self, seconds: float, goes_on: Callable[[], None]) -> None:
+        due = self.now + seconds
+        self.pending = Pending(lambda: self.now >= due, goes_on)
 
     def sever(self, how: Ending) -> None:
         """The runner's poke."""

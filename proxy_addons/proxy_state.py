@@ -13,7 +13,7 @@ from staleproof.core.engine.exchange import Exchange
 from staleproof.core.engine.planned_fault import FaultChange, FaultOpens, FaultRef
 from staleproof.core.engine.schedule import RequestRuling, Schedule
 from staleproof.core.engine.watch_stream import WatchStream
-from staleproof.core.entry import Broke, Closed, Entry
+from staleproof.core.entry import Broke, Closed, Entry, StreamId
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.decision import End, Refusal
 from staleproof.core.request import ApiRequest
@@ -130,7 +130,7 @@ class ProxyState:
 
     def open_stream(self, client: str, request: ApiRequest, writer: asyncio.StreamWriter, reset: Callable[[], None]) -> Stream:
         """A watch is about to be answered with a stream."""
-        number = next(self._numbers)
+        number = StreamId(next(self._numbers))
         watch = WatchStream(number, client, request, self.schedule, self.now())
         self.streams[number] = Stream(watch, writer, reset, self.record)
         return self.streams[number]

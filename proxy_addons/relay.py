@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from staleproof.core.engine.exchange import Exchange
 from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.engine.snapshot import initial_events, watch_from
+from staleproof.core.entry import RequestId
 from staleproof.core.request import ApiRequest
 
 from .api_server import ApiServer
@@ -153,7 +154,7 @@ class Relay:
         return begins, initial_events(answer)
 
     def _refused(self, watch: Watch, code: int) -> None:
-        self._state.record(Exchange(0, watch.request, watch.client, told=(code, "")).refused(self._state.now()))
+        self._state.record(Exchange(RequestId(0), watch.request, watch.client, told=(code, "")).refused(self._state.now()))
 
     async def _gated(self, watch: Watch, up_reader: asyncio.StreamReader, writer: asyncio.StreamWriter, events: bytes) -> None:
         stream = self._state.open_stream(watch.client, watch.request, writer, watch.reset)

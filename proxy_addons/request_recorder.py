@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from mitmproxy import http
 
 from staleproof.core.engine.exchange import Exchange
-from staleproof.core.entry import Listed
+from staleproof.core.entry import Listed, RequestId
 from staleproof.core.request import is_long_running, parse
 
 from .fail_closed import kills_on_error, readable
@@ -38,7 +38,7 @@ class RequestRecorder:
             request = parse(flow.request.method, flow.request.path)
             if request is None or is_long_running(request) or (request.is_watch and "upgrade" in flow.request.headers):
                 return
-            exchange = Exchange(0 if request.is_watch else next(self._numbers), request, self._identities.of(flow))
+            exchange = Exchange(RequestId(0 if request.is_watch else next(self._numbers)), request, self._identities.of(flow))
             if not request.is_watch:
                 self._open[flow.id] = exchange
                 self._state.record(exchange.asked(readable(flow.request), self._state.now()))

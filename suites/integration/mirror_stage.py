@@ -16,7 +16,7 @@ from staleproof.core.history import History
 from staleproof.core.plan import Apply, Delete, Patch, Plan, Settle, Subject, Target, contradictions
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
-from staleproof.drive.trial.run import run_trial
+from staleproof.drive.trial.run import TrialSpec, run_trial
 
 from .environment_stage import session_in
 

@@ -25,16 +25,19 @@ from staleproof.core.entry import (
     Entry,
     FaultClosed,
     FaultFired,
+    FaultIndex,
     FaultOpened,
     Opened,
     Released,
+    RequestId,
     Settled,
     Started,
     StepBegan,
     StepEnded,
+    StreamId,
 )
 from staleproof.core.fault import AnyFault
-from staleproof.core.history import History, Request, is_work, requests
+from staleproof.core.history import History, Position, Request, is_work, requests
 from staleproof.core.plan import Manifest
 from staleproof.core.request import BOOKKEEPING
 
@@ -49,8 +52,8 @@ T = TypeVar("T")
 class Span:
     """From where to where something lasted, as positions; `closed` is None for what never ended."""
 
-    opened: int
-    closed: int | None = None
+    opened: Position
+    closed: Position | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,8 @@ class Stream:
     """A watch of the controller: where it was opened and where it ended."""
 
     entry: Opened
-    opened: int
-    closed: int | None = None
+    opened: Position
+    closed: Position | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +70,8 @@ class Step:
     """A step of the workload. `ended` is None for one that was interrupted; `idle`: the controller was idle at its end."""
 
     number: int
-    began: int
-    ended: int | None = None
+    began: Position
+    ended: Position | None = None
     idle: bool = False
 
 
@@ -76,7 +79,7 @@ class Step:
 class Commit:
     """A change that kube-apiserver committed. `before` is the object until then; `by` the controller's request that made it."""
 
-    index: int
+    index: Position
     entry: Committed
     before: Manifest | None = None
     by: Request | None = None
@@ -114,19 +117,19 @@ class Trial:
     # --- entries
 
     @cached_property
-    def _by_kind(self) -> Mapping[type, Sequence[int]]:
-        found: dict[type, list[int]] = defaultdict(list)
+    def _by_kind(self) -> Mapping[type, Sequence[Position]]:
+        found: dict[type, list[Position]] = defaultdict(list)
         for index, entry in enumerate(self.entries):
-            found[type(entry)].append(index)
+            found[type(entry)].append(Position(index))
         return found
 
-    def positions(self, *kinds: type[Entry]) -> Sequence[int]:
+    def positions(self, *kinds: type[Entry]) -> Sequence[Position]:
         """Of all entries of these kinds, in order."""
         if len(kinds) == 1:
             return self._by_kind.get(kinds[0], ())
         return sorted(index for kind in kinds for index in self._by_kind.get(kind, ()))
 
-    def every(self, kind: type[E], *, since: int = 0, until: int | None = None) -> Iterator[tuple[int, E]]:
+    def every(self, kind: type[E], *, since: int = 0, until: int | None = None) -> Iterator[tuple[Position, E]]:
         """(position, entry) of each entry of a kind between two positions, the first included."""
         places = self._by_kind.get(kind, ())
         stop = len(places) if until is None else bisect_left(places, until)
@@ -135,7 +138,7 @@ class Trial:
             assert isinstance(entry, kind)
             yield index, entry
 
-    def first(self, kind: type[Entry]) -> int | None:
+    def first(self, kind: type[Entry]) -> Position | None:
         """The position of the first entry of a kind; None if there is none."""
         return next(iter(self.positions(kind)), None)
 
@@ -151,7 +154,7 @@ class Trial:
         return requests(self.entries)
 
     @cached_property
-    def request_of(self) -> Mapping[int, Request]:
+    def request_of(self) -> Mapping[RequestId, Request]:
         """By the request's number."""
         return {request.asked.request: request for request in self.requests}
 
@@ -168,19 +171,19 @@ class Trial:
     # --- streams
 
     @cached_property
-    def streams(self) -> Mapping[int, Stream]:
+    def streams(self) -> Mapping[StreamId, Stream]:
         """By the stream's number."""
         closed = {entry.stream: index for index, entry in self.every(Closed)}
         return {entry.stream: Stream(entry, index, closed.get(entry.stream)) for index, entry in self.every(Opened)}
 
-    def resource_of(self, stream: int) -> str:
+    def resource_of(self, stream: StreamId) -> str:
         """What a stream is a watch of; empty for a stream that is not known."""
         return self.streams[stream].entry.resource if stream in self.streams else ""
 
     # --- lives, steps, phases
 
     @cached_property
-    def starts(self) -> Sequence[int]:
+    def starts(self) -> Sequence[Position]:
         """Where each life of the controller's process began."""
         return self.positions(Started)
 
@@ -200,17 +203,17 @@ class Trial:
         return [Step(number, index, *ended.get(number, (None, False))) for number, index in began.items()]
 
     @cached_property
-    def released(self) -> int | None:
+    def released(self) -> Position | None:
         """Where every fault had closed and all that was held had left; None if the trial did not come so far."""
         return self.first(Released)
 
     @cached_property
-    def settled(self) -> int | None:
+    def settled(self) -> Position | None:
         """Where the settling phase ended, converged or not; None if the trial did not come so far."""
         return self.first(Settled)
 
     @property
-    def ending(self) -> tuple[int, int]:
+    def ending(self) -> tuple[Position, Position]:
         """Where the trial was released and where it had settled.
 
         Raises:
@@ -223,23 +226,23 @@ class Trial:
     # --- faults
 
     @cached_property
-    def fired(self) -> Mapping[int, AnyFault]:
+    def fired(self) -> Mapping[FaultIndex, AnyFault]:
         """The faults of the plan that did something, by their number."""
         return {entry.fault: self.plan.faults[entry.fault] for _, entry in self.every(FaultFired)}
 
     @cached_property
-    def spans(self) -> Mapping[int, Span]:
+    def spans(self) -> Mapping[FaultIndex, Span]:
         """When each fault that opened was open, by its number."""
         closed = {entry.fault: index for index, entry in self.every(FaultClosed)}
         return {entry.fault: Span(index, closed.get(entry.fault)) for index, entry in self.every(FaultOpened)}
 
-    def closing(self, fault: int) -> int:
+    def closing(self, fault: FaultIndex) -> Position:
         """Where a fault that opened closed; at the release, or the end of a trial that has none, if the history does not say."""
-        end = len(self.entries) - 1 if self.released is None else self.released
+        end = Position(len(self.entries) - 1) if self.released is None else self.released
         closed = self.spans[fault].closed
         return end if closed is None else closed
 
-    def faults_open_at(self, index: int) -> Iterator[int]:
+    def faults_open_at(self, index: int) -> Iterator[Position]:
         """Where the faults opened that were open at a position."""
         for span in self.spans.values():
             if span.opened < index < (len(self.entries) if span.closed is None else span.closed):
@@ -255,7 +258,7 @@ class Trial:
     @cached_property
     def commits(self) -> Sequence[Commit]:
         """All in the trial's namespace but bookkeeping: resource by resource, each in the order of its revisions."""
-        found: dict[str, list[tuple[int, Committed]]] = defaultdict(list)
+        found: dict[str, list[tuple[Position, Committed]]] = defaultdict(list)
         for index, entry in self.every(Committed):
             if entry.namespace == self.namespace and not is_bookkeeping(entry.resource, entry.object):
                 found[entry.resource].append((index, entry))

@@ -23,8 +23,10 @@ from staleproof.core.entry import (
     Listed,
     Opened,
     Refused,
+    RequestId,
     Resumed,
     Stalled,
+    StreamId,
     Withheld,
 )
 from staleproof.core.history import is_work
@@ -39,11 +41,11 @@ class Activity:
     """A fold over entries with absolute times. `namespace` limits what counts to one trial; empty counts everything."""
 
     namespace: str = ""
-    streams: dict[int, Opened] = field(default_factory=dict)
+    streams: dict[StreamId, Opened] = field(default_factory=dict)
     last_activity: float = 0.0
     last_write: float = 0.0
-    _in_flight: dict[int, Asked] = field(default_factory=dict)
-    _reached: dict[int, int] = field(default_factory=dict)
+    _in_flight: dict[RequestId, Asked] = field(default_factory=dict)
+    _reached: dict[StreamId, int] = field(default_factory=dict)
     _commits: dict[str, tuple[int, float]] = field(default_factory=dict)
     _missed: dict[str, float] = field(default_factory=dict)
     _had: frozenset[str] = frozenset()

@@ -5,11 +5,19 @@ the *controller* saw and did; commits are ordered by their revision within a res
 `replicasets.apps`). Requests, streams, faults and steps are referred to by number.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, NewType
 
 import msgspec
 
-Revision = int | None
+from staleproof.core.resource_version import Revision
+
+RequestId = NewType("RequestId", int)
+"""The proxy's number of a request; 0 is a WATCH."""
+StreamId = NewType("StreamId", int)
+"""The proxy's number of a watch stream."""
+FaultIndex = NewType("FaultIndex", int)
+"""The position of a fault in its plan, from 0."""
+
 EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "UNREADABLE"]
 RequestOutcome = Literal["ok", "fail", "unknown"]
 
@@ -24,7 +32,7 @@ class Item(msgspec.Struct, frozen=True, array_like=True):
     namespace: str
     name: str
     uid: str
-    revision: Revision
+    revision: Revision | None
 
 
 # --- truth ---------------------------------------------------------------------------------------------------------------------
@@ -38,7 +46,7 @@ class Committed(_Entry, frozen=True, kw_only=True):
     namespace: str = ""
     name: str
     uid: str
-    revision: int
+    revision: Revision
     object: dict[str, Any]
 
 
@@ -48,7 +56,7 @@ class Committed(_Entry, frozen=True, kw_only=True):
 class Asked(_Entry, frozen=True, kw_only=True):
     """A request of the controller reached the proxy; nothing has been forwarded yet."""
 
-    request: int
+    request: RequestId
     client: str
     verb: str
     resource: str
@@ -69,61 +77,61 @@ class Answered(_Entry, frozen=True, kw_only=True):
     lost the API server's; then `executed` says what only we know.
     """
 
-    request: int
+    request: RequestId
     outcome: RequestOutcome
     code: int = 0
     reason: str = ""
     namespace: str = ""
     name: str = ""
     uid: str = ""
-    revision: Revision = None
+    revision: Revision | None = None
     items: tuple[Item, ...] = ()
-    fault: int | None = None
+    fault: FaultIndex | None = None
     executed: bool | None = None
 
 
 class Listed(_Entry, frozen=True, kw_only=True):
     """The answer to a LIST: one snapshot of a collection. `more`: another page follows; `fault`: the snapshot was of the past."""
 
-    request: int
+    request: RequestId
     client: str
     resource: str
     namespace: str = ""
     selector: str = ""
-    revision: Revision
+    revision: Revision | None
     items: tuple[Item, ...] = ()
     more: bool = False
-    fault: int | None = None
+    fault: FaultIndex | None = None
 
 
 class Stalled(_Entry, frozen=True, kw_only=True):
     """A request (0: a WATCH) is kept waiting by a fault, and nothing is owed to the controller meanwhile."""
 
-    request: int = 0
+    request: RequestId = RequestId(0)
     verb: str
     resource: str
-    fault: int
+    fault: FaultIndex
 
 
 class Resumed(_Entry, frozen=True, kw_only=True):
     """A request that was kept waiting goes on, or its connection is cut. No `fault`: the plan has been replaced meanwhile."""
 
-    request: int = 0
+    request: RequestId = RequestId(0)
     verb: str
     resource: str
-    fault: int | None = None
+    fault: FaultIndex | None = None
 
 
 class Competed(_Entry, frozen=True, kw_only=True):
     """Another user wrote to the object of a request of the controller just before it was forwarded: not the controller's commit."""
 
-    request: int
+    request: RequestId
     resource: str
     namespace: str = ""
     name: str = ""
     uid: str = ""
-    revision: Revision = None
-    fault: int
+    revision: Revision | None = None
+    fault: FaultIndex
 
 
 RequestEntry = Asked | Answered | Listed | Stalled | Resumed | Competed
@@ -136,7 +144,7 @@ class Opened(_Entry, frozen=True, kw_only=True):
     """A watch stream was opened. `start` is its resourceVersion parameter. `since`: it was open before the trial, and had shown
     everything up to this revision."""
 
-    stream: int
+    stream: StreamId
     client: str
     resource: str
     namespace: str = ""
@@ -144,7 +152,7 @@ class Opened(_Entry, frozen=True, kw_only=True):
     start: str = ""
     watch_list: bool = False
     bookmarks: bool = False
-    since: Revision = None
+    since: Revision | None = None
 
 
 class Refused(_Entry, frozen=True, kw_only=True):
@@ -158,50 +166,50 @@ class Refused(_Entry, frozen=True, kw_only=True):
     watch_list: bool = False
     code: int
     reason: str = ""
-    fault: int | None = None
+    fault: FaultIndex | None = None
 
 
 class Withheld(_Entry, frozen=True, kw_only=True):
     """A frame arrived at the proxy and was not let through; `fault` is the plan's fault that keeps it."""
 
-    stream: int
+    stream: StreamId
     type: EventType
     namespace: str = ""
     name: str = ""
     uid: str = ""
-    revision: Revision
-    fault: int | None = None
+    revision: Revision | None
+    fault: FaultIndex | None = None
 
 
 class Delivered(_Entry, frozen=True, kw_only=True):
     """A frame left for the controller. `fault`: one that a fault added."""
 
-    stream: int
+    stream: StreamId
     type: EventType
     namespace: str = ""
     name: str = ""
     uid: str = ""
-    revision: Revision
+    revision: Revision | None
     initial_end: bool = False
-    fault: int | None = None
+    fault: FaultIndex | None = None
 
 
 class Dropped(_Entry, frozen=True, kw_only=True):
     """A frame was thrown away for good (a bookmark, under a legal fault)."""
 
-    stream: int
+    stream: StreamId
     type: EventType
-    revision: Revision
-    fault: int | None = None
+    revision: Revision | None
+    fault: FaultIndex | None = None
 
 
 class Closed(_Entry, frozen=True, kw_only=True):
     """A watch stream ended. `client`: the controller closed it. `discarded` frames had been withheld and were not sent."""
 
-    stream: int
+    stream: StreamId
     how: Literal["clean", "truncated", "reset", "expired", "gone", "cut", "client", "refused"]
     discarded: int = 0
-    fault: int | None = None
+    fault: FaultIndex | None = None
 
 
 WatchEntry = Opened | Refused | Withheld | Delivered | Dropped | Closed
@@ -213,27 +221,27 @@ WatchEntry = Opened | Refused | Withheld | Delivered | Dropped | Closed
 class FaultOpened(_Entry, frozen=True, kw_only=True):
     """A fault of the plan began to act."""
 
-    fault: int
+    fault: FaultIndex
     why: str
 
 
 class FaultClosed(_Entry, frozen=True, kw_only=True):
     """A fault of the plan stopped acting."""
 
-    fault: int
+    fault: FaultIndex
 
 
 class FaultFired(_Entry, frozen=True, kw_only=True):
     """A fault did something to the controller for the first time; `on` says to what."""
 
-    fault: int
+    fault: FaultIndex
     on: str
 
 
 class FaultRefused(_Entry, frozen=True, kw_only=True):
     """A fault of the plan did nothing because that would have been hostile (`row` of the legality table), or could not."""
 
-    fault: int
+    fault: FaultIndex
     on: str
     row: str = ""
     why: str
@@ -242,7 +250,7 @@ class FaultRefused(_Entry, frozen=True, kw_only=True):
 class FaultMissed(_Entry, frozen=True, kw_only=True):
     """A fault of the plan closed without having fired; `why` says what did not come."""
 
-    fault: int
+    fault: FaultIndex
     why: str
 
 
@@ -286,7 +294,7 @@ class Stopped(_Entry, frozen=True, kw_only=True):
 
     life: int
     paused: bool = False
-    fault: int | None = None
+    fault: FaultIndex | None = None
 
 
 class Continued(_Entry, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from staleproof.core.resource_version import revision
+from staleproof.core.resource_version import Revision, revision
 
 EVENTS = frozenset({"ADDED", "MODIFIED", "DELETED"})
 UNREADABLE = "UNREADABLE"
@@ -47,7 +47,7 @@ class Frame:
     namespace: str
     name: str
     uid: str
-    revision: int | None
+    revision: Revision | None
     initial_end: bool
     raw: bytes
 

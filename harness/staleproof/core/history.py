@@ -6,7 +6,7 @@ with, last the trial itself. So `staleproof check` needs one attachment and no c
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NewType
 
 import msgspec
 
@@ -15,6 +15,10 @@ from staleproof.core.plan import API_VERSION, ApiVersion, Plan, masked
 from staleproof.core.request import BOOKKEEPING, WRITES
 
 _NOT_STORED = ("authentication.k8s.io", "authorization.k8s.io")
+
+
+Position = NewType("Position", int)
+"""Of an entry in its history, from 0."""
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="entry", tag="header"):
@@ -126,9 +130,9 @@ def _explain(err: Exception, line: bytes) -> str:
 class Request:
     """A request with its answer, and their positions in the history. Without an answer none was seen."""
 
-    index: int
+    index: Position
     asked: Asked
-    answer_index: int | None
+    answer_index: Position | None
     answer: Answered | Listed | None
 
     @property
@@ -138,12 +142,12 @@ class Request:
 
 def requests(entries: Sequence[Entry]) -> list[Request]:
     """Every request of the controller with its answer, in the order in which they were asked."""
-    answers = {entry.request: (i, entry) for i, entry in enumerate(entries) if isinstance(entry, Answered | Listed)}
+    answers = {entry.request: (Position(i), entry) for i, entry in enumerate(entries) if isinstance(entry, Answered | Listed)}
     found = []
     for index, entry in enumerate(entries):
         if isinstance(entry, Asked):
             answer_index, answer = answers.get(entry.request, (None, None))
-            found.append(Request(index, entry, answer_index, answer))
+            found.append(Request(Position(index), entry, answer_index, answer))
     return found
 
 

@@ -6,7 +6,7 @@ would compare half-done work with whole, so the windows in which "nothing happen
 
 from dataclasses import dataclass, field
 
-from staleproof.core.entry import Answered, Asked, Committed, Delivered, Released, Settled, StepBegan, StepEnded
+from staleproof.core.entry import Answered, Asked, Committed, Delivered, Released, RequestId, Settled, StepBegan, StepEnded
 from staleproof.core.history import History, is_work
 from staleproof.core.plan import Resync, Settle
 from staleproof.core.request import BOOKKEEPING
@@ -47,7 +47,7 @@ class _Pauses:
     longest: float = 0.0
     first: float | None = None
     last: float = 0.0
-    writes: set[int] = field(default_factory=set)
+    writes: set[RequestId] = field(default_factory=set)
 
     def caused(self, at: float) -> None:
         self.first = at if self.first is None else self.first

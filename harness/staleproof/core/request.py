@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from staleproof.core.resource_version import revision
+from staleproof.core.resource_version import Revision, revision
 
 # /api/v1/... and /apis/<group>/<version>/..., with the deprecated watch/ prefix; group 3 is what follows.
 _API_PATH = re.compile(r"/(?:api/(?P<core>[^/]+)|apis/(?P<group>[^/]+)/(?P<version>[^/]+))/(?P<rest>.+)")
@@ -52,7 +52,7 @@ class ApiRequest:
         return self.is_watch and self.flag("sendInitialEvents")
 
     @property
-    def start(self) -> int | None:
+    def start(self) -> Revision | None:
         """The revision that a plain WATCH resumes after; None when it starts with the current state."""
         return None if self.is_watch_list else revision(self.query.get("resourceVersion", ""))
 

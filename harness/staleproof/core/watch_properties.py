@@ -12,11 +12,11 @@ and the last that it has shown. Objects that truth never saw change may have exi
 import math
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from staleproof.core.entry import Broke, Committed, Delivered, Dropped, Entry, Listed, Opened, Withheld
+from staleproof.core.entry import Broke, Committed, Delivered, Dropped, Entry, Listed, Opened, StreamId, Withheld
 from staleproof.core.frame import UNREADABLE, Frame
 from staleproof.core.history import History
 from staleproof.core.monitor import Breach, Monitor, Property
@@ -59,7 +59,7 @@ class _Stream:
     """
 
     opened: Opened
-    number: int
+    number: StreamId
     monitor: Monitor
     marked: bool
     base: int = _UNKNOWN
@@ -94,7 +94,7 @@ class _Stream:
         if entry.revision is not None:
             self._reach(entry, entry.revision)
 
-    def gap(self, commits: list[int]) -> Breach | None:
+    def gap(self, commits: Sequence[int]) -> Breach | None:
         """A breach by the first commit that the stream has passed without showing it; None if it need not show all."""
         if self.base == _UNKNOWN or self.opened.selector or not self.readable:
             return None
@@ -139,7 +139,7 @@ class _Check:
     """A fold over the entries; what needs truth is judged at the end. `namespace` is the trial's."""
 
     namespace: str
-    _streams: dict[int, _Stream] = field(default_factory=dict)
+    _streams: dict[StreamId, _Stream] = field(default_factory=dict)
     _commits: dict[str, list[Committed]] = field(default_factory=lambda: defaultdict(list))
     _lists: dict[str, list[_Snapshot]] = field(default_factory=lambda: defaultdict(list))
     _paged: set[tuple[str, str, str]] = field(default_factory=set)

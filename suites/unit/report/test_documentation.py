@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from staleproof.checks.catalog import PAGE, REQUIREMENTS
+from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.requirement import PAGE
 from staleproof.report.documentation import catalogue, requirements, updated
 
 ROOT = Path(__file__).parents[3]

@@ -79,8 +79,8 @@ def waits(trial: Trial) -> Sequence[Wait]:
             continue
         hidden = [event for event in pending_events(trial).before(shown + 1) if _is_for_other(trial, event, effect.uid)]
         seen = [event.until for event in hidden if event.until is not None]
-        until = [end for end in trial.positions(Settled, Started) if end > shown][:1]
-        until += [max(seen)] if seen and len(seen) == len(hidden) else []
+        until: list[int] = [max(seen)] if seen and len(seen) == len(hidden) else []
+        until += [end for end in trial.positions(Settled, Started) if end > shown][:1]
         if hidden and until:
             found.append(Wait(primary, shown, effect.first, hidden, min(until)))
     return sorted(found, key=lambda wait: (wait.until, wait.shown))

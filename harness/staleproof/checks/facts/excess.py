@@ -82,7 +82,7 @@ class SurplusDelete:
 @fact
 def surplus_creates(trial: Trial) -> Mapping[int, SurplusCreate]:
     """By the position of the request, in order."""
-    made, found = object_history(trial), {}
+    made, found = object_history(trial), dict[int, SurplusCreate]()
     for request, child in creations(trial):
         live, most = made.live_after(child.role, child.created), most_by_step(trial, child.role, child.created)
         if live > most:

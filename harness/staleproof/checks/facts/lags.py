@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Closed, Delivered, Started, Withheld
+from staleproof.core.entry import Closed, Delivered, Started, StreamId, Withheld
 from staleproof.core.request import BOOKKEEPING
 
-_Frames = dict[int, set[tuple[str, int | None]]]
+_Frames = dict[StreamId, set[tuple[str, int | None]]]
 """Stream → uid and revision of each frame that is kept on it."""
 
 

@@ -33,7 +33,7 @@ class PrimaryView:
         self._told: Timeline[str, int] = Timeline(0)
         self._back: Timeline[str, int] = Timeline(0)
         self._states: dict[str, list[tuple[int, int, Manifest]]] = defaultdict(list)
-        self._writes = {
+        self._writes: dict[int, Request] = {
             request.index: request
             for request in trial.requests
             if is_executed(request) and not request.asked.subresource and request.asked.verb in ("create", "update", "patch")

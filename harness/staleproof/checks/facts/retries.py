@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Asked, Committed, Delivered, Opened, Refused
+from staleproof.core.entry import Asked, Committed, Delivered, FaultIndex, Opened, Refused
 from staleproof.core.fault import CallFault
 from staleproof.core.request import BOOKKEEPING
 
@@ -38,7 +38,7 @@ class Rejections:
     """
 
     target: Attempted
-    fault: int
+    fault: FaultIndex
     rejected: list[int] = field(default_factory=list)
     until: int = 0
     later: int | None = None
@@ -48,7 +48,7 @@ class Rejections:
 def rejections(trial: Trial) -> Sequence[Rejections]:
     """All of a trial, up to the end of its settling phase."""
     settled = len(trial.entries) if trial.settled is None else trial.settled
-    found: dict[tuple[Attempted, int], Rejections] = {}
+    found: dict[tuple[Attempted, FaultIndex], Rejections] = {}
     others: dict[tuple[str, str], list[int]] = defaultdict(list)
     faults = {number: fault for number, fault in trial.fired.items() if "rejects" in fault.effects}
     for index, target, number in _attempts(trial, settled):
@@ -116,7 +116,7 @@ def repeated_writes(trial: Trial) -> frozenset[int]:
     return frozenset(found)
 
 
-def _attempts(trial: Trial, until: int) -> Iterator[tuple[int, Attempted, int | None]]:
+def _attempts(trial: Trial, until: int) -> Iterator[tuple[int, Attempted, FaultIndex | None]]:
     """(position, what it is about, fault that answered it) of each request of the trial, bookkeeping aside."""
     for index in trial.positions(Asked, Refused, Opened):
         if index >= until:

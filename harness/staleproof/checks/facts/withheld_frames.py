@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Closed, Delivered, Dropped, Opened, Started, Withheld
+from staleproof.core.entry import Closed, Delivered, Dropped, Opened, Started, StreamId, Withheld
 
 _Kept = Mapping[str, int | None]
 """Resources of which something is kept → the revision from which on no open stream can have shown anything; None: one may have."""
@@ -39,7 +39,7 @@ class WithheldFrames:
 @fact
 def withheld_frames(trial: Trial) -> WithheldFrames:
     """Of all streams of the controller."""
-    streams: dict[int, list[int]] = {}
+    streams: dict[StreamId, list[int]] = {}
     kept: Timeline[None, _Kept] = Timeline({})
     for index, entry in enumerate(trial.entries):
         match entry:
@@ -61,7 +61,7 @@ def withheld_frames(trial: Trial) -> WithheldFrames:
     return WithheldFrames(kept)
 
 
-def _kept(trial: Trial, streams: Mapping[int, list[int]]) -> _Kept:
+def _kept(trial: Trial, streams: Mapping[StreamId, list[int]]) -> _Kept:
     found: dict[str, list[list[int]]] = defaultdict(list)
     for stream, revisions in streams.items():
         found[trial.resource_of(stream)].append(revisions)

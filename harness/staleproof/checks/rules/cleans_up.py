@@ -25,6 +25,7 @@ from staleproof.checks.story.phrases import full_name, listing, owner_name, span
 from staleproof.checks.trial import Span, Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said
 from staleproof.core.entry import FaultFired
+from staleproof.core.history import Position
 
 
 def check(trial: Trial) -> Iterator[Said]:
@@ -53,7 +54,7 @@ def _deletions(trial: Trial) -> Iterator[int]:
 def _is_disturbed(trial: Trial, deleted: int) -> bool:
     """Whether a fault that fired was open at or after the deletion, or the controller was started again after it."""
     _, settled = trial.ending
-    spans = [trial.spans.get(fault, Span(0)) for fault in trial.fired]
+    spans = [trial.spans.get(fault, Span(Position(0))) for fault in trial.fired]
     started = any(deleted < start < settled for start in trial.starts)
     return started or any(each.opened < settled and (each.closed is None or each.closed > deleted) for each in spans)
 

@@ -15,7 +15,7 @@ Any of these is a finding:
 A child that is recreated under its own name is for `no-delete-of-unseen`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from staleproof.checks.facts.excess import surplus_deletes
 from staleproof.checks.facts.frontier import frontier
@@ -82,7 +82,7 @@ def _misplaced(trial: Trial, one: Recreation) -> Iterator[Finding]:
             yield Finding(because, tuple(sorted(acts)))
 
 
-def _last_stale(trial: Trial, owner: Incarnation) -> list[int]:
+def _last_stale(trial: Trial, owner: Incarnation) -> Sequence[int]:
     """Where the controller last created a child of an owner that was gone by then, if ever."""
     gone = max(owner.created, owner.deleted or 0)
     stale = [request.index for request, child in creations(trial) if child.owner_uid == owner.uid and child.created > gone]

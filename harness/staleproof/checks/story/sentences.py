@@ -30,6 +30,7 @@ from staleproof.core.entry import (
     Started,
     StepBegan,
     Stopped,
+    StreamId,
     Withheld,
 )
 from staleproof.core.history import Request
@@ -234,7 +235,7 @@ def _closed(first: Closed, group: Group) -> str:
     return f"its watch of {listing(list(resources))} ended: {_ENDS[first.how]}"
 
 
-def _watched(trial: Trial, stream: int) -> str:
+def _watched(trial: Trial, stream: StreamId) -> str:
     return trial.resource_of(stream) or "something"
 
 

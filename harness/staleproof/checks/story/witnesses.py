@@ -1,6 +1,6 @@
 """Which entries tell the story of a write that was made on an old view."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from staleproof.checks.facts.object_history import Incarnation
 from staleproof.checks.trial import Trial
@@ -22,7 +22,7 @@ def inherited(trial: Trial, children: Iterable[Incarnation], asked: int, committ
     return context(trial, [*answers[:_TOLD], trial.life_began(asked)], asked, committed)
 
 
-def _last_shown_primary(trial: Trial, asked: int) -> list[int]:
+def _last_shown_primary(trial: Trial, asked: int) -> Sequence[int]:
     delivered = [
         i for i, entry in trial.every(Delivered, until=asked) if entry.uid and trial.resource_of(entry.stream) in trial.primaries
     ]

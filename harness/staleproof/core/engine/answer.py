@@ -6,7 +6,7 @@ import msgspec
 
 from staleproof.core.engine import protobuf
 from staleproof.core.entry import Item, RequestOutcome
-from staleproof.core.resource_version import revision
+from staleproof.core.resource_version import Revision, revision
 
 
 class _Metadata(msgspec.Struct):
@@ -68,7 +68,7 @@ class Answer:
     namespace: str = ""
     name: str = ""
     uid: str = ""
-    revision: int | None = None
+    revision: Revision | None = None
     reason: str = ""
     items: tuple[Item, ...] = ()
     more: bool = False

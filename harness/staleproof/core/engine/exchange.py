@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from staleproof.core.engine.answer import outcome_of, read_answer, read_preconditions
 from staleproof.core.engine.planned_fault import FaultRef
-from staleproof.core.entry import Answered, Asked, Listed, Refused
+from staleproof.core.entry import Answered, Asked, FaultIndex, Listed, Refused, RequestId
 from staleproof.core.request import ApiRequest
 
 
@@ -19,10 +19,10 @@ class Exchange:
         counted: what faults have counted this request as.
     """
 
-    number: int
+    number: RequestId
     request: ApiRequest
     client: str
-    fault: int | None = None
+    fault: FaultIndex | None = None
     executed: bool | None = None
     told: tuple[int, str] | None = None
     counted: dict[FaultRef, int] = field(default_factory=dict)

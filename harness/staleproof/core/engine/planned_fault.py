@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from staleproof.core.control import FaultState
+from staleproof.core.entry import FaultIndex
 from staleproof.core.fault import AnyFault, CallFault, Seat
 from staleproof.core.fault.decision import End, Refusal
 
@@ -19,7 +20,7 @@ class FaultRef:
     """A fault, by the installation of its plan and its number there. Numbers alone mean another fault once a plan is replaced."""
 
     plan: int
-    number: int
+    number: FaultIndex
 
 
 @dataclass(frozen=True, slots=True)

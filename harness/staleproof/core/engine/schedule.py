@@ -14,7 +14,7 @@ from staleproof.core.control import FaultState
 from staleproof.core.engine.expiry import Expiries
 from staleproof.core.engine.gate import Decide, Ruling
 from staleproof.core.engine.planned_fault import FaultChange, FaultCloses, FaultEnds, FaultOpens, FaultRef, PlannedFault
-from staleproof.core.entry import FaultClosed, FaultFired, FaultMissed, FaultOpened, FaultRefused
+from staleproof.core.entry import FaultClosed, FaultFired, FaultIndex, FaultMissed, FaultOpened, FaultRefused
 from staleproof.core.fault import AnyFault, DropBookmarks, Place, Seat
 from staleproof.core.fault.decision import AnswerDecision, FrameDecision, FromPast, Pass, Refusal, RequestDecision
 from staleproof.core.frame import Frame
@@ -35,7 +35,7 @@ class Schedule:
         self.plan = plan
         self.expiries = Expiries()
         self._namespace = namespace
-        self._faults = [PlannedFault(FaultRef(plan, number), fault) for number, fault in enumerate(faults)]
+        self._faults = [PlannedFault(FaultRef(plan, FaultIndex(number)), fault) for number, fault in enumerate(faults)]
         self._revisions: dict[int, int] = {}
         self._past: set[tuple[str, str, int]] = set()
         self._streams: dict[str, int] = {}
@@ -66,7 +66,7 @@ class Schedule:
 
     def add(self, fault: AnyFault, now: float) -> tuple[FaultRef, list[FaultChange]]:
         """One more fault, open from now on, whatever its window's steps are."""
-        planned = PlannedFault(FaultRef(self.plan, len(self._faults)), fault)
+        planned = PlannedFault(FaultRef(self.plan, FaultIndex(len(self._faults))), fault)
         self._faults.append(planned)
         return planned.ref, planned.arm("asked for", now)
 
@@ -186,7 +186,7 @@ class Schedule:
 
     # --- what the history tells of the faults
 
-    def number(self, fault: FaultRef | None) -> int | None:
+    def number(self, fault: FaultRef | None) -> FaultIndex | None:
         """How entries call this fault; None when it is of a plan that has been replaced."""
         return fault.number if fault is not None and fault.plan == self.plan else None
 

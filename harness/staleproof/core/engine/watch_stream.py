@@ -15,12 +15,13 @@ from staleproof.core.engine.gate import Burst, Closing, Ending, Gate, Received, 
 from staleproof.core.engine.planned_fault import FaultChange, FaultCloses, FaultEnds, FaultOpens, FaultRef
 from staleproof.core.engine.schedule import Schedule
 from staleproof.core.engine.status import expired
-from staleproof.core.entry import Broke, Closed, Delivered, Dropped, Entry, Opened, Withheld
+from staleproof.core.entry import Broke, Closed, Delivered, Dropped, Entry, Opened, StreamId, Withheld
 from staleproof.core.fault import Seat
 from staleproof.core.fault.decision import Drop, Follow, Pass, Refusal, Repeat, Sever
 from staleproof.core.frame import Frame, FrameReader
 from staleproof.core.monitor import Breach, Monitor
 from staleproof.core.request import ApiRequest
+from staleproof.core.resource_version import Revision
 
 
 class HangUp(Enum):
@@ -41,7 +42,7 @@ class WatchStream:
     _seat: Seat
 
     def __init__(
-        self, number: int, client: str, request: ApiRequest, schedule: Schedule, now: float, gate: Callable[..., Gate] = Gate
+        self, number: StreamId, client: str, request: ApiRequest, schedule: Schedule, now: float, gate: Callable[..., Gate] = Gate
     ) -> None:
         marked = request.is_watch_list and request.flag("allowWatchBookmarks")
         self.number, self.client, self.request = number, client, request
@@ -161,7 +162,7 @@ class WatchStream:
                 start=request.query.get("resourceVersion", ""),
                 watch_list=request.is_watch_list,
                 bookmarks=request.flag("allowWatchBookmarks"),
-                since=self._shown if carried else None,
+                since=Revision(self._shown) if carried and self._shown is not None else None,
             )
         )
 

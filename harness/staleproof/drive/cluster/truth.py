@@ -16,7 +16,7 @@ import aiohttp
 import msgspec
 
 from staleproof.core.entry import Broke, Committed, Entry
-from staleproof.core.resource_version import revision
+from staleproof.core.resource_version import Revision, revision
 from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType
 from staleproof.errors import SetupError
 
@@ -183,7 +183,7 @@ class Truth:
                 namespace=key[1],
                 name=key[2],
                 uid=meta.get("uid", ""),
-                revision=revision(meta["resourceVersion"]) or 0,
+                revision=revision(meta["resourceVersion"]) or Revision(0),
                 object=obj,
             )
         )

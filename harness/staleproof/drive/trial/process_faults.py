@@ -9,7 +9,7 @@ import signal
 import time
 from collections.abc import Sequence
 
-from staleproof.core.entry import Continued, Entry, FaultClosed, FaultFired, FaultMissed, FaultOpened, Started, Stopped
+from staleproof.core.entry import Continued, Entry, FaultClosed, FaultFired, FaultIndex, FaultMissed, FaultOpened, Started, Stopped
 from staleproof.core.fault import AnyFault, Kill, Pause, Restart
 from staleproof.drive.trial.environment import Environment
 
@@ -20,8 +20,8 @@ class ProcessFaults:
     def __init__(self, environment: Environment, faults: Sequence[AnyFault]) -> None:
         self._environment, self._faults = environment, faults
         self._asked: asyncio.Queue[FaultOpened | FaultClosed | FaultFired] = asyncio.Queue()
-        self._keep_down: set[int] = set()
-        self._fired: set[int] = set()
+        self._keep_down: set[FaultIndex] = set()
+        self._fired: set[FaultIndex] = set()
         self._due = 0
 
     def see(self, entry: Entry) -> None:
@@ -53,7 +53,7 @@ class ProcessFaults:
     def missed(self) -> list[FaultMissed]:
         """Once the plan is over: an entry for each of the runner's faults that never did anything."""
         now = time.monotonic()
-        late = [i for i, fault in enumerate(self._faults) if fault.executed_by == "runner" and i not in self._fired]
+        late = [FaultIndex(i) for i, fault in enumerate(self._faults) if fault.executed_by == "runner" and i not in self._fired]
         return [FaultMissed(at=now, fault=i, why="its window never opened, or the controller did not run then") for i in late]
 
     async def _do(self, entry: FaultOpened | FaultClosed | FaultFired, fault: AnyFault) -> None:
@@ -69,7 +69,7 @@ class ProcessFaults:
             case FaultClosed(), Pause():
                 await self._continue()
 
-    async def _end(self, index: int, fault: AnyFault, *, gently: bool, stays_down: bool) -> None:
+    async def _end(self, index: FaultIndex, fault: AnyFault, *, gently: bool, stays_down: bool) -> None:
         if self._environment.running_controller is None:
             return
         await self._environment.stop_controller(gently=gently)
@@ -80,7 +80,7 @@ class ProcessFaults:
         if not stays_down:
             await self._begin(index)
 
-    async def _begin(self, index: int) -> None:
+    async def _begin(self, index: FaultIndex) -> None:
         """Start the controller again, unless another fault keeps it down."""
         if index not in self._keep_down:
             return
@@ -88,7 +88,7 @@ class ProcessFaults:
         if not self._keep_down:
             self._tell(await self._environment.restart_controller())
 
-    async def _pause(self, index: int) -> None:
+    async def _pause(self, index: FaultIndex) -> None:
         if controller := self._environment.running_controller:
             await controller.send_signal(signal.SIGSTOP)
             self._tell(Stopped(at=time.monotonic(), life=self._environment.life, paused=True, fault=index))
@@ -99,7 +99,7 @@ class ProcessFaults:
             await controller.send_signal(signal.SIGCONT)
             self._tell(Continued(at=time.monotonic(), life=self._environment.life))
 
-    def _fire(self, index: int, on: str) -> None:
+    def _fire(self, index: FaultIndex, on: str) -> None:
         if index not in self._fired:
             self._fired.add(index)
             self._tell(FaultFired(at=time.monotonic(), fault=index, on=on))

@@ -13,7 +13,7 @@ from staleproof.core.engine.exchange import Exchange
 from staleproof.core.engine.planned_fault import FaultChange, FaultOpens, FaultRef
 from staleproof.core.engine.schedule import RequestRuling, Schedule
 from staleproof.core.engine.watch_stream import WatchStream
-from staleproof.core.entry import Broke, Closed, Entry, StreamId
+from staleproof.core.entry import Broke, Entry, StreamId
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.decision import End, Refusal
 from staleproof.core.request import ApiRequest
@@ -50,8 +50,6 @@ class ProxyState:
 
     def record(self, entry: Entry) -> None:
         self.journal.record(entry)
-        if isinstance(entry, Closed):
-            self.streams.pop(entry.stream, None)
 
     def record_all(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
@@ -132,8 +130,9 @@ class ProxyState:
         """A watch is about to be answered with a stream."""
         number = StreamId(next(self._numbers))
         watch = WatchStream(number, client, request, self.schedule, self.now())
-        self.streams[number] = Stream(watch, writer, reset, self.record)
-        return self.streams[number]
+        stream = Stream(watch, writer, reset=reset, record=self.record, on_closed=lambda: self.streams.pop(number, None))
+        self.streams[number] = stream
+        return stream
 
     # --- inside
 

@@ -17,17 +17,23 @@ _MOST_UNREAD_BYTES = MOST_HELD_BYTES
 
 
 class Stream:
-    """An open watch, written as chunks of the relay's answer to mitmproxy. Its entries go to `record`.
+    """An open watch, written as chunks of the relay's answer to mitmproxy. `record` takes its entries.
 
-    `reset` makes the end of the answer, when it comes to the client, a TCP reset.
+    `reset` makes the end of the answer, when it comes to the client, a TCP reset. `on_closed` is called when the watch is over.
     """
 
     def __init__(
-        self, watch: WatchStream, writer: asyncio.StreamWriter, reset: Callable[[], None], record: Callable[[Entry], None]
+        self,
+        watch: WatchStream,
+        writer: asyncio.StreamWriter,
+        *,
+        reset: Callable[[], None],
+        record: Callable[[Entry], None],
+        on_closed: Callable[[], object],
     ) -> None:
         self.watch = watch
         self.over = asyncio.Event()
-        self._writer, self._reset, self._record = writer, reset, record
+        self._writer, self._reset, self._record, self._on_closed = writer, reset, record, on_closed
         self._timer: asyncio.TimerHandle | None = None
         writer.transport.set_write_buffer_limits(high=_MOST_UNREAD_BYTES)
         self.flush()
@@ -46,13 +52,14 @@ class Stream:
         """Do what is due now, and set the timer for what comes next."""
         loop = asyncio.get_running_loop()
         for output in self.watch.take(loop.time()):
-            match output:
-                case bytes():
-                    self._writer.write(chunk(output))
-                case HangUp():
-                    self._hang_up(output)
-                case _:
-                    self._record(output)
+            if isinstance(output, bytes):
+                self._writer.write(chunk(output))
+            elif isinstance(output, HangUp):
+                self._hang_up(output)
+            else:
+                self._record(output)
+        if self.watch.gate.closed:
+            self._on_closed()
         if self._timer is not None:
             self._timer.cancel()
         due = self.watch.deadline()

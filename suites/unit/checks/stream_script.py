@@ -44,6 +44,15 @@ class StreamScript(Script):
         self.plan = msgspec.structs.replace(self.plan, steps=tuple(steps))
         self._names = names
 
+    def pair(self, replicas: int = 2) -> Self:
+        """A widget and its children, one step."""
+        self.step(1, "apply").applied("w", spec=replicas)
+        return self.creates(*(f"w-{number}" for number in range(replicas))).updates("w", status={"ready": replicas})
+
+    def stuck(self, seconds: float = 10.0) -> Self:
+        """The trial ends so long after the release, and something is still wrong."""
+        return self.released().passes(seconds).settled(ok=False, why="still wrong")
+
     def opens(self, fault: int = 0) -> Self:
         return self._add(FaultOpened, fault=fault, why="step 1")
 
@@ -109,18 +118,7 @@ class StreamScript(Script):
         return msgspec.structs.replace(super().header(), primaries=tuple(f"{WIDGETS}/{name}" for name in self._names))
 
 
-def pair(script: StreamScript, *, replicas: int = 2) -> StreamScript:
-    """A widget and its children, one step."""
-    script.step(1, "apply").applied("w", spec=replicas)
-    return script.creates(*(f"w-{number}" for number in range(replicas))).updates("w", status={"ready": replicas})
-
-
 def two_references(replicas: int = 2) -> tuple[History, History]:
     """What `pair` ends with when nothing is wrong."""
-    first, second = (pair(StreamScript(namespace=f"ref-{number}"), replicas=replicas) for number in (1, 2))
+    first, second = (StreamScript(namespace=f"ref-{number}").pair(replicas) for number in (1, 2))
     return first.ends(), second.ends()
-
-
-def stuck(script: StreamScript, *, seconds: float = 10.0) -> StreamScript:
-    """The trial ends so long after the release, and something is still wrong."""
-    return script.released().passes(seconds).settled(ok=False, why="still wrong")

@@ -17,7 +17,7 @@ from staleproof.core.fault import AnyFault, HoldStream, SeverStream
 from staleproof.core.history import History, decode, encode
 
 from .script import HOLD, WIDGETS, Script, against, reference, told, trial
-from .stream_script import ONE_POD, UNSURE, StreamScript, pair, stuck, two_references
+from .stream_script import ONE_POD, UNSURE, StreamScript, two_references
 
 AIM = "no-duplicate-create"
 NO_API_SERVER = "no API server does this, so it tells about robustness, not conformance"
@@ -208,15 +208,15 @@ def cut(*faults: AnyFault, times: int = 1) -> StreamScript:
 
 
 def wrong() -> StreamScript:
-    return stuck(pair(cut(), replicas=1))
+    return cut().pair(1).stuck()
 
 
 def wrong_and_held() -> StreamScript:
-    return stuck(pair(cut(PODS).fires(1), replicas=1))
+    return cut(PODS).fires(1).pair(1).stuck()
 
 
 def too_soon() -> StreamScript:
-    return stuck(pair(cut(times=2), replicas=1), seconds=1.0)
+    return cut(times=2).pair(1).stuck(1.0)
 
 
 def right_later() -> StreamScript:
@@ -231,8 +231,8 @@ def right_without_it() -> StreamScript:
 
 def duplicated(*, mended: bool = False) -> StreamScript:
     """Another rule was broken."""
-    script = pair(StreamScript(SEVER).opens().ended().hold()).step(2, "touch").applied("w", touched=1).creates("w-2").let_go()
-    return script.watches().deletes("w-2") if mended else stuck(script.watches())
+    script = StreamScript(SEVER).opens().ended().hold().pair().step(2, "touch").applied("w", touched=1).creates("w-2").let_go()
+    return script.watches().deletes("w-2") if mended else script.watches().stuck()
 
 
 def slow(number: int) -> History:
@@ -241,17 +241,17 @@ def slow(number: int) -> History:
 
 
 def recreated(number: int) -> History:
-    script = pair(StreamScript(namespace=f"ref-{number}")).step(2, "recreate").removed("w", WIDGETS).deletes("w-0", "w-1")
+    script = StreamScript(namespace=f"ref-{number}").pair().step(2, "recreate").removed("w", WIDGETS).deletes("w-0", "w-1")
     return script.applied("w", spec=2).ends()
 
 
 def third() -> History:
-    return pair(StreamScript(namespace="ref-3"), replicas=3).ends()
+    return StreamScript(namespace="ref-3").pair(3).ends()
 
 
 SUSPICIONS: dict[str, tuple[StreamScript, dict[str, object], str]] = {
     "a wrong end": (wrong(), {}, GUILTY),
-    "the right end": (pair(cut()), {}, "PASS"),
+    "the right end": (cut().pair(), {}, "PASS"),
     "the right end, later": (right_later(), {}, "PASS"),
     "another fault may explain it": (wrong_and_held(), {}, HELD_TOO),
     "the other fault does the same": (wrong_and_held(), {"ours": frozenset({"cuts", "lags"})}, GUILTY),
@@ -278,7 +278,7 @@ SUSPICIONS: dict[str, tuple[StreamScript, dict[str, object], str]] = {
         {"proof": "it was seen"},
         f"{UNSURE} it had 1.1 s to catch up, and may need 3.2 s after what was done to it",
     ),
-    "a good end that shows nothing": (pair(cut()), {"untested": "it was lucky"}, "NOT_EXERCISED: it was lucky"),
+    "a good end that shows nothing": (cut().pair(), {"untested": "it was lucky"}, "NOT_EXERCISED: it was lucky"),
     "also when it never wrote": (right_without_it(), {"untested": "it was lucky"}, "NOT_EXERCISED: it was lucky"),
     "a wrong end shows something": (wrong(), {"untested": "it was lucky"}, GUILTY),
     "it never wrote": (StreamScript(SEVER).ended(), {}, "NOT_EXERCISED: the controller never wrote anything"),
@@ -286,7 +286,7 @@ SUSPICIONS: dict[str, tuple[StreamScript, dict[str, object], str]] = {
     "it never settled": (StreamScript(SEVER).ended().adds(Ended), {}, "INCONCLUSIVE: the trial has no settling phase"),
     "proven in spite of another explanation": (wrong(), {"otherwise": "it cannot be known"}, GUILTY),
     "not proven": (wrong_and_held(), {"otherwise": "it cannot be known"}, "INCONCLUSIVE: it cannot be known"),
-    "not proven by a good end": (pair(cut()), {"otherwise": "it cannot be known"}, "INCONCLUSIVE: it cannot be known"),
+    "not proven by a good end": (cut().pair(), {"otherwise": "it cannot be known"}, "INCONCLUSIVE: it cannot be known"),
 }
 
 

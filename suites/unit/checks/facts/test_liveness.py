@@ -9,7 +9,7 @@ from staleproof.core.fault import SeverStream
 from staleproof.core.history import History
 
 from ..script import WIDGETS
-from ..stream_script import ONE_POD, StreamScript, pair, stuck, two_references
+from ..stream_script import ONE_POD, StreamScript, two_references
 
 SEVER = SeverStream(resource="pods")
 
@@ -20,7 +20,7 @@ def slow(number: int, seconds: float = 5.0) -> History:
 
 
 def recreated(number: int) -> History:
-    script = pair(StreamScript(namespace=f"ref-{number}")).step(2, "recreate").removed("w", WIDGETS).deletes("w-0", "w-1")
+    script = StreamScript(namespace=f"ref-{number}").pair().step(2, "recreate").removed("w", WIDGETS).deletes("w-0", "w-1")
     return script.applied("w", spec=2).ends()
 
 
@@ -33,7 +33,7 @@ def cut(times: int = 1) -> StreamScript:
     script = StreamScript(SEVER).opens()
     for _ in range(times):
         script.ended().watches()
-    return pair(script, replicas=1)
+    return script.pair(1)
 
 
 def right_later() -> StreamScript:
@@ -44,11 +44,11 @@ def right_later() -> StreamScript:
 @pytest.mark.parametrize(
     ("script", "is_right"),
     [
-        (pair(StreamScript(SEVER)), True),
+        (StreamScript(SEVER).pair(), True),
         (right_later(), True),
-        (pair(StreamScript(SEVER)).released().settled().creates("w-2"), True),
-        (stuck(cut()), False),
-        (pair(StreamScript(SEVER)).adds(Ended), False),
+        (StreamScript(SEVER).pair().released().settled().creates("w-2"), True),
+        (cut().stuck(), False),
+        (StreamScript(SEVER).pair().adds(Ended), False),
     ],
     ids=["at the settling", "later", "and no more", "never", "never settled"],
 )
@@ -58,22 +58,22 @@ def test_it_was_right_at_the_end_of_the_settling_or_of_all(script: StreamScript,
 
 def test_what_the_references_do_not_agree_on_is_no_certain_difference() -> None:
     first, _ = two_references()
-    trial = of(stuck(cut()), first, pair(StreamScript(namespace="ref-3"), replicas=3).ends())
+    trial = of(cut().stuck(), first, StreamScript(namespace="ref-3").pair(3).ends())
     end = len(trial.entries)
 
     assert [(each.text, each.unstable) for each in differences(trial, end)][:1] == [
         ("1 pod of widget/w, fault-free runs ended with 2 to 3", True)
     ]
     assert certain_difference(trial, end) == ""
-    assert certain_difference(of(stuck(cut())), end) == ONE_POD
+    assert certain_difference(of(cut().stuck()), end) == ONE_POD
 
 
 @pytest.mark.parametrize(
     ("trial", "why"),
     [
-        (of(stuck(cut())), ""),
-        (of(stuck(cut(times=2), seconds=1.0)), "it had 1.1 s to catch up, and may need 3.2 s after what was done to it"),
-        (of(stuck(cut()), slow(1), slow(2)), "it had 10.1 s to catch up, and may need 15.6 s after what was done to it"),
+        (of(cut().stuck()), ""),
+        (of(cut(times=2).stuck(1.0)), "it had 1.1 s to catch up, and may need 3.2 s after what was done to it"),
+        (of(cut().stuck(), slow(1), slow(2)), "it had 10.1 s to catch up, and may need 15.6 s after what was done to it"),
         (of(cut().adds(Ended)), "the trial has no settling phase"),
     ],
     ids=["time enough", "a client may yet come back", "it pauses by itself", "never settled"],

@@ -13,9 +13,9 @@ from staleproof.core.entry import Ended, Stopped
 from staleproof.core.fault import HoldStream, Reject
 
 from ..script import told
-from ..stream_script import ONE_POD, StreamScript, pair, stuck, two_references
+from ..stream_script import ONE_POD, StreamScript, two_references
 
-REJECT = Reject(resource="pods", verb="create", times=None)
+REJECT, HOLD = Reject(resource="pods", verb="create", times=None), HoldStream(resource="pods")
 DOUBLING = [0.1 * 2**n for n in range(6)]
 MAY_YET = "INCONCLUSIVE: it did not try the create of pods again, and may yet do so"
 
@@ -31,15 +31,6 @@ def rejected(gaps: Sequence[float], script: StreamScript | None = None) -> Strea
 
 def recovers(script: StreamScript) -> StreamScript:
     return script.closes().creates("w-0", "w-1").updates("w", status={"ready": 2})
-
-
-def held_too() -> StreamScript:
-    return StreamScript(REJECT, HoldStream(resource="pods")).fires(1)
-
-
-def many_failures() -> StreamScript:
-    """client-go's rate limiter has come to 41 s after 14 failures, however quickly they came: each change is a reason to try."""
-    return stuck(rejected([0.0] * 13).closes(), seconds=30.0)
 
 
 def woken_often() -> StreamScript:
@@ -64,12 +55,12 @@ CASES: dict[str, tuple[StreamScript, str]] = {
         "34 times in the first third of that time and 31 times in the last",
     ),
     "gives up": (
-        stuck(rejected([0.0, 0.1, 0.3]).passes(5.0).closes()),
+        rejected([0.0, 0.1, 0.3]).passes(5.0).closes().stuck(),
         "FAIL: after 4 rejected attempts within 1.1 s it did not try the create of pods again for 15.4 s: "
         "0 pods of widget/w, fault-free runs ended with 2",
     ),
     "does not get over it": (
-        stuck(rejected(DOUBLING).closes().creates("w-0").updates("w", status={"ready": 1}), seconds=30.0),
+        rejected(DOUBLING).closes().creates("w-0").updates("w", status={"ready": 1}).stuck(30.0),
         f"FAIL: after its create of pods had been rejected: {ONE_POD}",
     ),
     "waits longer each time": (recovers(rejected(DOUBLING)), "PASS"),
@@ -79,18 +70,19 @@ CASES: dict[str, tuple[StreamScript, str]] = {
     "a try for each thing that is shown": (recovers(woken_often()), "PASS"),
     "a modest rate for each of several objects": (recovers(three_at_a_time()), "PASS"),
     # --- it may yet try again
-    "after one attempt nobody knows its pace": (stuck(rejected([]).closes(), seconds=60.0), MAY_YET),
-    "its next wait may be long": (stuck(rejected([0.1, 0.4, 1.6]).closes(), seconds=20.0), MAY_YET),
-    "too short to tell": (stuck(rejected([0.1, 0.1]).closes(), seconds=8.0), MAY_YET),
-    "a long wait after many failures": (many_failures(), MAY_YET),
-    "silenced by another fault": (stuck(rejected([0.0, 0.1], held_too()).closes(), seconds=30.0), MAY_YET),
-    "not silent": (stuck(rejected([0.0, 0.1]).closes().updates("w", status={"ready": 0}), seconds=30.0), MAY_YET),
+    "after one attempt nobody knows its pace": (rejected([]).closes().stuck(60.0), MAY_YET),
+    "its next wait may be long": (rejected([0.1, 0.4, 1.6]).closes().stuck(20.0), MAY_YET),
+    "too short to tell": (rejected([0.1, 0.1]).closes().stuck(8.0), MAY_YET),
+    # client-go's rate limiter has come to 41 s after 14 failures, however quickly they came: each change is a reason to try
+    "a long wait after many failures": (rejected([0.0] * 13).closes().stuck(30.0), MAY_YET),
+    "silenced by another fault": (rejected([0.0, 0.1], StreamScript(REJECT, HOLD).fires(1)).closes().stuck(30.0), MAY_YET),
+    "not silent": (rejected([0.0, 0.1]).closes().updates("w", status={"ready": 0}).stuck(30.0), MAY_YET),
     # --- nothing is known unless it had to try for a while
     "empty": (StreamScript(REJECT), "NOT_EXERCISED: no request of the controller was rejected"),
-    "nothing was rejected": (pair(StreamScript(REJECT).opens()), "NOT_EXERCISED: no request of the controller was rejected"),
+    "nothing was rejected": (StreamScript(REJECT).opens().pair(), "NOT_EXERCISED: no request of the controller was rejected"),
     "rejected for a moment": (recovers(rejected([0.1, 0.2])), "NOT_EXERCISED: it was rejected for 1.0 s only"),
     "needed no retry": (
-        pair(StreamScript(REJECT)).opens().rejected("delete", "pods", "x").passes(5.0).closes(),
+        StreamScript(REJECT).pair().opens().rejected("delete", "pods", "x").passes(5.0).closes(),
         "NOT_EXERCISED: it never tried again what was rejected, and did not need to",
     ),
     "its process was stopped": (
@@ -111,10 +103,12 @@ def test_verdict(script: StreamScript, verdict: str) -> None:
 
 
 def test_hammering_has_three_witnesses() -> None:
-    (finding,) = judge(recovers(rejected([-0.15] * 100))).findings
+    (finding,) = judge(CASES["hammers, and converges"][0]).findings
 
     assert len(finding.witnesses) == 3
 
 
 def test_nor_does_the_end_prove_anything_after_many_failures() -> None:
-    assert judge(many_failures(), converges_after_catch_up.REQUIREMENT).outcome is Outcome.INCONCLUSIVE
+    script, _ = CASES["a long wait after many failures"]
+
+    assert judge(script, converges_after_catch_up.REQUIREMENT).outcome is Outcome.INCONCLUSIVE

@@ -48,15 +48,6 @@ def waiting(*faults: AnyFault) -> Two:
     return Two(HIDE, *faults).one().hold().creates("w-a").other()
 
 
-def waits_with_everything() -> Two:
-    return waiting().passes(8.0).let_go().creates("v-a", owner="v")
-
-
-def waits_for_a_deletion() -> Two:
-    script = Two(HIDE).one().creates("w-a").hold().deletes("w-a").other()
-    return script.passes(8.0).let_go().creates("v-a", owner="v")
-
-
 def found(seconds: float) -> str:
     takes = f"for {seconds} s it did nothing for {WIDGETS}/v, which takes 0.1 s without faults"
     return f"FAIL: {takes}, while pod/w-a of another object had not been shown to it"
@@ -67,8 +58,11 @@ def short(seconds: float) -> str:
 
 
 CASES: dict[str, tuple[StreamScript, str]] = {
-    "waits with everything": (waits_with_everything(), found(8.2)),
-    "waits for a deletion": (waits_for_a_deletion(), found(8.2)),
+    "waits with everything": (waiting().passes(8.0).let_go().creates("v-a", owner="v"), found(8.2)),
+    "waits for a deletion": (
+        Two(HIDE).one().creates("w-a").hold().deletes("w-a").other().passes(8.0).let_go().creates("v-a", owner="v"),
+        found(8.2),
+    ),
     "comes to it late": (waiting().passes(8.0).creates("v-a", owner="v").passes(8.0).let_go(), found(8.1)),
     "goes on with the other": (waiting().creates("v-a", owner="v").passes(8.0).let_go(), "PASS"),
     "goes on with the other's status": (waiting().updates("v", status=1).passes(8.0).let_go(), "PASS"),
@@ -109,7 +103,7 @@ def test_the_references_tell_how_long_it_may_take(script: StreamScript, referenc
 
 
 def test_the_hidden_write_and_the_other_object_are_witnesses() -> None:
-    script = waits_with_everything()
+    script, _ = CASES["waits with everything"]
 
     (finding,) = judge(script).findings
     kinds = [type(script.entries[index]).__name__ for index in finding.witnesses]

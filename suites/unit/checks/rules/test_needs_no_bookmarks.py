@@ -13,7 +13,7 @@ from staleproof.core.fault import AddBookmarks, DropBookmarks, HoldStream
 from staleproof.core.history import History
 
 from ..script import WIDGETS, told
-from ..stream_script import ONE_POD, UNSURE, StreamScript, pair, stuck, two_references
+from ..stream_script import ONE_POD, UNSURE, StreamScript, two_references
 
 DROP, ADD = DropBookmarks(resource="*"), AddBookmarks(resource="*")
 WAITED = f"FAIL: with everything shown to it but bookmarks it came to rest, and went on only when one came: until then, {ONE_POD}"
@@ -42,12 +42,12 @@ def goes_on(script: StreamScript) -> StreamScript:
 
 def breaks_at_a_bookmark() -> StreamScript:
     script = StreamScript(ADD).opens().step(1, "apply").applied("w", spec=2).bookmark(fault=0).fires().creates("w-0")
-    return stuck(script)
+    return script.stuck()
 
 
 def taking(script: StreamScript | None = None, *, times: int = 3, after: float = 0.0) -> StreamScript:
     """At rest, it writes after each bookmark, or some time after that."""
-    script = pair(script or StreamScript(DROP)).no_bookmark()
+    script = (script or StreamScript(DROP)).pair().no_bookmark()
     for _ in range(times):
         script.passes(4.0).bookmark().passes(after).updates("w", status={"ready": 2})
     return script.passes(4.0) if not after else script
@@ -55,7 +55,7 @@ def taking(script: StreamScript | None = None, *, times: int = 3, after: float =
 
 def held_too() -> StreamScript:
     script = StreamScript(DROP, HoldStream(resource="pods")).opens().no_bookmark().fires(1)
-    return stuck(pair(script, replicas=1))
+    return script.pair(1).stuck()
 
 
 def judge(script: StreamScript, references: Sequence[History] = ()) -> Verdict:
@@ -75,8 +75,8 @@ CASES: dict[str, tuple[StreamScript, str]] = {
     "never goes on": (waiting().passes(10.0).settled(ok=False), f"FAIL: with bookmarks dropped: {ONE_POD}"),
     "breaks at a bookmark": (breaks_at_a_bookmark(), f"FAIL: with a bookmark behind every event: {ONE_POD}"),
     "writes whenever a bookmark comes": (taking(), TAKEN),
-    "does without": (pair(StreamScript(DROP).opens().no_bookmark("pods")), "PASS"),
-    "does with more": (pair(StreamScript(ADD).opens().applied("w").bookmark(fault=0).fires()), "PASS"),
+    "does without": (StreamScript(DROP).opens().no_bookmark("pods").pair(), "PASS"),
+    "does with more": (StreamScript(ADD).opens().applied("w").bookmark(fault=0).fires().pair(), "PASS"),
     # --- innocent, though it looks suspicious
     "had not come to rest": (goes_on(waiting(rest=1.0).bookmark("pods")), "PASS"),
     "was shown something else before it went on": (goes_on(waiting().bookmark("pods").applied("w", spec=2)), "PASS"),
@@ -93,13 +93,13 @@ CASES: dict[str, tuple[StreamScript, str]] = {
     # --- nothing is known
     "another fault may explain the end": (held_too(), f"{UNSURE} Hold fired, too, and may explain that"),
     "empty": (StreamScript(DROP), UNTOUCHED),
-    "none came": (pair(StreamScript(DROP).opens()), UNTOUCHED),
-    "none was dropped": (pair(StreamScript(DROP).opens()).bookmark(), UNTOUCHED),
+    "none came": (StreamScript(DROP).opens().pair(), UNTOUCHED),
+    "none was dropped": (StreamScript(DROP).opens().pair().bookmark(), UNTOUCHED),
     "never wrote": (
         StreamScript(DROP).opens().no_bookmark(WIDGETS).applied("w").made("w-0"),
         "NOT_EXERCISED: the controller never wrote anything",
     ),
-    "never settled": (pair(StreamScript(DROP).no_bookmark()).adds(Ended), "INCONCLUSIVE: the trial has no settling phase"),
+    "never settled": (StreamScript(DROP).no_bookmark().pair().adds(Ended), "INCONCLUSIVE: the trial has no settling phase"),
 }
 
 

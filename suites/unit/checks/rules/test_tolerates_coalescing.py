@@ -11,7 +11,7 @@ from staleproof.core.fault import Coalesce, HoldStream, Kill
 from staleproof.core.history import History
 
 from ..script import WIDGETS
-from ..stream_script import StreamScript, pair, two_references
+from ..stream_script import StreamScript, two_references
 
 COALESCE = Coalesce(resource=WIDGETS)
 
@@ -20,18 +20,14 @@ def judge(script: StreamScript, *references: History) -> Verdict:
     return verdict_of(tolerates_coalescing.REQUIREMENT, Trial(script.ends(), references or two_references()))
 
 
-def stuck(script: StreamScript, *, seconds: float = 10.0) -> StreamScript:
-    return script.released().passes(seconds).settled(ok=False, why="still wrong")
-
-
 def scaled_twice(script: StreamScript, *, replicas: int = 1) -> StreamScript:
     """The widget goes from there to 5 and to 2 while nothing of it is shown."""
-    pair(script, replicas=replicas).opens().ended(WIDGETS, "gone").step(2, "scale").applied("w", spec=5).applied("w", spec=2)
+    script.pair(replicas).opens().ended(WIDGETS, "gone").step(2, "scale").applied("w", spec=5).applied("w", spec=2)
     return script.lists(WIDGETS).watches(WIDGETS)
 
 
 def test_a_controller_that_needs_every_state_is_guilty() -> None:
-    verdict = judge(stuck(scaled_twice(StreamScript(COALESCE))))
+    verdict = judge(scaled_twice(StreamScript(COALESCE)).stuck())
 
     assert verdict.outcome is Outcome.FAIL
     assert verdict.findings[0].because == (
@@ -41,13 +37,13 @@ def test_a_controller_that_needs_every_state_is_guilty() -> None:
 
 def test_so_is_one_that_does_not_notice_another_object_under_the_same_name() -> None:
     def usual(number: int) -> History:
-        script = pair(StreamScript(namespace=f"ref-{number}"), replicas=1).removed("w", WIDGETS).deletes("w-0")
-        return pair(script).ends()
+        script = StreamScript(namespace=f"ref-{number}").pair(1).removed("w", WIDGETS).deletes("w-0")
+        return script.pair().ends()
 
-    script = pair(StreamScript(HoldStream(resource=WIDGETS, release="relist")), replicas=1).hold(WIDGETS)
+    script = StreamScript(HoldStream(resource=WIDGETS, release="relist")).pair(1).hold(WIDGETS)
     script.removed("w", WIDGETS).applied("w", spec=2).relist(WIDGETS)
 
-    verdict = judge(stuck(script), usual(1), usual(2))
+    verdict = judge(script.stuck(), usual(1), usual(2))
 
     assert verdict.findings[0].because.startswith("it was never shown that widget/w was deleted, only what came of it: ")
 
@@ -55,7 +51,7 @@ def test_so_is_one_that_does_not_notice_another_object_under_the_same_name() -> 
 def test_so_is_one_that_leaves_something_behind() -> None:
     script = scaled_twice(StreamScript(COALESCE)).creates("w-1").updates("w", status={"ready": 2})
 
-    verdict = judge(stuck(script.creates("w-map", resource="configmaps", owner="", generated="")))
+    verdict = judge(script.creates("w-map", resource="configmaps", owner="", generated="").stuck())
 
     assert verdict.findings[0].because.endswith(": configmap/w- is there, fault-free runs ended without it")
 
@@ -67,14 +63,14 @@ def test_one_that_looks_at_the_state_passes() -> None:
 def test_so_does_one_whose_child_came_and_went_unseen() -> None:
     script = StreamScript(COALESCE).opens().ended("configmaps", "gone").applied("x", "configmaps").removed("x", "configmaps")
 
-    assert judge(pair(script.lists("configmaps").watches("configmaps"))).outcome is Outcome.PASS
+    assert judge(script.lists("configmaps").watches("configmaps").pair()).outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize("other", ["another fault", "too soon"])
 def test_it_is_inconclusive_when_something_else_may_explain_the_end(other: str) -> None:
     script = scaled_twice(StreamScript(COALESCE, Kill(resource="pods")))
 
-    verdict = judge(stuck(script.fires(1)) if other == "another fault" else stuck(script, seconds=0.5))
+    verdict = judge(script.fires(1).stuck() if other == "another fault" else script.stuck(0.5))
 
     assert verdict.outcome is Outcome.INCONCLUSIVE
 
@@ -83,11 +79,11 @@ def test_it_is_inconclusive_when_something_else_may_explain_the_end(other: str) 
     "script",
     [
         StreamScript(COALESCE),
-        pair(StreamScript(COALESCE)),
-        pair(StreamScript(COALESCE).opens().ended(WIDGETS, "gone").lists(WIDGETS).watches(WIDGETS)),
-        pair(StreamScript(COALESCE), replicas=1).hold().deletes("w-0").relist(),
-        pair(StreamScript(COALESCE)).hold(WIDGETS).applied("w", spec=5).applied("w", spec=2).let_go(WIDGETS),
-        pair(StreamScript(COALESCE)).opens().applied("w", spec=5).restarted(),
+        StreamScript(COALESCE).pair(),
+        StreamScript(COALESCE).opens().ended(WIDGETS, "gone").lists(WIDGETS).watches(WIDGETS).pair(),
+        StreamScript(COALESCE).pair(1).hold().deletes("w-0").relist(),
+        StreamScript(COALESCE).pair().hold(WIDGETS).applied("w", spec=5).applied("w", spec=2).let_go(WIDGETS),
+        StreamScript(COALESCE).pair().opens().applied("w", spec=5).restarted(),
     ],
     ids=["empty", "not fired", "nothing changed", "a deletion that the list shows", "held, not coalesced", "a new life"],
 )

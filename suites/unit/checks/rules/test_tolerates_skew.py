@@ -11,7 +11,7 @@ from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault import HoldStream, Reject, SeverStream
 
 from ..script import WIDGETS
-from ..stream_script import StreamScript, pair, two_references
+from ..stream_script import StreamScript, two_references
 
 HOLD = HoldStream(resource="pods")
 
@@ -20,12 +20,8 @@ def judge(script: StreamScript) -> Verdict:
     return verdict_of(tolerates_skew.REQUIREMENT, Trial(script.ends(), two_references()))
 
 
-def stuck(script: StreamScript, *, seconds: float = 10.0) -> StreamScript:
-    return script.released().passes(seconds).settled(ok=False, why="still wrong")
-
-
 def test_a_controller_that_does_not_get_over_a_lag_is_guilty() -> None:
-    verdict = judge(stuck(pair(StreamScript(HOLD).hold(), replicas=1).let_go()))
+    verdict = judge(StreamScript(HOLD).hold().pair(1).let_go().stuck())
 
     assert verdict.outcome is Outcome.FAIL
     assert verdict.findings[0].because == (
@@ -34,18 +30,18 @@ def test_a_controller_that_does_not_get_over_a_lag_is_guilty() -> None:
 
 
 def test_so_is_one_whose_parents_are_older_than_their_children() -> None:
-    script = pair(StreamScript(HoldStream(resource=WIDGETS)), replicas=1).hold(WIDGETS).applied("w", spec=2)
+    script = StreamScript(HoldStream(resource=WIDGETS)).pair(1).hold(WIDGETS).applied("w", spec=2)
 
-    verdict = judge(stuck(script.updates("w-0", "pods", subresource="", seen=1).let_go(WIDGETS)))
+    verdict = judge(script.updates("w-0", "pods", subresource="", seen=1).let_go(WIDGETS).stuck())
 
     assert verdict.findings[0].because.startswith(f"after its view of {WIDGETS} was behind that of pods: ")
 
 
 @pytest.mark.parametrize("mended", [True, False])
 def test_one_that_breaks_another_rule_meanwhile_is_for_that_rule_to_tell(*, mended: bool) -> None:
-    script = pair(StreamScript(HOLD).hold()).step(2, "touch").applied("w", touched=1).creates("w-2").let_go()
+    script = StreamScript(HOLD).hold().pair().step(2, "touch").applied("w", touched=1).creates("w-2").let_go()
 
-    verdict = judge(script.deletes("w-2") if mended else stuck(script))
+    verdict = judge(script.deletes("w-2") if mended else script.stuck())
 
     assert (verdict.outcome, verdict.why) == (
         Outcome.NOT_EXERCISED,
@@ -54,8 +50,8 @@ def test_one_that_breaks_another_rule_meanwhile_is_for_that_rule_to_tell(*, mend
 
 
 def test_one_that_ends_well_passes_whichever_was_late() -> None:
-    children = pair(StreamScript(HOLD).hold()).let_go()
-    parents = pair(StreamScript(HoldStream(resource=WIDGETS)), replicas=1).hold(WIDGETS).applied("w", spec=2)
+    children = StreamScript(HOLD).hold().pair().let_go()
+    parents = StreamScript(HoldStream(resource=WIDGETS)).pair(1).hold(WIDGETS).applied("w", spec=2)
     parents.updates("w-0", "pods", subresource="").creates("w-1").let_go(WIDGETS).updates("w", status={"ready": 2})
 
     assert judge(children).outcome is Outcome.PASS
@@ -70,18 +66,18 @@ def test_a_burst_inside_one_reconciliation_is_no_write_on_an_old_view() -> None:
 
 @pytest.mark.parametrize("kind", ["another fault", "too soon"])
 def test_it_is_inconclusive_when_something_else_may_explain_the_end(kind: str) -> None:
-    script = pair(StreamScript(HOLD, Reject(resource="pods")).hold(), replicas=1).let_go()
+    script = StreamScript(HOLD, Reject(resource="pods")).hold().pair(1).let_go()
 
-    verdict = judge(stuck(script.fires(1)) if kind == "another fault" else stuck(script.passes(9.0).closes(0), seconds=1.0))
+    verdict = judge(script.fires(1).stuck() if kind == "another fault" else script.passes(9.0).closes(0).stuck(1.0))
 
     assert verdict.outcome is Outcome.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("release", ["relist", "resume"])
 def test_a_hold_that_ends_the_watch_is_for_others_to_tell(release: Literal["relist", "resume"]) -> None:
-    script = pair(StreamScript(HoldStream(resource="pods", release=release)).hold(), replicas=1).let_go()
+    script = StreamScript(HoldStream(resource="pods", release=release)).hold().pair(1).let_go()
 
-    verdict = judge(stuck(script))
+    verdict = judge(script.stuck())
 
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert verdict.why.endswith("but Hold fired, too, and may explain that")
@@ -91,10 +87,10 @@ def test_a_hold_that_ends_the_watch_is_for_others_to_tell(release: Literal["reli
     "script",
     [
         StreamScript(HOLD),
-        pair(StreamScript(HOLD)),
-        pair(StreamScript(HOLD)).hold().updates("w-0", "pods", subresource="", seen=1).let_go(),
-        pair(StreamScript(HOLD)).hold().updates("w-0", "pods", subresource="", seen=1).relist().applied("w", spec=2),
-        pair(StreamScript(SeverStream(resource="pods")).opens().ended().watches()),
+        StreamScript(HOLD).pair(),
+        StreamScript(HOLD).pair().hold().updates("w-0", "pods", subresource="", seen=1).let_go(),
+        StreamScript(HOLD).pair().hold().updates("w-0", "pods", subresource="", seen=1).relist().applied("w", spec=2),
+        StreamScript(SeverStream(resource="pods")).opens().ended().watches().pair(),
         StreamScript(HOLD).hold().applied("w", spec=2).made("w-0").restarted().applied("w", spec=3),
     ],
     ids=["empty", "not fired", "nothing else moved", "over before anything moved", "another fault", "another life"],

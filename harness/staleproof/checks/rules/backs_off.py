@@ -2,14 +2,12 @@
 
 Put to the test: requests of the controller were rejected without being executed. Three things are findings:
 
-1. it hammered: rejected for 3 s or longer, it tried again in the last third of that time more than three times a second for each
-   object (what it was shown meanwhile, each a reason to try, taken off), and not clearly less often than in the first third;
+1. it hammered: it was rejected for 3 s or longer, and in the last third of that time it still tried more than three times a second
+   for each object, and not clearly less often than in the first third (`pace_of`);
 2. it gave up: the state is not the references', and after its last rejected attempt it never asked for anything of the kind again,
-   for longer than ten times the span of all its attempts, than client-go's rate limiter waits after so many, and 10 s at least.
-   After a single attempt nobody knows its pace: then it takes 90 s, because retrying once a minute is common;
-3. an end that is not the references', after a time that any client can do with, when nothing was done to it but rejections.
-
-How many objects a create without a name may be about is taken from the references: all that they ever had of that resource.
+   for at least 10 s, and for longer than ten times the span of all its attempts and than client-go's rate limiter waits after so
+   many. The pace of a controller that tried only once is not known; it is given 90 s, because retrying once a minute is common;
+3. an end that is not the references', after a time that suffices for any client, when nothing was done to it but rejections.
 """
 
 from collections.abc import Iterator, Sequence

@@ -7,11 +7,10 @@ the end of the trial:
 2. *orphaned*: children of an incarnation that is gone, or going, are left over;
 3. *leaked*: objects without an owner are left over that the controller had made and that it deleted in every reference.
 
-Each only after a time that any client can do with (`too_soon`), and beyond what any reference left: without a garbage collector,
-many a controller rightly leaves its children to it, however many it had by then. Where the references do not agree how much that
-is, a leftover proves nothing. What is being deleted and has no finalizer counts as gone: what is missing then (the grace period of
-a pod) is not the controller's.
-Where the user's steps came to something else than in the references, only what is unfinished proves something.
+Each counts only after a time that suffices for any client (`too_soon`), and only beyond what any reference left (`leftovers`): many
+controllers rightly leave their children to a garbage collector, which a trial may not have. Where the references do not agree how
+much is left, a leftover proves nothing. Where the user's steps came to something else than in the references, only what is
+unfinished proves something.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """needs-no-bookmarks: work without any bookmark, and never take one for an object.
 
-Put to the test: bookmarks of the controller's watches were dropped, or it got some more. Three things are findings:
+Put to the test: bookmarks of the controller's watches were dropped, or more were added. Three things are findings:
 
 1. it waited for a bookmark: with nothing but bookmarks kept from it, it was at rest for longer than it ever pauses without faults,
    and the state was not the references'; then bookmarks came, nothing else that was new to it, and with one of them it went on;

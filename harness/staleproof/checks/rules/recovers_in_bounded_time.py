@@ -4,8 +4,8 @@ Put to the test: the controller was kept from seeing something; then it had been
 references' yet, and no step of the workload came any more: it had to wake by itself. A finding is that it asked for no write (a
 refused one would count) for longer than it ever needs: the longest pause of any fault-free run, ten times over, and 5 s at least.
 
-A pass needs a hold of 10 s or more, and so does a finding about a controller that never went on: shorter holds do not send anybody
-to sleep, and it may have another reason. Whether it ends well is for others to judge.
+A pass needs a hold of 10 s or more, and so does a finding about a controller that never went on: a shorter hold does not send a
+controller to sleep, so there may be another reason. Whether it ends well is for other requirements to say.
 """
 
 from collections.abc import Iterator

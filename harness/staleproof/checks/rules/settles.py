@@ -3,7 +3,7 @@
 After the trial has settled the controller is made to list its primaries again, without any change. Every write from then on, one
 that changes nothing included, is a finding. What does not count: refused writes, leases, events and leader election, reviews and
 tokens (nothing is stored), writes outside the trial's namespace, and whatever came after somebody else had changed something. Nor
-does the first repetition of a write that a fault had rejected, or whose answer it had lost: whoever tries again waits before that.
+does the first repetition of a write that a fault had rejected, or whose answer was lost: a controller waits before it tries again.
 
 Nothing is known when the controller had not been shown everything by the time it had settled: then something had changed for it.
 """

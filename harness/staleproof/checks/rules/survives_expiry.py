@@ -1,7 +1,7 @@
 """survives-expiry: list again after 410 and continue.
 
 Put to the test: a watch or a list of the controller was answered 410, and it listed that resource again (or, with WatchList, was
-given its whole state). A finding needs an end that is not the references', after a time that any client can do with, and one of
+given its whole state). A finding needs an end that is not the references', after a time that suffices for any client, and one of
 these:
 
 1. direct evidence: it never listed that resource again, and did not see what was committed there before the release;

@@ -1,13 +1,13 @@
 """survives-stream-loss: resume after EOF, reset, refused connection, hang.
 
 Put to the test: a fault ended a watch (other than by 410), and something of that resource was to be seen afterwards. A finding
-needs an end that is not the references', after a time that any client can do with, and one of these:
+needs an end that is not the references', after a time that suffices for any client, and one of these:
 
 1. direct evidence: the controller did not see what was committed before the release, because it does not watch that resource any
-   more, or watches from behind it (a deletion that happened in the gap, and that its new stream did not tell);
+   more, or watches from a later revision on (so its new stream does not tell of a deletion that happened in the gap);
 2. nothing else was done to it in the whole trial, and no other requirement explains the end.
 
-A stream that is not opened again harms nobody as long as nothing happens there: that is neither passed nor failed.
+A stream that is not opened again does no harm as long as nothing happens there: that is neither passed nor failed.
 """
 
 from collections.abc import Iterator

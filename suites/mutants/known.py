@@ -1,4 +1,4 @@
-"""Controllers of which it is known what is wrong with them, and how they are put under test."""
+"""Controllers whose faults are known, and how they are put under test."""
 
 import asyncio
 import sys
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from staleproof.fixtures.controllers.correct import CORRECT  # noqa: TID251  # whom the tests are about
+from staleproof.fixtures.controllers.correct import CORRECT  # noqa: TID251  # the tests are about them
 from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # as above
 
 from staleproof.core.plan import Subject
@@ -20,15 +20,15 @@ _PACKAGE = "staleproof.fixtures.controllers"
 METRICS = "http://127.0.0.1:{metrics_port}/metrics"
 _METRICS_PORT = "--metrics-port={metrics_port}"
 _SLOW = {
-    "needs_bookmarks",  # a bookmark comes once a minute, and it waits for one at each step
-    "stops_after_eof", "stops_on_expiry", "hammers",  # never at rest, so each step takes its limit; others like them are tried
+    "needs_bookmarks",  # a bookmark comes once a minute, and this one waits for it at each step
+    "stops_after_eof", "stops_on_expiry", "hammers",  # never at rest: each step takes its limit; others like them are not slow
     "trusts_past_relist", "trusts_past_children", "edge_triggered",  # caught late
     "naive_sequential_job", "sequential_job",  # their Jobs take seconds
-    "go-widget", "kopf_widget",  # tried in fewer plans elsewhere, too
-    "oversleeps",  # on a busy machine it oversleeps without any fault, too, and then that is how it is
-    "unhurried (small)",  # a pause of its own in every step
+    "go-widget", "kopf_widget",  # test_other_languages tries them in a few plans
+    "oversleeps",  # on a busy machine it oversleeps without any fault, too, and passes for slow by nature
+    "unhurried (small)",  # pauses in every step
 }  # fmt: skip
-"""Tried by ci/golden and ci/repeat only."""
+"""Tried only by ci/golden and ci/repeat."""
 _KCM = (
     "--kubeconfig={kubeconfig} --controllers=replicaset-controller --leader-elect=false --use-service-account-credentials=false "
     "--kube-api-qps=1000 --kube-api-burst=2000 --bind-address=127.0.0.1 --secure-port=0"
@@ -37,7 +37,7 @@ _KCM = (
 
 @dataclass(frozen=True)
 class Known:
-    """A controller under its name, what to give it, and by which requirement it is to be caught: none for an honest one."""
+    """A controller and what to give it. `caught_by` is the requirement that must catch it; empty for an honest one."""
 
     name: str
     arguments: tuple[str, ...]
@@ -48,7 +48,7 @@ class Known:
 
     @property
     def marks(self) -> list[pytest.MarkDecorator]:
-        """One whose fault shows only after minutes has its own command."""
+        """Slow ones are left to commands of their own."""
         return [pytest.mark.slow] if self.name in _SLOW else []
 
     @property
@@ -63,7 +63,7 @@ class Known:
 
 
 def _complete(package: str, controllers: Mapping[str, object]) -> Iterator[Known]:
-    """Those that share the fixtures' machinery."""
+    """Controllers that share the fixtures' machinery."""
     for name, controller in controllers.items():
         yield Known(
             name, (f"{_PACKAGE}.{package}", name, _METRICS_PORT), caught_by=getattr(controller, "caught_by", ""), has_metrics=True
@@ -71,12 +71,12 @@ def _complete(package: str, controllers: Mapping[str, object]) -> Iterator[Known
 
 
 def _small(name: str, caught_by: str = "") -> Known:
-    """Those of the demo: a page each."""
+    """A controller of the demo, one page long."""
     return Known(f"{name} (small)", (f"{_PACKAGE}.{name}",), "widget-sample.yaml", caught_by)
 
 
 def _sequential(name: str, style: str, caught_by: str = "") -> Known:
-    """Those that wait for Jobs, which others have to run."""
+    """A controller that waits for Jobs, which its companions run."""
     return Known(
         name,
         (f"{_PACKAGE}.sequential_job", style, _METRICS_PORT),
@@ -94,7 +94,7 @@ GUILTY = (
     _sequential("naive_sequential_job", "naive", "no-duplicate-create"),
 )
 HONEST = (
-    _sequential("sequential_job", "correct"),  # those that take long first
+    _sequential("sequential_job", "correct"),  # the longest ones come first
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),
     Known("go-widget", ()),

@@ -1,6 +1,6 @@
-"""`ci/bench`: how fast are the proxy and the checkers, on this machine, in one run.
+"""`ci/bench`: how fast the proxy and the checkers are, on this machine, in one run.
 
-Starts a control plane and a proxy, measures, prints a table. Judges only when told to (`--check`).
+Starts a control plane and a proxy, measures, and prints a table. Judges only if asked to (`--check`).
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _WIDTH = 120
 
 
 class Progress:
-    """What is going on, on stderr."""
+    """Says on stderr what is going on."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -44,7 +44,7 @@ class Progress:
 
 
 class Bench:
-    """What is measured on one control plane. Each group has a proxy of its own, so that none inherits another's memory."""
+    """The measurements on one control plane. Each group has its own proxy, so that none inherits another's memory."""
 
     def __init__(self, plane: ControlPlane, folder: Path, sizes: traffic.Sizes, progress: Progress) -> None:
         self._plane, self._folder, self._sizes, self._progress = plane, folder, sizes, progress
@@ -89,7 +89,7 @@ class Bench:
 
 
 async def measure(sizes: traffic.Sizes, folder: Path, progress: Progress) -> tuple[list[Figure], list[str]]:
-    """Everything that needs a control plane."""
+    """Measure everything that needs a control plane; figures and notes."""
     progress("starting the control plane")
     began = time.perf_counter()
     async with control_plane(ControlPlaneOptions(), folder / "control-plane", progress_on(progress.console)) as plane:

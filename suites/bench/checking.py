@@ -1,6 +1,6 @@
 """Measures the checkers on a generated history: 100,000 entries, a trial and the two references it is compared with.
 
-What is generated is what a correct replica controller leaves behind: Widgets, three pods for each, one of them deleted later.
+The entries are those that a correct replica controller causes: Widgets, three pods for each, one of which is deleted later.
 """
 
 import time
@@ -134,7 +134,7 @@ def _one(role: Role, run: str, widgets: int) -> History:
 
 
 def speeds(progress: Callable[[str], None]) -> Iterator[Figure]:
-    """Each checker on its own, with everything it has to work out first."""
+    """The speed of each checker on its own, with everything that it has to work out first."""
     trial, references = history()
     total = len(trial.entries) + sum(len(reference.entries) for reference in references)
     for requirement in REQUIREMENTS:

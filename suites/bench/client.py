@@ -1,4 +1,4 @@
-"""Raw clients: as little work as possible for each byte, so that what is measured is the server and the proxy, not us.
+"""Raw clients: they do as little work as possible for each byte, so that the server and the proxy are measured and not they.
 
 One client speaks to one address over TLS and HTTP/1.1; nothing here knows which of them is the proxy.
 """
@@ -47,7 +47,7 @@ class Address:
 
 
 class FrameCounter:
-    """Counts frames in a chunked answer: a frame ends with a newline, and every other newline of HTTP has a CR before it."""
+    """Counts frames in a chunked answer: a frame ends with a newline, and every other newline of HTTP follows a CR."""
 
     def __init__(self) -> None:
         self.frames = 0
@@ -60,7 +60,7 @@ class FrameCounter:
 
 
 class Watch(asyncio.Protocol):
-    """One watch. `on_frames` is called with the number of frames that have come, each time that more have."""
+    """One watch. `on_frames` is called with the number of frames so far, each time that more have come."""
 
     def __init__(self, request: bytes, on_frames: Callable[[int], None]) -> None:
         self._request, self._on_frames = request, on_frames
@@ -94,7 +94,7 @@ async def open_watch(address: Address, path: str, on_frames: Callable[[int], Non
 
 
 async def frames(address: Address, path: str, wanted: int, *, limit_seconds: float) -> float:
-    """Seconds from the request until so many frames have come."""
+    """The seconds from the request until so many frames have come."""
     arrived: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     ended = 0.0
 
@@ -118,7 +118,7 @@ async def frames(address: Address, path: str, wanted: int, *, limit_seconds: flo
 
 
 async def lines(address: Address, path: str, on_line: Callable[[bytes], None]) -> None:
-    """Read a watch, whole lines of it, until it ends with a last chunk. For those who must look at what came.
+    """Read a watch line by line until it ends with a last chunk, for a client that looks at what came.
 
     Raises:
         ConnectionError, EOFError: it ended in another way.
@@ -141,7 +141,7 @@ async def lines(address: Address, path: str, on_line: Callable[[bytes], None]) -
 
 
 class Conversation:
-    """One kept-alive connection. `send` and `receive` are two calls, so that the answer can wait."""
+    """One kept-alive connection. `send` and `receive` are separate, so that the answer can wait."""
 
     def __init__(self, address: Address) -> None:
         self._address = address

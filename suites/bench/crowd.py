@@ -1,4 +1,4 @@
-"""Many watches of the same thing at once. Says when the last of them has been given so much; measures nothing itself."""
+"""Many watches of the same objects at once. Says when the last of them has received so many frames; measures nothing itself."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ from .client import Address, Watch, open_watch
 
 
 class Crowd:
-    """The watches of one address. `reached` is asked by one task at a time."""
+    """The watches of one address. Only one task at a time may call `reached`."""
 
     def __init__(self) -> None:
         self._watches: list[Watch] = []
@@ -23,7 +23,7 @@ class Crowd:
         self._watches = await asyncio.gather(*(open_watch(address, path, partial(self._came, number)) for number in range(count)))
 
     async def reached(self, frames: int, *, limit_seconds: float) -> float:
-        """Wait until each has so many frames; when the last of them came."""
+        """Wait until each watch has so many frames; the time at which the last frame came."""
         self._wanted = frames
         self._behind = {number for number, watch in enumerate(self._watches) if watch.frames < frames}
         if not self._behind:
@@ -41,7 +41,7 @@ class Crowd:
         return self._completed_at
 
     async def close(self) -> None:
-        """Leave, and wait until the last connection is gone."""
+        """Abort every watch, and wait until the last connection is gone."""
         for watch in self._watches:
             watch.transport.abort()
         await asyncio.gather(*(watch.lost for watch in self._watches))

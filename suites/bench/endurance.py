@@ -1,4 +1,4 @@
-"""What a soak observed, and what is wrong with it. No measuring here."""
+"""What a soak observed, and what is wrong with that. Nothing is measured here."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,13 @@ _SHOWN = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """`memory_mb` is the most of each minute; the first is the warm-up. `before` and `after`: while no client is there."""
+    """What a soak observed.
+
+    Attributes:
+        memory_mb: the peak of each minute; the first minute is the warm-up.
+        before: what the proxy held before the first client came.
+        after: the same, after the last client had left.
+    """
 
     memory_mb: Sequence[float]
     before: Handles

@@ -1,4 +1,4 @@
-"""What was measured, what it should be, and how both are shown. No measuring here."""
+"""Figures: the measured value, its target, and the table that shows them. Nothing is measured here."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +17,7 @@ HELD_KB = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One line of the table. `met` is None without a target, `direct` where there is nothing to compare with."""
+    """One line of the table. `met` is None if there is no target, `direct` if there is nothing to compare with."""
 
     name: str
     unit: str
@@ -37,6 +37,17 @@ class Figure:
 
 def rate(name: str, unit: str, direct: float, proxied: float) -> Figure:
     return Figure(name=name, unit=unit, value=proxied, direct=direct)
+
+
+def burst(name: str, direct: float, ratio: float) -> Figure:
+    """Events per second of a burst: direct, and through the proxy, which may be slower by BURST_RATIO."""
+    target, met = f"≥ 1/{1 / BURST_RATIO:g}", ratio >= BURST_RATIO
+    return Figure(name=name, unit="events/s", direct=direct, value=direct * ratio, target=target, met=met)
+
+
+def at_most(name: str, unit: str, value: float, limit: float, *, target: str = "") -> Figure:
+    """A figure with an upper limit; `target` is how the table shows it."""
+    return Figure(name=name, unit=unit, value=value, target=target or f"≤ {limit:g} {unit.partition('/')[0]}", met=value <= limit)
 
 
 def table(figures: Sequence[Figure]) -> Table:

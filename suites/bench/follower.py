@@ -1,7 +1,7 @@
-"""Whether a client of watches was given every event exactly once and in order. Frames in, flaws out; no sockets.
+"""Checks that a client of watches receives every event exactly once and in order. Frames in, flaws out; no sockets.
 
-Every object is written by one writer, which counts its writes in `data.number`: what one client is shown of an object must be
-consecutive numbers, across all the streams that it was given them on. Revisions must rise, from one stream to the next as well.
+Every object has one writer, which counts its writes in `data.number`: the numbers that a client is shown of an object must be
+consecutive, across all its streams. Revisions must rise, from one stream to the next as well.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ class _Data(msgspec.Struct):
 
 
 class Written(msgspec.Struct):
-    """An object, as far as it matters here; `message` is there in a Status."""
+    """The part of an object that matters here; only a Status has a `message`."""
 
     metadata: _Metadata = msgspec.field(default_factory=_Metadata)
     data: _Data = msgspec.field(default_factory=_Data)
@@ -49,7 +49,7 @@ read_object = msgspec.json.Decoder(Written).decode
 
 
 class Follower:
-    """What one client knows: `numbers` of the objects, and the `revision` to resume from.
+    """What one client knows: the `numbers` of the objects, and the `revision` to resume from.
 
     `initial`: it knows nothing yet, and its stream begins with the current state (WatchList).
     """
@@ -61,7 +61,7 @@ class Follower:
         self.flaws: list[str] = []
 
     def begin(self) -> None:
-        """A stream is about to be opened: state that has not come completely is asked for again."""
+        """Prepare for a new stream: an initial state that came incompletely is forgotten, and asked for again."""
         if self.initial:
             self.numbers, self.revision = {}, 0
 
@@ -80,7 +80,7 @@ class Follower:
             self.flaws.append(f"expected writes alone, found {frame.type} {shown.metadata.name}{shown.message}")
 
     def has(self, numbers: Mapping[str, int]) -> bool:
-        """Whether it has been shown these writes, of the objects that it follows."""
+        """Whether it has been shown these writes to the objects that it follows."""
         return not self.initial and all(number >= numbers[name] for name, number in self.numbers.items())
 
     def _event(self, name: str, shown: Written) -> None:

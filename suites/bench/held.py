@@ -1,6 +1,6 @@
-"""Measures a stream that is held for long: ten thousand frames wait in the proxy, then all of them leave.
+"""Measures a stream that is held for a long time: ten thousand frames wait in the proxy, then all of them leave.
 
-Rounds are interleaved with a direct connection that is given the same events. Needs a proxy of its own, for its memory.
+Rounds are interleaved with a direct connection that receives the same events. Needs a proxy of its own, because of memory.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from staleproof.drive.proxy.client import Proxy
 from staleproof.errors import SetupError
 
 from .client import frames, open_watch
-from .figure import BURST_RATIO, HELD_KB, Figure
+from .figure import HELD_KB, Figure, at_most, burst
 from .process import forget_peak, peak_mb, resident_mb
 from .tally import Tally
 from .traffic import LIMIT_SECONDS, Arrivals, Ends, Sizes, create
@@ -32,11 +32,11 @@ class HeldStream:
         self._ends, self._running, self._tally, self._path = ends, running, tally, path
 
     async def direct(self) -> float:
-        """Seconds until all has come over a direct connection."""
+        """The seconds until everything has come over a direct connection."""
         return await frames(self._ends.direct, self._path, HELD, limit_seconds=LIMIT_SECONDS)
 
     async def drained(self) -> float:
-        """Seconds from the release until the last frame has come."""
+        """The seconds from the release until the last frame has come."""
         arrivals, held = Arrivals(), self._tally.counts[Withheld]
         await self._running.install((HoldStream(resource="configmaps"),), _NAMESPACE)
         await self._running.begin_step(1)
@@ -74,26 +74,13 @@ async def hold_and_release(
 
 
 def _figures(pairs: list[tuple[float, float]], *, most: float) -> list[Figure]:
-    """Memory is that of the first round: later ones use again what it gave back."""
+    """`most` is the memory of the first round: later rounds use again what it freed."""
     ratio = median(direct / drained for direct, drained in pairs)
     direct = median(HELD / direct for direct, _ in pairs)
     each_kb = most * 1e3 / HELD
     name = f"{HELD:,} frames held"
     return [
-        Figure(
-            name=f"{name}, release",
-            unit="events/s",
-            direct=direct,
-            value=direct * ratio,
-            target=f"≥ 1/{1 / BURST_RATIO:g}",
-            met=ratio >= BURST_RATIO,
-        ),
+        burst(f"{name}, release", direct, ratio),
         Figure(name="  until the last has left", unit="s", value=median(drained for _, drained in pairs)),
-        Figure(
-            name=f"{name}, most memory",
-            unit="kB/frame",
-            value=each_kb,
-            target=f"≤ {HELD_KB:g} kB",
-            met=each_kb <= HELD_KB,
-        ),
+        at_most(f"{name}, most memory", "kB/frame", each_kb, HELD_KB),
     ]

@@ -1,6 +1,6 @@
 """What the soak does to the proxy: writers, clients that stay, clients that come and go, plans that are installed and released.
 
-Each of them goes on until `stop` is set; what they saw is in `Ledger`. Nothing here judges.
+Each of them goes on until `stop` is set, and notes in a `Ledger` what it saw. Nothing here judges.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _PLANS: tuple[tuple[AnyFault, float], ...] = (
 
 @dataclass(slots=True)
 class Ledger:
-    """What was written, as the API server acknowledged it, and what became of the clients."""
+    """The writes that the API server acknowledged, and what became of the clients."""
 
     numbers: dict[str, int] = field(default_factory=lambda: dict.fromkeys(OBJECTS, 0))
     revisions: dict[str, int] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class Client:
             self._ledger.ends[how] += 1
 
     async def caught_up(self, numbers: Mapping[str, int]) -> bool:
-        """Wait until these writes have been shown to it; False when that takes too long."""
+        """Wait until it has been shown these writes; False if that takes too long."""
         try:
             async with asyncio.timeout(CATCH_UP_SECONDS):
                 while not self.follower.has(numbers):
@@ -125,7 +125,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """How long a client stays, what it watches, whether it leaves at once or when it has seen all that there was."""
+    """How long a client stays, what it watches, and whether it leaves at once or only when it has seen every write so far."""
 
     seconds: float
     one_object: bool
@@ -144,7 +144,7 @@ VISITS: Sequence[Visit] = (
 
 
 async def come_and_go(slot: int, address: Address, ledger: Ledger, stop: asyncio.Event) -> None:
-    """One client after the other, until the end; no two slots at the same place in the list."""
+    """One client after the other until the end; each slot is at another place in the list."""
     for number in itertools.count(slot):
         if stop.is_set():
             return
@@ -168,7 +168,7 @@ async def visit(kind: Visit, name: str, address: Address, ledger: Ledger) -> Non
 
 
 async def plans(running: Proxy, ledger: Ledger, stop: asyncio.Event) -> None:
-    """Install a fault, open it, let go, have a rest."""
+    """Install a fault, open it, release it, rest, and go on with the next one."""
     for fault, seconds in itertools.cycle(_PLANS):
         if stop.is_set():
             return
@@ -181,7 +181,7 @@ async def plans(running: Proxy, ledger: Ledger, stop: asyncio.Event) -> None:
 
 
 async def primed(address: Address, ledger: Ledger) -> None:
-    """Everything once, so that what the proxy makes on first use is there before it is measured."""
+    """Do everything once, so that the proxy has made whatever it makes on first use before it is measured."""
     try:
         async with asyncio.timeout(CATCH_UP_SECONDS):
             for number, kind in enumerate(VISITS):

@@ -1,4 +1,4 @@
-"""What the kernel says about a process: time used, memory, open files. Reads /proc and decides nothing."""
+"""What the kernel says about a process: CPU time, memory, open files. Reads /proc and decides nothing."""
 
 import os
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ def resident_mb(pid: int) -> float:
 
 
 def forget_peak(pid: int) -> None:
-    """From now on `peak_mb` tells of what comes after (proc(5), clear_refs)."""
+    """Make `peak_mb` start again from here (proc(5), clear_refs)."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
 def peak_mb(pid: int) -> float:
-    """The most memory that was resident at once."""
+    """The peak of the resident memory."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
 
 
 @dataclass(frozen=True, slots=True)
 class Handles:
-    """What a process can leak besides memory."""
+    """What else a process can leak, besides memory."""
 
     files: int
     sockets: int
@@ -43,7 +43,7 @@ class Handles:
 
 
 def _target(link: Path) -> str:
-    """Empty for one that was closed while we looked."""
+    """Where a link leads; empty if it was closed in the meantime."""
     try:
         return os.readlink(link)
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 """`ci/soak`: does the proxy last? Ten minutes of events, clients that come and go, faults that open and close.
 
-Every client checks that it is given every event exactly once and in order. In the end memory must be where it was after the first
-minute, and what was opened must have gone. Prints a line a minute and a verdict; exits with 1 unless it passed.
+Every client checks that it receives every event exactly once and in order. In the end memory must be where it was after the first
+minute, and everything that was opened must be closed. Prints a line a minute and a verdict; exits with 1 unless the soak passed.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ class Soak:
         return load.Client(self._ends.proxied, known, self._ledger)
 
     def _work(self, stop: asyncio.Event, per_second: int) -> Iterable[Coroutine[None, None, None]]:
-        """One of the writers goes through the proxy too."""
+        """The work of all writers, visitors and plans. One of the writers goes through the proxy, too."""
         ways = [self._ends.proxied, *[self._ends.direct] * (len(load.OBJECTS) - 1)]
         for way, name in zip(ways, load.OBJECTS, strict=True):
             yield load.Writer(way, name, self._ledger).run(stop, per_second=per_second / len(load.OBJECTS))
@@ -88,7 +88,7 @@ class Soak:
         yield load.plans(self._running, self._ledger, stop)
 
     async def _minute(self, number: int) -> float:
-        """Wait for a minute and say what happened in it; the most memory in it, for every minute has its holds."""
+        """Wait for a minute and say what happened in it; its peak of memory, because every minute has its holds."""
         pid, ledger = self._ends.proxy_pid, self._ledger
         writes, frames, clients, plans = ledger.writes, ledger.frames, ledger.clients, ledger.plans
         worked, began, memory = cpu_seconds(pid), time.monotonic(), []
@@ -103,13 +103,13 @@ class Soak:
         return max(memory)
 
     async def _all_shown(self, staying: list[load.Client]) -> None:
-        """The last write has reached those who stayed."""
+        """Note a flaw unless the last write reaches the clients that stayed."""
         for client in staying:
             if not await client.caught_up(self._ledger.numbers):
                 self._ledger.flaws.append(f"expected {self._ledger.numbers} in the end, found {client.follower.numbers}")
 
     async def _all_gone(self, *, at_most: int | None = None) -> None:
-        """Wait until no stream is open and files are so few (unless told: no longer fewer), or until that takes too long."""
+        """Wait until no stream is open and no more than `at_most` files are (None: no fewer than a moment ago), or too long."""
         end, files = time.monotonic() + _GONE_SECONDS, -1
         while time.monotonic() < end:
             await self._running.fence()
@@ -141,7 +141,7 @@ class Soak:
 
 
 async def soak(folder: Path, console: Console, say: Say, *, minutes: int, per_second: int) -> list[str]:
-    """Why it did not pass."""
+    """Run the soak; why it did not pass, or nothing."""
     async with control_plane(ControlPlaneOptions(), folder / "control-plane", progress_on(console)) as plane:
         direct, tally = Address.of(plane.server, plane.ca_file, token_of(plane, RUNNER)), Tally()
         async with (
@@ -169,7 +169,7 @@ def _leaves(group: BaseExceptionGroup[Exception]) -> Iterator[Exception]:
 @click.option("--minutes", default=10, show_default=True, type=click.IntRange(min=3), help="How long; the first is the warm-up.")
 @click.option("--rate", default=500, show_default=True, type=click.IntRange(min=8), help="Writes per second that are asked for.")
 def main(*, minutes: int, rate: int) -> None:
-    """Let the proxy work for long, and see that nothing is lost and nothing stays."""
+    """Let the proxy work for a long time, and check that nothing is lost and nothing is left behind."""
     console = Console(stderr=True)
 
     def say(text: str) -> None:

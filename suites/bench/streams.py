@@ -1,6 +1,6 @@
 """Measures a hundred watches at once: what they cost while nothing happens, and how fast an event reaches all of them.
 
-Needs a proxy of its own: memory per stream can be seen only where nothing has been given back yet.
+Needs a proxy of its own: memory per stream shows only before anything has been freed.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from staleproof.drive.cluster.api import Api
 
 from .client import Address, Conversation
 from .crowd import Crowd
-from .figure import BURST_RATIO, IDLE_SHARE, STREAM_KB, Figure, rate
+from .figure import IDLE_SHARE, STREAM_KB, Figure, at_most, burst, rate
 from .process import cpu_seconds, resident_mb
 from .traffic import BODY_BYTES, CONFIG_MAPS, LIMIT_SECONDS, Ends, Sizes
 
@@ -30,10 +30,10 @@ _INITIAL = 2  # the object, and the bookmark that ends the initial events
 
 
 async def idle(api: Api, ends: Ends, progress: Callable[[str], None]) -> list[Figure]:
-    """Memory and time that streams take on which nothing happens."""
+    """The memory and the CPU time of streams on which nothing happens."""
     progress(f"{STREAMS} idle streams")
     await api.call("POST", CONFIG_MAPS, {"metadata": {"name": _OBJECT}, "data": {"text": "x" * BODY_BYTES}})
-    async with crowd(ends.proxied, 1):  # what is made once, by the first
+    async with crowd(ends.proxied, 1):  # the first stream makes what all later ones share
         pass
     before = resident_mb(ends.proxy_pid)
     async with crowd(ends.proxied, STREAMS):
@@ -43,29 +43,20 @@ async def idle(api: Api, ends: Ends, progress: Callable[[str], None]) -> list[Fi
         share = (cpu_seconds(ends.proxy_pid) - worked) / (time.perf_counter() - began)
     name = f"{STREAMS} idle streams"
     return [
-        Figure(name=f"{name}, memory", unit="kB/stream", value=each_kb, target=f"≤ {STREAM_KB:g} kB", met=each_kb <= STREAM_KB),
-        Figure(
-            name="  CPU of the proxy", unit="% of a core", value=share * 100, target=f"≤ {IDLE_SHARE:.0%}", met=share <= IDLE_SHARE
-        ),
+        at_most(f"{name}, memory", "kB/stream", each_kb, STREAM_KB),
+        at_most("  CPU of the proxy", "% of a core", share * 100, IDLE_SHARE * 100, target=f"≤ {IDLE_SHARE:.0%}"),
     ]
 
 
 async def busy(ends: Ends, sizes: Sizes, progress: Callable[[str], None]) -> list[Figure]:
-    """Every event goes to all streams: as many as fast as they can be written, and one at a time."""
+    """Every event goes to all streams: written as fast as possible, and one at a time."""
     rounds = [await _round(ends, number, sizes, progress) for number in range(sizes.rounds + 1)][1:]
     ratio = median(direct.burst / proxied.burst for direct, proxied in rounds)
     rate_direct = median(_BURST * STREAMS / direct.burst for direct, _ in rounds)
     single = [median(pair[way].single for pair in rounds) * 1e3 for way in (0, 1)]
     name = f"{STREAMS} busy streams"
     return [
-        Figure(
-            name=f"{name}, burst",
-            unit="events/s",
-            direct=rate_direct,
-            value=rate_direct * ratio,
-            target=f"≥ 1/{1 / BURST_RATIO:g}",
-            met=ratio >= BURST_RATIO,
-        ),
+        burst(f"{name}, burst", rate_direct, ratio),
         Figure(
             name="  CPU of the proxy",
             unit="µs/event",
@@ -88,7 +79,7 @@ async def _round(ends: Ends, number: int, sizes: Sizes, progress: Callable[[str]
 
 
 async def _side(ends: Ends, watched: Address) -> _Measured:
-    """The writer is always direct: what is measured is the way of the events."""
+    """One side of a round. The writer is always direct, because the way of the events is measured, not that of the writes."""
     writer = Conversation(ends.direct)
     await writer.open()
     try:
@@ -104,7 +95,7 @@ async def _side(ends: Ends, watched: Address) -> _Measured:
 
 
 async def _written(writer: Conversation, address: Address, watches: Crowd, seen: int, writes: int) -> float:
-    """Seconds from the first of so many writes until every watch has been given them all."""
+    """The seconds from the first of so many writes until every watch has received them all."""
     began = time.perf_counter()
     for number in range(writes):
         writer.send(address.patch(f"{CONFIG_MAPS}/{_OBJECT}", b'{"data":{"number":"%d-%d"}}' % (seen, number)))
@@ -117,7 +108,7 @@ async def _written(writer: Conversation, address: Address, watches: Crowd, seen:
 
 @asynccontextmanager
 async def crowd(address: Address, count: int) -> AsyncIterator[Crowd]:
-    """So many watches of one object, all of them with its state; gone when this is left."""
+    """So many watches of one object, all of which have its state; they are gone when the block is left."""
     watches = Crowd()
     await watches.open(address, _WATCH_ONE, count)
     try:

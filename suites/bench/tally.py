@@ -1,4 +1,4 @@
-"""Counts what the proxy says it did. No judging here."""
+"""Counts what the proxy says it did, without judging it."""
 
 import asyncio
 from collections import Counter
@@ -8,7 +8,7 @@ from staleproof.errors import HarnessBug, SetupError
 
 
 class Tally:
-    """Entries by type, as they come; `open` are the streams that are. `take` is given to the proxy."""
+    """Counts entries by type as they come, and knows the open streams. The proxy calls `take`."""
 
     def __init__(self) -> None:
         self.counts: Counter[type[Entry]] = Counter()
@@ -28,7 +28,7 @@ class Tally:
         self._news.set()
 
     def check(self) -> None:
-        """Figures of a proxy that says it is broken are worth nothing."""
+        """Raise if the proxy says that it is broken: its figures are worth nothing then."""
         if self.broken:
             raise HarnessBug(f"the proxy says that it is broken: {self.broken[0]}")
 

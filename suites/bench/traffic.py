@@ -1,7 +1,7 @@
 """Measures the proxy against a direct connection: bursts of watch events, one event at a time, GETs.
 
-Rounds are interleaved, because other work on the machine comes and goes: the ratio of two neighbouring rounds means something where
-an absolute figure does not. The first round of each is thrown away: it pays for handshakes and for what is made once.
+Rounds are interleaved, because other work on the machine comes and goes: the ratio of two neighbouring rounds means something, an
+absolute figure does not. The first round of each is thrown away: it pays for handshakes and for what is made only once.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from staleproof.drive.cluster.control_plane import ControlPlane
 from staleproof.errors import SetupError, UsageError
 
 from .client import Address, Conversation, frames, gets, open_watch
-from .figure import ADDED_LATENCY_MS, BURST_RATIO, Figure, rate
+from .figure import ADDED_LATENCY_MS, Figure, at_most, burst, rate
 from .process import cpu_seconds, resident_mb
 
 NAMESPACE = "bench"
@@ -44,7 +44,7 @@ class Sizes:
 
 
 async def create(api: Api, namespace: str, count: int) -> str:
-    """A namespace with so many ConfigMaps; the resourceVersion before the first of them."""
+    """Make a namespace with so many ConfigMaps; the resourceVersion before the first of them."""
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     await api.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
     before = str((await api.call("GET", path))["metadata"]["resourceVersion"])
@@ -60,7 +60,7 @@ async def create(api: Api, namespace: str, count: int) -> str:
 
 
 async def bursts(ends: Ends, sizes: Sizes, before: str, progress: Callable[[str], None]) -> tuple[list[Figure], list[str]]:
-    """A WatchList of everything, and a WATCH that is given the whole history again."""
+    """A WatchList of everything, and a WATCH that replays the whole history."""
     kinds = {
         "watch burst (WatchList)": (_WATCH_LIST, sizes.events + 1),  # and the bookmark that ends it
         "watch burst (history replay)": (f"{CONFIG_MAPS}?watch=1&resourceVersion={before}", sizes.events),
@@ -79,10 +79,7 @@ async def bursts(ends: Ends, sizes: Sizes, before: str, progress: Callable[[str]
         del pairs[0], worked[0]
         ratio = median(direct / proxied for direct, proxied in pairs)
         direct = median(wanted / direct for direct, _ in pairs)
-        met = ratio >= BURST_RATIO
-        figures.append(
-            Figure(name=name, unit="events/s", direct=direct, value=direct * ratio, target=f"≥ 1/{1 / BURST_RATIO:g}", met=met)
-        )
+        figures.append(burst(name, direct, ratio))
         figures.append(Figure(name="  CPU of the proxy", unit="µs/event", value=mean(worked) / wanted * 1e6))
         share = median(busy)
         if share > _BUSY:
@@ -93,9 +90,9 @@ async def bursts(ends: Ends, sizes: Sizes, before: str, progress: Callable[[str]
 
 
 async def latency(api: Api, ends: Ends, sizes: Sizes, progress: Callable[[str], None]) -> list[Figure]:
-    """One write at a time; both watchers see the same event, and what the proxy adds is the difference.
+    """One write at a time: both watchers see the same event, and the proxy adds the difference.
 
-    The answer to the write is read after both events have come: reading it would delay us in noticing them.
+    The answer to the write is read after both events have come: reading it earlier would delay us in noticing them.
     """
     progress(f"latency: {sizes.writes} writes")
     start = (await api.call("POST", CONFIG_MAPS, {"metadata": {"name": "single"}}))["metadata"]["resourceVersion"]
@@ -122,7 +119,7 @@ async def latency(api: Api, ends: Ends, sizes: Sizes, progress: Callable[[str], 
 
 
 class Arrivals:
-    """When each frame of one watch came."""
+    """The times at which the frames of one watch came."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
@@ -149,19 +146,13 @@ def _latency_figures(written: list[float], direct: list[float], proxied: list[fl
     return [
         rate("write to event, median", "ms", median(by_way["direct"]), median(by_way["proxied"])),
         rate("write to event, p99", "ms", p99["direct"], p99["proxied"]),
-        Figure(
-            name="added latency, median",
-            unit="ms",
-            value=median(added),
-            target=f"≤ {ADDED_LATENCY_MS:g} ms",
-            met=median(added) <= ADDED_LATENCY_MS,
-        ),
+        at_most("added latency, median", "ms", median(added), ADDED_LATENCY_MS),
         Figure(name="added latency, p99", unit="ms", value=quantiles(added, n=100)[98]),
     ]
 
 
 async def requests(ends: Ends, sizes: Sizes, progress: Callable[[str], None]) -> tuple[list[Figure], list[str]]:
-    """GETs of one object over connections that are kept."""
+    """GETs of one object over kept-alive connections."""
     figures, notes = [], []
     path = f"{CONFIG_MAPS}/sample-0"
     for connections in (8, 1):
@@ -181,8 +172,7 @@ async def requests(ends: Ends, sizes: Sizes, progress: Callable[[str], None]) ->
 
 
 def resident(ends: Ends, limit_mb: float) -> Figure:
-    found = resident_mb(ends.proxy_pid)
-    return Figure(name="proxy memory at the end", unit="MB", value=found, target=f"≤ {limit_mb:g} MB", met=found <= limit_mb)
+    return at_most("proxy memory at the end", "MB", resident_mb(ends.proxy_pid), limit_mb)
 
 
 def started(name: str, seconds: float) -> Figure:

@@ -46,7 +46,7 @@ def fixture_controller(name: str) -> str:
 
 @dataclass(frozen=True)
 class Done:
-    """A finished command. `folder` is where it ran."""
+    """A finished command; it ran in `folder`."""
 
     code: int
     output: str
@@ -90,7 +90,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def _runner(command: list[str], folders: pytest.TempPathFactory) -> Run:
     def run(*arguments: str, folder: Path | None = None, env: dict[str, str] | None = None) -> Done:
         where = folder or folders.mktemp("user")
-        if env is None:  # what pytest-xdist tells its workers is not for a pytest that they start
+        if env is None:  # a pytest started by an xdist worker must not take itself for a worker
             env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
         finished = subprocess.run(
             [*command, *arguments], cwd=where, env=env, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
@@ -107,7 +107,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The table of what each client does about each fault, from the tests that have just run."""
+    """Print what each client does about each fault, as the tests of this run found it."""
     reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, ())]
     cells = [value for report in reports for name, value in report.user_properties if name == "reaction"]
     if not cells:
@@ -127,13 +127,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _cells(cells: list[tuple[str, str, str]], clients: list[str]) -> list[list[str]]:
-    """One row for each fault, in the order in which they were shown."""
+    """One row for each fault, in the order of the tests."""
     by_place = {(title, client): text for title, client, text in cells}
     return [[title, *(by_place.get((title, client), "-") for client in clients)] for title in dict.fromkeys(t for t, _, _ in cells)]
 
 
 def _write(page: Path, rows: list[list[str]]) -> None:
-    """The table into the page, between its markers."""
+    """Put the table into the page, between its markers."""
     begin, end = "<!-- reactions: begin -->\n", "<!-- reactions: end -->"
     before, _, rest = page.read_text().partition(begin)
     table = "".join(f"| {' | '.join(row)} |\n" for row in rows)

@@ -1,6 +1,6 @@
-"""Raw HTTP/1.1 clients, so that a test sees what came over the wire and not what a library made of it.
+"""Raw HTTP/1.1 clients: a test sees what came over the wire, and not what a library made of it.
 
-Decides nothing about Kubernetes: what is asked for and what the answer should be is up to the tests.
+Nothing here knows Kubernetes: the tests say what to ask for and what the answer should be.
 """
 
 import asyncio
@@ -78,7 +78,7 @@ class Connection:
         return found
 
     async def ask(self, method: str, path: str, body: object = None, **headers: str) -> int:
-        """Send a request and read the head of the answer; the status. Bytes are sent as they are, everything else as JSON."""
+        """Send a request and read the head of its answer; the status. A body of bytes is sent as it is, any other as JSON."""
         await self.send(method, path, body, **headers)
         return await self.status()
 
@@ -98,7 +98,7 @@ class Connection:
         return int(lines[0].split()[1])
 
     async def chunk(self) -> bytes:
-        """Empty at the last chunk. One that broke off in the middle can be asked for again."""
+        """The next chunk; the last one is empty. After a failure in the middle of a chunk, call it again to go on."""
         if self._size is None:
             self._size = int(await self.reader.readuntil(b"\r\n"), 16)
         data = await self.reader.readexactly(self._size + 2)
@@ -106,7 +106,7 @@ class Connection:
         return data[:-2]
 
     def unread(self) -> None:
-        """Let what came before a reset be read: asyncio raises at once, and keeps it."""
+        """Make readable what came before a reset: asyncio raises at once, but keeps the bytes."""
         self.reader._exception = None  # type: ignore[attr-defined]
         self.reader.feed_eof()
 

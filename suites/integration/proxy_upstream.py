@@ -1,6 +1,6 @@
-"""An API server's place taken by a socket that says what a test wants, byte for byte: a real TLS server, with nothing behind it.
+"""A real TLS server in the place of the API server, which says what a test wants, byte for byte.
 
-It reads requests and keeps them as they came. It knows nothing of Kubernetes, and makes up no answer but 404.
+It reads requests and keeps them as they came. It knows nothing of Kubernetes; the only answer of its own is 404.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ def sized(data: bytes, *fields: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """As it arrived. `path` is without its query."""
+    """A request as it arrived; `path` is without the query."""
 
     method: str
     path: str
@@ -44,7 +44,7 @@ Script = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
 def says(*pieces: bytes) -> Script:
-    """Send these, then close the connection in the ordinary way."""
+    """A script that sends these bytes and then closes the connection normally."""
 
     async def script(writer: asyncio.StreamWriter) -> None:
         for piece in pieces:
@@ -79,7 +79,7 @@ async def _read(reader: asyncio.StreamReader) -> Request:
 
 @asynccontextmanager
 async def upstream(folder: Path) -> AsyncIterator[tuple[Upstream, ControlPlane]]:
-    """The server, and what a proxy must know to stand before it."""
+    """The server, and what a proxy in front of it must know."""
     folder.mkdir(parents=True, exist_ok=True)
     made = make_credentials(folder, USERS)
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

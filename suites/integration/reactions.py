@@ -1,6 +1,6 @@
-"""What a client did after a fault, read from the history of its trial: it asked again, watched on, listed, and how long it waited.
+"""What a client did after a fault, read from the history of its trial: whether it asked again, resumed, listed, or waited.
 
-Only requests for the resource of the fault count, and only from the moment on at which the fault fired.
+Only requests for the resource of the fault count, and only those after the fault fired.
 """
 
 from collections.abc import Iterator
@@ -25,8 +25,8 @@ from staleproof.core.history import History
 from staleproof.core.request import WRITES
 
 BACK_OFF_SECONDS = 0.3
-"""A client that waits longer than this before it asks again backs off, on however slow a machine."""
-_AT_ONCE_SECONDS = 0.02  # what a fault did is recorded together with the fault's having done it, in no fixed order
+"""A client that waits longer than this before it asks again backs off, however slow the machine is."""
+_AT_ONCE_SECONDS = 0.02  # the effects of a fault and that it fired are recorded together, in no fixed order
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def _why_not(entries: tuple[Entry, ...], fault: int) -> str:
 
 
 def _did(entries: tuple[Entry, ...], since: float, resource: str) -> Iterator[str]:
-    """In the order in which it happened; `lost` is the moment at which the client last lost a watch or an answer."""
+    """What it did, in order; `lost` is the moment at which the client last lost a watch or an answer."""
     streams = {entry.stream for entry in entries if isinstance(entry, Opened) and entry.resource == resource}
     asked = {e.request for e in entries if isinstance(e, Asked) and e.resource == resource and e.verb in WRITES}
     lost: float | None = None

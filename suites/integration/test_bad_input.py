@@ -1,4 +1,4 @@
-"""Wrong input and broken controllers: each is refused in words that say what, where and what to do next."""
+"""Wrong input and broken controllers: each is refused with a message that says what is wrong, where, and what to do next."""
 
 import os
 import sys
@@ -10,97 +10,97 @@ from .conftest import MANIFESTS, WIDGETS, Done, Run, fixture_controller
 
 NAIVE = f"--controller-cmd={fixture_controller('naive')}"
 CRDS, SAMPLES = WIDGETS
+REPLICA_SET = SAMPLES.replace("widget-sample", "replicaset-sample")
 ENVIRONMENT, INCONCLUSIVE, USAGE = 11, 10, 4
 
 
-def _plain(done: Done) -> str:
-    """The output, which must not be a traceback through staleproof."""
+def program(code: str) -> str:
+    return f'--controller-cmd={sys.executable} -c "{code}"'
+
+
+def is_refused(done: Done, code: int, *told: str) -> None:
+    """It ended with this exit code, said all this, and showed no traceback through staleproof."""
+    assert done.code == code, done.output
     assert "Traceback" not in done.output
     assert "harness/staleproof" not in done.output.replace("harness/staleproof/plugin", "")
-    return " ".join(done.output.split())
+    plain = " ".join(done.output.split())
+    assert [text for text in told if text not in plain] == []
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("arguments", "told"),
     [
-        ("./no-such-manager", "no-such-manager"),
-        (f"{sys.executable} -c 'import sys; print(\"no lease today\"); sys.exit(3)'", "exited with code 3"),
+        (("--controller-cmd=./no-such-manager",), ("no-such-manager",)),
+        ((program("import sys; print('no lease today'); sys.exit(3)"),), ("exited with code 3", "no lease today")),
+        (
+            (program("import signal; print('thinking', flush=True); signal.pause()"), "--controller-start-seconds=2"),
+            ("opened no watch within 2 s", "thinking"),
+        ),
+    ],
+    ids=["it does not exist", "it exits", "it never opens a watch"],
+)
+def test_a_controller_that_does_not_start(arguments: tuple[str, ...], told: tuple[str, ...], suite: Run) -> None:
+    """The end of its log is shown."""
+    is_refused(suite(*arguments, *WIDGETS), ENVIRONMENT, *told)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--controller-cmd=manager 'unbalanced", *WIDGETS), "No closing quotation"),
+        ((NAIVE, "--controller-image=example.com/none", *WIDGETS), "name one controller"),
+        ((NAIVE, CRDS, REPLICA_SET), "the controller created nothing for ReplicaSet/sample"),
+        ((NAIVE, CRDS, "--staleproof-samples=nosuch"), "--staleproof-samples: nosuch does not exist"),
+        ((NAIVE, CRDS), "no primary to work with"),
+        ((NAIVE, CRDS, "--staleproof-replay=nosuch"), "no plan 'nosuch'"),
+    ],
+    ids=[
+        "a command line that no shell would take",
+        "two controllers",
+        "a controller that ignores the sample",
+        "samples that do not exist",
+        "no sample",
+        "a plan that does not exist",
     ],
 )
-def test_a_controller_that_does_not_start(command: str, told: str, suite: Run) -> None:
-    done = suite(f"--controller-cmd={command}", *WIDGETS)
-    assert done.code == ENVIRONMENT, done.output
-    assert told in _plain(done)
-    if "lease" in command:
-        assert "no lease today" in done.output, "the end of its log is shown"
-
-
-def test_a_controller_that_never_opens_a_watch(suite: Run) -> None:
-    command = f"{sys.executable} -c 'import signal; print(\"thinking\", flush=True); signal.pause()'"
-    done = suite(f"--controller-cmd={command}", *WIDGETS, "--controller-start-seconds=2")
-    assert done.code == ENVIRONMENT, done.output
-    assert "opened no watch within 2 s" in _plain(done)
-    assert "thinking" in done.output
-
-
-def test_a_command_line_that_no_shell_would_take(suite: Run) -> None:
-    done = suite("--controller-cmd=manager 'unbalanced", *WIDGETS)
-    assert done.code == USAGE, done.output
-    assert "No closing quotation" in _plain(done)
+def test_a_run_that_makes_no_sense(arguments: tuple[str, ...], told: str, suite: Run) -> None:
+    is_refused(suite(*arguments), USAGE, told)
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("option", "content", "told"),
     [
-        ("a: [", "is not YAML"),
-        ("- 1\n", "expected a Kubernetes object"),
-        ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "expected CustomResourceDefinitions, found ConfigMap/a"),
-        ("kind: CustomResourceDefinition\n", "apiVersion, metadata.name missing"),
+        ("--staleproof-crds", "a: [", ("is not YAML",)),
+        ("--staleproof-crds", "- 1\n", ("expected a Kubernetes object",)),
         (
+            "--staleproof-crds",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+            ("expected CustomResourceDefinitions, found ConfigMap/a",),
+        ),
+        ("--staleproof-crds", "kind: CustomResourceDefinition\n", ("apiVersion, metadata.name missing",)),
+        (
+            "--staleproof-crds",
             "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: wrong.example.com}\n"
             "spec: {group: example.com, scope: Namespaced, names: {plural: things, kind: Thing}, versions: []}\n",
-            "the API server rejected CustomResourceDefinition/wrong.example.com",
+            ("the API server rejected CustomResourceDefinition/wrong.example.com",),
+        ),
+        (
+            "--staleproof-samples",
+            "apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: g}\n",
+            ("the API server does not know example.com/v1 Gadget", "--staleproof-crds"),
+        ),
+        (
+            "--staleproof-samples",
+            "apiVersion: staleproof.dev/v1\nkind: Widget\nmetadata: {name: w}\nspec: {replicas: -1}\n",
+            ("apply Widget/w", "spec.replicas"),
         ),
     ],
 )
-def test_an_invalid_crd(content: str, told: str, suite: Run, tmp_path: Path) -> None:
-    crd = tmp_path / "crd.yaml"
-    crd.write_text(content)
-    done = suite(NAIVE, f"--staleproof-crds={crd}", SAMPLES)
-    assert done.code == USAGE, done.output
-    assert told in _plain(done)
-
-
-def test_a_sample_of_an_unknown_kind(suite: Run, tmp_path: Path) -> None:
-    sample = tmp_path / "sample.yaml"
-    sample.write_text("apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: g}\n")
-    done = suite(NAIVE, CRDS, f"--staleproof-samples={sample}")
-    assert done.code == USAGE, done.output
-    assert "the API server does not know example.com/v1 Gadget" in _plain(done)
-    assert "--staleproof-crds" in done.output
-
-
-def test_a_sample_that_the_api_server_rejects(suite: Run, tmp_path: Path) -> None:
-    sample = tmp_path / "sample.yaml"
-    sample.write_text("apiVersion: staleproof.dev/v1\nkind: Widget\nmetadata: {name: w}\nspec: {replicas: -1}\n")
-    done = suite(NAIVE, CRDS, f"--staleproof-samples={sample}")
-    assert done.code == USAGE, done.output
-    assert "apply Widget/w" in _plain(done)
-    assert "spec.replicas" in done.output
-
-
-def test_a_controller_that_ignores_the_sample(suite: Run) -> None:
-    """The sample is fine, and nobody does anything for it."""
-    replicaset = SAMPLES.replace("widget-sample", "replicaset-sample")
-    done = suite(NAIVE, CRDS, replicaset)
-    assert done.code == USAGE, done.output
-    assert "the controller created nothing for ReplicaSet/sample" in _plain(done)
-
-
-def test_two_controllers(suite: Run) -> None:
-    done = suite(NAIVE, "--controller-image=example.com/none", *WIDGETS)
-    assert done.code == USAGE
-    assert "name one controller" in done.output
+def test_a_manifest_that_is_refused(option: str, content: str, told: tuple[str, ...], suite: Run, tmp_path: Path) -> None:
+    manifest = tmp_path / "manifest.yaml"
+    manifest.write_text(content)
+    others = [word for word in WIDGETS if not word.startswith(option)]
+    is_refused(suite(NAIVE, f"{option}={manifest}", *others), USAGE, *told)
 
 
 def test_a_cluster_that_is_not_on_this_machine_needs_permission(suite: Run, tmp_path: Path) -> None:
@@ -111,14 +111,12 @@ def test_a_cluster_that_is_not_on_this_machine_needs_permission(suite: Run, tmp_
         "users: [{name: me, user: {token: t}}]\ncontexts: [{name: far, context: {cluster: far, user: me}}]\n"
     )
     done = suite(NAIVE, *WIDGETS, f"--staleproof-kubeconfig={kubeconfig}")
-    assert done.code == USAGE, done.output
-    assert "--staleproof-allow-remote-cluster" in _plain(done)
+    is_refused(done, USAGE, "--staleproof-allow-remote-cluster")
 
 
 def test_a_variable_that_is_set_and_empty(suite: Run) -> None:
     done = suite(*WIDGETS, env={**os.environ, "STALEPROOF_CONTROLLER_CMD": ""})
-    assert done.code == USAGE
-    assert "STALEPROOF_CONTROLLER_CMD is set but empty" in done.output
+    is_refused(done, USAGE, "STALEPROOF_CONTROLLER_CMD is set but empty")
 
 
 @pytest.mark.parametrize(
@@ -132,25 +130,12 @@ def test_a_variable_that_is_set_and_empty(suite: Run) -> None:
 )
 def test_a_malformed_option_starts_nothing(option: str, told: str, suite: Run) -> None:
     done = suite(NAIVE, *WIDGETS, option)
-    assert done.code == USAGE, done.output
-    assert told in _plain(done)
+    is_refused(done, USAGE, told)
     assert "collected" not in done.output
 
 
-def test_samples_and_plans_that_do_not_exist(suite: Run) -> None:
-    done = suite(NAIVE, CRDS, "--staleproof-samples=nosuch")
-    assert done.code == USAGE, done.output
-    assert "--staleproof-samples: nosuch does not exist" in _plain(done)
-    done = suite(NAIVE, CRDS)
-    assert done.code == USAGE, done.output
-    assert "no primary to work with" in _plain(done)
-    done = suite(NAIVE, CRDS, "--staleproof-replay=nosuch")
-    assert done.code == USAGE, done.output
-    assert "no plan 'nosuch'" in _plain(done)
-
-
 def test_the_folders_of_kubebuilder_are_read(suite: Run, tmp_path: Path) -> None:
-    """As its scaffold lays them out, kustomize's files among them; one plan is enough to see that all was applied."""
+    """They look as its scaffold lays them out, with kustomize's files; one plan is enough to see that all was applied."""
     crds, samples = tmp_path / "config" / "crd", tmp_path / "config" / "samples"
     (crds / "bases").mkdir(parents=True)
     (crds / "patches").mkdir()

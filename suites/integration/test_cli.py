@@ -1,4 +1,4 @@
-"""The staleproof command: what a run left can be judged again without a cluster, run again, and described."""
+"""The staleproof command: what a run leaves can be judged again without a cluster, run again, and described by schemas."""
 
 import json
 import shutil
@@ -58,7 +58,7 @@ def test_run_catches_it(failed: Done) -> None:
 
 
 def test_check_gives_the_same_findings_without_a_cluster(failed: Done, staleproof: Run, tmp_path: Path) -> None:
-    """Only the history goes to another folder, and nothing could be started there."""
+    """Only the history is copied to another folder, where no program could be started."""
     shutil.copy(_trial(failed) / "history.jsonl", tmp_path)
     nowhere = {"PATH": "/nonexistent", "HOME": str(tmp_path)}
     done = staleproof("check", "history.jsonl", folder=tmp_path, env=nowhere)

@@ -1,6 +1,6 @@
-"""Client libraries as they come, and the requests of those that are not at hand: through the proxy as they would without it.
+"""Client libraries as they are, and the requests of others: through the proxy they work as they do without it.
 
-What each of them is shown and what is recorded must be the same truth. How they react to faults is another matter.
+What each of them is shown and what is recorded must agree. How they react to faults is tested elsewhere.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ def names(entries: list[Entry], kind: type[Delivered] | type[Answered]) -> list[
 
 @dataclass(frozen=True, slots=True)
 class Reflector:
-    """How a library lists and watches: two queries, and what else it says."""
+    """How a library lists and watches: two queries, and the other fields of its requests."""
 
     listing: str
     watching: str
@@ -209,7 +209,7 @@ def kubeconfig(stage: Stage, folder: Path) -> Path:
 
 @asynccontextmanager
 async def running(stage: Stage, argv: tuple[str, ...], folder: Path) -> AsyncIterator[None]:
-    """A program that finds its kubeconfig where programs look for it."""
+    """A program that finds its kubeconfig in KUBECONFIG."""
     env = {"KUBECONFIG": str(kubeconfig(stage, folder))}
     process = await Process.start(Command(name=Path(argv[0]).name, argv=argv, log=folder / "client.log", env=env))
     try:

@@ -1,6 +1,6 @@
 """The fixture clients do their one job through the proxy, when nothing is wrong and when their watch is held, cut or expired.
 
-What every other fault does to each of them is asked elsewhere. Skipped for the client in Go only where there is no Go.
+What every other fault does to each of them is tested with the reactions. The client in Go is skipped where there is no Go.
 """
 
 import uuid
@@ -37,7 +37,7 @@ def writes(history: History) -> list[str]:
 
 @pytest.mark.parametrize("client", EVERY)
 def test_copies_follow_their_sources(session: Session, subject: Subject, tmp_path: Path) -> None:
-    """With as few writes as it takes: the copy of another incarnation is deleted, and made anew."""
+    """They need no more writes than necessary: the copy of an earlier incarnation is deleted and made anew."""
     session.use(subject)
     history = run(session, a_plan(), tmp_path)
     assert how_it_settled(history).ok, how_it_settled(history).why
@@ -55,7 +55,7 @@ def test_copies_catch_up_with_their_sources(session: Session, subject: Subject, 
 
 @pytest.mark.parametrize("client", EVERY)
 def test_copies_are_repaired_and_foreign_objects_left_alone(session: Session, subject: Subject, tmp_path: Path) -> None:
-    """What somebody does to a copy is undone; what only has the name of one is left alone as long as it is there."""
+    """A change to a copy is undone; an object that only has a copy's name is left alone as long as it exists."""
     copy = Target(api_version="v1", kind="ConfigMap", name="mirror-first")
     foreign = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": copy.name}, "data": {"whose": "not yours"}}
     steps = (
@@ -98,7 +98,7 @@ def test_it_begins_with_existing_objects_and_stops_on_request(session: Session, 
 
 
 def orphan(name: str) -> dict[str, Any]:
-    """A copy whose source has gone, or has come back as another incarnation."""
+    """A copy whose source is gone, or has come back as another incarnation."""
     owner = {
         "apiVersion": "v1",
         "kind": "ConfigMap",

@@ -1,4 +1,4 @@
-"""Tests of the user's own: a conftest.py names the controller and what it needs, and no option is given."""
+"""The user's own tests: a conftest.py names the controller and what it needs, and no option is given."""
 
 import json
 import textwrap
@@ -65,7 +65,7 @@ def test_a_conftest_is_enough(suite: Run, tmp_path: Path) -> None:
 
 
 def test_a_conftest_is_enough_with_workers(suite: Run, tmp_path: Path) -> None:
-    """The controlling process learns of the controller from what its workers left."""
+    """The controlling process learns of the controller from the files of its workers."""
     done = suite("-n1", folder=own_tests(tmp_path, "naive"))
     assert done.code == 1, done.output
     assert "1 requirement violated: no-duplicate-create" in done.output

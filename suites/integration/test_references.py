@@ -27,7 +27,7 @@ def failed(history: History) -> list[Verdict]:
 
 
 def test_what_a_controller_does_later_by_itself_is_no_finding(tmp_path: Path) -> None:
-    """Its second phase comes when the references have ended long ago; the trial takes longer, because an answer is slow."""
+    """Its second phase begins long after the references have ended; the trial lasts longer, because an answer is slow."""
     (sample,) = read([MANIFESTS / "widget-sample.yaml"], "sample")
     primary = Target(sample["apiVersion"], sample["kind"], sample["metadata"]["name"])
     plan = Plan(

@@ -1,4 +1,4 @@
-"""Nothing secret is in the artefact folder: not what the controller is given, not what the workload holds, not our own keys."""
+"""The artefact folder holds no secrets: neither the controller's variables, nor the workload's Secrets, nor our own keys."""
 
 import base64
 import contextlib
@@ -23,7 +23,7 @@ LIMIT_SECONDS = 120
 
 
 def holding(folder: Path, *values: str) -> list[str]:
-    """Files below .staleproof in which one of the values occurs, as it is or in base64."""
+    """The files below .staleproof that contain one of the values, as it is or in base64."""
     sought = [form for value in values for form in (value.encode(), base64.b64encode(value.encode()))]
     files = [path for path in (folder / ".staleproof").rglob("*") if path.is_file()]
     assert files
@@ -60,7 +60,7 @@ def test_a_replay_asks_for_what_was_not_written(given_a_variable: Done, stalepro
 
 
 def test_the_workloads_secrets_are_not_written(staleproof: Run, tmp_path: Path) -> None:
-    """And the plan that is written can be run: kube-apiserver takes the placeholders for image pull secrets, too."""
+    """The plan that is written can be run again: kube-apiserver accepts the placeholders, for image pull secrets too."""
     widget = yaml.safe_load((MANIFESTS / "widget-sample.yaml").read_text())
     kind = {"apiVersion": "v1", "kind": "Secret"}
     registry = json.dumps({"auths": {"registry.example": {"auth": VALUE}}})
@@ -96,7 +96,7 @@ def test_the_workloads_secrets_are_not_written(staleproof: Run, tmp_path: Path) 
 
 @pytest.fixture
 def killed(tmp_path: Path) -> Path:
-    """The folder of a run that was killed in the middle of its trials."""
+    """The folder of a run that is killed in the middle of its trials."""
     command = [sys.executable, "-m", "staleproof", "run", CONTROLLER, *(word.replace("staleproof-", "") for word in WIDGETS)]
     temporary = tmp_path / "tmp"
     temporary.mkdir()

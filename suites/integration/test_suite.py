@@ -1,4 +1,4 @@
-"""The conformance suite by its front door, against real controllers: the honest pass, others are caught, the reports say so."""
+"""The conformance suite by its front door, against real controllers: honest ones pass, others are caught, the reports say so."""
 
 import jsonschema
 import pytest
@@ -11,9 +11,9 @@ from .conftest import KCM_ARGUMENTS, MANIFESTS, QUICK, WIDGETS, Done, Run, fixtu
 REPLICASET = f"--staleproof-samples={MANIFESTS / 'replicaset-sample.yaml'}"
 GUILTY = {"no-duplicate-create": "failed", "no-excess-delete": "failed"}
 NO_OCCASION = {"isolates-objects", "name-reuse", "no-time-travel", "recovers-in-bounded-time"}
-"""What cannot be exercised on a controller that reads live and leaves its children to a garbage collector."""
+"""Cannot be exercised on a controller that reads live and leaves its children to a garbage collector."""
 A_PART = ("-k", "own-writes or status")
-"""Two of the nine scenarios, where all of them would tell no more."""
+"""Two of the nine scenarios: the others would add nothing here."""
 
 
 @pytest.fixture(scope="module")

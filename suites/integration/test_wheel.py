@@ -1,4 +1,4 @@
-"""The wheel: everything that a user needs is in it, nothing else is, and it works without the repository."""
+"""The wheel holds everything that a user needs and nothing else, and it works without the repository."""
 
 import ast
 import json
@@ -21,7 +21,7 @@ Run = Callable[..., str]
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy, because setuptools builds in the tree and would pack what an earlier build has left there."""
+    """Built from a copy: setuptools builds in the tree, and would pack what an earlier build has left there."""
     tree, made = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("wheel")
     leftovers = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
     for name in SOURCES:
@@ -39,7 +39,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel unpacked, which is how a pure wheel is installed."""
+    """The wheel, unpacked: that is how a pure wheel is installed."""
     folder = tmp_path_factory.mktemp("site-packages")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
@@ -117,7 +117,18 @@ def test_it_is_the_wheel_that_is_imported(installed: Path, run: Run) -> None:
 
 
 def test_the_conformance_suite_is_collected_from_anywhere(run: Run) -> None:
-    shown = run("-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "staleproof.suites.conformance", "--collect-only", "-q")
+    shown = run(
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:asyncio",
+        "--pyargs",
+        "staleproof.suites.conformance",
+        "--collect-only",
+        "-q",
+    )
     collected = set(re.findall(r"(test_\w+)\.py::(test_\w+)", shown))
     assert collected == {
         (path.stem, node.name)
@@ -129,8 +140,8 @@ def test_the_conformance_suite_is_collected_from_anywhere(run: Run) -> None:
 
 
 def test_the_plugin_comes_from_the_wheel(run: Run) -> None:
-    """Naming a controller is enough: the suite that comes with the plugin is collected."""
-    shown = run("-m", "pytest", "-p", "no:cacheprovider", "--controller-cmd=x", "--collect-only", "--verbose")
+    """To name a controller is enough: the suite that comes with the plugin is collected."""
+    shown = run("-m", "pytest", "-p", "no:cacheprovider", "-p", "no:asyncio", "--controller-cmd=x", "--collect-only", "--verbose")
     assert "staleproof: --controller-cmd=x (command line)" in shown
     assert "test_scenarios.py" in shown
     assert str(ROOT) not in shown.replace(sys.prefix, "")

@@ -1,4 +1,4 @@
-"""One run for each test process, whoever is under test, and one table of them all at the end."""
+"""One session for each test process, whichever controller is under test, and one table of all results at the end."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -20,7 +20,7 @@ CLEAN = ("honest controller", "plans", "findings", "inconclusive", "told, not sc
 
 @pytest.fixture(scope="session")
 def put_under_test(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Known], Session]]:
-    """A session with this controller; control plane and proxy stay as they are for all that have the same companions."""
+    """Puts a controller under test; control plane and proxy are shared by all controllers with the same companions."""
     with ExitStack() as stack:
         sessions: dict[tuple[str, ...], Session] = {}
 
@@ -35,7 +35,7 @@ def put_under_test(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callabl
                 sessions[known.companions] = stack.enter_context(Session(options))
             session = sessions[known.companions]
             session.use(known.subject, metrics=METRICS if known.has_metrics else "")
-            session.options = replace(session.options, reruns=0 if known.caught_by else 2)  # who is guilty is known already
+            session.options = replace(session.options, reruns=0 if known.caught_by else 2)  # the guilty are known
             return session
 
         yield put

@@ -1,6 +1,6 @@
 """Is the kit right about controllers with a planted fault? Each is caught by the requirement that was written for it.
 
-With STALEPROOF_GOLDEN, a folder, the history of the trial that caught it is kept there (`ci/golden`).
+If STALEPROOF_GOLDEN names a folder, the history of the trial that caught a mutant is kept there (`ci/golden`).
 """
 
 import gzip
@@ -37,7 +37,7 @@ def test_is_caught(mutant: Known, put_under_test: Callable[[Known], Session], re
 
 
 def _results(session: Session, mutant: Known, observed: Observed, others: set[str]) -> Iterator[Result]:
-    """Its trials, as long as somebody asks for more; `others` gathers what else was found."""
+    """The mutant's trials, run as they are asked for; `others` gathers the other requirements that failed."""
     for plan in _in_order(list(canonical_plans(observed)), mutant.caught_by):
         result = session.trial(plan)
         others |= {verdict.requirement for verdict in result.verdicts if verdict.outcome is Outcome.FAIL} - {mutant.caught_by}
@@ -45,7 +45,7 @@ def _results(session: Session, mutant: Known, observed: Observed, others: set[st
 
 
 def _in_order(plans: list[Plan], slug: str) -> list[Plan]:
-    """Those that aim at the requirement first: most mutants are caught by one of them."""
+    """Plans that aim at the requirement come first: they catch most mutants."""
     return sorted(plans, key=lambda plan: slug not in plan.aims)
 
 
@@ -54,7 +54,7 @@ def _found(result: Result, slug: str) -> bool:
 
 
 def _keep(result: Result, path: Path) -> None:
-    """Small, the same bytes for the same history, and nothing of where it was made."""
+    """Keep the history: small, the same bytes for the same history, and without the paths of this machine."""
     path.parent.mkdir(parents=True, exist_ok=True)
     history = (result.folder / "history.jsonl").read_bytes().replace(sys.executable.encode(), b"python")
     path.write_bytes(gzip.compress(history, mtime=0))

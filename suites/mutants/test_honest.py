@@ -1,4 +1,4 @@
-"""Is the kit right about honest controllers? They are accused of nothing, in any scenario.
+"""Is the kit right about honest controllers? It accuses them of nothing, in any scenario.
 
 STALEPROOF_PROFILE says how thorough the scenarios are (smoke unless set), STALEPROOF_REPEAT how often each plan is run.
 """
@@ -37,7 +37,7 @@ def test_is_not_accused(honest: Known, put_under_test: Callable[[Known], Session
 
 
 def _unknown(result: Result) -> list[str]:
-    """Why this trial says nothing about something, in one line; no line when it says what it should."""
+    """Why something in this trial is inconclusive, in one line; empty if nothing is."""
     why = dict.fromkeys(verdict.why for verdict in result.verdicts if verdict.outcome is Outcome.INCONCLUSIVE)
     return [f"{result.plan.title}: {'; '.join(why)}"] if why else []
 

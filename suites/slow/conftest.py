@@ -1,4 +1,4 @@
-"""The table of the slow tests: to the terminal, and into the page that STALEPROOF_HOLDS names."""
+"""Prints the table of the slow tests, and puts it into the page that STALEPROOF_HOLDS names."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ HEADINGS = ("controller", "gate", "hold", "most pods without fault → held", "f
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
-        return  # one process has all rows
+        return  # the controlling process has all rows
     reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, ())]
     rows = sorted((value for report in reports for name, value in report.user_properties if name == "hold"), reverse=True)
     if not rows:
@@ -31,7 +31,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def _write(page: Path, rows: list[list[str]]) -> None:
-    """The table into the page, between its markers."""
+    """Put the table into the page, between its markers."""
     begin, end = "<!-- holds: begin -->\n", "<!-- holds: end -->"
     before, _, rest = page.read_text().partition(begin)
     table = "".join(f"| {' | '.join(row)} |\n" for row in rows)

@@ -1,7 +1,7 @@
-"""Holds that outlast kube-controller-manager's expectations (5 minutes): with the gates StaleControllerConsistency* off its
-controllers create their pods a second time, with the gates on they do not.
+"""Holds that outlast kube-controller-manager's expectations (5 minutes): with the gates StaleControllerConsistency* off, its
+controllers create their pods a second time; with the gates on, they do not.
 
-Each test has a control plane, a proxy and a kube-controller-manager of its own, and mostly waits: run them at the same time
+Each test has a control plane, a proxy and a kube-controller-manager of its own, and mostly waits: run them all at once
 (`ci/slow`). The table goes to the terminal, and into the page that STALEPROOF_HOLDS names.
 """
 
@@ -57,7 +57,7 @@ def test_pods_are_hidden_for_longer_than_expectations_last(
 
 
 def _row(kind: str, gate: str, result: Result) -> list[str]:
-    """What the table tells of one trial."""
+    """The row of one trial in the table."""
     held = next(fault for fault in result.faults)
     came_back, runs = result.reproduced
     found = ", ".join(f"{verdict.requirement} ({came_back} of {runs} runs)" for verdict in result.failures) or "none"
@@ -67,14 +67,14 @@ def _row(kind: str, gate: str, result: Result) -> list[str]:
 
 
 def _most_pods(result: Result, *, of_references: bool = False) -> int:
-    """The most live pods at any time."""
+    """The highest number of live pods at any moment."""
     trial = Trial(result.history, result.history.references)
     folds = [object_history(each) for each in (trial.references if of_references else (trial,))]
     return max(fold.peak(role) for fold in folds for role in fold.counts if role.resource == "pods")
 
 
 def _skips(result: Result) -> int:
-    """How many syncs the controller says to have skipped, in the last reading of its metrics."""
+    """How many syncs the controller says it has skipped, in the last reading of its metrics."""
     readings = [entry for entry in result.history.entries if isinstance(entry, Metrics)]
     return sum(sample.value for sample in readings[-1].samples if sample.name.endswith("_stale_sync_skips_total"))
 

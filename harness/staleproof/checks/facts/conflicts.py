@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, object_history
-from staleproof.checks.trial import Commit, Trial, fact
+from staleproof.checks.provenance import Commit
+from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Answered, Competed, Delivered, Listed, StepBegan
 from staleproof.core.history import Request
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from staleproof.checks.facts.roles import Named, Names, Role, controller_of, gone, learn_names, owner_labels
-from staleproof.checks.trial import Commit, Trial, fact, is_create
+from staleproof.checks.provenance import Commit, is_create
+from staleproof.checks.trial import Trial, fact
 from staleproof.core.history import Request
 
 BEYOND = 2**63 - 1

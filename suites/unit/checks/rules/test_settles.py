@@ -3,8 +3,9 @@
 import pytest
 
 from staleproof.checks.judge import verdict_of
+from staleproof.checks.provenance import LEADER
 from staleproof.checks.rules import settles
-from staleproof.checks.trial import LEADER, Trial
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import Ended, Opened
 from staleproof.core.fault import Reject
 

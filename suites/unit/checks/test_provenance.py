@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from staleproof.checks.trial import LEADER, Trial
+from staleproof.checks.provenance import LEADER
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import Answered
 
 from .report_script import trial

@@ -1,11 +1,16 @@
-"""What CONTRIBUTING shows to somebody who wants to add a fault is built and used here, word for word."""
+"""What CONTRIBUTING shows to somebody who wants to add a fault or a checker is built and used here, word for word."""
 
 import re
 from pathlib import Path
+from types import ModuleType
 
 import msgspec
 import pytest
 
+from staleproof.checks.judge import verdict_of
+from staleproof.checks.requirement import Requirement
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Outcome
 from staleproof.core.engine.gate import Gate, Waiting
 from staleproof.core.engine.schedule import Schedule
 from staleproof.core.fault import AnyFault, Fault, Place, Seat
@@ -16,21 +21,24 @@ from staleproof.core.fault.suggest import FAULTS, mistakes
 from staleproof.core.frame import Frame
 from staleproof.core.request import parse
 
-TEXT = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
-LONGEST = 15
+from .checks.script import trial
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "CONTRIBUTING.md").read_text()
+FAULT, HISTORIES, RULE = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+LONGEST_FAULT, LONGEST_RULE = 15, 60
 
 
 @pytest.fixture
 def example() -> type[Fault]:
-    """The class in CONTRIBUTING's python block, executed with the imports that its file would have."""
-    (block,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-    assert len(block.splitlines()) <= LONGEST
+    """The fault, executed with the imports that its file would have."""
+    assert len(FAULT.splitlines()) <= LONGEST_FAULT
     names = {
         "Delay": Delay, "Fault": Fault, "Frame": Frame, "FrameDecision": FrameDecision, "PASS": PASS, "Place": Place,
         "Seconds": Seconds,
     }  # fmt: skip
     scope: dict[str, object] = {"__name__": __name__, **names}
-    exec(block, scope)
+    exec(FAULT, scope)
     made = scope["LateDeletes"]
     assert isinstance(made, type)
     assert issubclass(made, Fault)
@@ -83,3 +91,38 @@ def test_the_example_acts_within_its_window_and_in_order(example: type[Fault]) -
     assert leaves(1.0) == [3]
     assert gate.deadline() == 3.0
     assert leaves(3.0) == [4, 5]
+
+
+@pytest.fixture
+def rule() -> ModuleType:
+    """The file of the rule."""
+    assert len(RULE.splitlines()) <= LONGEST_RULE
+    made = ModuleType("guards_deletes")
+    exec(RULE, made.__dict__)
+    return made
+
+
+def test_the_example_is_a_rule_that_passes_its_own_histories(rule: ModuleType) -> None:
+    scope = {"guards_deletes": rule, "verdict_of": verdict_of, "Trial": Trial, "trial": trial, "Outcome": Outcome}
+    exec(HISTORIES, scope)
+    test = scope["test_whom_it_accuses"]
+    assert callable(test)
+    test()
+
+
+def test_the_example_names_its_file_in_the_way_that_requirements_do(rule: ModuleType) -> None:
+    assert isinstance(rule.REQUIREMENT, Requirement)
+    assert rule.REQUIREMENT.slug.replace("-", "_") == rule.__name__
+    assert (rule.__doc__ or "").startswith(f"{rule.REQUIREMENT.slug}: ")
+
+
+def test_the_files_to_touch_are_where_they_are_said_to_be() -> None:
+    named = [
+        part
+        for line in TEXT.splitlines()
+        if line.startswith("| `")
+        for part in re.findall(r"`([\w/.]+/[\w.]+)`", line.split("|")[1])
+    ]
+    assert named
+    missing = [path for path in named if "guards_deletes" not in path and not (ROOT / path).exists()]
+    assert missing == []

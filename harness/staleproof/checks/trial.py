@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
-from staleproof.checks.provenance import Commit, commits_of
 from staleproof.core.entry import (
     Closed,
     Committed,
@@ -32,6 +31,7 @@ from staleproof.core.entry import (
 )
 from staleproof.core.fault import AnyFault
 from staleproof.core.history import History, Position, Request, is_work, requests
+from staleproof.core.provenance import Commit, commits_of
 
 E = TypeVar("E", bound=Entry)
 T = TypeVar("T")

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.pending_events import PendingEvent, pending_events
-from staleproof.checks.provenance import uid_of
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Delivered, Listed, Settled, Started
 from staleproof.core.history import Request
+from staleproof.core.provenance import uid_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from staleproof.checks.facts.flatten import Flat, flatten
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.facts.roles import Named, Names, Role, controller_of, gone, is_of_gone, owner_labels
-from staleproof.checks.provenance import is_bookkeeping
-from staleproof.checks.story.phrases import owner_name, plural
+from staleproof.checks.facts.wording import owner_name, plural
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Committed
 from staleproof.core.plan import Manifest
+from staleproof.core.provenance import is_bookkeeping
 
 _NOBODYS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})
 _MISSING = "<not set>"

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from staleproof.checks.facts.object_history import Incarnation, object_history
-from staleproof.checks.provenance import written
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Competed
 from staleproof.core.history import Request
 from staleproof.core.plan import Manifest
+from staleproof.core.provenance import written
 
 
 @fact

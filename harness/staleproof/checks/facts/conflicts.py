@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, object_history
-from staleproof.checks.provenance import Commit
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Answered, Competed, Delivered, Listed, StepBegan
 from staleproof.core.history import Request
+from staleproof.core.provenance import Commit
 
 _CLOSE_SECONDS = 0.5
 """A change by somebody else that was recorded so soon after a conflict may have been its cause."""

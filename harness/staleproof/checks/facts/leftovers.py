@@ -12,8 +12,8 @@ from typing import Literal
 from staleproof.checks.facts.baseline import final_objects
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
-from staleproof.checks.provenance import uid_of
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.provenance import uid_of
 
 Kind = Literal["unfinished", "orphaned", "leaked"]
 """Primaries that were deleted and are there; children of an owner that was; what the controller made and nobody owns."""

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from staleproof.checks.facts.roles import Named, Names, Role, controller_of, gone, learn_names, owner_labels
-from staleproof.checks.provenance import Commit, is_create
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history import Request
+from staleproof.core.provenance import Commit, is_create
 
 BEYOND = 2**63 - 1
 """More than any generation: for what was shown at a revision that we have no commit of."""

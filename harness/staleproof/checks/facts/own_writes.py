@@ -14,10 +14,10 @@ from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, creations, deletions, object_history
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.facts.roles import Role
-from staleproof.checks.provenance import is_executed, uid_of
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Answered
 from staleproof.core.history import Request
+from staleproof.core.provenance import is_executed, uid_of
 
 Verb = Literal["create", "delete"]
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.provenance import is_bookkeeping
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Answered, Committed, Delivered, Entry, Listed, Opened, Started
+from staleproof.core.provenance import is_bookkeeping
 from staleproof.core.request import BOOKKEEPING
 
 

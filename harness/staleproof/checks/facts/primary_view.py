@@ -14,11 +14,11 @@ from collections.abc import Set
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.facts.timeline import Timeline
-from staleproof.checks.provenance import is_executed, uid_of
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Answered, Committed, Delivered, Entry, Listed, Started
 from staleproof.core.history import Request
 from staleproof.core.plan import Manifest
+from staleproof.core.provenance import is_executed, uid_of
 from staleproof.core.request import WRITES
 
 

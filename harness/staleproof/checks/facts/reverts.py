@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from staleproof.checks.facts.flatten import flatten
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
-from staleproof.checks.provenance import Commit
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history import Request
+from staleproof.core.provenance import Commit
 
 _NOT_CONTENT = ("metadata", "status", "apiVersion", "kind")
 _MISSING = "<not set>"

@@ -12,10 +12,10 @@ from typing import Any
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.shown_generations import shown_generations
-from staleproof.checks.provenance import Commit, uid_of
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history import Request
 from staleproof.core.plan import Manifest
+from staleproof.core.provenance import Commit, uid_of
 
 OBSERVED = "status.observedGeneration"
 READY = ("Ready", "Available")

@@ -16,8 +16,8 @@ from staleproof.checks.facts.liveness import certain_difference, converged, othe
 from staleproof.checks.facts.recovery_budget import retry_wait
 from staleproof.checks.facts.retries import Rejections, pace_of, rejections
 from staleproof.checks.facts.stimuli import stimuli
+from staleproof.checks.facts.wording import plural
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.story.phrases import plural
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Suspicion
 from staleproof.core.entry import Stopped

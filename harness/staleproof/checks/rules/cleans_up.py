@@ -19,8 +19,8 @@ from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.leftovers import Leftover, leftovers, let_go_at
 from staleproof.checks.facts.liveness import other_workload, too_soon
 from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.wording import full_name, listing, owner_name, span
 from staleproof.checks.requirement import LATE, RESTARTS, STREAMS, Requirement
-from staleproof.checks.story.phrases import full_name, listing, owner_name, span
 from staleproof.checks.trial import Span, Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said
 from staleproof.core.entry import FaultFired

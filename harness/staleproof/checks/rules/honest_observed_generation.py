@@ -31,9 +31,9 @@ from staleproof.checks.facts.status_claims import (
     observed_claims,
 )
 from staleproof.checks.facts.withheld_frames import withheld_frames
+from staleproof.checks.facts.witnesses import context
+from staleproof.checks.facts.wording import full_name
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.story.phrases import full_name
-from staleproof.checks.story.witnesses import context
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.core.entry import FaultFired, Released, StepEnded

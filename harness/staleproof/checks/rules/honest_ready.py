@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.status_claims import READY, StatusClaim, asked_on_others, fewest_when_ready, first_ready, ready_claims
 from staleproof.checks.facts.withheld_frames import withheld_frames
+from staleproof.checks.facts.witnesses import context
+from staleproof.checks.facts.wording import full_name
 from staleproof.checks.requirement import HIDDEN, Requirement
-from staleproof.checks.story.phrases import full_name
-from staleproof.checks.story.witnesses import context
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 

@@ -11,8 +11,8 @@ or lost, or its process was stopped, because then it had other reasons to wait.
 from collections.abc import Iterator
 
 from staleproof.checks.facts.attribution import Wait, usual_seconds, waits
+from staleproof.checks.facts.wording import listing, short_name
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.story.phrases import listing, short_name
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.core.entry import Answered, Competed, Entry, Refused, Stalled, Started, Stopped

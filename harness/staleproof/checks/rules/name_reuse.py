@@ -22,9 +22,9 @@ from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.liveness import too_soon
 from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.facts.recreations import Recreation, children_of_recreated, confusions, recreations
+from staleproof.checks.facts.witnesses import context
+from staleproof.checks.facts.wording import full_name, kind_of, plural, short_name
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.story.phrases import full_name, kind_of, plural, short_name
-from staleproof.checks.story.witnesses import context
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Suspicion
 

@@ -13,9 +13,9 @@ somebody else wrote to about then.
 from collections.abc import Iterator, Sequence
 
 from staleproof.checks.facts.conflicts import Conflict, conflicts, hidden_updates
+from staleproof.checks.facts.witnesses import context
+from staleproof.checks.facts.wording import full_name, plural, span
 from staleproof.checks.requirement import HIDDEN, SEED, Requirement
-from staleproof.checks.story.phrases import full_name, plural, span
-from staleproof.checks.story.witnesses import context
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 
 from staleproof.checks.facts.belongings import foreign_writes
 from staleproof.checks.facts.object_history import Incarnation
+from staleproof.checks.facts.witnesses import context
+from staleproof.checks.facts.wording import full_name
 from staleproof.checks.requirement import LATE, RESTARTS, Requirement
-from staleproof.checks.story.phrases import full_name
-from staleproof.checks.story.witnesses import context
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.core.entry import FaultFired

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from staleproof.checks.facts.excess import surplus_deletes
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, deletions, object_history
+from staleproof.checks.facts.witnesses import context
+from staleproof.checks.facts.wording import full_name, owner_name, short_name
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.story.phrases import full_name, owner_name, short_name
-from staleproof.checks.story.witnesses import context
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.core.entry import Asked, Delivered, Listed, Withheld

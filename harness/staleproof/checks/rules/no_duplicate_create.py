@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from staleproof.checks.facts.excess import most_ever
 from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.facts.own_writes import own_creates
+from staleproof.checks.facts.witnesses import context
+from staleproof.checks.facts.wording import full_name, kind_of, of_owner, ordinal, span
 from staleproof.checks.requirement import HIDDEN, SEED, Requirement
-from staleproof.checks.story.phrases import full_name, kind_of, of_owner, ordinal, span
-from staleproof.checks.story.witnesses import context
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.core.history import Request

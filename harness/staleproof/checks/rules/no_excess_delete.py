@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from staleproof.checks.facts.excess import fewest_ever
 from staleproof.checks.facts.object_history import Incarnation, deletions, object_history
 from staleproof.checks.facts.own_writes import group_of, own_deletes
+from staleproof.checks.facts.witnesses import context
+from staleproof.checks.facts.wording import full_name, kind_of, listing, of_owner, plural
 from staleproof.checks.requirement import HIDDEN, SEED, Requirement
-from staleproof.checks.story.phrases import full_name, kind_of, listing, of_owner, plural
-from staleproof.checks.story.witnesses import context
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.core.history import Request

@@ -21,9 +21,9 @@ from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.primary_view import primary_view
 from staleproof.checks.facts.reverts import Revert, reverts
+from staleproof.checks.facts.witnesses import context
+from staleproof.checks.facts.wording import full_name, short_name
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.story.phrases import full_name, short_name
-from staleproof.checks.story.witnesses import context
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.core.entry import Released, Settled, StepEnded

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.facts.retries import repeated_writes
 from staleproof.checks.facts.showings import showings
-from staleproof.checks.provenance import is_bookkeeping
+from staleproof.checks.facts.wording import plural
 from staleproof.checks.requirement import SEED, Requirement
-from staleproof.checks.story.phrases import plural
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.core.entry import Answered, Committed, Settled
 from staleproof.core.history import Request
+from staleproof.core.provenance import is_bookkeeping
 
 
 def check(trial: Trial) -> Iterator[Said]:

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterator
 from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.facts.recovery_budget import expirations
 from staleproof.checks.facts.showings import is_shown
+from staleproof.checks.facts.wording import happened, short_name
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.story.phrases import happened, short_name
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import NotExercised, Said, Suspicion
 

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from staleproof.checks.facts.excess import SurplusCreate, SurplusDelete, surplus_writes
 from staleproof.checks.facts.liveness import other_workload
 from staleproof.checks.facts.own_writes import lost_writes, unheard_creates, unheard_deletes
+from staleproof.checks.facts.witnesses import context
+from staleproof.checks.facts.wording import listing
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.story.phrases import listing
-from staleproof.checks.story.witnesses import context
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said, Suspicion, unless
 

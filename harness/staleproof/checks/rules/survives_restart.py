@@ -24,8 +24,8 @@ from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.liveness import other_workload
 from staleproof.checks.facts.object_history import Incarnation, creations
 from staleproof.checks.facts.own_writes import is_inherited, own_children, own_creates, own_deletes
+from staleproof.checks.facts.witnesses import inherited
 from staleproof.checks.requirement import RESTARTS, Requirement
-from staleproof.checks.story.witnesses import inherited
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said, Suspicion, unless
 from staleproof.core.entry import Delivered, Listed

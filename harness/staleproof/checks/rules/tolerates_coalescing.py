@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.facts.recovery_budget import EXPIRED, LOST, ended_streams
+from staleproof.checks.facts.wording import happened
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.story.phrases import happened
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import NotExercised, Said, Suspicion
 

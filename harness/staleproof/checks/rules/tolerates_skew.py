@@ -9,8 +9,8 @@ nothing to say, neither good nor bad.
 from collections.abc import Iterator
 
 from staleproof.checks.facts.lags import lags
+from staleproof.checks.facts.wording import listing
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.story.phrases import listing
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import NotExercised, Said, Suspicion
 

@@ -20,9 +20,9 @@ from staleproof.checks.facts.excess import SurplusCreate, SurplusDelete, surplus
 from staleproof.checks.facts.initial_lists import initial_lists, is_held_up
 from staleproof.checks.facts.own_writes import unseen_children
 from staleproof.checks.facts.primary_view import owned_resources, primary_view
+from staleproof.checks.facts.witnesses import inherited
+from staleproof.checks.facts.wording import short_name
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.story.phrases import short_name
-from staleproof.checks.story.witnesses import inherited
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 

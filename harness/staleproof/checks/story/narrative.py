@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.checks.facts.fault_outcomes import hostility
-from staleproof.checks.story.phrases import participle
-from staleproof.checks.story.sentences import Group, is_done, tell
+from staleproof.checks.facts.wording import participle
+from staleproof.checks.story.phrases import Group, is_done, tell
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding
 from staleproof.core.entry import (

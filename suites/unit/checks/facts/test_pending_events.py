@@ -3,7 +3,7 @@
 import pytest
 
 from staleproof.checks.facts.pending_events import PendingEvent, pending_events
-from staleproof.checks.story.phrases import happened
+from staleproof.checks.facts.wording import happened
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Committed, Delivered
 

@@ -3,11 +3,11 @@
 import pytest
 
 from staleproof.checks.judge import verdict_of
-from staleproof.checks.provenance import LEADER
 from staleproof.checks.rules import settles
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Ended, Opened
 from staleproof.core.fault import Reject
+from staleproof.core.provenance import LEADER
 
 from ..life_script import AnyScript, LifeScript, losing
 from ..script import WIDGETS, Script, told, trial

@@ -3,12 +3,12 @@
 import msgspec
 import pytest
 
-from staleproof.checks.provenance import LEADER
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Answered
+from staleproof.core.provenance import LEADER
 
-from .report_script import trial
-from .script import WIDGETS, Script, reference
+from ..checks.report_script import trial
+from ..checks.script import WIDGETS, Script, reference
 
 
 def makers(script: Script, name: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Which entries tell the story."""
 
 from staleproof.checks.facts.object_history import object_history
-from staleproof.checks.story.witnesses import context, inherited
+from staleproof.checks.facts.witnesses import context, inherited
 from staleproof.checks.trial import Trial
 from staleproof.core.history import History
 

@@ -1,0 +1,77 @@
+"""How findings spell things: as kubectl does, `pod/default/sample-x7k2q`, and never a raw object."""
+
+from collections.abc import Sequence
+
+from staleproof.core.entry import Committed
+
+_NAMES = 3
+_LONGEST = 70
+_PARTICIPLES = {"ADDED": "created", "MODIFIED": "changed", "DELETED": "deleted"}
+
+
+def kind_of(commit: Committed) -> str:
+    """The kind as kubectl prints it."""
+    return str(commit.object.get("kind") or commit.resource).lower()
+
+
+def full_name(commit: Committed) -> str:
+    return "/".join(part for part in (kind_of(commit), commit.namespace, commit.name) if part)
+
+
+def short_name(commit: Committed) -> str:
+    return f"{kind_of(commit)}/{commit.name}"
+
+
+def happened(commit: Committed) -> str:
+    """As a part of a sentence: `pod/w-a was deleted`."""
+    return f"{short_name(commit)} was {_PARTICIPLES[commit.type]}"
+
+
+def participle(commit: Committed) -> str:
+    """What became of the object: created, changed or deleted. An object that is terminating has been deleted."""
+    if commit.type == "DELETED" or "deletionTimestamp" in commit.object["metadata"]:
+        return "deleted"
+    return "created" if commit.type == "ADDED" else "changed"
+
+
+def owner_name(label: str) -> str:
+    """An owner's label (`Widget/sample#2`) for people; empty for none."""
+    name, _, nth = label.partition("#")
+    head, slash, rest = name.rpartition("/")
+    spelt = f"{head[: head.rfind(' ') + 1]}{head[head.rfind(' ') + 1 :].lower()}{slash}{rest}"
+    return f"the {ordinal(int(nth))} {spelt}" if nth else spelt
+
+
+def of_owner(label: str) -> str:
+    """` of widget/w`, to go behind what is owned; empty for no owner."""
+    return f" of {owner_name(label)}" if label else ""
+
+
+def ordinal(number: int) -> str:
+    ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def plural(number: int, noun: str) -> str:
+    """The number with its noun: 1 pod, 2 policies, 3 ingresses."""
+    if number == 1:
+        return f"1 {noun}"
+    if noun.endswith(("s", "x", "ch")):
+        return f"{number} {noun}es"
+    return f"{number} {noun[:-1]}ies" if noun.endswith("cy") or noun.endswith("ty") else f"{number} {noun}s"
+
+
+def listing(names: Sequence[str]) -> str:
+    """The first few names."""
+    return ", ".join(names[:_NAMES]) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")
+
+
+def span(revisions: Sequence[int]) -> str:
+    """From the lowest to the highest; empty for none."""
+    low, high = min(revisions, default=0), max(revisions, default=0)
+    return "" if not revisions else str(low) if low == high else f"{low}\N{EN DASH}{high}"
+
+
+def shortened(text: str) -> str:
+    """As much of it as fits into a sentence."""
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,0 +1,77 @@
+"""How findings spell things."""
+
+from typing import Any
+
+import pytest
+
+from staleproof.checks.facts.wording import (
+    full_name,
+    listing,
+    of_owner,
+    ordinal,
+    owner_name,
+    participle,
+    plural,
+    short_name,
+    shortened,
+    span,
+)
+from staleproof.core.entry import Committed
+
+
+@pytest.mark.parametrize(
+    ("number", "word"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (13, "13th"), (21, "21st"), (112, "112th")]
+)
+def test_ordinals(number: int, word: str) -> None:
+    assert ordinal(number) == word
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("Widget/w", "widget/w"),
+        ("Widget/w#2", "the 2nd widget/w"),
+        ("ReplicaSet of Deployment/w", "ReplicaSet of deployment/w"),
+        ("Widget that is gone", "Widget that is gone"),
+        ("", ""),
+    ],
+)
+def test_owners_are_spelt_as_kubectl_does(label: str, name: str) -> None:
+    assert owner_name(label) == name
+
+
+def test_numbers_and_lists() -> None:
+    assert [plural(1, "pod"), plural(0, "pod"), plural(2, "networkpolicy"), plural(3, "ingress")] == [
+        "1 pod",
+        "0 pods",
+        "2 networkpolicies",
+        "3 ingresses",
+    ]
+    assert listing(["a", "b"]) == "a, b"
+    assert listing(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+    assert [span([]), span([7]), span([9, 7, 8])] == ["", "7", "7\N{EN DASH}9"]
+
+
+def test_a_long_text_is_cut() -> None:
+    assert shortened("x" * 70) == "x" * 70
+    assert shortened("x" * 71) == "x" * 69 + "…"
+
+
+@pytest.mark.parametrize(
+    ("what", "metadata", "told"),
+    [
+        ("ADDED", {}, "created"),
+        ("MODIFIED", {}, "changed"),
+        ("DELETED", {}, "deleted"),
+        ("MODIFIED", {"deletionTimestamp": "2026-01-01T00:00:00Z"}, "deleted"),
+    ],
+)
+def test_what_became_of_an_object(what: Any, metadata: dict[str, str], told: str) -> None:  # noqa: ANN401  # a Literal
+    body = {"kind": "Pod", "metadata": metadata}
+    commit = Committed(at=0, resource="pods", type=what, namespace="ns", name="a", uid="u", revision=1, object=body)
+    assert participle(commit) == told
+    assert [full_name(commit), short_name(commit)] == ["pod/ns/a", "pod/a"]
+
+
+def test_of_an_owner_or_of_none() -> None:
+    assert [of_owner("Widget/w"), of_owner("")] == [" of widget/w", ""]

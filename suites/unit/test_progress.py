@@ -1,38 +1,30 @@
 import io
 import os
 
+import pytest
 from rich.console import Console
 
 from staleproof.drive.cluster.control_plane import Progress
 from staleproof.progress import ProgressBar, ProgressLines, progress_on
 
 
-def test_lines_are_few() -> None:
+@pytest.mark.parametrize(
+    ("total", "steps", "count", "first", "last"),
+    [
+        (2000, 2001, 11, "compiling (0 of 2000)", "compiling (2000 of 2000)"),
+        (None, 3, 1, "compiling", "compiling"),
+        (0, 1, 1, "compiling (0 of 0)", "compiling (0 of 0)"),
+    ],
+    ids=["few", "one without a total", "nothing to do"],
+)
+def test_lines(total: int | None, steps: int, count: int, first: str, last: str) -> None:
     lines: list[str] = []
     progress: Progress = ProgressLines(lines.append)
-    progress.begin("compiling", 2000)
-    for done in range(2001):
+    progress.begin("compiling", total)
+    for done in range(steps):
         progress.advance(done)
     progress.end()
-    assert lines[0] == "compiling (0 of 2000)"
-    assert lines[-1] == "compiling (2000 of 2000)"
-    assert len(lines) == 11
-
-
-def test_without_a_total_there_is_one_line() -> None:
-    lines: list[str] = []
-    progress = ProgressLines(lines.append)
-    progress.begin("linking", None)
-    progress.advance(3)
-    assert lines == ["linking"]
-
-
-def test_nothing_to_do_is_no_division_by_nothing() -> None:
-    lines: list[str] = []
-    progress = ProgressLines(lines.append)
-    progress.begin("compiling", 0)
-    progress.advance(0)
-    assert lines == ["compiling (0 of 0)"]
+    assert (len(lines), lines[0], lines[-1]) == (count, first, last)
 
 
 def test_a_bar_shows_the_count_and_survives_any_order() -> None:

@@ -9,11 +9,10 @@ from dataclasses import replace
 from typing import Any, get_args
 
 from staleproof.assess.session import Session
-from staleproof.checks.facts.object_history import ObjectHistory, object_history
+from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Closed, Committed, Delivered, Entry, FaultFired, Metrics, Opened, StepBegan
+from staleproof.core.entry import Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
-from staleproof.core.history import History, is_work, requests
 from staleproof.core.observed import ChildKind, Observed, WriteVerb, Written
 from staleproof.core.pace import longest_pause
 from staleproof.core.plan import Apply, Manifest, Patch, Plan, Settle, Step, Touch
@@ -38,20 +37,30 @@ def observe(session: Session, sample: Manifest) -> Observed:
     bare = Observed(sample, resource, scale_path, (), manifests=session.options.manifests)
     bare = replace(bare, pause_seconds=longest_pause(session.watch(_plan(bare, (Apply(object=sample),), _PATIENT))))
     bare = _with_change(session, bare)
-    life = session.repeat(_plan(bare, workloads.life(bare).steps))
+    life = _trials(session, bare, workloads.life(bare).steps)
     children = _children(life)
-    if not any(reference.complete for reference in life) or not children:
+    if not any(trial.history.complete for trial in life) or not children:
         raise UsageError(
             f"the controller created nothing for {name_of(sample)} in {life[0].entries[-1].at:.1f} s: is it the controller of this "
             f"kind, and is the sample complete? See {session.run.folder / 'controller.log'}"
         )
-    death = session.repeat(_plan(bare, workloads.death(bare).steps))
+    streams, commits = life[0].streams.values(), life[0].every(Committed)
     seen = replace(
-        bare, children=children, watched=_watched(life, resource), life=_written(life), death=_written(death),
-        has_metrics=any(isinstance(entry, Metrics) for entry in life[0].entries),
-        keeps_finalizer=_keeps_finalizer(life, resource), asks_bookmarks=_asks_bookmarks(life), bookmarked=_bookmarked(life),
-    )  # fmt: skip
+        bare,
+        children=children,
+        watched=_watched(life, resource),
+        life=_written(life),
+        death=_written(_trials(session, bare, workloads.death(bare).steps)),
+        has_metrics=life[0].first(Metrics) is not None,
+        keeps_finalizer=any(commit.object["metadata"].get("finalizers") for _, commit in commits if commit.resource == resource),
+        asks_bookmarks=any(stream.entry.bookmarks for stream in streams),
+        bookmarked=_bookmarked(life),
+    )
     return _with_beginning(session, seen)
+
+
+def _trials(session: Session, bare: Observed, steps: tuple[Step, ...]) -> list[Trial]:
+    return [Trial(history) for history in session.repeat(_plan(bare, steps))]
 
 
 def _plan(observed: Observed, steps: tuple[Step, ...], settle: Settle | None = None) -> Plan:
@@ -83,7 +92,8 @@ def _with_change(session: Session, bare: Observed) -> Observed:
             history = session.watch(_plan(bare, (Apply(object=bare.sample), change)))
         except UsageError:
             continue  # immutable, or not any text will do
-        if any(each.step == 2 and each.resource != bare.resource and not each.subresource for each in _written([history])):
+        written = _written([Trial(history)])
+        if any(each.step == 2 and each.resource != bare.resource and not each.subresource for each in written):
             return replace(bare, change=change)
     return bare
 
@@ -105,67 +115,50 @@ def _texts(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
 # --- what the controller does ----------------------------------------------------------------------------------------------------
 
 
-def _children(references: Sequence[History]) -> tuple[ChildKind, ...]:
-    made = [object_history(Trial(reference)) for reference in references]
-    stable = set.intersection(*({child.named for child in each.objects.values()} for each in made))
-    resources = {child.resource for each in made for child in each.objects.values() if child.creator}
+def _children(life: Sequence[Trial]) -> tuple[ChildKind, ...]:
+    made = [list(object_history(trial).objects.values()) for trial in life]
+    stable = set.intersection(*({child.named for child in each} for each in made))
+
+    def least(resource: str, who: str) -> int:
+        """How many children of the resource have such a maker in every reference, at least."""
+        return min(sum(child.resource == resource and getattr(child, who) is not None for child in each) for each in made)
+
     kinds = []
-    for resource in sorted(resources):
-        kept = all(child.named in stable for child in made[0].objects.values() if child.resource == resource and child.creator)
-        watched = any(isinstance(entry, Opened) and entry.resource == resource for entry in references[0].entries)
-        kinds.append(ChildKind(resource, _least(made, resource, "creator"), _least(made, resource, "deleter"), kept, watched))
+    for resource in sorted({child.resource for each in made for child in each if child.creator}):
+        kept = all(child.named in stable for child in made[0] if child.resource == resource and child.creator)
+        watched = any(stream.entry.resource == resource for stream in life[0].streams.values())
+        kinds.append(ChildKind(resource, least(resource, "creator"), least(resource, "deleter"), kept, watched))
     return tuple(sorted(kinds, key=lambda kind: -kind.creates))
 
 
-def _least(made: Sequence[ObjectHistory], resource: str, who: str) -> int:
-    """How many children of the resource have such a maker in every reference, at least."""
-    return min(
-        sum(child.resource == resource and getattr(child, who) is not None for child in each.objects.values()) for each in made
-    )
-
-
-def _written(references: Sequence[History]) -> tuple[Written, ...]:
+def _written(references: Sequence[Trial]) -> tuple[Written, ...]:
     """The controller's successful writes by step; of each kind the fewest in any reference."""
-    counts = [_writes(reference) for reference in references]
+    counts = [Counter(_writes(trial)) for trial in references]
     kinds = sorted(set.intersection(*(set(each) for each in counts)))
     return tuple(Written(*kind, times=min(each[kind] for each in counts)) for kind in kinds)
 
 
-def _writes(history: History) -> Counter[tuple[int, str, WriteVerb, str]]:
-    began = [entry.at for entry in history.entries if isinstance(entry, StepBegan)]
-    found: Counter[tuple[int, str, WriteVerb, str]] = Counter()
-    for request in requests(history.entries):
+def _writes(trial: Trial) -> Iterator[tuple[int, str, WriteVerb, str]]:
+    for request in trial.work:
         asked = request.asked
-        if is_work(asked) and asked.verb in get_args(WriteVerb) and request.succeeded and not asked.dry_run:
-            step = sum(at <= asked.at for at in began)
-            found[step, asked.resource, asked.verb, asked.subresource] += 1  # type: ignore[index]  # one of those verbs
-    return found
+        if asked.verb in get_args(WriteVerb) and request.succeeded and not asked.dry_run:
+            step = sum(trial.at(each.began) <= asked.at for each in trial.steps)
+            yield step, asked.resource, asked.verb, asked.subresource  # type: ignore[misc]  # one of those verbs
 
 
-def _watched(references: Sequence[History], primary: str) -> tuple[str, ...]:
+def _watched(references: Sequence[Trial], primary: str) -> tuple[str, ...]:
     """The resources that are watched in every reference, the primary first."""
-    each = [{entry.resource for entry in history.entries if isinstance(entry, Opened)} - BOOKKEEPING for history in references]
+    each = [{stream.entry.resource for stream in trial.streams.values()} - BOOKKEEPING for trial in references]
     return tuple(sorted(set.intersection(*each), key=lambda resource: (resource != primary, resource)))
 
 
-def _keeps_finalizer(references: Sequence[History], primary: str) -> bool:
-    commits = [entry for entry in references[0].entries if isinstance(entry, Committed) and entry.resource == primary]
-    return any(commit.object.get("metadata", {}).get("finalizers") for commit in commits)
-
-
-def _asks_bookmarks(references: Sequence[History]) -> bool:
-    return any(isinstance(entry, Opened) and entry.bookmarks for entry in references[0].entries)
-
-
-def _bookmarked(references: Sequence[History]) -> tuple[str, ...]:
+def _bookmarked(references: Sequence[Trial]) -> tuple[str, ...]:
     """The resources whose watches got bookmarks in every reference, not counting the one that ends the initial events."""
-    return tuple(sorted(set.intersection(*(_with_bookmarks(reference) for reference in references))))
-
-
-def _with_bookmarks(history: History) -> set[str]:
-    streams = {entry.stream: entry.resource for entry in history.entries if isinstance(entry, Opened)}
-    sent = {e.stream for e in history.entries if isinstance(e, Delivered) and e.type == "BOOKMARK" and not e.initial_end}
-    return {streams[stream] for stream in sent & streams.keys()} - BOOKKEEPING
+    each = (
+        {trial.resource_of(sent.stream) for _, sent in trial.every(Delivered) if sent.type == "BOOKMARK" and not sent.initial_end}
+        for trial in references
+    )
+    return tuple(sorted(set.intersection(*each) - BOOKKEEPING - {""}))
 
 
 # --- how it begins ---------------------------------------------------------------------------------------------------------------
@@ -182,20 +175,18 @@ def _with_beginning(session: Session, seen: Observed) -> Observed:
         faults=(*past, Restart(window=Window(from_step=2))),
         settle=seen.settle(resync=True),
     )
-    history = session.watch(plan)
+    trial = Trial(session.watch(plan))
     session.renew()  # a controller that does not survive this must still be seen as it is without faults
-    fired = {entry.fault for entry in history.entries if isinstance(entry, FaultFired)}
     return replace(
         seen,
-        reads_past=tuple(each for index, each in enumerate(seen.watched) if index in fired),
-        asks_watch_list=any(isinstance(entry, Opened) and entry.watch_list for entry in history.entries),
-        relists_at_once=_relist_seconds(history.entries, seen.resource) < _AT_ONCE_SECONDS,
+        reads_past=tuple(each for index, each in enumerate(seen.watched) if index in trial.fired),
+        asks_watch_list=any(stream.entry.watch_list for stream in trial.streams.values()),
+        relists_at_once=_relist_seconds(trial, seen.resource) < _AT_ONCE_SECONDS,
     )
 
 
-def _relist_seconds(entries: Sequence[Entry], resource: str) -> float:
+def _relist_seconds(trial: Trial, resource: str) -> float:
     """Seconds from a 410 on the controller's watch of this resource to its next watch; infinite if it never came."""
-    closed = [entry.at for entry in entries if isinstance(entry, Closed) and entry.how == "expired"]
-    opened = [entry.at for entry in entries if isinstance(entry, Opened) and entry.resource == resource]
-    again = [at for at in opened if closed and at > closed[-1]]
+    closed = [entry.at for _, entry in trial.every(Closed) if entry.how == "expired"]
+    again = [entry.at for _, entry in trial.every(Opened) if entry.resource == resource and closed and entry.at > closed[-1]]
     return again[-1] - closed[-1] if again else float("inf")

@@ -1,12 +1,10 @@
-"""How long a trial is waited for: until its objects are like the references' end, and no longer than a correct controller may
-need."""
+"""How long a trial is waited for: until its objects are like the references' end, but not longer than a controller may need."""
 
 from collections.abc import Sequence
 
 from staleproof.checks.facts.baseline import baseline
 from staleproof.checks.facts.liveness import time_needed
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Entry, Released, Settled
 from staleproof.core.history import History
 from staleproof.core.plan import Manifest, Plan
 from staleproof.drive.trial.run import Converged
@@ -36,14 +34,10 @@ def may_need(history: History) -> float:
 
 def deadline(plan: Plan, references: Sequence[History]) -> float:
     """Seconds: the plan's own, or if that is longer, a multiple of what the slowest reference took."""
-    return max([plan.settle.deadline_seconds, *(_DEADLINE_FACTOR * _settle_seconds(reference) for reference in references)])
+    return max([plan.settle.deadline_seconds, *(_DEADLINE_FACTOR * _settle_seconds(Trial(reference)) for reference in references)])
 
 
-def _settle_seconds(history: History) -> float:
-    released, settled = _at(history, Released), _at(history, Settled)
-    return 0.0 if released is None or settled is None else settled - released
-
-
-def _at(history: History, kind: type[Entry]) -> float | None:
-    """When the first entry of this kind was made."""
-    return next((entry.at for entry in history.entries if isinstance(entry, kind)), None)
+def _settle_seconds(trial: Trial) -> float:
+    if trial.released is None or trial.settled is None:
+        return 0.0
+    return trial.at(trial.settled) - trial.at(trial.released)

@@ -62,11 +62,10 @@ class Result:
 
 @dataclass(slots=True)
 class Run:
-    """All results of a run. `environment` is what reports say about where it ran."""
+    """Where a run keeps its files, and what reports say about where it ran."""
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
-    results: list[Result] = field(default_factory=list)
 
 
 def failures(verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -139,9 +139,7 @@ class Session:
         if failures(verdicts):
             again = [judge(self._run(plan, references, folder / f"rerun-{n}")) for n in range(1, mine.reruns + 1)]
             verdicts, reproduced = confirmed(verdicts, again)
-        result = Result(name, plan, history, verdicts, folder, seconds, reproduced, compared)
-        self.run.results.append(result)
-        return result
+        return Result(name, plan, history, verdicts, folder, seconds, reproduced, compared)
 
     def call(self, work: Work[T]) -> T:
         """Run a coroutine with the environment, in its event loop. SetupError when the run is over."""

@@ -7,13 +7,13 @@ they become exit codes at the top of the command line.
 import asyncio
 import datetime
 import os
-import signal
 from pathlib import Path
 from typing import get_args
 
 import click
 from rich.console import Console
 
+from staleproof.cli.signals import cancel_on_signals
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlane, ControlPlaneOptions, control_plane
 from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.cluster.options import ProviderName
@@ -71,11 +71,7 @@ def _new_folder() -> Path:
 
 
 async def _serve(options: ControlPlaneOptions, folder: Path) -> None:
-    me = asyncio.current_task()
-    if me is not None:
-        # Even while it is being built or started: whatever is open is closed in order. A second signal stops the waiting.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, me.cancel)
+    cancel_on_signals()  # even while it is being built or started: whatever is open is closed in order
     kubeconfig = folder / "kubeconfig"
     try:
         async with control_plane(options, folder, progress_on(Console(stderr=True))) as plane:
@@ -89,14 +85,10 @@ async def _serve(options: ControlPlaneOptions, folder: Path) -> None:
 
 
 def _usage(plane: ControlPlane, kubeconfig: Path) -> str:
-    return "\n".join(
-        (
-            f"kubeconfig: {kubeconfig}",
-            f"server: {plane.server}",
-            f"version: {plane.version}",
-            f"provider: {plane.provider} ({plane.why})",
-            f"logs: {plane.log_folder}",
-            f"Try: kubectl --kubeconfig={kubeconfig} get namespaces",
-            "Ctrl-C stops it.",
-        )
-    )
+    return f"""kubeconfig: {kubeconfig}
+server: {plane.server}
+version: {plane.version}
+provider: {plane.provider} ({plane.why})
+logs: {plane.log_folder}
+Try: kubectl --kubeconfig={kubeconfig} get namespaces
+Ctrl-C stops it."""

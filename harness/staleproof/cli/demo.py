@@ -24,6 +24,11 @@ CONTROLLERS = (
     ("deterministic", "gives its pods names that it can work out again", False),
 )
 EXIT_SURPRISE = 1
+_MARKS = {
+    Outcome.PASS: "[green]✓ passed[/]",
+    Outcome.INCONCLUSIVE: "[yellow]? inconclusive[/]",
+    Outcome.FAIL: "[bold red]✗ failed[/]",
+}
 _WHO = "the demo's fixture controllers"
 THE_PLAN = """a user creates a Widget with 3 replicas. From the controller's first pod on, its pod stream is held.
 Then an annotation of the Widget changes: the controller looks again although there is nothing new to do."""
@@ -71,21 +76,18 @@ def joined(result: Result) -> Outcome:
 
 def _show(console: Console, fixture: str, result: Result, crash: str) -> None:
     outcome = joined(result)
-    if outcome is Outcome.PASS:
-        console.print(f"[green]✓ passed[/]  {fixture}  {result.seconds:.1f} s", highlight=False, soft_wrap=True)
-        return
+    times, runs = result.reproduced
+    again = f", reproduced {times}/{runs}" if outcome is Outcome.FAIL else ""
+    console.print(f"{_MARKS[outcome]}  {fixture}  {result.seconds:.1f} s{again}", highlight=False, soft_wrap=True)
     if outcome is Outcome.INCONCLUSIVE:
-        console.print(f"[yellow]? inconclusive[/]  {fixture}  {result.seconds:.1f} s", highlight=False, soft_wrap=True)
         for verdict in (result.of(slug) for slug in result.plan.aims):
             if verdict.outcome is not Outcome.PASS:
                 console.print(f"    {verdict.requirement}: {verdict.why}", highlight=False, markup=False, soft_wrap=True)
-        return
-    times, runs = result.reproduced
-    console.print(f"[bold red]✗ failed[/]  {fixture}  {result.seconds:.1f} s, reproduced {times}/{runs}", highlight=False)
-    for story in result.stories:
-        console.print(f"    [red]{story.requirement}[/]", highlight=False)
-        show_story(console, story)
-    console.print(f"      again: staleproof replay {crash}\n", highlight=False)
+    if outcome is Outcome.FAIL:
+        for story in result.stories:
+            console.print(f"    [red]{story.requirement}[/]", highlight=False)
+            show_story(console, story)
+        console.print(f"      again: staleproof replay {crash}\n", highlight=False)
 
 
 def _subject(name: str) -> Subject:

@@ -8,7 +8,6 @@ import asyncio
 import json
 import re
 import secrets
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any, get_args
 import click
 import msgspec
 
+from staleproof.cli.signals import cancel_on_signals
 from staleproof.core.control import InstallPlan
 from staleproof.core.control import read as read_body
 from staleproof.core.plan import PlanError
@@ -93,10 +93,7 @@ def _options(given: dict[str, Any]) -> Options:
 
 
 async def _serve(options: Options, token: str) -> None:
-    me = asyncio.current_task()
-    if me is not None:
-        for number in (signal.SIGINT, signal.SIGTERM):  # also while it starts
-            asyncio.get_running_loop().add_signal_handler(number, me.cancel)
+    cancel_on_signals()  # also while it starts
     with suppress(asyncio.CancelledError), private_folder("proxy") as folder:
         upstream = await _upstream(options, folder)
         for wanted, option in ((options.listen, "--listen"), (options.control, "--control")):

@@ -215,12 +215,10 @@ def test_the_reports_say_what_the_command_line_said(pytester: pytest.Pytester, t
     made.environment = {"kubernetes": "v1.36.3", "imageDigest": "sha256:1"}
     made.finish(pytester.parseconfig(*arguments), OK)
     report = json.loads((tmp_path / "report.json").read_bytes())
-    assert report["runId"] == tmp_path.name
-    assert report["implementation"]["organization"] == "acme"
-    assert report["implementation"]["contact"] == ["a@example.com", "b@example.com"]
-    assert report["implementation"]["imageDigest"] == "sha256:1"
-    assert report["environment"] == {"kubernetes": "v1.36.3"}
-    assert report["seed"] == "7"
+    implementation = report["implementation"]
+    assert (report["runId"], report["environment"], report["seed"]) == (tmp_path.name, {"kubernetes": "v1.36.3"}, "7")
+    assert (implementation["organization"], implementation["imageDigest"]) == ("acme", "sha256:1")
+    assert implementation["contact"] == ["a@example.com", "b@example.com"]
     assert report["reproduce"].startswith("pytest ")
     assert """'--controller-cmd=./m --name='"'"'a b'"'"''""" in report["reproduce"]
     assert [each["name"] for each in report["trials"]] == ["001", "002"]
@@ -241,11 +239,11 @@ def test_without_a_trial_there_is_nothing_to_report(pytester: pytest.Pytester, t
     assert list(tmp_path.glob("*.*")) == []
 
 
-def test_a_run_gets_a_folder_of_its_own(pytester: pytest.Pytester, tmp_path: Path) -> None:
-    config = pytester.parseconfig(f"--staleproof-dir={tmp_path / 'root'}")
-    begin(config)
-    made = config.stash[OUTCOMES]
-    assert not made.worker
+@pytest.mark.parametrize("replayed", [False, True])
+def test_a_run_gets_a_folder_of_its_own_when_first_asked_for(replayed: bool, pytester: pytest.Pytester, tmp_path: Path) -> None:  # noqa: FBT001
+    config = pytester.parseconfig(f"--staleproof-dir={tmp_path / 'root'}", *(["--staleproof-replay=x"] if replayed else []))
+    made = begun(config)
+    assert (made.worker, made.replayed, config.stash[OUTCOMES]) == ("", replayed, made)
     assert begun(config) is made
     assert made.folder.parent == tmp_path / "root" / "runs"
     assert (tmp_path / "root" / "latest").resolve() == made.folder
@@ -258,13 +256,6 @@ def test_a_worker_joins_the_run_of_the_controlling_process(pytester: pytest.Pyte
     made = config.stash[OUTCOMES]
     assert (made.worker, made.folder, made.root) == ("gw0", tmp_path / "run", tmp_path / "root")
     assert not (tmp_path / "root").exists()
-
-
-def test_a_run_is_begun_when_first_asked_for(pytester: pytest.Pytester, tmp_path: Path) -> None:
-    config = pytester.parseconfig(f"--staleproof-dir={tmp_path / 'root'}", "--staleproof-replay=x")
-    made = begun(config)
-    assert made.folder.parent == tmp_path / "root" / "runs"
-    assert made.replayed
 
 
 def test_a_run_that_only_workers_knew_of_is_joined(pytester: pytest.Pytester, tmp_path: Path) -> None:

@@ -4,10 +4,12 @@ import asyncio
 import time
 from pathlib import Path
 
+import pytest
+
 from staleproof.core.entry import Answered, Asked, Broke, Ended, Entry, Opened, Released
 from staleproof.core.history import Header
 from staleproof.core.plan import Plan, Rest
-from staleproof.drive.trial.event_bus import EventBus
+from staleproof.drive.trial.event_bus import Condition, EventBus
 from staleproof.drive.trial.recorder import Recorder
 
 LIMIT_SECONDS = 60.0
@@ -33,8 +35,7 @@ def test_entries_go_to_the_fold_always_and_to_the_recorder_while_there_is_one(tm
 
 def test_listeners_hear_everything_in_order_for_as_long_as_they_listen() -> None:
     bus = EventBus()
-    first: list[Entry] = []
-    second: list[Entry] = []
+    first, second = list[Entry](), list[Entry]()
     bus.listeners.append(first.append)
     bus.take(Released(at=1.0))
     bus.listeners.append(second.append)
@@ -45,13 +46,12 @@ def test_listeners_hear_everything_in_order_for_as_long_as_they_listen() -> None
     assert second == [Ended(at=2.0), Ended(at=3.0)]
 
 
-async def test_a_condition_that_holds_is_not_waited_for() -> None:
-    assert await EventBus().until(lambda now: True, limit_seconds=0.0) is True
-
-
-async def test_the_limit_ends_a_wait() -> None:
-    assert await EventBus().until(lambda now: False, limit_seconds=TINY_SECONDS) is False
-    assert await EventBus().until(lambda now: now + LIMIT_SECONDS, limit_seconds=TINY_SECONDS) is False
+@pytest.mark.parametrize(
+    ("condition", "limit", "found"),
+    [(lambda now: True, 0.0, True), (lambda now: False, TINY_SECONDS, False), (lambda now: now + 60.0, TINY_SECONDS, False)],
+)
+async def test_a_wait_ends_when_the_condition_holds_or_at_the_limit(condition: Condition, limit: float, found: object) -> None:
+    assert await EventBus().until(condition, limit_seconds=limit) is found
 
 
 async def test_news_are_looked_at_at_once() -> None:

@@ -77,18 +77,11 @@ def test_what_happens_in_other_namespaces_is_left_out(of: Callable[[str], Placed
     assert [entry.namespace for entry in found if isinstance(entry, Placed)] == ["mine", ""]
 
 
-def test_the_answer_goes_with_the_request(tmp_path: Path) -> None:
-    found = recorded(
-        tmp_path, asked(1, "mine"), asked(2, "other"), asked(3, "other", verb="list"), answered(2), listed(3), answered(1)
-    )
-    assert [(type(entry), entry.request) for entry in found if isinstance(entry, Asked | Answered | Listed)] == [
-        (Asked, 1),
-        (Answered, 1),
-    ]
-
-
-def test_the_answer_to_a_request_from_before_the_trial_is_kept(tmp_path: Path) -> None:
-    assert recorded(tmp_path, answered(7)) == (Answered(at=0.0, request=7, outcome="ok"),)
+def test_the_answer_goes_with_the_request_and_is_kept_if_that_was_made_before_the_trial(tmp_path: Path) -> None:
+    asks = (asked(1, "mine"), asked(2, "other"), asked(3, "other", verb="list"))
+    found = recorded(tmp_path, *asks, answered(2), listed(3), answered(1), answered(7))
+    told = [(type(entry), entry.request) for entry in found if isinstance(entry, Asked | Answered | Listed)]
+    assert told == [(Asked, 1), (Answered, 1), (Answered, 7)]
 
 
 def test_a_list_of_all_namespaces_keeps_what_is_of_this_one(tmp_path: Path) -> None:
@@ -111,15 +104,10 @@ def test_what_has_no_namespace_is_kept(tmp_path: Path) -> None:
 
 def test_the_resources_of_a_trial_are_those_changed_in_its_namespace(tmp_path: Path) -> None:
     made = record(tmp_path)
-    for entry in (
-        committed("mine"),
-        committed("mine", resource="configmaps"),
-        committed("other", resource="secrets"),
-        committed("", resource="nodes"),
-        asked(1, "mine", resource="services"),
-        asked(2, "", resource="namespaces"),
-    ):
-        made.take(entry)
+    for namespace, resource in (("mine", "pods"), ("mine", "configmaps"), ("other", "secrets"), ("", "nodes")):
+        made.take(committed(namespace, resource=resource))
+    for number, (namespace, resource) in enumerate((("mine", "services"), ("", "namespaces"))):
+        made.take(asked(number, namespace, resource=resource))
     assert made.resources() == {"pods", "configmaps", "services"}
     made.finish()
 
@@ -128,9 +116,7 @@ def test_the_resources_of_a_trial_are_those_changed_in_its_namespace(tmp_path: P
 
 
 def test_times_count_from_the_beginning_of_the_trial(tmp_path: Path) -> None:
-    found = recorded(
-        tmp_path, committed("mine", at=BEGAN - 3), committed("mine", at=BEGAN), committed("mine", at=BEGAN + 1.23456789)
-    )
+    found = recorded(tmp_path, *(committed("mine", at=BEGAN + after) for after in (-3, 0, 1.23456789)))
     assert [entry.at for entry in found] == [0.0, 0.0, 1.234568]
 
 

@@ -3,6 +3,8 @@
 import copy
 from typing import Any
 
+import pytest
+
 from staleproof.core.plan import Apply, Delete, Plan, Recreate, Step, Target, Touch
 from staleproof.drive.trial.workload import _again, primaries_of
 
@@ -54,27 +56,21 @@ def widget(name: str, **fields: object) -> Apply:
     return Apply(object={"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, **fields})
 
 
-def primaries(*steps: Step) -> list[tuple[str, str, str]]:
-    return primaries_of(Plan(scenario="mine", steps=steps))
+GADGET = Target("example.com/v1", "Gadget", "g")
+CONFIG = Apply(object={"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
 
 
-def test_primaries_are_what_is_applied_once_each_in_order() -> None:
-    target = Target("example.com/v1", "Gadget", "g")
-    found = primaries(
-        widget("b"),
-        Touch(target=target),
-        widget("a"),
-        widget("b", spec={"replicas": 5}),
-        Delete(target=target),
-        Recreate(resource="pods"),
-    )
-    assert found == [("example.com/v1", "Widget", "b"), ("example.com/v1", "Widget", "a")]
-
-
-def test_kinds_with_one_name_are_two_primaries() -> None:
-    config = Apply(object={"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
-    assert primaries(widget("a"), config) == [("example.com/v1", "Widget", "a"), ("v1", "ConfigMap", "a")]
-
-
-def test_a_workload_that_applies_nothing_has_none() -> None:
-    assert primaries(Recreate(resource="pods")) == []
+@pytest.mark.parametrize(
+    ("steps", "primaries"),
+    [
+        (
+            (Touch(target=GADGET), widget("b"), widget("a"), widget("b", spec={"replicas": 5}), Delete(target=GADGET)),
+            [("example.com/v1", "Widget", "b"), ("example.com/v1", "Widget", "a")],
+        ),
+        ((widget("a"), CONFIG), [("example.com/v1", "Widget", "a"), ("v1", "ConfigMap", "a")]),
+        ((Recreate(resource="pods"),), []),
+    ],
+    ids=["each once, in order", "two kinds with one name", "nothing is applied"],
+)
+def test_primaries_are_what_is_applied(steps: tuple[Step, ...], primaries: list[tuple[str, str, str]]) -> None:
+    assert primaries_of(Plan(scenario="mine", steps=steps)) == primaries

@@ -17,7 +17,6 @@ from staleproof.core.fault.decision import Competition, Cut, FromPast, Reply, St
 
 from .api_server import ApiServer, on_behalf
 from .connections import Connections
-from .fail_closed import readable
 from .proxy_state import ProxyState
 from .relay import Relay
 
@@ -165,6 +164,14 @@ class RequestFaults:
 
     def _fired(self, exchange: Exchange, fault: FaultRef | None) -> None:
         self._state.fired(fault, f"{exchange}{f', request {exchange.number}' if exchange.number else ''}")
+
+
+def readable(message: http.Message) -> bytes:
+    """The body, unpacked where possible: one that cannot be unpacked is passed on all the same, and must not stop us."""
+    try:
+        return message.get_content(strict=True) or b""
+    except (ValueError, TypeError):  # mitmproxy tries Python's codecs too, and those raise what they like
+        return message.raw_content or b""
 
 
 def _response(reply: Reply) -> http.Response:

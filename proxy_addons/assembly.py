@@ -25,9 +25,8 @@ from .journal import Journal
 from .proxy_state import ProxyState
 from .relay import Relay
 from .request_faults import RequestFaults
-from .request_recorder import Identities, RequestRecorder
 from .runner import OnDisconnect, Runner
-from .watch_gate import WatchGate
+from .traffic import Identities, Traffic
 
 BROKEN = 3
 """The exit code once a part has failed."""
@@ -107,8 +106,7 @@ def assemble(settings: Settings, proxyserver: Proxyserver, stop: Callable[[], No
     faults = RequestFaults(state, connections, relay, api_server)
     api = application(state, settings.control_token, Runner(state, settings.on_disconnect))
     addons = (
-        WatchGate(relay, identities, connections, state),
-        RequestRecorder(state, identities, faults),
+        Traffic(state, identities, connections, relay, faults),
         ControlServer(api, settings, on_ready),  # last: everything else is ready when it says so
     )
     return Assembly(state, failures, addons)

@@ -30,7 +30,7 @@ class ProxyState:
     """The proxy's state. `stop` ends the process; it is called when traffic has proved not to be under control."""
 
     def __init__(self, journal: Journal, stop: Callable[[], None], connections: "Connections") -> None:
-        self.journal = journal
+        self.journal, self.record = journal, journal.record
         self.conditions = Conditions()
         self.schedule = Schedule()
         self.streams: dict[int, Stream] = {}
@@ -47,9 +47,6 @@ class ProxyState:
         return time.monotonic()
 
     # --- what the history is told
-
-    def record(self, entry: Entry) -> None:
-        self.journal.record(entry)
 
     def record_all(self, entries: Iterable[Entry]) -> None:
         for entry in entries:

@@ -10,14 +10,13 @@ from staleproof.core.engine.competing_write import rival_of
 from staleproof.core.engine.exchange import Exchange
 from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.engine.snapshot import single
-from staleproof.core.engine.status import error_event, status_body
+from staleproof.core.engine.status import reply_body
 from staleproof.core.entry import Competed, Resumed, Stalled
 from staleproof.core.fault.availability import GONE
-from staleproof.core.fault.decision import Competition, Cut, ErrorEvent, Freeze, FromPast, Reply, Stall, Wait
+from staleproof.core.fault.decision import Competition, Cut, FromPast, Reply, Stall, Wait
 
 from .api_server import ApiServer, on_behalf
 from .connections import Connections
-from .fail_closed import readable
 from .proxy_state import ProxyState
 from .relay import Relay
 
@@ -57,15 +56,11 @@ class RequestFaults:
         match decision:
             case Reply():
                 self._reply(decision, flow, exchange, fault)
-            case ErrorEvent():
-                self._says(flow, exchange, fault, (decision.code, decision.reason))
-                flow.response = http.Response.make(200, error_event(decision), _JSON)
-                self._refused(exchange)
             case Cut():
                 await self._cut(flow, exchange, fault)
             case Wait(seconds):
                 await self._wait(seconds, flow, exchange, fault)
-            case Stall() | Freeze():
+            case Stall():
                 self._fired(exchange, fault)
                 await self._stall(flow, exchange, fault)
                 await self._cut(flow, exchange, fault)
@@ -93,7 +88,7 @@ class RequestFaults:
 
     def _reply(self, reply: Reply, flow: http.HTTPFlow, exchange: Exchange, fault: FaultRef | None) -> None:
         self._says(flow, exchange, fault, (reply.code, reply.reason))
-        flow.response = _status(reply)
+        flow.response = _response(reply)
         self._refused(exchange)
 
     async def _cut(self, flow: http.HTTPFlow, exchange: Exchange, fault: FaultRef) -> None:
@@ -133,7 +128,7 @@ class RequestFaults:
         elif number is not None:
             body = single(answer) if exchange.request.verb == "get" else answer
             exchange.fault, exchange.told = number, (200 if body else 404, "")
-            flow.response = http.Response.make(200, body, _JSON) if body else _status(_NOT_FOUND)
+            flow.response = http.Response.make(200, body, _JSON) if body else _response(_NOT_FOUND)
             self._state.schedule.gave_past(exchange.request, revision)
             self._fired(exchange, fault)
 
@@ -171,7 +166,15 @@ class RequestFaults:
         self._state.fired(fault, f"{exchange}{f', request {exchange.number}' if exchange.number else ''}")
 
 
-def _status(reply: Reply) -> http.Response:
+def readable(message: http.Message) -> bytes:
+    """The body, unpacked where possible: one that cannot be unpacked is passed on all the same, and must not stop us."""
+    try:
+        return message.get_content(strict=True) or b""
+    except (ValueError, TypeError):  # mitmproxy tries Python's codecs too, and those raise what they like
+        return message.raw_content or b""
+
+
+def _response(reply: Reply) -> http.Response:
     """A Status in JSON, as the API server sends it."""
     headers = _JSON if reply.retry_after is None else {**_JSON, "Retry-After": str(reply.retry_after)}
-    return http.Response.make(reply.code, status_body(reply), headers)
+    return http.Response.make(200 if reply.as_event else reply.code, reply_body(reply), headers)

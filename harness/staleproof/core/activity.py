@@ -38,19 +38,22 @@ MISSED_SECONDS = 90.0
 
 @dataclass(slots=True)
 class Activity:
-    """A fold over entries with absolute times. `namespace` limits what counts to one trial; empty counts everything."""
+    """A fold over entries with absolute times. `namespace` limits what counts to one trial; empty counts everything.
+
+    `is_starting`: a new life has not opened any watch yet, though the one before it had some.
+    """
 
     namespace: str = ""
     streams: dict[StreamId, Opened] = field(default_factory=dict)
     last_activity: float = 0.0
     last_write: float = 0.0
+    is_starting: bool = False
     _in_flight: dict[RequestId, Asked] = field(default_factory=dict)
     _reached: dict[StreamId, int] = field(default_factory=dict)
     _commits: dict[str, tuple[int, float]] = field(default_factory=dict)
     _missed: dict[str, float] = field(default_factory=dict)
     _had: frozenset[str] = frozenset()
     _is_cut_off: bool = False
-    _is_newborn: bool = False
 
     def see(self, entry: Entry) -> None:
         match entry:
@@ -85,14 +88,9 @@ class Activity:
         self._commits.clear()
         self._in_flight.clear()
 
-    @property
-    def is_starting(self) -> bool:
-        """Whether a new life has not opened any watch yet, though the one before it had some."""
-        return self._is_newborn
-
     def restarted(self) -> None:
         """A new process has no streams, and those of the old one are not waited for."""
-        self._is_newborn = False
+        self.is_starting = False
         self.streams.clear()
         self._reached.clear()
         self._missed.clear()
@@ -110,7 +108,7 @@ class Activity:
     def born(self, now: float) -> None:
         """Its next life began: it is not idle before it watches what the last life watched."""
         self._missed = dict.fromkeys(self._had, now)
-        self._is_newborn = bool(self._had)
+        self.is_starting = bool(self._had)
         self.touch(now)
 
     def reachable(self, now: float, *, yes: bool) -> None:
@@ -135,7 +133,7 @@ class Activity:
         match entry:
             case Opened():
                 self.streams[entry.stream] = entry
-                self._is_newborn = False
+                self.is_starting = False
                 self._missed.pop(entry.resource, None)
                 self.touch(entry.at)
             case Refused():

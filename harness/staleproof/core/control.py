@@ -5,24 +5,17 @@ reason, and a hostile one unless the caller says that it is wanted.
 """
 
 from collections.abc import Iterable
-from typing import TypeVar
 
 import msgspec
 
 from staleproof.core.fault import AnyFault, Fault
 from staleproof.core.fault.decision import End
 from staleproof.core.fault.legality import Contract
-from staleproof.core.fault.suggest import mistakes
-from staleproof.core.plan import PlanError, fault_problems
-
-B = TypeVar("B", bound=msgspec.Struct)
+from staleproof.core.fault.model import Value
+from staleproof.core.plan import M, converted, fault_problems, read_json
 
 
-class _Body(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
-    pass
-
-
-class InstallPlan(_Body, frozen=True):
+class InstallPlan(Value, frozen=True):
     """Replace all faults. Entries count faults from 0 in this order; `namespace` is the trial's, empty for all.
 
     `runner` says that the caller runs the controller, and kills, restarts and pauses it when the entries tell that it is time.
@@ -34,28 +27,28 @@ class InstallPlan(_Body, frozen=True):
     runner: bool = False
 
 
-class AddFault(_Body, frozen=True):
+class AddFault(Value, frozen=True):
     """One more fault, open from now on."""
 
     fault: AnyFault
     contract: Contract = "legal"
 
 
-class Step(_Body, frozen=True):
+class Step(Value, frozen=True):
     """A step of the workload is about to be done. `revision`: the API server's now, for past snapshots of this moment."""
 
     step: int
     revision: int | None = None
 
 
-class Release(_Body, frozen=True):
+class Release(Value, frozen=True):
     """Close every fault; or, with a resource and a revision, let what is held of the resource up to there leave."""
 
     resource: str = ""
     revision: int | None = None
 
 
-class SeverStreams(_Body, frozen=True):
+class SeverStreams(Value, frozen=True):
     """End the open streams of a resource."""
 
     resource: str
@@ -119,33 +112,26 @@ class Problem(msgspec.Struct, frozen=True):
     error: str
 
 
-def read(data: bytes, model: type[B]) -> B:
+def read(data: bytes, model: type[M]) -> M:
     """A request body.
 
     Raises:
         PlanError: it is not JSON, has an unknown or wrong field, or its faults make no sense or are not legal.
     """
-    try:
-        raw = msgspec.json.decode(data) if data else {}
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
-        raise PlanError(f"not JSON: {err}") from err
-    try:
-        body = msgspec.convert(raw, model)
-    except msgspec.ValidationError as err:
-        raise PlanError("; ".join(mistakes(raw, model)) or str(err)) from err
-    problems: list[str] = []
+    return converted(read_json(data or b"{}"), model, _problems)
+
+
+def _problems(body: msgspec.Struct) -> list[str]:
     match body:
         case InstallPlan(faults=faults, contract=contract, runner=runner):
-            problems = fault_problems(faults, contract) + ([] if runner else without_runner(faults))
+            return fault_problems(faults, contract) + ([] if runner else without_runner(faults))
         case AddFault(fault=fault, contract=contract):
-            problems = fault_problems([fault], contract) + without_runner([fault])
+            return fault_problems([fault], contract) + without_runner([fault])
         case Release(resource=resource, revision=revision) if bool(resource) is not (revision is not None):
-            problems = ["resource and revision go together; leave both out to release everything"]
+            return ["resource and revision go together; leave both out to release everything"]
         case Step(step=step) if step < 1:
-            problems = [f"step is {step}, steps are counted from 1"]
-    if problems:
-        raise PlanError("; ".join(problems))
-    return body
+            return [f"step is {step}, steps are counted from 1"]
+    return []
 
 
 def without_runner(faults: Iterable[Fault]) -> list[str]:

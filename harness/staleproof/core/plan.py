@@ -4,17 +4,18 @@ Steps are what the user does to the cluster; faults are what happens to the cont
 are the reference. Nothing in a plan is left to chance.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from staleproof.core.fault import AnyFault, Misfit
 from staleproof.core.fault.legality import Contract
-from staleproof.core.fault.model import Seconds
+from staleproof.core.fault.model import Seconds, Value
 from staleproof.core.fault.suggest import mistakes
 from staleproof.core.masking import SECRET, Placeholders, elided, masked_env
 
+M = TypeVar("M", bound=msgspec.Struct)
 ApiVersion = Literal["staleproof.dev/v1alpha1"]
 API_VERSION: ApiVersion = "staleproof.dev/v1alpha1"
 Manifest = dict[str, Any]
@@ -24,7 +25,7 @@ COMPETED = "staleproof.dev/competed"
 """The annotation that a competing write changes."""
 
 
-class Target(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class Target(Value, frozen=True):
     """An object of the workload, as a manifest names it. Its namespace is the trial's."""
 
     api_version: str
@@ -32,20 +33,8 @@ class Target(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=
     name: str
 
 
-class _Step(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    rename="camel",
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    tag_field="do",
-    tag=True,
-):
-    @property
-    def tag(self) -> str:
-        """What it does, as plans spell it."""
-        return str(type(self).__struct_config__.tag)
+class _Step(Value, frozen=True, kw_only=True, tag_field="do", tag=True):
+    pass
 
 
 class Apply(_Step, frozen=True, kw_only=True, tag="apply"):
@@ -108,7 +97,7 @@ class Rest(_Step, frozen=True, kw_only=True, tag="rest"):
 Step = Apply | Patch | Touch | Delete | Resync | Recreate | Heartbeat | Rest
 
 
-class Settle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+class Settle(Value, frozen=True):
     """How long the runner waits.
 
     Attributes:
@@ -127,7 +116,7 @@ class Settle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, fo
     resync: bool = False
 
 
-class Subject(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+class Subject(Value, frozen=True):
     """The controller under test: a command line or an image. `{kubeconfig}` in an argument is replaced by the path of a file.
 
     A variable in `env` whose value is `$` and its name is taken from the environment; written plans hold no other values.
@@ -136,10 +125,10 @@ class Subject(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, f
     command: tuple[str, ...] = ()
     image: str = ""
     arguments: tuple[str, ...] = ()
-    env: dict[str, str] = {}
+    env: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+class Plan(Value, frozen=True, kw_only=True):
     """Workload and faults, with all that is needed to run them.
 
     Attributes:
@@ -220,24 +209,33 @@ def decode(data: bytes) -> Plan:
     Raises:
         PlanError: it is not JSON, a field is missing, unknown or of the wrong type, or the plan contradicts itself.
     """
-    try:
-        raw = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
-        raise PlanError(f"not JSON: {err}") from err
+    raw = read_json(data)
     if not isinstance(raw, dict) or raw.get("kind") != "Plan":
         raise PlanError(f'expected an object with "kind": "Plan", found {_kind(raw)}')
     if raw.get("apiVersion") != API_VERSION:
         raise PlanError(
             f'expected "apiVersion": "{API_VERSION}", found {raw.get("apiVersion")!r}; was it written by another version?'
         )
+    return converted(raw, Plan, contradictions)
+
+
+def read_json(data: bytes) -> object:
+    """What is written there. Raises PlanError when it is not JSON."""
     try:
-        plan = msgspec.convert(raw, Plan)
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        raise PlanError(f"not JSON: {err}") from err
+
+
+def converted(raw: object, model: type[M], problems: Callable[[M], list[str]]) -> M:
+    """A decoded body as the model. Raises PlanError with all that is wrong, be it a field or what `problems` finds."""
+    try:
+        body = msgspec.convert(raw, model)
     except msgspec.ValidationError as err:
-        raise PlanError("; ".join(mistakes(raw, Plan)) or str(err)) from err
-    problems = contradictions(plan)
-    if problems:
-        raise PlanError("; ".join(problems))
-    return plan
+        raise PlanError("; ".join(mistakes(raw, model)) or str(err)) from err
+    if found := problems(body):
+        raise PlanError("; ".join(found))
+    return body
 
 
 def _kind(raw: object) -> str:

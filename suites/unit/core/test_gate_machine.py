@@ -287,7 +287,7 @@ class LosesWhatItHeld(NotingGate):
 
 class GoesOnBehindTheBound(NotingGate):
     def _check_bound(self, now: float) -> None:
-        if self._bytes > self.most_bytes:
+        if self.held_bytes > self.most_bytes:
             self._take_all()
 
 

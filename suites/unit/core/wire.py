@@ -12,7 +12,7 @@ from staleproof.core.engine.planned_fault import FaultChange, FaultRef
 from staleproof.core.engine.schedule import Schedule
 from staleproof.core.engine.watch_stream import WatchStream
 from staleproof.core.entry import Broke, Closed, FaultFired
-from staleproof.core.fault.decision import Cut, Drop, ErrorEvent, FromPast, Pass, Reply, Stall, Wait
+from staleproof.core.fault.decision import Cut, Drop, FromPast, Pass, Reply, Stall, Wait
 from staleproof.core.frame import Frame, FrameReader
 from staleproof.core.request import ApiRequest
 
@@ -104,7 +104,7 @@ class Wire:
             case Stall() if fault is not None:
                 again = decision.then == "forward"
                 self.pending = Pending(lambda: not self.schedule.is_open(fault), lambda: self._before(asked) if again else None)
-            case Reply(code) | ErrorEvent(code):
+            case Reply(code):
                 assert code != 410 or asked.start is not None, "410 for a request that needs no history"
                 self.client.refused(code)
             case Wait(seconds):

@@ -1,4 +1,4 @@
-"""What the proxy reads in the body of an answer: metadata, never content. Also the preconditions in a delete's body."""
+"""What the proxy reads in bodies: metadata, never content. Answers come in JSON, requests in JSON or protobuf."""
 
 from dataclasses import dataclass
 
@@ -18,34 +18,31 @@ class _Metadata(msgspec.Struct):
     continue_: str = msgspec.field(default="", name="continue")
 
 
-class _Partial(msgspec.Struct):
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
-
-
 class _Details(msgspec.Struct):
     name: str = ""
     uid: str = ""
 
 
-class _Document(msgspec.Struct):
-    """An object, a list, a Table or a Status, by whichever fields are there."""
+class _Item(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+class _Object(_Item):
+    """An object whose own `items`, `reason` or `details` mean something else: we read only its metadata."""
 
     kind: str = ""
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
-    items: list[_Partial] | None = None
+
+
+class _Document(_Object):
+    """An object, a list, a Table or a Status, by whichever fields are there."""
+
+    items: list[_Item] | None = None
     reason: str = ""
     details: _Details | None = None
 
 
-class _Object(msgspec.Struct):
-    """An object whose own `items`, `reason` or `details` mean something else: we read only its metadata."""
-
-    kind: str = ""
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
-
-
 class _TableRow(msgspec.Struct):
-    object: _Partial = msgspec.field(default_factory=_Partial)
+    object: _Item = msgspec.field(default_factory=_Item)
 
 
 class _Table(msgspec.Struct):
@@ -75,9 +72,11 @@ class Answer:
 
 
 _document = msgspec.json.Decoder(_Document)
+_named = msgspec.json.Decoder(_Item)
 _object = msgspec.json.Decoder(_Object)
 _table = msgspec.json.Decoder(_Table)
 _options = msgspec.json.Decoder(_DeleteOptions)
+_NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def outcome_of(code: int, *, retry_after: bool) -> RequestOutcome:
@@ -95,8 +94,8 @@ def read_answer(body: bytes) -> Answer:
     """What the answer says. Never raises: in one that is not JSON (a log, an error page) there is nothing for us."""
     try:
         document = _read_document(body)
-        partials = document.items if document.kind != "Table" else [row.object for row in _table.decode(body).rows or []]
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        items = document.items if document.kind != "Table" else [row.object for row in _table.decode(body).rows or []]
+    except _NOT_JSON:
         return Answer()
     meta, details = document.metadata, document.details or _Details()
     return Answer(
@@ -105,7 +104,7 @@ def read_answer(body: bytes) -> Answer:
         uid=meta.uid or details.uid,
         revision=revision(meta.resourceVersion),
         reason=document.reason if document.kind == "Status" else "",
-        items=tuple(_item(partial.metadata) for partial in partials or ()),
+        items=tuple(_item(item.metadata) for item in items or ()),
         more=bool(meta.continue_),
     )
 
@@ -115,11 +114,21 @@ def _read_document(body: bytes) -> _Document:
         return _document.decode(body)
     except msgspec.ValidationError:
         found = _object.decode(body)
-        return _Document(found.kind, found.metadata)
+        return _Document(found.metadata, found.kind)
 
 
 def _item(meta: _Metadata) -> Item:
     return Item(meta.namespace, meta.name, meta.uid, revision(meta.resourceVersion))
+
+
+def read_name(body: bytes) -> str:
+    """metadata.name of an object in JSON or protobuf; empty when it has none or cannot be read."""
+    if protobuf.is_protobuf(body):
+        return protobuf.name_in(body)
+    try:
+        return _named.decode(body).metadata.name
+    except _NOT_JSON:
+        return ""
 
 
 def read_preconditions(body: bytes) -> tuple[str, str]:
@@ -128,6 +137,6 @@ def read_preconditions(body: bytes) -> tuple[str, str]:
         return protobuf.preconditions_in(body)
     try:
         preconditions = _options.decode(body).preconditions or _Preconditions()
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except _NOT_JSON:
         return "", ""
     return preconditions.uid or "", preconditions.resourceVersion or ""

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from staleproof.core.engine import protobuf
+from staleproof.core.engine.answer import read_name
 from staleproof.core.plan import COMPETED
 from staleproof.core.request import ApiRequest
 
@@ -26,31 +26,10 @@ def rival_of(request: ApiRequest, target: str, content_type: str, body: bytes, n
     if request.verb == "create":
         if request.subresource:
             return f"nobody competes for {request.resource}/{request.subresource}"
-        if not name_in(body):
+        if not read_name(body):
             return "its name is generated (or not readable), so no other object can have it"
         return Rival("POST", path, content_type, body)
     if request.subresource:
         path = path.removesuffix(f"/{request.subresource}")
     patch = msgspec.json.encode({"metadata": {"annotations": {COMPETED: str(number)}}})
     return Rival("PATCH", path, "application/merge-patch+json", patch)
-
-
-class _Metadata(msgspec.Struct):
-    name: str = ""
-
-
-class _Named(msgspec.Struct):
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
-
-
-_decode = msgspec.json.Decoder(_Named).decode
-
-
-def name_in(body: bytes) -> str:
-    """metadata.name of an object in JSON or in the Kubernetes protobuf envelope; empty when it has none or cannot be read."""
-    if protobuf.is_protobuf(body):
-        return protobuf.name_in(body)
-    try:
-        return _decode(body).metadata.name
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return ""

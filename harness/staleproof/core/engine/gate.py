@@ -108,15 +108,18 @@ class Burst:
 
 @dataclass(slots=True)
 class Gate:
-    """The gate of one stream. Time is any non-decreasing number of seconds."""
+    """The gate of one stream. Time is any non-decreasing number of seconds.
+
+    `held_bytes` is how much waits: the memory that this gate is responsible for.
+    """
 
     decide: Decide = _free
     burst: Burst = field(default_factory=Burst)
     most_bytes: int = MOST_HELD_BYTES
     closed: bool = False
     discarded: int = 0
+    held_bytes: int = 0
     _queue: deque[Waiting] = field(default_factory=deque)
-    _bytes: int = 0
     _loose: int = 0  # how many in the queue may be overtaken
     _spilled_by: set[FaultRef | None] = field(default_factory=set)  # the holds whose frames were forgotten at the bound
     _seen: int = 0
@@ -159,7 +162,7 @@ class Gate:
             waiting = self._queue.popleft()
             if waiting.due is not None and waiting.due <= now:
                 waiting.left = True
-                self._bytes -= len(waiting.frame.raw)
+                self.held_bytes -= len(waiting.frame.raw)
                 self._loose -= waiting.overtaken
                 self._begins = self._begins and waiting.burst and not waiting.frame.initial_end
                 out.append(waiting)
@@ -248,11 +251,6 @@ class Gate:
         """Whether any frame waits because of this fault."""
         return fault in self._spilled_by or any(waiting.fault == fault for waiting in self._queue)
 
-    @property
-    def held_bytes(self) -> int:
-        """How much waits: the memory this gate is responsible for."""
-        return self._bytes
-
     def __len__(self) -> int:
         """How many frames wait."""
         return len(self._queue)
@@ -286,7 +284,7 @@ class Gate:
         self._check_bound(now)
 
     def _check_bound(self, now: float) -> None:
-        if self._bytes <= self.most_bytes:
+        if self.held_bytes <= self.most_bytes:
             return
         self._spilled_by = {waiting.fault for waiting in self._queue if waiting.due is None}
         if self._spilled_by:
@@ -306,11 +304,11 @@ class Gate:
     def _append(self, added: list[Waiting]) -> None:
         for waiting in added:
             self._queue.append(waiting)
-            self._bytes += len(waiting.frame.raw)
+            self.held_bytes += len(waiting.frame.raw)
             self._loose += waiting.overtaken
 
     def _take_all(self) -> deque[Waiting]:
-        queue, self._queue, self._bytes, self._loose = self._queue, deque(), 0, 0
+        queue, self._queue, self.held_bytes, self._loose = self._queue, deque(), 0, 0
         return queue
 
 

@@ -18,6 +18,7 @@ _LEFT_OUT = frozenset(
 )  # fmt: skip
 
 _WATCH_PREFIX = re.compile(r"^(/api/[^/]+/|/apis/[^/]+/[^/]+/)watch/")
+"""/api/v1/watch/pods is the deprecated spelling of a watch of /api/v1/pods."""
 
 
 class _Meta(msgspec.Struct):
@@ -56,7 +57,7 @@ def target_at(request: ApiRequest, target: str, revision: int) -> str:
         path = path.rstrip("/").rpartition("/")[0]
         query.append(("fieldSelector", f"metadata.name={request.name}"))
     elif request.verb == "watch":
-        path = _without_watch_prefix(path)
+        path = _WATCH_PREFIX.sub(r"\1", path)
     query += [("resourceVersion", str(revision)), ("resourceVersionMatch", "Exact")]
     return f"{path}?{urlencode(query)}"
 
@@ -99,8 +100,3 @@ def _one_row(found: _List, row: msgspec.Raw) -> bytes:
     metadata = found.metadata if obj is None else obj.metadata  # includeObject=None: nobody knows the object's
     table = {"kind": found.kind, "apiVersion": found.apiVersion, "metadata": metadata}
     return msgspec.json.encode({**table, "columnDefinitions": found.columnDefinitions, "rows": [row]})
-
-
-def _without_watch_prefix(path: str) -> str:
-    """/api/v1/watch/pods is the deprecated spelling of a watch of /api/v1/pods."""
-    return _WATCH_PREFIX.sub(r"\1", path)

@@ -2,32 +2,30 @@
 
 import msgspec
 
-from staleproof.core.fault.decision import ErrorEvent, Reply
+from staleproof.core.fault.decision import Reply
 
 
-def status_body(reply: Reply) -> bytes:
-    """The Status of a refused request, in JSON."""
-    details = {} if reply.retry_after is None else {"details": {"retryAfterSeconds": reply.retry_after}}
-    return msgspec.json.encode(_status(reply.code, reply.reason, reply.message) | details)
-
-
-def error_event(error: ErrorEvent) -> bytes:
-    """An ERROR event, newline included; nothing follows it."""
-    return msgspec.json.encode({"type": "ERROR", "object": _status(error.code, error.reason, error.message)}) + b"\n"
+def reply_body(reply: Reply) -> bytes:
+    """The Status of a refused request, in JSON; or the ERROR event that carries it, newline included."""
+    if reply.as_event:
+        return msgspec.json.encode({"type": "ERROR", "object": _status(reply)}) + b"\n"
+    return msgspec.json.encode(_status(reply))
 
 
 def expired(at: int | None, now: int | None) -> bytes:
     """The API server's answer to a watch whose history is gone (apiserver pkg/storage/cacher/watch_cache_history.go)."""
-    return error_event(ErrorEvent(410, "Expired", f"too old resource version: {at or 0} ({now or at or 0})"))
+    return reply_body(Reply(410, "Expired", f"too old resource version: {at or 0} ({now or at or 0})", as_event=True))
 
 
-def _status(code: int, reason: str, message: str) -> dict[str, object]:
+def _status(reply: Reply) -> dict[str, object]:
+    details = {} if reply.retry_after is None else {"details": {"retryAfterSeconds": reply.retry_after}}
     return {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": {},
         "status": "Failure",
-        "message": message,
-        "reason": reason,
-        "code": code,
+        "message": reply.message,
+        "reason": reply.reason,
+        "code": reply.code,
+        **details,
     }

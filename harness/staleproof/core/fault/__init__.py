@@ -26,9 +26,8 @@ from staleproof.core.fault.streams import (
 StreamFault = HoldStream | HideOwnWrite | DelayStream | Skew | SeverStream | DropBookmarks | AddBookmarks | SlowStart
 AvailabilityFault = Refuse | Hang | Expire | Coalesce | RefuseWatchList | PastSnapshot
 RequestFault = Reject | Compete | LoseAnswer | SlowAnswer
-ProcessFault = Kill | Restart | Pause
 HostileFault = DropFrame | RepeatFrame | Reorder | NoEndBookmark | StaleRead
-AnyFault = StreamFault | AvailabilityFault | RequestFault | ProcessFault | HostileFault
+AnyFault = StreamFault | AvailabilityFault | RequestFault | Kill | Restart | Pause | HostileFault
 
 __all__ = [
     "AddBookmarks",
@@ -55,7 +54,6 @@ __all__ = [
     "PastSnapshot",
     "Pause",
     "Place",
-    "ProcessFault",
     "Refuse",
     "RefuseWatchList",
     "Reject",

@@ -7,7 +7,6 @@ from staleproof.core.fault.decision import (
     HOLD,
     PASS,
     End,
-    ErrorEvent,
     FrameDecision,
     FromPast,
     Refusal,
@@ -127,10 +126,11 @@ class RefuseWatchList(Fault, frozen=True, kw_only=True, tag="RefuseWatchList"):
         if not request.is_watch_list:
             return PASS
         if self.how == "event":
-            return ErrorEvent(
+            return Reply(
                 500,
                 "InternalError",
                 "a watch stream was requested by the client but the required storage feature RequestWatchProgress is disabled",
+                as_event=True,
             )
         return Reply(
             422,

@@ -51,20 +51,16 @@ class Sever(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """Answer with this Status in place of the API server's answer. Before forwarding: nothing was executed."""
+    """Answer with this Status in place of the API server's answer. Before forwarding: nothing was executed.
+
+    `as_event` is for a watch: it is answered with 200, the Status in an ERROR event, and a clean end.
+    """
 
     code: int
     reason: str
     message: str
     retry_after: int | None = None
-
-
-class ErrorEvent(msgspec.Struct, frozen=True):
-    """Answer a watch with 200, one ERROR event, and a clean end."""
-
-    code: int
-    reason: str
-    message: str
+    as_event: bool = False
 
 
 class Cut(msgspec.Struct, frozen=True):
@@ -81,10 +77,6 @@ class Stall(msgspec.Struct, frozen=True):
     """Nothing happens until the fault closes; then the connection is reset, or the request goes on as if it had just come."""
 
     then: Literal["reset", "forward"]
-
-
-class Freeze(msgspec.Struct, frozen=True):
-    """Nothing happens any more: the waiting client is about to be killed."""
 
 
 class FromPast(msgspec.Struct, frozen=True):
@@ -105,6 +97,6 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 FrameDecision = Pass | Delay | Hold | Drop | Repeat | Follow | Sever | Refusal
-RequestDecision = Pass | Reply | ErrorEvent | Cut | Wait | Stall | Freeze | FromPast | Competition | Refusal
-AnswerDecision = Pass | Reply | Cut | Wait | Freeze
+RequestDecision = Pass | Reply | Cut | Wait | Stall | FromPast | Competition | Refusal
+AnswerDecision = Pass | Reply | Cut | Wait | Stall
 PASS, HOLD, DROP = Pass(), Hold(), Drop()

@@ -27,7 +27,16 @@ ANY = "*"
 Verb = Literal["*", "read", "write", "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]
 
 
-class Window(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+class Value(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+    """Part of a plan or of a body of the control API: read strictly, and written without the fields that say the usual."""
+
+    @property
+    def tag(self) -> str:
+        """Its name in plans, when it is one of several kinds."""
+        return str(type(self).__struct_config__.tag)
+
+
+class Window(Value, frozen=True):
     """When a fault is open: from the beginning of one step to the beginning of another.
 
     Attributes:
@@ -41,7 +50,7 @@ class Window(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, fo
     seconds: Seconds | None = None
 
 
-class OwnWrite(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class OwnWrite(Value, frozen=True):
     """The moment just before the controller's nth request with this verb reaches the API server, counted within the window."""
 
     verb: Literal["create", "update", "patch", "delete"]
@@ -92,16 +101,7 @@ class Misfit:
         return f"{self.text}{': ' if self.text else ''}hostile: {row.why} (legality row {row.number}, {row.source})"
 
 
-class Fault(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    rename="camel",
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    tag_field="fault",
-    tag=True,
-):
+class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
     """The fault that does nothing: what the others start from.
 
     Attributes:
@@ -125,11 +125,6 @@ class Fault(
     name: str = ""
     stream: Positive | None = None
     window: Window = Window()
-
-    @property
-    def tag(self) -> str:
-        """Its name in plans."""
-        return str(type(self).__struct_config__.tag)
 
     # --- what it does to a controller
 

@@ -6,7 +6,7 @@ Any program may be killed or stopped at any moment; the cluster around it goes o
 from collections.abc import Iterator
 from typing import Literal
 
-from staleproof.core.fault.decision import PASS, AnswerDecision, Freeze, RequestDecision
+from staleproof.core.fault.decision import PASS, AnswerDecision, RequestDecision, Stall
 from staleproof.core.fault.effects import Effect
 from staleproof.core.fault.model import ANY, CallFault, Fault, Misfit, Resource, Verb, unanswered
 from staleproof.core.request import ApiRequest
@@ -27,10 +27,10 @@ class Kill(CallFault, frozen=True, kw_only=True, tag="Kill"):
     stays_down: bool = False
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
-        return Freeze() if self.moment == "before" and nth == self.nth else PASS
+        return Stall("reset") if self.moment == "before" and nth == self.nth else PASS
 
     def on_answer(self, request: ApiRequest, nth: int) -> AnswerDecision:
-        return Freeze() if self.moment == "after" and nth == self.nth else PASS
+        return Stall("reset") if self.moment == "after" and nth == self.nth else PASS
 
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()

@@ -25,13 +25,13 @@ from staleproof.core.frame import Frame
 from staleproof.core.request import BOOKKEEPING, ApiRequest
 
 Release = Literal["events", "trickle", "relist", "resume"]
-_RELEASE_ENDS: dict[Release, End | None] = {"events": None, "trickle": None, "relist": "expired", "resume": "clean"}
-_RELEASE_DOES: dict[Release, tuple[Effect, ...]] = {
-    "events": ("lags",),
-    "trickle": ("lags",),
-    "relist": ("expires", "skips"),
-    "resume": ("cuts", "skips"),
+_RELEASES: dict[Release, tuple[End | None, set[Effect]]] = {
+    "events": (None, {"lags"}),
+    "trickle": (None, {"lags"}),
+    "relist": ("expired", {"expires", "skips"}),
+    "resume": ("clean", {"cuts", "skips"}),
 }
+"""How streams that hold frames end, and what that does to the controller."""
 
 
 class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
@@ -49,14 +49,14 @@ class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
 
     @property
     def effects(self) -> frozenset[Effect]:
-        return super().effects.union(_RELEASE_DOES[self.release])
+        return super().effects | _RELEASES[self.release][1]
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return HOLD
 
     @property
     def on_close(self) -> End | None:
-        return _RELEASE_ENDS[self.release]
+        return _RELEASES[self.release][0]
 
     @property
     def trickles(self) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.engine.answer import Answer, outcome_of, read_answer, read_preconditions
+from staleproof.core.engine.answer import Answer, outcome_of, read_answer, read_name, read_preconditions
 from staleproof.core.entry import Item
 
 META = {"name": "x", "namespace": "a", "uid": "u", "resourceVersion": "5"}
@@ -97,6 +97,25 @@ def test_what_we_cannot_read_has_nothing_in_it_for_us(body: bytes) -> None:
 def test_any_body_has_an_answer(body: bytes) -> None:
     read_answer(body)
     read_preconditions(body)
+    read_name(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        (b'{"kind":"Pod","metadata":{"name":"x","labels":{"name":"y"}}}', "x"),
+        (b'{"metadata":{"generateName":"x-"}}', ""),
+        (b'{"metadata":{"name":5}}', ""),
+        (b'{"metadata":null}', ""),
+        (b'{"metadata":{"name":"\xff"}}', ""),
+        (b"apiVersion: v1\nkind: Pod\n", ""),
+        (b"", ""),
+        (b"k8s\x00\x12\x05\n\x03\n\x01x", "x"),
+        (b"k8s\x00", ""),
+    ],
+)
+def test_the_name_in_a_body(body: bytes, name: str) -> None:
+    assert read_name(body) == name
 
 
 @pytest.mark.parametrize(

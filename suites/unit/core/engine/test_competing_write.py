@@ -3,10 +3,8 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from staleproof.core.engine.competing_write import Rival, name_in, rival_of
+from staleproof.core.engine.competing_write import Rival, rival_of
 from staleproof.core.plan import COMPETED
 from staleproof.core.request import ApiRequest, parse
 
@@ -64,30 +62,3 @@ def test_any_other_write_finds_an_annotation_changed(method: str, target: str) -
 def test_each_competition_changes_something() -> None:
     asked = request("PUT", f"{PODS}/x")
     assert rival_of(asked, f"{PODS}/x", JSON, POD, 3) != rival_of(asked, f"{PODS}/x", JSON, POD, 4)
-
-
-# --- the name
-
-
-@pytest.mark.parametrize(
-    ("body", "name"),
-    [
-        (POD, "x"),
-        (GENERATED, ""),
-        (b'{"metadata":{"name":5}}', ""),
-        (b'{"metadata":null}', ""),
-        (b'{"metadata":{"name":"\xff"}}', ""),
-        (b"apiVersion: v1\nkind: Pod\n", ""),
-        (b"", ""),
-        (pod("x"), "x"),
-        (pod("", generate="x-"), ""),
-        (b"k8s\x00", ""),
-    ],
-)
-def test_the_name_in_a_body(body: bytes, name: str) -> None:
-    assert name_in(body) == name
-
-
-@given(st.binary())
-def test_any_bytes_have_an_answer(data: bytes) -> None:
-    assert isinstance(name_in(data), str)

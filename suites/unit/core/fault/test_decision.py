@@ -22,7 +22,7 @@ from staleproof.core.fault.decision import (
 
 
 def test_nothing_is_said_in_two_ways() -> None:
-    plain = [kind() for kind in (Pass, Hold, Drop, decision.Repeat, decision.Follow, decision.Cut, decision.Freeze)]
+    plain = [kind() for kind in (Pass, Hold, Drop, decision.Repeat, decision.Follow, decision.Cut)]
     assert all(one != other for one, other in combinations(plain, 2))
     assert (Pass(), Hold(), Drop()) == (PASS, HOLD, DROP)
 

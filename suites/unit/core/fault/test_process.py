@@ -3,7 +3,7 @@
 import pytest
 
 from staleproof.core.fault import Kill, Misfit, Pause, Restart
-from staleproof.core.fault.decision import PASS, Freeze
+from staleproof.core.fault.decision import PASS, Stall
 from staleproof.core.fault.model import Fault
 
 from .asking import PODS, misfits, request
@@ -13,8 +13,8 @@ CREATE = request(f"POST {PODS}")
 
 def test_a_kill_freezes_the_nth_write_before_it_is_sent_or_after_it_was_committed() -> None:
     before, after = Kill(resource="pods", moment="before", nth=2), Kill(resource="pods", nth=2)
-    assert [before.on_request(CREATE, nth) for nth in (1, 2, 3)] == [PASS, Freeze(), PASS]
-    assert [after.on_answer(CREATE, nth) for nth in (1, 2, 3)] == [PASS, Freeze(), PASS]
+    assert [before.on_request(CREATE, nth) for nth in (1, 2, 3)] == [PASS, Stall("reset"), PASS]
+    assert [after.on_answer(CREATE, nth) for nth in (1, 2, 3)] == [PASS, Stall("reset"), PASS]
     assert (before.on_answer(CREATE, 2), after.on_request(CREATE, 2)) == (PASS, PASS)
 
 

@@ -1,0 +1,141 @@
+"""mitmproxy addon: everything that a client sends, and what it is told.
+
+Every watch goes through the relay. Every other request is recorded, the faults have their say, and what the client is told is
+recorded, too. All traffic passes mitmproxy, watches included: one place for TLS, attribution and recording.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from mitmproxy import connection, http
+
+from staleproof.core.engine.exchange import Exchange
+from staleproof.core.entry import Listed, RequestId
+from staleproof.core.request import ApiRequest, flag, is_long_running, json_only, parse
+
+from .connections import Connections
+from .proxy_state import ProxyState
+from .relay import FLOW_HEADER, Relay, Watch
+from .request_faults import RequestFaults, readable
+
+_RESET = "staleproof-reset"
+
+
+class Identities:
+    """Which client a request comes from, by its bearer token. A single nameless client is allowed (client certificates)."""
+
+    def __init__(self, tokens: Mapping[str, str], default: str) -> None:
+        self._tokens, self._default = tokens, default
+
+    def of(self, flow: http.HTTPFlow) -> str:
+        scheme, _, token = flow.request.headers.get("authorization", "").partition(" ")
+        return self._tokens.get(token.strip(), "unknown") if scheme.lower() == "bearer" else self._default
+
+
+class Traffic:
+    """Hooks: running, requestheaders, request, responseheaders, response, error, client_disconnected."""
+
+    def __init__(
+        self, state: ProxyState, identities: Identities, connections: Connections, relay: Relay, faults: RequestFaults
+    ) -> None:
+        self._state, self._identities, self._connections, self._relay, self._faults = state, identities, connections, relay, faults
+        self._numbers = itertools.count(1)
+        self._open: dict[str, Exchange] = {}
+
+    async def running(self) -> None:
+        await self._relay.start()
+
+    def requestheaders(self, flow: http.HTTPFlow) -> None:
+        with _kills_on_error(flow):
+            flow.request.headers.pop(FLOW_HEADER, None)
+            if flow.request.path.startswith(("/api/", "/apis/")):
+                flow.request.headers.pop("accept-encoding", None)  # what we read shall not be packed first
+                if "protobuf" in (accept := flow.request.headers.get("accept", "")):
+                    flow.request.headers["accept"] = json_only(accept)
+            request = _asked(flow)
+            if request is not None and request.is_watch:
+                self._send_through_relay(flow, request)
+
+    async def request(self, flow: http.HTTPFlow) -> None:
+        with _kills_on_error(flow):
+            request = _asked(flow)
+            if request is None or is_long_running(request) or (request.is_watch and "upgrade" in flow.request.headers):
+                return
+            exchange = Exchange(RequestId(0 if request.is_watch else next(self._numbers)), request, self._identities.of(flow))
+            if not request.is_watch:
+                self._open[flow.id] = exchange
+                self._state.record(exchange.asked(readable(flow.request), self._state.now()))
+                self._state.asked(request)
+            await self._faults.before(flow, exchange)
+
+    def responseheaders(self, flow: http.HTTPFlow) -> None:
+        with _kills_on_error(flow):
+            request = _asked(flow)
+            streamed = request is not None and (request.is_watch or is_long_running(request))
+            if flow.response is not None and (streamed or _follows(flow.request)):
+                flow.response.stream = True  # True, not a callable; else it is buffered until the end
+
+    async def response(self, flow: http.HTTPFlow) -> None:
+        with _kills_on_error(flow):
+            self._relay.forget(flow.id)
+            exchange, answer = self._open.get(flow.id), flow.response
+            if exchange is None or answer is None:
+                return
+            if exchange.told is None:  # else it is a fault that has answered
+                await self._faults.after(flow, exchange)
+            self._open.pop(flow.id, None)
+            self._answered(exchange, answer)
+
+    async def error(self, flow: http.HTTPFlow) -> None:
+        """The relay or the API server has broken off: all that the relay sent before is on its way to the client by now."""
+        self._relay.forget(flow.id)
+        if _RESET in flow.metadata:
+            await self._connections.reset(flow)
+        exchange = self._open.pop(flow.id, None)
+        if exchange is not None:
+            why = flow.error.msg if flow.error is not None else "connection lost"
+            self._state.record(exchange.broken(why, self._state.now()))
+
+    def client_disconnected(self, client: connection.Client) -> None:
+        self._state.conditions.recheck()
+
+    def _send_through_relay(self, flow: http.HTTPFlow, request: ApiRequest) -> None:
+        if "upgrade" in flow.request.headers:
+            why = f"a watch of {request.resource} over WebSocket passes unseen; let the controller watch over HTTP"
+            self._state.broke("watch", why)
+            return
+        self._relay.expect(flow.id, Watch(self._identities.of(flow), request, lambda: flow.metadata.update({_RESET: True})))
+        flow.request.headers[FLOW_HEADER] = flow.id
+        flow.request.scheme, flow.request.host, flow.request.port = "http", "127.0.0.1", self._relay.port
+
+    def _answered(self, exchange: Exchange, answer: http.Response) -> None:
+        """What the API server (or a fault) said, and what the client was told."""
+        retry_after = "retry-after" in answer.headers
+        entry = exchange.answered(answer.status_code, readable(answer), self._state.now(), retry_after=retry_after)
+        if isinstance(entry, Listed):
+            self._state.schedule.expiries.listed(exchange.request)
+        self._state.record(entry)
+
+
+@contextmanager
+def _kills_on_error(flow: http.HTTPFlow) -> Iterator[None]:
+    """A hook that fails must not let its flow through: mitmproxy would log the exception and forward the request all the same.
+
+    Kill the flow and raise on: mitmproxy logs it as an error, and the process stops because of that.
+    """
+    try:
+        yield
+    except BaseException:
+        if flow.killable:
+            flow.kill()
+        raise
+
+
+def _asked(flow: http.HTTPFlow) -> ApiRequest | None:
+    return parse(flow.request.method, flow.request.path)
+
+
+def _follows(request: http.Request) -> bool:
+    """Whether logs are to be followed. The query is parsed only where there is one."""
+    return "?" in request.path and flag(dict(request.query), "follow")

@@ -1,6 +1,7 @@
 import io
 import os
 
+import pytest
 from rich.console import Console
 
 from staleproof.drive.cluster.control_plane import Progress
@@ -19,20 +20,13 @@ def test_lines_are_few() -> None:
     assert len(lines) == 11
 
 
-def test_without_a_total_there_is_one_line() -> None:
+@pytest.mark.parametrize(("total", "line"), [(None, "work"), (0, "work (0 of 0)")])
+def test_without_a_total_or_anything_to_do_there_is_one_line(total: int | None, line: str) -> None:
     lines: list[str] = []
     progress = ProgressLines(lines.append)
-    progress.begin("linking", None)
+    progress.begin("work", total)
     progress.advance(3)
-    assert lines == ["linking"]
-
-
-def test_nothing_to_do_is_no_division_by_nothing() -> None:
-    lines: list[str] = []
-    progress = ProgressLines(lines.append)
-    progress.begin("compiling", 0)
-    progress.advance(0)
-    assert lines == ["compiling (0 of 0)"]
+    assert lines == [line]
 
 
 def test_a_bar_shows_the_count_and_survives_any_order() -> None:

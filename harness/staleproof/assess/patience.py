@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from staleproof.checks.facts.baseline import baseline
 from staleproof.checks.facts.liveness import time_needed
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Entry, Released, Settled
 from staleproof.core.history import History
 from staleproof.core.plan import Manifest, Plan
 from staleproof.drive.trial.run import Converged
@@ -40,10 +39,7 @@ def deadline(plan: Plan, references: Sequence[History]) -> float:
 
 
 def _settle_seconds(history: History) -> float:
-    released, settled = _at(history, Released), _at(history, Settled)
-    return 0.0 if released is None or settled is None else settled - released
-
-
-def _at(history: History, kind: type[Entry]) -> float | None:
-    """When the first entry of this kind was made."""
-    return next((entry.at for entry in history.entries if isinstance(entry, kind)), None)
+    trial = Trial(history)
+    if trial.released is None or trial.settled is None:
+        return 0.0
+    return trial.at(trial.settled) - trial.at(trial.released)

@@ -47,7 +47,7 @@ def demo() -> int:
             f"control plane: Kubernetes {plane.version} from {plane.provider}, all ready after {took:.1f} s\n", highlight=False
         )
         for name, does, guilty in CONTROLLERS:
-            if ledger.results:
+            if session.run.results:
                 session.use(_subject(name))
             with console.status(f"{name}: twice without any fault, then the plan"):
                 result = session.trial(plan)
@@ -71,11 +71,9 @@ def joined(result: Result) -> Outcome:
 
 def _show(console: Console, fixture: str, result: Result, crash: str) -> None:
     outcome = joined(result)
-    if outcome is Outcome.PASS:
-        console.print(f"[green]✓ passed[/]  {fixture}  {result.seconds:.1f} s", highlight=False, soft_wrap=True)
-        return
-    if outcome is Outcome.INCONCLUSIVE:
-        console.print(f"[yellow]? inconclusive[/]  {fixture}  {result.seconds:.1f} s", highlight=False, soft_wrap=True)
+    if outcome is not Outcome.FAIL:
+        mark = "[green]✓ passed[/]" if outcome is Outcome.PASS else "[yellow]? inconclusive[/]"
+        console.print(f"{mark}  {fixture}  {result.seconds:.1f} s", highlight=False, soft_wrap=True)
         for verdict in (result.of(slug) for slug in result.plan.aims):
             if verdict.outcome is not Outcome.PASS:
                 console.print(f"    {verdict.requirement}: {verdict.why}", highlight=False, markup=False, soft_wrap=True)

@@ -45,13 +45,6 @@ async def test_pid_is_the_programs_own(tmp_path: Path) -> None:
     assert await process.wait() == 128 + signal.SIGKILL
 
 
-async def test_environment_and_folder_reach_the_program(tmp_path: Path) -> None:
-    argv = ("sh", "-c", "echo $GREETING; pwd")
-    process = await Process.start(Command(name="program", argv=argv, log=tmp_path / "log", env={"GREETING": "hello"}, cwd=tmp_path))
-    await process.wait()
-    assert process.last_lines() == ["hello", str(tmp_path)]
-
-
 async def test_the_log_is_appended_and_last_lines_are_this_process_alone(tmp_path: Path) -> None:
     for text in ("first", "second"):
         process = await Process.start(command(tmp_path, "echo", text))
@@ -171,17 +164,20 @@ async def test_the_program_inherits_no_descriptor(tmp_path: Path) -> None:
     assert process.last_lines() == ["['0', '1', '2', '3']"]  # 3 is the listing's own
 
 
-async def test_variables_that_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_folder_and_the_environment_but_for_what_is_left_out_reach_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LEFT_OUT", "x")
     monkeypatch.setenv("REPLACED", "x")
     process = await Process.start(
         Command(
             name="program",
-            argv=("sh", "-c", 'echo "${LEFT_OUT-unset}|$REPLACED|$ADDED|$PATH"'),
+            argv=("sh", "-c", 'echo "${LEFT_OUT-unset}|$REPLACED|$ADDED|$PATH"; pwd'),
             log=tmp_path / "program.log",
+            cwd=tmp_path,
             env={"REPLACED": "y", "ADDED": "z"},
             without=frozenset({"LEFT_OUT", "REPLACED", "NEVER_SET"}),
         )
     )
     await process.wait()
-    assert process.last_lines() == [f"unset|y|z|{os.environ['PATH']}"]
+    assert process.last_lines() == [f"unset|y|z|{os.environ['PATH']}", str(tmp_path)]

@@ -49,7 +49,8 @@ def observe(session: Session, sample: Manifest) -> Observed:
     seen = replace(
         bare, children=children, watched=_watched(life, resource), life=_written(life), death=_written(death),
         has_metrics=any(isinstance(entry, Metrics) for entry in life[0].entries),
-        keeps_finalizer=_keeps_finalizer(life, resource), asks_bookmarks=_asks_bookmarks(life), bookmarked=_bookmarked(life),
+        keeps_finalizer=_keeps_finalizer(life, resource), bookmarked=_bookmarked(life),
+        asks_bookmarks=any(isinstance(entry, Opened) and entry.bookmarks for entry in life[0].entries),
     )  # fmt: skip
     return _with_beginning(session, seen)
 
@@ -151,10 +152,6 @@ def _watched(references: Sequence[History], primary: str) -> tuple[str, ...]:
 def _keeps_finalizer(references: Sequence[History], primary: str) -> bool:
     commits = [entry for entry in references[0].entries if isinstance(entry, Committed) and entry.resource == primary]
     return any(commit.object.get("metadata", {}).get("finalizers") for commit in commits)
-
-
-def _asks_bookmarks(references: Sequence[History]) -> bool:
-    return any(isinstance(entry, Opened) and entry.bookmarks for entry in references[0].entries)
 
 
 def _bookmarked(references: Sequence[History]) -> tuple[str, ...]:

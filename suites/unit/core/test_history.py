@@ -8,31 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.entry import (
-    Answered,
-    Asked,
-    Broke,
-    Committed,
-    Ended,
-    Entry,
-    Item,
-    Listed,
-    Released,
-    StepBegan,
-)
+from staleproof.core.entry import Answered, Asked, Broke, Committed, Ended, Entry, Item, Listed, Released, StepBegan
 from staleproof.core.fault import HoldStream
-from staleproof.core.history import (
-    Header,
-    History,
-    HistoryError,
-    Request,
-    decode,
-    encode,
-    encode_line,
-    in_order,
-    is_work,
-    requests,
-)
+from staleproof.core.history import Header, History, HistoryError, Request, decode, encode, encode_line, in_order, is_work, requests
 from staleproof.core.plan import Apply, Plan, Rest, Subject
 
 TEXT = st.text(max_size=8)

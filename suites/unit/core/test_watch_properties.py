@@ -7,19 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.entry import (
-    Broke,
-    Committed,
-    Delivered,
-    Dropped,
-    Ended,
-    Entry,
-    EventType,
-    Item,
-    Listed,
-    Opened,
-    Withheld,
-)
+from staleproof.core.entry import Broke, Committed, Delivered, Dropped, Ended, Entry, EventType, Item, Listed, Opened, Withheld
 from staleproof.core.fault import AnyFault, DropFrame, HoldStream, NoEndBookmark, Reorder, RepeatFrame
 from staleproof.core.history import Header, History
 from staleproof.core.monitor import Property

@@ -9,16 +9,7 @@ from hypothesis import strategies as st
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Window
 from staleproof.core.observed import ChildKind, Observed, Written
 from staleproof.core.plan import Apply, Patch, Plan, Rest, Resync, Settle, Touch, contradictions, decode, encode
-from staleproof.draw.own_writes import (
-    AIMS,
-    can_draw,
-    hide_creates,
-    hide_deletes,
-    hide_long,
-    hide_updates,
-    idempotence,
-    plans,
-)
+from staleproof.draw.own_writes import AIMS, can_draw, hide_creates, hide_deletes, hide_long, hide_updates, idempotence, plans
 from staleproof.draw.profile import PROFILES, STANDARD
 from staleproof.draw.workloads import life
 

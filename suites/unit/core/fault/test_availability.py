@@ -181,10 +181,7 @@ WATCH_LISTS = "a WatchList is about a collection and is refused before it is a s
             Expire(resource="pods", name="x", at="list"),
             [Misfit("a LIST is about a collection, so name x never matches; leave name out")],
         ),
-        (
-            PastSnapshot(name="x"),
-            [Misfit("it answers LISTs and WATCHes of collections, so name x never matches; leave name out")],
-        ),
+        (PastSnapshot(name="x"), [Misfit("it answers LISTs and WATCHes of collections, so name x never matches; leave name out")]),
         (PastSnapshot(as_of_step=2, window=Window(2)), []),
         (PastSnapshot(as_of_step=0), [Misfit("asOfStep is 0, expected a positive number")]),
         (PastSnapshot(as_of_step=3, window=Window(2)), [Misfit("asOfStep 3 lies after fromStep 2: the future, not the past")]),

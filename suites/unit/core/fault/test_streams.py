@@ -141,8 +141,7 @@ def test_a_bookmark_is_added_only_for_who_asks_for_bookmarks(frame: object) -> N
 
 
 @pytest.mark.parametrize(
-    ("then", "nth", "decision"),
-    [("ends", 1, Wait(2.0)), ("ends", 2, Wait(2.0)), ("closes", 1, Cut()), ("closes", 2, Wait(2.0))],
+    ("then", "nth", "decision"), [("ends", 1, Wait(2.0)), ("ends", 2, Wait(2.0)), ("closes", 1, Cut()), ("closes", 2, Wait(2.0))]
 )
 def test_the_answer_to_a_list(then: str, nth: int, decision: AnswerDecision) -> None:
     fault = SlowStart(resource="pods", by_seconds=2.0, then=then)  # type: ignore[arg-type]  # from a table

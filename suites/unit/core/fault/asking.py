@@ -1,10 +1,6 @@
 """What the faults' tests ask: frames, requests and places, by few words."""
 
-import msgspec
-
-from staleproof.core.fault import Misfit, Place, Seat
-from staleproof.core.fault.model import Fault
-from staleproof.core.fault.suggest import mistakes
+from staleproof.core.fault import Place, Seat
 from staleproof.core.request import ApiRequest, parse
 
 from ..cluster import bookmark, event
@@ -26,8 +22,3 @@ def request(line: str) -> ApiRequest:
 
 def place(nth: int = 1, *, burst: bool = False, watch: str = WATCH, past: bool = False, ordinal: int = 1) -> Place:
     return Place(Seat(request(watch), ordinal, past), nth, burst)
-
-
-def misfits(fault: Fault) -> list[Misfit]:
-    """What is wrong with a fault that was built in code: with its values, and with what goes together."""
-    return [*map(Misfit, mistakes(msgspec.to_builtins(fault), type(fault))), *fault.misfits()]

@@ -8,7 +8,6 @@ from staleproof.core.fault import (
     DropBookmarks,
     HideOwnWrite,
     HoldStream,
-    Misfit,
     OwnWrite,
     Place,
     Seat,
@@ -32,7 +31,7 @@ from staleproof.core.fault.decision import (
 )
 from staleproof.core.fault.model import Fault
 
-from .asking import ADDED, BOOKMARK, DELETED, INITIAL_END, MODIFIED, PODS, WATCH, WATCH_LIST, misfits, place, request
+from .asking import ADDED, BOOKMARK, DELETED, INITIAL_END, MODIFIED, PODS, WATCH, WATCH_LIST, place, request
 
 LATE = Delay(0.5)
 
@@ -161,27 +160,3 @@ def test_the_answer_to_a_list(then: str, nth: int, decision: AnswerDecision) -> 
 )
 def test_a_slow_start_is_about_initial_lists(line: str, *, concerns: bool) -> None:
     assert SlowStart(resource="pods").concerns_request(request(line)) is concerns
-
-
-@pytest.mark.parametrize(
-    ("fault", "expected"),
-    [
-        (DelayStream(resource="pods", by_seconds=0.0), ["bySeconds is 0, expected a positive number"]),
-        (Skew(by_seconds={}), ['bySeconds is empty, expected for example {"pods": 2.0}']),
-        (Skew(by_seconds={"pods": -1.0, "*": 1.0}), ["bySeconds.pods is -1, expected a positive number"]),
-        (SeverStream(resource="pods", nth=0), ["nth is 0, expected a positive number"]),
-        (SlowStart(resource="pods", by_seconds=-1.0), ["bySeconds is -1, expected a positive number"]),
-        (SlowStart(resource="pods", name="x"), []),  # its initial events
-        (
-            SlowStart(resource="pods", name="x", then="closes"),
-            ["name x never matches a LIST or the end of the initial events, which is where it closes; leave name out"],
-        ),
-        (
-            HideOwnWrite(resource="*"),
-            ['resource is "*", and a write is one of some resource: name the resource, for example "pods"'],
-        ),
-        (AddBookmarks(resource="pods"), []),
-    ],
-)
-def test_misfits(fault: Fault, expected: list[str]) -> None:
-    assert misfits(fault) == [Misfit(text) for text in expected]

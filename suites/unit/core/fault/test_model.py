@@ -5,16 +5,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from staleproof.core.fault import (
-    AnyFault,
-    HoldStream,
-    LoseAnswer,
-    PastSnapshot,
-    Reject,
-    Seat,
-    Skew,
-    Window,
-)
+from staleproof.core.fault import AnyFault, HoldStream, LoseAnswer, PastSnapshot, Reject, Seat, Skew, Window
 from staleproof.core.fault.decision import PASS
 from staleproof.core.fault.legality import ROWS
 from staleproof.core.fault.model import CallFault, Fault, Verb

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from staleproof.core.request import ApiRequest, flag, is_long_running, json_only, parse
 
+from .cluster import request
+
 APPS = "/apis/apps/v1"
 WIDGETS = "/apis/staleproof.dev/v1"
 
@@ -64,9 +66,8 @@ WIDGETS = "/apis/staleproof.dev/v1"
     ],
 )
 def test_parse(line: str, expected: tuple[str, str, str, str, str]) -> None:
-    request = parse(*line.split(" "))
-    assert request is not None
-    assert (request.verb, request.resource, request.namespace, request.name, request.subresource) == expected
+    asked = request(line)
+    assert (asked.verb, asked.resource, asked.namespace, asked.name, asked.subresource) == expected
 
 
 NO_RESOURCE = """
@@ -91,9 +92,7 @@ def test_everything_else_means_yes(query: str) -> None:
 
 
 def get(query: str) -> ApiRequest:
-    request = parse("GET", f"/api/v1/namespaces/a/pods?{query}")
-    assert request is not None
-    return request
+    return request(f"GET /api/v1/namespaces/a/pods?{query}")
 
 
 @pytest.mark.parametrize(
@@ -110,8 +109,8 @@ def get(query: str) -> ApiRequest:
     ],
 )
 def test_where_a_watch_starts(query: str, start: int | None, *, watch_list: bool) -> None:
-    request = get(query)
-    assert (request.is_watch_list, request.start) == (watch_list, start)
+    asked = get(query)
+    assert (asked.is_watch_list, asked.start) == (watch_list, start)
 
 
 @pytest.mark.parametrize(
@@ -183,8 +182,8 @@ def test_json_only_leaves_no_protobuf_and_needs_no_second_pass(clauses: list[str
 
 @given(st.sampled_from(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]), st.text("/abc?=&watch%namespaces.", max_size=60))
 def test_any_path_has_an_answer(method: str, tail: str) -> None:
-    request = parse(method, f"/api/{tail}")
-    assert request is None or request.resource
+    found = parse(method, f"/api/{tail}")
+    assert found is None or found.resource
 
 
 def test_flag_is_about_one_parameter() -> None:

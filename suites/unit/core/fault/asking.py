@@ -1,9 +1,8 @@
 """What the faults' tests ask: frames, requests and places, by few words."""
 
 from staleproof.core.fault import Place, Seat
-from staleproof.core.request import ApiRequest, parse
 
-from ..cluster import bookmark, event
+from ..cluster import bookmark, event, request
 
 PODS = "/api/v1/namespaces/trial/pods"
 WATCH = f"GET {PODS}?watch=1&resourceVersion=5&allowWatchBookmarks=true"
@@ -11,13 +10,6 @@ WATCH_LIST = f"GET {PODS}?watch=1&sendInitialEvents=true&allowWatchBookmarks=tru
 
 ADDED, MODIFIED, DELETED = event("ADDED", "x", 5), event("MODIFIED", "x", 6), event("DELETED", "x", 7)
 BOOKMARK, INITIAL_END = bookmark(8), bookmark(8, initial_end=True)
-
-
-def request(line: str) -> ApiRequest:
-    """`GET /api/v1/pods?watch=1`."""
-    parsed = parse(*line.split(" "))
-    assert parsed is not None
-    return parsed
 
 
 def place(nth: int = 1, *, burst: bool = False, watch: str = WATCH, past: bool = False, ordinal: int = 1) -> Place:

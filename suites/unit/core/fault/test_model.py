@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from staleproof.core.fault import AnyFault, HoldStream, LoseAnswer, PastSnapshot, Reject, Seat, Skew, Window
-from staleproof.core.fault.decision import PASS
+from staleproof.core.fault.decision import PASS, AnswerDecision, FrameDecision, Pass, RequestDecision
 from staleproof.core.fault.legality import ROWS
 from staleproof.core.fault.model import CallFault, Fault, Verb
 
@@ -20,14 +20,16 @@ def test_the_fault_that_does_nothing() -> None:
     assert nothing.on_frame(ADDED, place()) == PASS
     assert nothing.on_request(request(WATCH), 1) == PASS
     assert nothing.on_answer(request(WATCH), 1) == PASS
-    assert (nothing.trigger, nothing.on_open, nothing.on_close, nothing.trickles, nothing.refuses_connections) == (
-        None,
-        None,
-        None,
-        False,
-        False,
-    )
+    assert (nothing.trigger, nothing.on_open, nothing.on_close) == (None, None, None)
+    assert (nothing.trickles, nothing.refuses_connections) == (False, False)
     assert nothing.window == Window(from_step=1, until_step=None, seconds=None)
+
+
+@pytest.mark.parametrize("union", [FrameDecision, RequestDecision, AnswerDecision])
+def test_every_decision_may_be_to_pass_and_none_can_be_changed(union: object) -> None:
+    kinds = get_args(union)
+    assert Pass in kinds
+    assert all(kind.__struct_config__.frozen for kind in kinds)
 
 
 @pytest.mark.parametrize("kind", KINDS)

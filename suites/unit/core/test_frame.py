@@ -74,17 +74,6 @@ def test_a_character_may_span_chunks(cut: int) -> None:
     assert rest == b""
 
 
-def test_byte_by_byte() -> None:
-    data = pod("ADDED", 5) + pod("MODIFIED", 6) + INITIAL_END
-    frames, rest = feed(data, list(range(len(data))))
-    assert [(frame.type, frame.revision, frame.initial_end) for frame in frames] == [
-        ("ADDED", 5, False),
-        ("MODIFIED", 6, False),
-        ("BOOKMARK", 9, True),
-    ]
-    assert rest == b""
-
-
 @pytest.mark.parametrize("raw", GARBAGE)
 def test_garbage_is_unreadable_and_kept(raw: bytes) -> None:
     (frame,) = FrameReader().feed(raw)

@@ -1,61 +1,20 @@
 """history.jsonl: what is written can be read again, also when the run was killed while writing it."""
 
 import json
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.entry import (
-    Answered,
-    Asked,
-    Broke,
-    Committed,
-    Ended,
-    Entry,
-    Item,
-    Listed,
-    Released,
-    StepBegan,
-)
+from staleproof.core.entry import Answered, Asked, Broke, Ended, Entry, Listed, Released, StepBegan
 from staleproof.core.fault import HoldStream
-from staleproof.core.history import (
-    Header,
-    History,
-    HistoryError,
-    Request,
-    decode,
-    encode,
-    encode_line,
-    in_order,
-    is_work,
-    requests,
-)
+from staleproof.core.history import Header, History, HistoryError, Request, decode, encode, encode_line, in_order, is_work, requests
 from staleproof.core.plan import Apply, Plan, Rest, Subject
 
-TEXT = st.text(max_size=8)
-JSON: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
-    max_leaves=5,
-)
-# What cannot be told from a type alone: JSON has no NaN, and an object is any JSON object.
-TYPES: dict[Any, st.SearchStrategy[Any]] = {
-    float: st.floats(min_value=0, max_value=1e9),
-    str: TEXT,
-    dict[str, Any]: st.dictionaries(TEXT, JSON, max_size=3),
-    tuple[Item, ...]: st.lists(st.builds(Item, TEXT, TEXT, TEXT, st.none() | st.integers(1, 2**128)), max_size=3).map(tuple),
-}
-
-
-def anything(kind: type[msgspec.Struct]) -> st.SearchStrategy[Any]:
-    fields = msgspec.structs.fields(kind)
-    return st.builds(
-        kind, **{field.name: TYPES[field.type] if field.type in TYPES else st.from_type(field.type) for field in fields}
-    )
-
+from .entries import asked, committed
+from .structs import TEXT, anything
 
 ENTRY: st.SearchStrategy[Entry] = st.one_of([anything(kind) for kind in get_args(Entry)])
 PLANS = [
@@ -202,10 +161,6 @@ def test_complete(entries: tuple[Entry, ...], *, complete: bool) -> None:
 # --- what is read from entries ---------------------------------------------------------------------------------------------------
 
 
-def asked(number: int, verb: str = "create", resource: str = "pods", *, dry_run: bool = False) -> Asked:
-    return Asked(at=float(number), request=number, client="c", verb=verb, resource=resource, dry_run=dry_run)
-
-
 def test_requests_are_paired_with_their_answers() -> None:
     ok, failed, listed = (
         Answered(at=4.0, request=2, outcome="ok"),
@@ -245,6 +200,6 @@ def test_which_requests_are_work(entry: Asked, *, expected: bool) -> None:
 
 
 def test_in_order_keeps_what_happened_at_the_same_time_as_it_came() -> None:
-    commit = Committed(at=1.0, resource="pods", type="ADDED", name="x", uid="u", revision=5, object={})
+    commit = committed(1.0)
     entries: list[Entry] = [Released(at=2.0), asked(1), commit, Ended(at=0.5)]
     assert list(in_order(entries)) == [Ended(at=0.5), asked(1), commit, Released(at=2.0)]

@@ -2,51 +2,37 @@
 
 import pytest
 
-from staleproof.core.entry import Answered, Asked, Committed, Delivered, Ended, Entry, Released, Settled, StepBegan, StepEnded
+from staleproof.core.entry import Ended, Entry, Released, Settled, StepBegan, StepEnded
 from staleproof.core.history import Header, History
 from staleproof.core.pace import lasted, longest_pause, paced
 from staleproof.core.plan import Plan, Rest, Resync, Settle
 
-HEADER = Header(plan=Plan(scenario="x", steps=(Rest(seconds=1.0),)), namespace="ns")
+from .entries import NAMESPACE, answered, asked, committed, delivered
+
+HEADER = Header(plan=Plan(scenario="x", steps=(Rest(seconds=1.0),)), namespace=NAMESPACE)
 STEP = StepBegan(at=1.0, step=1, does="apply")
 STEP_LATER = StepBegan(at=9.0, step=2, does="patch")
-
-
-def write(at: float, resource: str = "pods") -> Asked:
-    return Asked(at=at, request=int(at * 10), client="controller", verb="create", resource=resource, namespace="ns")
-
-
-def answer(at: float, to: Asked | None = None) -> Answered:
-    return Answered(at=at, request=to.request if to else 99, outcome="ok", code=201)
-
-
-def shown(at: float) -> Delivered:
-    return Delivered(at=at, stream=1, type="ADDED", namespace="ns", name="w", uid="u", revision=1)
-
-
-def committed(at: float, resource: str = "pods", namespace: str = "ns") -> Committed:
-    return Committed(at=at, resource=resource, type="ADDED", namespace=namespace, name="x", uid="u", revision=1, object={})
 
 
 @pytest.mark.parametrize(
     ("entries", "expected"),
     [
         ([], 0.0),
-        ([STEP, shown(1.1)], 0.0),
-        ([STEP, write(1.5)], 0.5),
-        ([STEP, shown(1.25), write(1.5)], 0.5),
-        ([STEP, write(1.25), shown(1.5), shown(2.0), shown(2.25), write(2.5)], 1.0),  # they were taken together
-        ([STEP, write(1.25), shown(1.5), committed(2.0), shown(2.0), write(2.25)], 0.75),
-        ([STEP, write(1.5), answer(1.75, write(1.5)), write(3.0)], 1.25),
-        ([STEP, write(1.5), answer(2.75), write(3.0)], 1.5),
-        ([STEP, write(1.5), answer(1.75), write(9.0, "leases.coordination.k8s.io")], 0.5),
-        ([STEP, write(1.5), committed(1.75), committed(4.0)], 2.25),
-        ([STEP, committed(1.5), write(1.75)], 0.75),
-        ([STEP, write(1.5), committed(9.0, "events")], 0.5),
-        ([STEP, write(1.5), committed(9.0, namespace="other"), committed(9.5, "nodes", namespace="")], 0.5),
-        ([STEP, write(1.5), Settled(at=2.0, ok=True), write(9.0)], 0.5),
-        ([STEP, write(1.5), shown(1.75), STEP_LATER, write(9.5)], 0.5),  # it had been at rest until the step
-        ([STEP, write(1.5), shown(8.0), STEP_LATER, write(9.5)], 1.5),  # it had not
+        ([STEP, delivered(1.1)], 0.0),
+        ([STEP, asked(1.5)], 0.5),
+        ([STEP, delivered(1.25), asked(1.5)], 0.5),
+        ([STEP, asked(1.25), delivered(1.5), delivered(2.0), delivered(2.25), asked(2.5)], 1.0),  # they were taken together
+        ([STEP, asked(1.25), delivered(1.5), committed(2.0), delivered(2.0), asked(2.25)], 0.75),
+        ([STEP, asked(1.5), answered(1.75, 1), asked(3.0)], 1.25),
+        ([STEP, asked(1.5), answered(2.75, 99), asked(3.0)], 1.5),
+        ([STEP, asked(1.5), answered(1.75, 99), asked(9.0, resource="leases.coordination.k8s.io")], 0.5),
+        ([STEP, asked(1.5), committed(1.75), committed(4.0)], 2.25),
+        ([STEP, committed(1.5), asked(1.75)], 0.75),
+        ([STEP, asked(1.5), committed(9.0, resource="events")], 0.5),
+        ([STEP, asked(1.5), committed(9.0, namespace="other"), committed(9.5, namespace="", resource="nodes")], 0.5),
+        ([STEP, asked(1.5), Settled(at=2.0, ok=True), asked(9.0)], 0.5),
+        ([STEP, asked(1.5), delivered(1.75), STEP_LATER, asked(9.5)], 0.5),  # it had been at rest until the step
+        ([STEP, asked(1.5), delivered(8.0), STEP_LATER, asked(9.5)], 1.5),  # it had not
     ],
 )
 def test_the_longest_pause(entries: list[Entry], expected: float) -> None:
@@ -80,4 +66,4 @@ def test_how_long_a_trial_took_step_by_step() -> None:
         Ended(at=11.5),
     )
 
-    assert lasted(History(Header(plan=plan, namespace="ns"), entries)) == (4.0, 1.5, 4.0)
+    assert lasted(History(Header(plan=plan, namespace=NAMESPACE), entries)) == (4.0, 1.5, 4.0)

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from staleproof.core.request import ApiRequest, flag, is_long_running, json_only, parse
 
+from .cluster import request
+
 APPS = "/apis/apps/v1"
 WIDGETS = "/apis/staleproof.dev/v1"
 
@@ -64,9 +66,8 @@ WIDGETS = "/apis/staleproof.dev/v1"
     ],
 )
 def test_parse(line: str, expected: tuple[str, str, str, str, str]) -> None:
-    request = parse(*line.split(" "))
-    assert request is not None
-    assert (request.verb, request.resource, request.namespace, request.name, request.subresource) == expected
+    asked = request(line)
+    assert (asked.verb, asked.resource, asked.namespace, asked.name, asked.subresource) == expected
 
 
 NO_RESOURCE = """
@@ -80,20 +81,17 @@ def test_paths_that_are_not_about_a_resource(path: str) -> None:
     assert parse("GET", path) is None
 
 
-@pytest.mark.parametrize("query", ["", "limit=5", "watch=0", "watch=false", "watch=False", "watch=FALSE"])
-def test_an_absent_parameter_0_and_false_mean_no(query: str) -> None:
-    assert not get(query).is_watch
+NO = "limit=5 watch=0 watch=false watch=False watch=FALSE"
+YES = "watch watch= watch=1 watch=true watch=no watch=00 limit=5&watch=true"
 
 
-@pytest.mark.parametrize("query", ["watch", "watch=", "watch=1", "watch=true", "watch=no", "watch=00", "limit=5&watch=true"])
-def test_everything_else_means_yes(query: str) -> None:
-    assert get(query).is_watch
+@pytest.mark.parametrize("query", ["", *NO.split(), *YES.split()])
+def test_an_absent_parameter_0_and_false_mean_no_and_everything_else_yes(query: str) -> None:
+    assert get(query).is_watch is (query in YES.split())
 
 
 def get(query: str) -> ApiRequest:
-    request = parse("GET", f"/api/v1/namespaces/a/pods?{query}")
-    assert request is not None
-    return request
+    return request(f"GET /api/v1/namespaces/a/pods?{query}")
 
 
 @pytest.mark.parametrize(
@@ -110,8 +108,8 @@ def get(query: str) -> ApiRequest:
     ],
 )
 def test_where_a_watch_starts(query: str, start: int | None, *, watch_list: bool) -> None:
-    request = get(query)
-    assert (request.is_watch_list, request.start) == (watch_list, start)
+    asked = get(query)
+    assert (asked.is_watch_list, asked.start) == (watch_list, start)
 
 
 @pytest.mark.parametrize(
@@ -144,30 +142,22 @@ def test_long_running(path: str) -> None:
 
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+OPENAPI = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 PARTIAL = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 
 @pytest.mark.parametrize(
     ("accept", "expected"),
     [
-        ("", ""),
-        ("*/*", "*/*"),
-        ("application/json", "application/json"),
+        *((accept, accept) for accept in ("", "*/*", "application/json", TABLE, OPENAPI)),
         (PROTOBUF, "application/json"),
         (f"{PROTOBUF},application/json", "application/json"),
         (f"{PROTOBUF}, */*", "application/json,*/*"),
         (f"{PROTOBUF};stream=watch", "application/json;stream=watch"),
         (f"{PROTOBUF}{PARTIAL},application/json{PARTIAL}", f"application/json{PARTIAL}"),
         (f"{PROTOBUF}{PARTIAL},{PROTOBUF},application/json", f"application/json{PARTIAL},application/json"),
-        (
-            "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
-            "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
-        ),
         ("application/yaml, application/json;q=0.5", "application/yaml,application/json;q=0.5"),
-        (
-            "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
-            "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
-        ),
     ],
 )
 def test_json_only(accept: str, expected: str) -> None:
@@ -183,8 +173,8 @@ def test_json_only_leaves_no_protobuf_and_needs_no_second_pass(clauses: list[str
 
 @given(st.sampled_from(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]), st.text("/abc?=&watch%namespaces.", max_size=60))
 def test_any_path_has_an_answer(method: str, tail: str) -> None:
-    request = parse(method, f"/api/{tail}")
-    assert request is None or request.resource
+    found = parse(method, f"/api/{tail}")
+    assert found is None or found.resource
 
 
 def test_flag_is_about_one_parameter() -> None:

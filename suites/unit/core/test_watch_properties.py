@@ -7,19 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.entry import (
-    Broke,
-    Committed,
-    Delivered,
-    Dropped,
-    Ended,
-    Entry,
-    EventType,
-    Item,
-    Listed,
-    Opened,
-    Withheld,
-)
+from staleproof.core.entry import Broke, Committed, Delivered, Dropped, Ended, Entry, EventType, Item, Listed, Opened, Withheld
 from staleproof.core.fault import AnyFault, DropFrame, HoldStream, NoEndBookmark, Reorder, RepeatFrame
 from staleproof.core.history import Header, History
 from staleproof.core.monitor import Property
@@ -61,6 +49,12 @@ class Tale:
         for what, name, revision in frames:
             self.add(Delivered, stream=1, type=what, namespace=NAMESPACE, name=name, uid=f"uid-{name}", revision=revision)
         return self
+
+    def drops(self, frame: Commit, *, fault: int | None = None) -> Self:
+        return self.add(Dropped, stream=1, type=frame[0], revision=frame[2], fault=fault)
+
+    def withholds(self, frame: Commit) -> Self:
+        return self.add(Withheld, stream=1, type=frame[0], revision=frame[2], fault=0)
 
     def bookmark(self, revision: int, *, end: bool = False) -> Self:
         return self.add(Delivered, stream=1, type="BOOKMARK", revision=revision, initial_end=end)
@@ -167,19 +161,13 @@ def test_initial_events_from_before_the_trial_are_judged_once_they_have_ended() 
         (tale().opens().shows(A).bookmark(13), LEFT_OUT),
         (tale().opens("1", since=11).shows(B), LEFT_OUT),
         (tale().opens("11").shows(B), BEGAN),
-        (
-            tale().opens("10").add(Dropped, stream=1, type="ADDED", revision=11).shows(A2),
-            "Reliable: stream 1 of pods: 11 was committed and never left, 12 did",
-        ),
+        (tale().opens("10").drops(A).shows(A2), "Reliable: stream 1 of pods: 11 was committed and never left, 12 did"),
         (tale().opens("0").shows(A, A2, GONE), "Reliable: stream 1 of pods: 13 was committed and never left, 14 did"),
         (tale().watch_list().shows(A).bookmark(11, end=True).shows(B), LEFT_OUT),
         (tale().opens("11").shows(A, A2), "Resumable: stream 1 of pods: ADDED 11 on a watch from 11"),
         (tale().opens().shows(A, A2, A2, B), "Unique: stream 1 of pods: MODIFIED 12 twice"),
         (tale().opens().shows(A, B, A2, GONE), "Ordered: stream 1 of pods: MODIFIED 12 after 13"),
-        (
-            tale().opens().shows(A).add(Withheld, stream=1, type="MODIFIED", revision=12, fault=0).shows(B),
-            "Ordered: stream 1 of pods: event 12 waited, and 13 overtook it",
-        ),
+        (tale().opens().shows(A).withholds(A2).shows(B), "Ordered: stream 1 of pods: event 12 waited, and 13 overtook it"),
         (tale().opens().bookmark(12).shows(A, A2), "Bookmarkable: stream 1 of pods: ADDED 11 after bookmark 12"),
         (tale().opens().shows(A, A2).bookmark(11), "Bookmarkable: stream 1 of pods: bookmark 11 after 12"),
         (
@@ -225,14 +213,11 @@ def test_a_snapshot_that_mixes_times_is_none(shown: list[tuple[str, int]], at: i
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
-        (
-            DropFrame(resource="pods"),
-            tale().opens().shows(A).add(Dropped, stream=1, type="MODIFIED", revision=12, fault=0).shows(B),
-        ),
-        (DropFrame(resource="pods"), tale().opens().add(Dropped, stream=1, type="ADDED", revision=11, fault=0).shows(A2)),
+        (DropFrame(resource="pods"), tale().opens().shows(A).drops(A2, fault=0).shows(B)),
+        (DropFrame(resource="pods"), tale().opens().drops(A, fault=0).shows(A2)),
         (RepeatFrame(resource="pods"), tale().opens().shows(A, A, A2)),
         (Reorder(resource="pods"), tale().opens().shows(A2, A, B)),
-        (Reorder(resource="pods"), tale().opens().add(Withheld, stream=1, type="ADDED", revision=11, fault=0).shows(A2)),
+        (Reorder(resource="pods"), tale().opens().withholds(A).shows(A2)),
         (NoEndBookmark(resource="pods"), tale().watch_list().shows(("ADDED", "a", 12), ("ADDED", "b", 13), GONE, C)),
     ],
 )

@@ -80,11 +80,11 @@ class Wire:
     def ask(self) -> None:
         """The client makes its next request, unless one is under way or nobody can connect."""
         if self.stream is None and self.pending is None and not self.schedule.refuses_connections:
-            self._before(request("GET", self.client.wants()))
+            self._before(request(f"GET {self.client.wants()}"))
 
     def write(self, target: str) -> None:
         """The controller's own create: the schedule hears of it before it is committed."""
-        self.apply(self.schedule.triggered_by(request("POST", target), self.now))
+        self.apply(self.schedule.triggered_by(request(f"POST {target}"), self.now))
 
     def leave(self) -> None:
         """The client closes its watch; what has not left by now is nobody's fault."""

@@ -48,12 +48,7 @@ def test_what_is_no_chunked_body_is_refused(data: bytes) -> None:
 def test_a_head_keeps_the_order_and_what_is_repeated() -> None:
     head = parse_head(HEAD)
     assert head.line == b"GET /api?watch=1 HTTP/1.1"
-    assert head.fields == (
-        (b"host", b"a:1"),
-        (b"impersonate-group", b"one"),
-        (b"impersonate-group", b"two"),
-        (b"x-empty", b""),
-    )
+    assert head.fields == ((b"host", b"a:1"), (b"impersonate-group", b"one"), (b"impersonate-group", b"two"), (b"x-empty", b""))
     assert (head.get(b"impersonate-group"), head.get(b"absent")) == (b"one", b"")
     assert head.without({b"impersonate-group"}).fields == ((b"host", b"a:1"), (b"x-empty", b""))
     assert parse_head(head.encode()) == head

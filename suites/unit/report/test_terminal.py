@@ -8,11 +8,11 @@ import pytest
 from rich.console import Console
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
-from staleproof.report.model import FaultReport, Report, RequirementVerdict, Word
+from staleproof.report.model import FaultReport, Report, RequirementVerdict
 from staleproof.report.terminal import sentence, table
 
 from . import runs
-from .runs import trial, verdict
+from .runs import BAD, GOOD, IDLE, UNKNOWN, trial, verdict
 
 SLUGS = [requirement.slug for requirement in REQUIREMENTS]
 FIRST, SECOND, THIRD = SLUGS[:3]
@@ -20,15 +20,11 @@ _HEAD = 3
 """Lines before the first row: title, headings, rule."""
 
 
-def said(slug: str, result: Word, *, exercised: bool = True, why: str = "", story: str = "") -> RequirementVerdict:
-    return verdict(slug, (result, exercised), why=why, story=story)
-
-
 def report(*trials: tuple[RequirementVerdict, ...]) -> Report:
     return runs.report(*(trial(str(number), *verdicts) for number, verdicts in enumerate(trials, 1)))
 
 
-PASSED = tuple(said(slug, "passed") for slug in SLUGS)
+PASSED = tuple(verdict(slug, GOOD) for slug in SLUGS)
 STORY = f"{FIRST}  pod/ns/w-d is the 4th live pod of widget/w\n     0.700 s  from here …\n  remedy: remember own writes"
 
 
@@ -37,14 +33,14 @@ STORY = f"{FIRST}  pod/ns/w-d is the 4th live pod of widget/w\n     0.700 s  fro
     [
         (report(), f"0 passed; {len(SLUGS)} not exercised"),
         (report(PASSED), f"{len(SLUGS)} passed"),
-        (report((said(FIRST, "passed"),)), f"1 passed; {len(SLUGS) - 1} not exercised"),
-        (report(PASSED, (said(SECOND, "failed"),)), f"1 requirement violated: {SECOND}; {len(SLUGS) - 1} passed"),
+        (report((verdict(FIRST, GOOD),)), f"1 passed; {len(SLUGS) - 1} not exercised"),
+        (report(PASSED, (verdict(SECOND, BAD),)), f"1 requirement violated: {SECOND}; {len(SLUGS) - 1} passed"),
         (
-            report(PASSED, (said(SECOND, "failed"), said(FIRST, "failed"), said(THIRD, "inconclusive"))),
+            report(PASSED, (verdict(SECOND, BAD), verdict(FIRST, BAD), verdict(THIRD, UNKNOWN))),
             f"2 requirements violated: {FIRST}, {SECOND}; 1 inconclusive: {THIRD}; {len(SLUGS) - 3} passed",
         ),
         (
-            report((said(FIRST, "inconclusive"), said(SECOND, "inconclusive", exercised=False))),
+            report((verdict(FIRST, UNKNOWN), verdict(SECOND, IDLE))),
             f"1 inconclusive: {FIRST}; 0 passed; {len(SLUGS) - 1} not exercised",
         ),
         (
@@ -80,36 +76,36 @@ def test_the_table_has_a_row_for_each_requirement() -> None:
 
 
 def test_nothing_is_cut_off_in_eighty_columns() -> None:
-    shown = lines(report(tuple(said(slug, "inconclusive", exercised=False) for slug in SLUGS)), width=80)
+    shown = lines(report(tuple(verdict(slug, IDLE) for slug in SLUGS)), width=80)
     assert [cells(line)[:3] for line in shown[_HEAD : _HEAD + len(SLUGS)]] == [
         [slug, BY_SLUG[slug].level, "not exercised"] for slug in SLUGS
     ]
 
 
 @pytest.mark.parametrize(
-    ("verdict", "told"),
+    ("shown", "told"),
     [
-        (said(FIRST, "passed"), ["passed", "1", "1 of 2"]),
-        (said(FIRST, "failed", story=STORY), ["FAILED", "1", "1 of 2"]),
-        (said(FIRST, "inconclusive"), ["inconclusive", "1", "1 of 2"]),
-        (said(FIRST, "inconclusive", exercised=False), ["not exercised", "0", "0 of 0"]),
+        (verdict(FIRST, GOOD), ["passed", "1", "1 of 2"]),
+        (verdict(FIRST, BAD, story=STORY), ["FAILED", "1", "1 of 2"]),
+        (verdict(FIRST, UNKNOWN), ["inconclusive", "1", "1 of 2"]),
+        (verdict(FIRST, IDLE), ["not exercised", "0", "0 of 0"]),
     ],
 )
-def test_a_row_says_what_the_trials_showed(verdict: RequirementVerdict, told: list[str]) -> None:
-    assert row(report((verdict,)), FIRST) == [FIRST, "core", *told]
+def test_a_row_says_what_the_trials_showed(shown: RequirementVerdict, told: list[str]) -> None:
+    assert row(report((shown,)), FIRST) == [FIRST, "core", *told]
 
 
 def test_trials_and_faults_are_summed_where_it_was_exercised() -> None:
-    idle = said(FIRST, "inconclusive", exercised=False)
-    assert row(report((said(FIRST, "passed"),), (idle,), (said(FIRST, "passed"),)), FIRST)[3:] == ["2", "2 of 4"]
+    idle = verdict(FIRST, IDLE)
+    assert row(report((verdict(FIRST, GOOD),), (idle,), (verdict(FIRST, GOOD),)), FIRST)[3:] == ["2", "2 of 4"]
 
 
 def test_below_the_table_stands_why_what_did_not_pass_did_not() -> None:
     of = report(
         (
-            said(FIRST, "failed", story=STORY),
-            said(SECOND, "inconclusive", why="the references differ"),
-            said(THIRD, "passed", why="is not told"),
+            verdict(FIRST, BAD, story=STORY),
+            verdict(SECOND, UNKNOWN, why="the references differ"),
+            verdict(THIRD, GOOD, why="is not told"),
         )
     )
     shown = lines(of)
@@ -119,9 +115,7 @@ def test_below_the_table_stands_why_what_did_not_pass_did_not() -> None:
 
 
 def test_the_reason_belongs_to_the_outcome() -> None:
-    of = report(
-        (said(FIRST, "inconclusive", exercised=False, why="nothing was hidden"),), (said(FIRST, "inconclusive", why="it broke"),)
-    )
+    of = report((verdict(FIRST, IDLE, why="nothing was hidden"),), (verdict(FIRST, UNKNOWN, why="it broke"),))
     assert f"{FIRST}: it broke" in lines(of)
     assert not [line for line in lines(of) if "nothing was hidden" in line]
 
@@ -134,7 +128,7 @@ def with_faults(of: Report, *faults: FaultReport, hostile: str = "") -> Report:
 
 def test_refused_faults_are_counted_and_told() -> None:
     of = with_faults(
-        report((said(FIRST, "passed"),), (said(FIRST, "passed"),)),
+        report((verdict(FIRST, GOOD),), (verdict(FIRST, GOOD),)),
         FaultReport(fault="Hold", resource="pods", outcome="fired", at=1.0, on="ADDED pods"),
         FaultReport(fault="PastSnapshot", resource="*", outcome="refused", row="25", why="it is a consistent read"),
     )
@@ -160,10 +154,8 @@ def test_not_every_fault_that_did_nothing_has_a_line() -> None:
 
 def test_findings_under_hostile_faults_stand_apart() -> None:
     heading = "Not about conformance: no API server does this. It was found under hostile faults (DropFrame):"
-    found = said(
-        FIRST, "inconclusive", exercised=False, why="found under hostile faults (DropFrame): …", story=f"{heading}\n{STORY}"
-    )
-    of = with_faults(report((found, said(SECOND, "inconclusive", exercised=False))), hostile="hostile faults (DropFrame)")
+    found = verdict(FIRST, IDLE, why="found under hostile faults (DropFrame): …", story=f"{heading}\n{STORY}")
+    of = with_faults(report((found, verdict(SECOND, IDLE))), hostile="hostile faults (DropFrame)")
     shown = lines(of)
     at = shown.index("Not about conformance, because no API server does this, and not scored:")
     told = f"  1 under hostile faults (DropFrame): {FIRST}: pod/ns/w-d is the 4th live pod of widget/w"
@@ -174,8 +166,8 @@ def test_findings_under_hostile_faults_stand_apart() -> None:
 
 def test_findings_about_provisional_requirements_stand_apart_and_are_not_scored() -> None:
     slug = "no-blind-retry"
-    found = said(slug, "failed", story=f"Not scored: this requirement is provisional.\n{slug}  2 updates were refused\n  remedy: x")
-    of = report((said(FIRST, "passed"), found))
+    found = verdict(slug, BAD, story=f"Not scored: this requirement is provisional.\n{slug}  2 updates were refused\n  remedy: x")
+    of = report((verdict(FIRST, GOOD), found))
     shown = lines(of)
     at = shown.index("About provisional requirements, and not scored:")
     assert shown[at + 1] == f"  1: {slug}: 2 updates were refused"
@@ -185,7 +177,7 @@ def test_findings_about_provisional_requirements_stand_apart_and_are_not_scored(
 
 
 def test_only_the_first_few_of_them_are_told() -> None:
-    shown = lines(report(*[(said("no-blind-retry", "failed", story="no-blind-retry  x"),)] * 7))
+    shown = lines(report(*[(verdict("no-blind-retry", BAD, story="no-blind-retry  x"),)] * 7))
     assert "  and 2 more; report.json has them" in shown
 
 

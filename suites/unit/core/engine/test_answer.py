@@ -15,50 +15,33 @@ OBJECT = Answer(namespace="a", name="x", uid="u", revision=5)
 TWO = (Item("a", "x", "u", 5), Item("", "y", "", None))
 PARTIALS = [{"metadata": META}, {"metadata": {"name": "y"}}]
 
+
+def listed(*items: Any, kind: str = "PodList", more: str | None = None) -> dict[str, Any]:  # noqa: ANN401  # any JSON
+    metadata = {"resourceVersion": "9"} | ({} if more is None else {"continue": more})
+    return {"kind": kind, "metadata": metadata, "items": list(items)}
+
+
+def table(rows: Any) -> dict[str, Any]:  # noqa: ANN401  # any JSON
+    return {"kind": "Table", "metadata": {"resourceVersion": "9"}, "rows": rows}
+
+
+def status(**fields: Any) -> dict[str, Any]:  # noqa: ANN401  # any JSON
+    return {"kind": "Status", "metadata": {}, "details": {"name": "x", "kind": "pods"}} | fields
+
+
 DOCUMENTS: list[tuple[str, Any, Answer]] = [
     ("object", {"kind": "Pod", "metadata": META, "spec": {}}, OBJECT),
     ("empty object", {}, Answer()),
-    ("list", {"kind": "PodList", "metadata": {"resourceVersion": "9"}, "items": PARTIALS}, Answer(revision=9, items=TWO)),
-    ("empty list", {"kind": "PodList", "metadata": {"resourceVersion": "9"}, "items": []}, Answer(revision=9)),
-    ("null list", {"kind": "PodList", "metadata": {"resourceVersion": "9"}, "items": None}, Answer(revision=9)),
-    (
-        "page",
-        {"kind": "PodList", "metadata": {"resourceVersion": "9", "continue": "t"}, "items": PARTIALS},
-        Answer(revision=9, items=TWO, more=True),
-    ),
-    (
-        "last page",
-        {"kind": "PodList", "metadata": {"resourceVersion": "9", "continue": ""}, "items": PARTIALS},
-        Answer(revision=9, items=TWO),
-    ),
-    (
-        "metadata only",
-        {"kind": "PartialObjectMetadataList", "metadata": {"resourceVersion": "9"}, "items": PARTIALS},
-        Answer(revision=9, items=TWO),
-    ),
-    (
-        "Table",
-        {"kind": "Table", "metadata": {"resourceVersion": "9"}, "rows": [{"cells": ["x"], "object": o} for o in PARTIALS]},
-        Answer(revision=9, items=TWO),
-    ),
-    ("Table without objects", {"kind": "Table", "metadata": {"resourceVersion": "9"}, "rows": None}, Answer(revision=9)),
-    (
-        "failure",
-        {
-            "kind": "Status",
-            "metadata": {},
-            "status": "Failure",
-            "reason": "Conflict",
-            "code": 409,
-            "details": {"name": "x", "kind": "pods"},
-        },
-        Answer(name="x", reason="Conflict"),
-    ),
-    (
-        "deleted",
-        {"kind": "Status", "metadata": {}, "status": "Success", "details": {"name": "x", "kind": "pods", "uid": "u"}},
-        Answer(name="x", uid="u"),
-    ),
+    ("list", listed(*PARTIALS), Answer(revision=9, items=TWO)),
+    ("empty list", listed(), Answer(revision=9)),
+    ("null list", listed() | {"items": None}, Answer(revision=9)),
+    ("page", listed(*PARTIALS, more="t"), Answer(revision=9, items=TWO, more=True)),
+    ("last page", listed(*PARTIALS, more=""), Answer(revision=9, items=TWO)),
+    ("metadata only", listed(*PARTIALS, kind="PartialObjectMetadataList"), Answer(revision=9, items=TWO)),
+    ("Table", table([{"cells": ["x"], "object": each} for each in PARTIALS]), Answer(revision=9, items=TWO)),
+    ("Table without objects", table(None), Answer(revision=9)),
+    ("failure", status(status="Failure", reason="Conflict", code=409), Answer(name="x", reason="Conflict")),
+    ("deleted", status(status="Success", details={"name": "x", "kind": "pods", "uid": "u"}), Answer(name="x", uid="u")),
     ("bare Status", {"kind": "Status", "status": "Failure"}, Answer()),
     ("an Event's reason is not a Status's", {"kind": "Event", "metadata": META, "reason": "Started"}, OBJECT),
     ("an object's own items", {"kind": "Menu", "metadata": META, "items": {"soup": 3}}, OBJECT),

@@ -6,24 +6,17 @@ import pytest
 
 from staleproof.core.engine.competing_write import Rival, rival_of
 from staleproof.core.plan import COMPETED
-from staleproof.core.request import ApiRequest, parse
 
+from ..fault.asking import PODS, request
 from ..protobuf_writer import envelope, field
 
-PODS = "/api/v1/namespaces/trial/pods"
 JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
 POD = json.dumps({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "x", "labels": {"name": "y"}}}).encode()
 GENERATED = json.dumps({"metadata": {"generateName": "x-"}}).encode()
 
 
-def request(method: str, target: str) -> ApiRequest:
-    parsed = parse(method, target)
-    assert parsed is not None
-    return parsed
-
-
 def rival(method: str, target: str, body: bytes = b"", content_type: str = JSON) -> Rival | str:
-    return rival_of(request(method, target), target, content_type, body, 3)
+    return rival_of(request(f"{method} {target}"), target, content_type, body, 3)
 
 
 def pod(name: str, *, generate: str = "") -> bytes:
@@ -60,5 +53,5 @@ def test_any_other_write_finds_an_annotation_changed(method: str, target: str) -
 
 
 def test_each_competition_changes_something() -> None:
-    asked = request("PUT", f"{PODS}/x")
+    asked = request(f"PUT {PODS}/x")
     assert rival_of(asked, f"{PODS}/x", JSON, POD, 3) != rival_of(asked, f"{PODS}/x", JSON, POD, 4)

@@ -8,16 +8,14 @@ import pytest
 
 from staleproof.core.engine.snapshot import initial_events, single, target_at, watch_from
 from staleproof.core.frame import FrameReader
-from staleproof.core.request import parse
 
-PODS = "/api/v1/namespaces/trial/pods"
+from ..fault.asking import PODS, request
+
 EXACT = {"resourceVersion": ["7"], "resourceVersionMatch": ["Exact"]}
 
 
 def at(target: str) -> tuple[str, dict[str, list[str]]]:
-    request = parse("GET", target)
-    assert request is not None
-    url = urlsplit(target_at(request, target, 7))
+    url = urlsplit(target_at(request(f"GET {target}"), target, 7))
     return url.path, parse_qs(url.query, keep_blank_values=True)
 
 

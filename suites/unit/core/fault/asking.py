@@ -1,13 +1,8 @@
 """What the faults' tests ask: frames, requests and places, by few words."""
 
-import msgspec
+from staleproof.core.fault import Place, Seat
 
-from staleproof.core.fault import Misfit, Place, Seat
-from staleproof.core.fault.model import Fault
-from staleproof.core.fault.suggest import mistakes
-from staleproof.core.request import ApiRequest, parse
-
-from ..cluster import bookmark, event
+from ..cluster import bookmark, event, request
 
 PODS = "/api/v1/namespaces/trial/pods"
 WATCH = f"GET {PODS}?watch=1&resourceVersion=5&allowWatchBookmarks=true"
@@ -17,17 +12,5 @@ ADDED, MODIFIED, DELETED = event("ADDED", "x", 5), event("MODIFIED", "x", 6), ev
 BOOKMARK, INITIAL_END = bookmark(8), bookmark(8, initial_end=True)
 
 
-def request(line: str) -> ApiRequest:
-    """`GET /api/v1/pods?watch=1`."""
-    parsed = parse(*line.split(" "))
-    assert parsed is not None
-    return parsed
-
-
 def place(nth: int = 1, *, burst: bool = False, watch: str = WATCH, past: bool = False, ordinal: int = 1) -> Place:
     return Place(Seat(request(watch), ordinal, past), nth, burst)
-
-
-def misfits(fault: Fault) -> list[Misfit]:
-    """What is wrong with a fault that was built in code: with its values, and with what goes together."""
-    return [*map(Misfit, mistakes(msgspec.to_builtins(fault), type(fault))), *fault.misfits()]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.core.fault import Coalesce, Expire, Hang, Misfit, PastSnapshot, Refuse, RefuseWatchList, Window
+from staleproof.core.fault import Coalesce, Expire, Hang, PastSnapshot, Refuse, RefuseWatchList
 from staleproof.core.fault.availability import GONE
 from staleproof.core.fault.decision import (
     HOLD,
@@ -15,9 +15,8 @@ from staleproof.core.fault.decision import (
     Sever,
     Stall,
 )
-from staleproof.core.fault.model import Fault
 
-from .asking import MODIFIED, PODS, WATCH, WATCH_LIST, misfits, place, request
+from .asking import MODIFIED, PODS, WATCH, WATCH_LIST, place, request
 
 LIST, GET, CREATE = f"GET {PODS}", f"GET {PODS}/x", f"POST {PODS}"
 
@@ -153,41 +152,3 @@ def test_who_is_shown_the_past(line: str, decision: RequestDecision) -> None:
 )
 def test_the_watch_that_goes_on_from_the_past_is_held(decision: FrameDecision, *, hold: bool, past: bool, burst: bool) -> None:
     assert PastSnapshot(hold=hold).on_frame(MODIFIED, place(past=past, burst=burst)) == decision
-
-
-# --- what makes no sense
-
-WHOLE = 'a refused connection has no resource, namespace, name or stream; leave them out (resource "*")'
-WATCH_LISTS = "a WatchList is about a collection and is refused before it is a stream; leave name and stream out"
-
-
-@pytest.mark.parametrize(
-    ("fault", "expected"),
-    [
-        (Refuse(), []),
-        (Refuse(resource="pods"), [Misfit(WHOLE)]),
-        (Refuse(namespace="trial"), [Misfit(WHOLE)]),
-        (Refuse(name="x"), [Misfit(WHOLE)]),
-        (Refuse(stream=1), [Misfit(WHOLE)]),
-        (Expire(resource="pods", nth=0), [Misfit("nth is 0, expected a positive number")]),
-        (RefuseWatchList(), []),
-        (RefuseWatchList(resource="pods"), [Misfit('resource is pods, expected "*"', "26b")]),
-        (RefuseWatchList(namespace="trial"), [Misfit("namespace is trial, expected none", "26b")]),
-        (RefuseWatchList(name="x"), [Misfit(WATCH_LISTS)]),
-        (RefuseWatchList(stream=1), [Misfit(WATCH_LISTS)]),
-        (Expire(resource="pods", name="x"), []),
-        (
-            Expire(resource="pods", name="x", at="list"),
-            [Misfit("a LIST is about a collection, so name x never matches; leave name out")],
-        ),
-        (
-            PastSnapshot(name="x"),
-            [Misfit("it answers LISTs and WATCHes of collections, so name x never matches; leave name out")],
-        ),
-        (PastSnapshot(as_of_step=2, window=Window(2)), []),
-        (PastSnapshot(as_of_step=0), [Misfit("asOfStep is 0, expected a positive number")]),
-        (PastSnapshot(as_of_step=3, window=Window(2)), [Misfit("asOfStep 3 lies after fromStep 2: the future, not the past")]),
-    ],
-)
-def test_misfits(fault: Fault, expected: list[Misfit]) -> None:
-    assert misfits(fault) == expected

@@ -2,12 +2,11 @@
 
 import pytest
 
-from staleproof.core.fault import Compete, LoseAnswer, Misfit, Reject, SlowAnswer
+from staleproof.core.fault import Compete, LoseAnswer, Reject, SlowAnswer
 from staleproof.core.fault.calls import RESET
 from staleproof.core.fault.decision import PASS, Competition, Cut, Refusal, Reply, Wait
-from staleproof.core.fault.model import Fault
 
-from .asking import PODS, misfits, request
+from .asking import PODS, request
 
 UPDATE = request(f"PUT {PODS}/x")
 
@@ -30,7 +29,6 @@ def test_a_rejected_request(code: int, retry_after: int | None, reason: str, sen
     assert (reply.code, reply.reason, reply.retry_after) == (code, reason, sent)
     assert reply.message
     assert (fault.on_request(UPDATE, 2), fault.on_answer(UPDATE, 1)) == (PASS, PASS)
-    assert misfits(fault) == []
 
 
 def test_a_rejected_request_may_be_cut() -> None:
@@ -60,42 +58,3 @@ def test_a_slow_answer_is_slow_before_or_after() -> None:
     assert (after.on_request(UPDATE, 1), after.on_answer(UPDATE, 1)) == (PASS, Wait(2.0))
     assert (before.on_request(UPDATE, 1), before.on_answer(UPDATE, 1)) == (Wait(2.0), PASS)
     assert (after.on_answer(UPDATE, 2), before.on_request(UPDATE, 2)) == (PASS, PASS)
-
-
-NO_ANSWER = "a watch has no answer to act on, it is a stream; use Hold, Delay or Sever"
-
-
-@pytest.mark.parametrize(
-    ("fault", "expected"),
-    [
-        (Reject(resource="pods", code=409), [Misfit("code is 409 though nobody competes", "32")]),
-        (Reject(resource="pods", code=404), [Misfit("code is 404, expected one of 0, 409, 429, 500, 503, 504")]),
-        (Reject(resource="pods", code=500, retry_after=1), [Misfit("retryAfter goes with codes 429 and 503, not with 500")]),
-        (Reject(resource="pods", code=429, retry_after=0), [Misfit("retryAfter is 0, expected a positive number")]),
-        *((Compete(resource="pods", verb=verb), []) for verb in ("write", "create", "update", "patch", "delete")),
-        *(
-            (
-                Compete(resource="pods", verb=verb),
-                [Misfit(f"verb is {verb!r}, expected one of create, delete, patch, update, write{meant}")],
-            )
-            for verb, meant in {
-                **dict.fromkeys(("*", "get", "list", "deletecollection"), ""),
-                "read": "; did you mean 'create'?",
-                "watch": "; did you mean 'patch'?",
-            }.items()
-        ),
-        *((LoseAnswer(resource="pods", code=code), []) for code in (0, 500, 504)),
-        (LoseAnswer(resource="pods", code=504, retry_after=1), [Misfit("retryAfter after the execution", "31")]),
-        (LoseAnswer(resource="pods", code=429), [Misfit("code is 429 after the execution", "31")]),
-        (LoseAnswer(resource="pods", code=503), [Misfit("code is 503 after the execution", "31")]),
-        (LoseAnswer(resource="pods", code=409), [Misfit("code is 409 after the execution", "32")]),
-        (LoseAnswer(resource="pods", code=200), [Misfit("code is 200, expected one of 0, 409, 429, 500, 503, 504")]),
-        (LoseAnswer(resource="pods", verb="watch"), [Misfit(NO_ANSWER)]),
-        (SlowAnswer(resource="pods", verb="watch", by_seconds=1.0), [Misfit(NO_ANSWER)]),
-        (SlowAnswer(resource="pods", verb="watch", by_seconds=1.0, moment="before"), []),
-        (LoseAnswer(resource="pods", verb="read"), []),
-        (SlowAnswer(resource="pods", by_seconds=0.0), [Misfit("bySeconds is 0, expected a positive number")]),
-    ],
-)
-def test_misfits(fault: Fault, expected: list[Misfit]) -> None:
-    assert misfits(fault) == expected

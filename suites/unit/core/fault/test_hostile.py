@@ -2,11 +2,11 @@
 
 import pytest
 
-from staleproof.core.fault import DropFrame, Misfit, NoEndBookmark, Reorder, RepeatFrame, StaleRead
+from staleproof.core.fault import DropFrame, NoEndBookmark, Reorder, RepeatFrame, StaleRead
 from staleproof.core.fault.decision import DROP, PASS, Delay, FrameDecision, FromPast, Repeat, RequestDecision
 from staleproof.core.fault.model import Fault
 
-from .asking import ADDED, BOOKMARK, DELETED, INITIAL_END, MODIFIED, PODS, WATCH, misfits, place, request
+from .asking import ADDED, BOOKMARK, DELETED, INITIAL_END, MODIFIED, PODS, WATCH, place, request
 
 
 @pytest.mark.parametrize(
@@ -49,29 +49,3 @@ def test_only_the_bookmark_that_ends_the_initial_events_is_left_out() -> None:
 )
 def test_consistent_reads_are_stale(line: str, decision: RequestDecision) -> None:
     assert StaleRead(resource="pods", as_of_step=2).on_request(request(line), 1) == decision
-
-
-@pytest.mark.parametrize(
-    ("fault", "row"),
-    [
-        (DropFrame(resource="pods"), "13"),
-        (RepeatFrame(resource="pods"), "19"),
-        (Reorder(resource="pods"), "20"),
-        (NoEndBookmark(resource="pods"), "15"),
-        (StaleRead(resource="pods"), "25"),
-    ],
-)
-def test_each_is_a_misfit_with_its_row(fault: Fault, row: str) -> None:
-    assert misfits(fault) == [Misfit("", row)]
-
-
-@pytest.mark.parametrize(
-    ("fault", "expected"),
-    [
-        (DropFrame(resource="pods", nth=0), "nth is 0, expected a positive number"),
-        (Reorder(resource="pods", by_seconds=-1.0), "bySeconds is -1, expected a positive number"),
-        (StaleRead(resource="pods", as_of_step=0), "asOfStep is 0, expected a positive number"),
-    ],
-)
-def test_and_may_be_wrong_besides(fault: Fault, expected: str) -> None:
-    assert [str(misfit) for misfit in misfits(fault) if not misfit.row] == [expected]

@@ -1,12 +1,11 @@
 """Legal faults about the process: who does them, and when a kill freezes its request."""
 
-import pytest
 
-from staleproof.core.fault import Kill, Misfit, Pause, Restart
+from staleproof.core.fault import Kill, Pause, Restart
 from staleproof.core.fault.decision import PASS, Stall
 from staleproof.core.fault.model import Fault
 
-from .asking import PODS, misfits, request
+from .asking import PODS, request
 
 CREATE = request(f"POST {PODS}")
 
@@ -21,26 +20,3 @@ def test_a_kill_freezes_the_nth_write_before_it_is_sent_or_after_it_was_committe
 def test_who_does_it() -> None:
     assert (Kill.needs_runner, Restart.needs_runner, Pause.needs_runner, Fault.needs_runner) == (True, True, True, False)
     assert (Kill(resource="pods").executed_by, Restart().executed_by, Pause().executed_by) == ("proxy", "runner", "runner")
-
-
-WHOLE = 'it concerns the whole process; leave resource ("*"), namespace, name and stream out'
-
-
-@pytest.mark.parametrize(
-    ("fault", "expected"),
-    [
-        (Kill(resource="pods"), []),
-        (Kill(resource="pods", times=2), ["times: one fault kills once; use several"]),
-        (Kill(resource="pods", times=None), ["times: one fault kills once; use several"]),
-        (Kill(resource="pods", verb="watch"), ["a watch has no answer to act on, it is a stream; use Hold, Delay or Sever"]),
-        (Kill(resource="pods", verb="watch", moment="before"), []),
-        (Restart(gently=True, stays_down=True), []),
-        (Pause(), []),
-        (Restart(resource="pods"), [WHOLE]),
-        (Pause(namespace="trial"), [WHOLE]),
-        (Pause(name="x"), [WHOLE]),
-        (Pause(stream=1), [WHOLE]),
-    ],
-)
-def test_misfits(fault: Fault, expected: list[str]) -> None:
-    assert misfits(fault) == [Misfit(text) for text in expected]

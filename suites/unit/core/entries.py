@@ -1,0 +1,22 @@
+"""Entries for the tests that fold them: one controller `c`, one stream, one object `x` of the trial, unless said otherwise."""
+
+from staleproof.core.entry import Answered, Asked, Committed, Delivered, EventType
+
+NAMESPACE = "trial"
+
+
+def asked(at: float, verb: str = "create", resource: str = "pods", namespace: str = NAMESPACE, *, dry_run: bool = False) -> Asked:
+    """Its request has the number of the whole second."""
+    return Asked(at=at, request=int(at), client="c", verb=verb, resource=resource, namespace=namespace, dry_run=dry_run)
+
+
+def answered(at: float, request: int) -> Answered:
+    return Answered(at=at, request=request, outcome="ok", code=201)
+
+
+def committed(at: float, revision: int = 1, namespace: str = NAMESPACE, resource: str = "pods") -> Committed:
+    return Committed(at=at, resource=resource, type="ADDED", namespace=namespace, name="x", uid="u", revision=revision, object={})
+
+
+def delivered(at: float, revision: int | None = 1, type_: EventType = "ADDED", namespace: str = NAMESPACE) -> Delivered:
+    return Delivered(at=at, stream=1, type=type_, namespace=namespace, name="x", uid="u", revision=revision)

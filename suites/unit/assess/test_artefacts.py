@@ -11,7 +11,7 @@ import msgspec
 import pytest
 import yaml
 
-from staleproof.assess.artefacts import find_plan, fingerprint, keep_crash, run_folder_in, suite_digest, trial_report, write
+from staleproof.assess.artefacts import find_plan, fingerprint, keep_crash, suite_digest, trial_report, write
 from staleproof.assess.result import Result
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault import HoldStream
@@ -71,6 +71,8 @@ def test_the_fingerprint_survives_the_file(guilty: Result, tmp_path: Path) -> No
 
 
 def test_a_finding_is_kept_until_its_plan_passes(guilty: Result, innocent: Result, tmp_path: Path) -> None:
+    assert keep_crash(tmp_path, innocent) == ""
+    assert not (tmp_path / "crashes").exists()
     name = keep_crash(tmp_path, guilty)
     assert [path.name for path in (tmp_path / "crashes").iterdir()] == [f"{name}.json"]
     assert name == fingerprint(guilty.plan)
@@ -122,20 +124,9 @@ def test_what_cannot_be_written_is_told(guilty: Result, tmp_path: Path) -> None:
         keep_crash(tmp_path, guilty)
 
 
-def test_an_artefact_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match=r"cannot make a run folder in .*/file: Not a directory"):
-        run_folder_in(tmp_path / "file")
-
-
 def test_a_name_that_cannot_be_a_file_is_no_plan(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"cannot read the plan 'xxx.*': File name too long"):
         find_plan("x" * 5000, tmp_path)
-
-
-def test_nothing_is_made_for_a_trial_without_findings(innocent: Result, tmp_path: Path) -> None:
-    assert keep_crash(tmp_path, innocent) == ""
-    assert not (tmp_path / "crashes").exists()
 
 
 # --- finding a plan again ------------------------------------------------------------------------------------------------------

@@ -177,13 +177,8 @@ def test_an_end_before_the_last_trial_loses_nothing(end: BaseException, here: Pa
 
 def test_an_end_before_the_first_trial_says_where_the_logs_are(here: Path) -> None:
     made, out = ledger(here), io.StringIO()
-
-    def nothing_started() -> None:
-        with kept(made, Console(file=out)):
-            raise SetupError("no control plane")
-
-    with pytest.raises(SetupError):
-        nothing_started()
+    with pytest.raises(SetupError), kept(made, Console(file=out)):
+        raise SetupError("no control plane")
     assert list(made.run.folder.iterdir()) == []
     assert out.getvalue().startswith("run folder: ")
 

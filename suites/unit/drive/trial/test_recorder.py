@@ -31,15 +31,15 @@ BEGAN = 1000.0
 Placed = Committed | Delivered | Withheld | Asked
 
 
-def record(folder: Path, *references: History, began: float = BEGAN) -> Recorder:
-    return Recorder(folder / "trials" / "history.jsonl", HEADER, references, began=began)
+def record(folder: Path, *entries: Entry) -> Recorder:
+    made = Recorder(folder / "trials" / "history.jsonl", HEADER, (REFERENCE,), began=BEGAN)
+    for entry in entries:
+        made.take(entry)
+    return made
 
 
 def recorded(folder: Path, *entries: Entry) -> tuple[Entry, ...]:
-    made = record(folder)
-    for entry in entries:
-        made.take(entry)
-    return made.finish().entries
+    return record(folder, *entries).finish().entries
 
 
 def committed(namespace: str, *, at: float = BEGAN, resource: str = "pods") -> Committed:
@@ -110,16 +110,15 @@ def test_what_has_no_namespace_is_kept(tmp_path: Path) -> None:
 
 
 def test_the_resources_of_a_trial_are_those_changed_in_its_namespace(tmp_path: Path) -> None:
-    made = record(tmp_path)
-    for entry in (
+    made = record(
+        tmp_path,
         committed("mine"),
         committed("mine", resource="configmaps"),
         committed("other", resource="secrets"),
         committed("", resource="nodes"),
         asked(1, "mine", resource="services"),
         asked(2, "", resource="namespaces"),
-    ):
-        made.take(entry)
+    )
     assert made.resources() == {"pods", "configmaps", "services"}
     made.finish()
 
@@ -145,9 +144,7 @@ def test_entries_are_put_in_order_at_the_end(tmp_path: Path) -> None:
 
 
 def test_the_file_is_the_history(tmp_path: Path) -> None:
-    made = record(tmp_path, REFERENCE)
-    for entry in (Released(at=BEGAN + 2), committed("mine", at=BEGAN + 1), Ended(at=BEGAN + 3)):
-        made.take(entry)
+    made = record(tmp_path, Released(at=BEGAN + 2), committed("mine", at=BEGAN + 1), Ended(at=BEGAN + 3))
     history = made.finish()
     assert decode(made.path.read_bytes()) == history
     assert history.references == (REFERENCE,)
@@ -157,7 +154,7 @@ def test_the_file_is_the_history(tmp_path: Path) -> None:
 
 def test_the_file_can_be_read_while_it_grows(tmp_path: Path) -> None:
     """A run that is killed leaves what it saw."""
-    made = record(tmp_path, REFERENCE)
+    made = record(tmp_path)
     assert decode(made.path.read_bytes()) == History(HEADER, (), (REFERENCE,))
     for number in range(1, 4):
         made.take(asked(number, "mine", at=BEGAN + number))
@@ -168,8 +165,7 @@ def test_the_file_can_be_read_while_it_grows(tmp_path: Path) -> None:
 
 
 def test_a_line_that_was_cut_short_costs_only_itself(tmp_path: Path) -> None:
-    made = record(tmp_path, REFERENCE)
-    made.take(committed("mine", at=BEGAN + 1))
+    made = record(tmp_path, committed("mine", at=BEGAN + 1))
     whole = len(made.path.read_bytes())
     made.take(Ended(at=BEGAN + 2))
     data = made.path.read_bytes()

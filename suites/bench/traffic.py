@@ -14,7 +14,7 @@ from statistics import mean, median, quantiles
 from staleproof.drive.cluster.api import Api
 
 from .client import LIMIT_SECONDS, Address, conversation, gets, shown, watching
-from .figure import ADDED_LATENCY_MS, Figure, at_most, burst, rate
+from .figure import ADDED_LATENCY_MS, Figure, at_most, burst
 from .process import cpu_seconds
 from .stage import BODY_BYTES, Sizes, Stage, rounds, say
 
@@ -120,8 +120,8 @@ def _latency_figures(written: list[float], *arrived: list[float]) -> list[Figure
     direct, proxied = ([(seen - at) * 1e3 for at, seen in zip(written, times, strict=True)][skip:] for times in arrived)
     added = [b - a for a, b in zip(direct, proxied, strict=True)]
     return [
-        rate("write to event, median", "ms", median(direct), median(proxied)),
-        rate("write to event, p99", "ms", _p99(direct), _p99(proxied)),
+        Figure(name="write to event, median", unit="ms", direct=median(direct), value=median(proxied)),
+        Figure(name="write to event, p99", unit="ms", direct=_p99(direct), value=_p99(proxied)),
         at_most("added latency, median", "ms", median(added), ADDED_LATENCY_MS),
         Figure(name="added latency, p99", unit="ms", value=_p99(added)),
     ]
@@ -139,7 +139,8 @@ async def requests(stage: Stage, sizes: Sizes) -> tuple[list[Figure], list[str]]
         found = await rounds(f"GET on {connections} connections", sizes.rounds, partial(_compared, stage, measure))
         name = f"GET, {connections} connection{'s' if connections > 1 else ''}"
         direct = median(each.direct for each in found)
-        figures.append(rate(name, "requests/s", direct, direct * median(each.proxied / each.direct for each in found)))
+        proxied = direct * median(each.proxied / each.direct for each in found)
+        figures.append(Figure(name=name, unit="requests/s", direct=direct, value=proxied))
         is_client, note = _bottleneck(name, found)
         notes += [note] if is_client else []
     return figures, notes

@@ -6,13 +6,14 @@ One client speaks to one address over TLS and HTTP/1.1; nothing here knows which
 import asyncio
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
+from staleproof.drive.cluster.access import Access
 from staleproof.errors import SetupError
 
-_HEAD_END = b"\r\n\r\n"
+LIMIT_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +26,9 @@ class Address:
     tls: ssl.SSLContext
 
     @classmethod
-    def of(cls, server: str, ca_file: Path, token: str) -> "Address":
-        host, _, port = server.removeprefix("https://").partition(":")
-        tls = ssl.create_default_context(cafile=str(ca_file))
-        tls.verify_flags &= ~ssl.VERIFY_X509_STRICT
-        return cls(host, int(port), token, tls)
+    def of(cls, access: Access) -> "Address":
+        host, _, port = access.server.removeprefix("https://").partition(":")
+        return cls(host, int(port), access.token, access.tls())
 
     def get(self, path: str) -> bytes:
         return self._head("GET", path) + b"\r\n"
@@ -46,150 +45,136 @@ class Address:
         ).encode()
 
 
-class FrameCounter:
-    """Counts frames in a chunked answer: a frame ends with a newline, and every other newline of HTTP follows a CR."""
-
-    def __init__(self) -> None:
-        self.frames = 0
-        self._after_cr = False
-
-    def feed(self, data: bytes) -> None:
-        split_pair = self._after_cr and data.startswith(b"\n")
-        self.frames += data.count(b"\n") - data.count(b"\r\n") - split_pair
-        self._after_cr = data.endswith(b"\r")
-
-
 class Watch(asyncio.Protocol):
-    """One watch. `on_frames` is called with the number of frames so far, each time that more have come."""
+    """One watch; `times` says when each of its frames came. Only one task at a time may call `reached`.
 
-    def __init__(self, request: bytes, on_frames: Callable[[int], None]) -> None:
-        self._request, self._on_frames = request, on_frames
-        self._counter = FrameCounter()
+    A frame ends with a newline, and every other newline of a chunked answer follows a CR.
+    """
+
+    def __init__(self, request: bytes) -> None:
+        self._request = request
+        self._after_cr = False
+        self._wanted, self._arrived = 0, asyncio.Event()
+        self.times: list[float] = []
         self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    @property
-    def frames(self) -> int:
-        return self._counter.frames
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
         self.transport = transport
+        self.asked_at = time.perf_counter()
         transport.write(self._request)
 
     def data_received(self, data: bytes) -> None:
-        before = self._counter.frames
-        self._counter.feed(data)
-        if self._counter.frames > before:
-            self._on_frames(self._counter.frames)
+        split_pair = self._after_cr and data.startswith(b"\n")
+        frames = data.count(b"\n") - data.count(b"\r\n") - split_pair
+        self._after_cr = data.endswith(b"\r")
+        self.times += [time.perf_counter()] * frames
+        if len(self.times) >= self._wanted:
+            self._arrived.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost.set_result(None)
+        self._arrived.set()
+
+    async def reached(self, count: int) -> float:
+        """Wait for so many frames; the time at which the last of them came. EOFError when the watch ends before."""
+        self._wanted = count
+        if len(self.times) < count and not self.lost.done():
+            self._arrived.clear()
+            await self._arrived.wait()
+        if len(self.times) < count:
+            raise EOFError
+        return self.times[count - 1]
 
 
-async def open_watch(address: Address, path: str, on_frames: Callable[[int], None]) -> Watch:
-    _, watch = await asyncio.get_running_loop().create_connection(
-        lambda: Watch(address.get(path), on_frames), address.host, address.port, ssl=address.tls
-    )
-    return watch
-
-
-async def frames(address: Address, path: str, wanted: int, *, limit_seconds: float) -> float:
-    """The seconds from the request until so many frames have come."""
-    arrived: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    ended = 0.0
-
-    def on_frames(count: int) -> None:
-        nonlocal ended
-        if count >= wanted and not arrived.done():
-            ended = time.perf_counter()
-            arrived.set_result(None)
-
-    watch = await open_watch(address, path, on_frames)
-    began = time.perf_counter()
+@asynccontextmanager
+async def watching(address: Address, path: str, count: int = 1) -> AsyncIterator[list[Watch]]:
+    """So many watches; their connections are gone when the block is left."""
+    connect = asyncio.get_running_loop().create_connection
+    made = (connect(lambda: Watch(address.get(path)), address.host, address.port, ssl=address.tls) for _ in range(count))
+    watches = [watch for _, watch in await asyncio.gather(*made)]
     try:
-        await asyncio.wait({arrived, watch.lost}, timeout=limit_seconds, return_when=asyncio.FIRST_COMPLETED)
-        if not arrived.done():
-            raise SetupError(
-                f"expected {wanted} frames within {limit_seconds:g} s, found {watch.frames}; run again with fewer --events"
-            )
-        return ended - began
+        yield watches
     finally:
-        watch.transport.abort()
+        for watch in watches:
+            watch.transport.abort()
+        await asyncio.gather(*(watch.lost for watch in watches))
 
 
-async def lines(address: Address, path: str, on_line: Callable[[bytes], None]) -> None:
-    """Read a watch line by line until it ends with a last chunk, for a client that looks at what came.
-
-    Raises:
-        ConnectionError, EOFError: it ended in another way.
-        SetupError: it was refused.
-    """
-    reader, writer = await asyncio.open_connection(address.host, address.port, ssl=address.tls, server_hostname=address.host)
+async def shown(watches: Sequence[Watch], frames: int) -> float:
+    """Wait until each watch has so many frames; the time at which the last of these came."""
     try:
-        writer.write(address.get(path))
-        head = await reader.readuntil(_HEAD_END)
-        if b" 200 " not in head[:13]:
-            raise SetupError(f"expected a watch, found {head[:60]!r}; is the load of another program too high?")
-        rest = b""
-        while size := int(await reader.readuntil(b"\r\n"), 16):
-            *whole, rest = (rest + await reader.readexactly(size)).split(b"\n")
-            await reader.readexactly(2)
-            for line in whole:
-                on_line(line)
-    finally:
-        writer.transport.abort()
+        async with asyncio.timeout(LIMIT_SECONDS):
+            return max([await watch.reached(frames) for watch in watches])
+    except (TimeoutError, EOFError) as err:
+        behind = [len(watch.times) for watch in watches if len(watch.times) < frames]
+        lost = sum(watch.lost.done() for watch in watches)
+        raise SetupError(
+            f"expected {frames} frames on each of {len(watches)} watches within {LIMIT_SECONDS:g} s, found fewer on {len(behind)} "
+            f"({lost} have ended); is the load of another program too high? Or run again with fewer --events"
+        ) from err
 
 
 class Conversation:
     """One kept-alive connection. `send` and `receive` are separate, so that the answer can wait."""
 
-    def __init__(self, address: Address) -> None:
-        self._address = address
-
-    async def open(self) -> None:
-        self._reader, self._writer = await asyncio.open_connection(
-            self._address.host, self._address.port, ssl=self._address.tls, server_hostname=self._address.host
-        )
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
 
     def send(self, request: bytes) -> None:
         self._writer.write(request)
 
     async def receive(self) -> bytes:
         """The body of the answer."""
-        head = (await self._reader.readuntil(_HEAD_END)).lower()
-        if b" 200 " not in head[:13]:
-            raise SetupError(f"expected the status 200, found {head[:60]!r}; is the load of another program too high?")
-        length = int(head.partition(b"content-length:")[2].split(b"\r\n", 1)[0])
+        length = int((await self._head()).partition(b"content-length:")[2].split(b"\r\n", 1)[0])
         return await self._reader.readexactly(length)
 
-    def close(self) -> None:
-        self._writer.transport.abort()
+    async def ask(self, request: bytes) -> bytes:
+        self.send(request)
+        return await self.receive()
+
+    async def lines(self, on_line: Callable[[bytes], None]) -> None:
+        """Read a watch line by line until it ends with a last chunk; ConnectionError or EOFError when it ends in another way."""
+        await self._head()
+        rest = b""
+        while size := int(await self._reader.readuntil(b"\r\n"), 16):
+            *whole, rest = (rest + await self._reader.readexactly(size)).split(b"\n")
+            await self._reader.readexactly(2)
+            for line in whole:
+                on_line(line)
+
+    async def _head(self) -> bytes:
+        """The head of an answer, in lower case; SetupError when it is a refusal."""
+        head = (await self._reader.readuntil(b"\r\n\r\n")).lower()
+        if b" 200 " not in head[:13]:
+            raise SetupError(f"expected the status 200, found {head[:60]!r}; is the load of another program too high?")
+        return head
+
+
+@asynccontextmanager
+async def conversation(address: Address) -> AsyncIterator[Conversation]:
+    reader, writer = await asyncio.open_connection(address.host, address.port, ssl=address.tls, server_hostname=address.host)
+    try:
+        yield Conversation(reader, writer)
+    finally:
+        writer.transport.abort()
 
 
 async def gets(address: Address, path: str, connections: int, *, seconds: float) -> float:
     """Requests per second over this many connections."""
-    conversations = [Conversation(address) for _ in range(connections)]
     request = address.get(path)
 
-    async def get(conversation: Conversation) -> None:
-        conversation.send(request)
-        await conversation.receive()
-
-    for conversation in conversations:
-        await conversation.open()
-        await get(conversation)
-    began = time.perf_counter()
-
-    async def load(conversation: Conversation) -> int:
+    async def load(talk: Conversation) -> int:
         done = 0
         while time.perf_counter() - began < seconds:
-            await get(conversation)
+            await talk.ask(request)
             done += 1
         return done
 
-    try:
-        done = sum(await asyncio.gather(*(load(conversation) for conversation in conversations)))
+    async with AsyncExitStack() as stack:
+        talks = [await stack.enter_async_context(conversation(address)) for _ in range(connections)]
+        for talk in talks:
+            await talk.ask(request)
+        began = time.perf_counter()
+        done = sum(await asyncio.gather(*(load(talk) for talk in talks)))
         return done / (time.perf_counter() - began)
-    finally:
-        for conversation in conversations:
-            conversation.close()

@@ -35,10 +35,6 @@ class Figure:
         return asdict(self) | {"ratio": self.ratio}
 
 
-def rate(name: str, unit: str, direct: float, proxied: float) -> Figure:
-    return Figure(name=name, unit=unit, value=proxied, direct=direct)
-
-
 def burst(name: str, direct: float, ratio: float) -> Figure:
     """Events per second of a burst: direct, and through the proxy, which may be slower by BURST_RATIO."""
     target, met = f"≥ 1/{1 / BURST_RATIO:g}", ratio >= BURST_RATIO

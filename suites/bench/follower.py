@@ -57,7 +57,6 @@ class Follower:
     def __init__(self, *, numbers: Mapping[str, int] | None = None, revision: int = 0) -> None:
         self.initial = numbers is None
         self.numbers, self.revision = dict(numbers or {}), revision
-        self.frames = 0
         self.flaws: list[str] = []
 
     def begin(self) -> None:
@@ -66,7 +65,6 @@ class Follower:
             self.numbers, self.revision = {}, 0
 
     def see(self, frame: Shown) -> None:
-        self.frames += 1
         shown = frame.object
         if frame.type == "BOOKMARK":
             self._expect(shown.revision >= self.revision, f"expected a bookmark not below {self.revision}, found {shown.revision}")

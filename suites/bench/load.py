@@ -14,7 +14,7 @@ from staleproof.core.fault import AnyFault, DelayStream, DropBookmarks, HoldStre
 from staleproof.drive.proxy.client import Proxy
 from staleproof.errors import SetupError
 
-from .client import Address, Conversation, lines
+from .client import Address, conversation
 from .follower import Follower, read_frame, read_object
 
 NAMESPACE = "soak"
@@ -52,32 +52,19 @@ class Ledger:
         return sum(self.numbers.values())
 
 
-class Writer:
-    """Writes one object, one write after the other, and changes its connection now and then."""
-
-    def __init__(self, address: Address, name: str, ledger: Ledger) -> None:
-        self._address, self._name, self._ledger = address, name, ledger
-
-    async def run(self, stop: asyncio.Event, *, per_second: float) -> None:
-        due = time.monotonic()
-        while not stop.is_set():
-            conversation = Conversation(self._address)
-            await conversation.open()
-            try:
-                for _ in range(_WRITES_PER_CONNECTION):
-                    if stop.is_set():
-                        return
-                    await self._write(conversation)
-                    due = max(due + 1 / per_second, time.monotonic() - _TOO_LATE_SECONDS)
-                    await asyncio.sleep(due - time.monotonic())  # the rate that was asked for
-            finally:
-                conversation.close()
-
-    async def _write(self, conversation: Conversation) -> None:
-        number = self._ledger.numbers[self._name] + 1
-        conversation.send(self._address.patch(f"{CONFIG_MAPS}/{self._name}", b'{"data":{"number":"%d"}}' % number))
-        written = read_object(await conversation.receive())
-        self._ledger.numbers[self._name], self._ledger.revisions[self._name] = written.number, written.revision
+async def write(name: str, address: Address, ledger: Ledger, stop: asyncio.Event, *, per_second: float) -> None:
+    """Write one object, one write after the other, and change the connection now and then."""
+    due = time.monotonic()
+    while not stop.is_set():
+        async with conversation(address) as talk:
+            for _ in range(_WRITES_PER_CONNECTION):
+                if stop.is_set():
+                    return
+                body = b'{"data":{"number":"%d"}}' % (ledger.numbers[name] + 1)
+                written = read_object(await talk.ask(address.patch(f"{CONFIG_MAPS}/{name}", body)))
+                ledger.numbers[name], ledger.revisions[name] = written.number, written.revision
+                due = max(due + 1 / per_second, time.monotonic() - _TOO_LATE_SECONDS)
+                await asyncio.sleep(due - time.monotonic())  # the rate that was asked for
 
 
 class Client:
@@ -92,7 +79,9 @@ class Client:
         while True:
             self.follower.begin()
             try:
-                await lines(self._address, self._path(), self._take)
+                async with conversation(self._address) as talk:
+                    talk.send(self._address.get(self._path()))
+                    await talk.lines(self._take)
                 how = "clean"
             except (OSError, EOFError):
                 how = "cut"

@@ -6,52 +6,43 @@ minute, and everything that was opened must be closed. Prints a line a minute an
 
 import asyncio
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
 import click
-from rich.console import Console
 
-from staleproof.assess.blame import known
 from staleproof.core.entry import FaultFired
-from staleproof.drive.cluster.api import Api, connect
-from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlaneOptions, control_plane
-from staleproof.drive.proxy.client import Proxy
-from staleproof.drive.proxy.launch import proxy
-from staleproof.errors import SetupError, UsageError
-from staleproof.progress import progress_on
+from staleproof.errors import SetupError
 
 from . import load
-from .client import Address
-from .endurance import Observed, failures
 from .follower import Follower
 from .process import Handles, cpu_seconds, resident_mb
+from .stage import BODY_BYTES, Stage, run, say, staged, started_control_plane
 from .tally import Tally
-from .traffic import BODY_BYTES, Ends, token_of
 
 _STAYING, _SLOTS = 2, 8
 _MINUTE_SECONDS = 60.0
 _SAMPLE_SECONDS = 1.0
 _GONE_SECONDS = 30.0
-_FAILED, _SETUP_FAILED = 1, 11
-Say = Callable[[str], None]
+_FAILED = 1
+_FLAT = 0.10
+_SHOWN = 10
 
 
 class Soak:
-    """One run against one proxy; `say` gets a line a minute."""
+    """One run against one proxy; says a line a minute."""
 
-    def __init__(self, ends: Ends, running: Proxy, tally: Tally, say: Say) -> None:
-        self._ends, self._running, self._tally, self._say = ends, running, tally, say
-        self._ledger = load.Ledger()
+    def __init__(self, stage: Stage) -> None:
+        self._stage, self._ledger = stage, load.Ledger()
 
-    async def run(self, api: Api, *, minutes: int, per_second: int) -> Observed:
-        await self._prepare(api)
+    async def run(self, *, minutes: int, per_second: int) -> list[str]:
+        """Why it did not pass; empty when it did."""
+        await self._prepare()
         await self._all_gone()
         before = self._handles()
-        self._say(f"before: {resident_mb(self._ends.proxy_pid):.0f} MB, {before}")
+        say(f"before: {resident_mb(self._stage.pid):.0f} MB, {before}")
         stop, memory = asyncio.Event(), list[float]()
         staying = [self._client() for _ in range(_STAYING)]
         async with asyncio.TaskGroup() as group:
@@ -65,37 +56,43 @@ class Soak:
             for task in following:
                 task.cancel()
         await self._all_gone(at_most=before.files)
-        return self._observed(memory, before)
+        after, ledger = self._handles(), self._ledger
+        say(
+            f"after: {resident_mb(self._stage.pid):.0f} MB, {after}; streams ended {dict(ledger.ends)} and were followed on; "
+            f"{ledger.writes:,} writes, {ledger.frames:,} frames, {ledger.clients:,} clients"
+        )
+        return [*_failures(self._stage.tally, ledger), *_leaked(before, after), *_grown(memory)]
 
-    async def _prepare(self, api: Api) -> None:
+    async def _prepare(self) -> None:
+        api = self._stage.api
         await api.call("POST", "/api/v1/namespaces", {"metadata": {"name": load.NAMESPACE}})
         for name in load.OBJECTS:
             body = {"metadata": {"name": name}, "data": {"number": "0", "text": "x" * BODY_BYTES}}
             self._ledger.revisions[name] = int((await api.call("POST", load.CONFIG_MAPS, body))["metadata"]["resourceVersion"])
-        await load.primed(self._ends.proxied, self._ledger)
+        await load.primed(self._stage.proxied, self._ledger)
 
     def _client(self) -> load.Client:
         known = Follower(numbers=self._ledger.numbers, revision=max(self._ledger.revisions.values()))
-        return load.Client(self._ends.proxied, known, self._ledger)
+        return load.Client(self._stage.proxied, known, self._ledger)
 
     def _work(self, stop: asyncio.Event, per_second: int) -> Iterable[Coroutine[None, None, None]]:
         """The work of all writers, visitors and plans. One of the writers goes through the proxy, too."""
-        ways = [self._ends.proxied, *[self._ends.direct] * (len(load.OBJECTS) - 1)]
+        ways = [self._stage.proxied, *[self._stage.direct] * (len(load.OBJECTS) - 1)]
         for way, name in zip(ways, load.OBJECTS, strict=True):
-            yield load.Writer(way, name, self._ledger).run(stop, per_second=per_second / len(load.OBJECTS))
+            yield load.write(name, way, self._ledger, stop, per_second=per_second / len(load.OBJECTS))
         for slot in range(_SLOTS):
-            yield load.come_and_go(slot, self._ends.proxied, self._ledger, stop)
-        yield load.plans(self._running, self._ledger, stop)
+            yield load.come_and_go(slot, self._stage.proxied, self._ledger, stop)
+        yield load.plans(self._stage.proxy, self._ledger, stop)
 
     async def _minute(self, number: int) -> float:
         """Wait for a minute and say what happened in it; its peak of memory, because every minute has its holds."""
-        pid, ledger = self._ends.proxy_pid, self._ledger
+        pid, ledger = self._stage.pid, self._ledger
         writes, frames, clients, plans = ledger.writes, ledger.frames, ledger.clients, ledger.plans
         worked, began, memory = cpu_seconds(pid), time.monotonic(), []
         while (passed := time.monotonic() - began) < _MINUTE_SECONDS:
             memory.append(resident_mb(pid))
             await asyncio.sleep(_SAMPLE_SECONDS)
-        self._say(
+        say(
             f"minute {number}: {(ledger.writes - writes) / passed:.0f} writes/s, {(ledger.frames - frames) / passed:.0f} frames/s, "
             f"{ledger.clients - clients} clients left, {ledger.plans - plans} plans, {len(ledger.flaws)} flaws in all; proxy: "
             f"{(cpu_seconds(pid) - worked) / passed:.0%} CPU, {median(memory):.1f} MB, {max(memory):.1f} at most, {self._handles()}"
@@ -112,49 +109,51 @@ class Soak:
         """Wait until no stream is open and no more than `at_most` files are (None: no fewer than a moment ago), or too long."""
         end, files = time.monotonic() + _GONE_SECONDS, -1
         while time.monotonic() < end:
-            await self._running.fence()
+            await self._stage.proxy.fence()
             found = self._handles().files
-            if not self._tally.open and found <= (files if at_most is None else at_most):
+            if not self._stage.tally.open and found <= (files if at_most is None else at_most):
                 return
             files = found
             await asyncio.sleep(_SAMPLE_SECONDS)
 
     def _handles(self) -> Handles:
-        return Handles.of(self._ends.proxy_pid)
-
-    def _observed(self, memory: list[float], before: Handles) -> Observed:
-        after, ledger = self._handles(), self._ledger
-        self._say(
-            f"after: {resident_mb(self._ends.proxy_pid):.0f} MB, {after}; streams ended {dict(ledger.ends)} and were followed on; "
-            f"{ledger.writes:,} writes, {ledger.frames:,} frames, {ledger.clients:,} clients"
-        )
-        return Observed(
-            memory_mb=memory,
-            before=before,
-            after=after,
-            streams_left=len(self._tally.open),
-            plans=ledger.plans,
-            fired=self._tally.counts[FaultFired],
-            flaws=ledger.flaws,
-            broken=self._tally.broken,
-        )
+        return Handles.of(self._stage.pid)
 
 
-async def soak(folder: Path, console: Console, say: Say, *, minutes: int, per_second: int) -> list[str]:
+def _failures(tally: Tally, ledger: load.Ledger) -> list[str]:
+    """What the proxy and the clients have to say against it."""
+    found = [*(f"the proxy broke: {why}" for why in tally.broken[:_SHOWN]), *ledger.flaws[:_SHOWN]]
+    if len(ledger.flaws) > _SHOWN:
+        found.append(f"… and {len(ledger.flaws) - _SHOWN} more of these")
+    if not tally.counts[FaultFired]:
+        found.append(f"expected faults to fire, found that none of {ledger.plans} plans did anything")
+    if tally.open:
+        found.append(f"expected no open stream once every client had left, found {len(tally.open)}")
+    return found
+
+
+def _leaked(before: Handles, after: Handles) -> Iterator[str]:
+    """`before` is what the proxy held before the first client came, `after` what it held when the last had left."""
+    for kind, was, now in (("files", before.files, after.files), ("sockets", before.sockets, after.sockets)):
+        if now > was:
+            yield f"expected {was} open {kind} once every client had left, as before the first, found {now}"
+
+
+def _grown(memory_mb: Sequence[float]) -> Iterator[str]:
+    """`memory_mb` is the peak of each minute; the first minute is the warm-up."""
+    warm, last = memory_mb[1], memory_mb[-1]
+    if abs(last - warm) > _FLAT * warm:
+        yield f"expected {warm:.0f} MB ±{_FLAT:.0%} (the minute after the warm-up) in the last minute, found {last:.0f} MB"
+
+
+async def soak(folder: Path, *, minutes: int, per_second: int) -> list[str]:
     """Run the soak; why it did not pass, or nothing."""
-    async with control_plane(ControlPlaneOptions(), folder / "control-plane", progress_on(console)) as plane:
-        direct, tally = Address.of(plane.server, plane.ca_file, token_of(plane, RUNNER)), Tally()
-        async with (
-            connect(plane.server, direct.tls, {"Authorization": f"Bearer {direct.token}"}) as api,
-            proxy(plane, folder / "proxy", tally.take, log=folder / "proxy.log") as running,
-        ):
-            proxied = Address.of(running.server, running.ca_file, token_of(plane, CONTROLLER))
-            one = Soak(Ends(direct, proxied, running.process.pid), running, tally, say)
-            try:
-                return failures(await one.run(api, minutes=minutes, per_second=per_second))
-            except* (OSError, EOFError, SetupError) as errors:
-                found = [*tally.broken, f"it could not go on: {', '.join(repr(err) for err in _leaves(errors))}"]
-            return found
+    async with started_control_plane(folder) as plane, staged(plane, folder) as stage:
+        try:
+            return await Soak(stage).run(minutes=minutes, per_second=per_second)
+        except* (OSError, EOFError, SetupError) as errors:
+            found = [*stage.tally.broken, f"it could not go on: {', '.join(repr(err) for err in _leaves(errors))}"]
+        return found
 
 
 def _leaves(group: BaseExceptionGroup[Exception]) -> Iterator[Exception]:
@@ -170,19 +169,7 @@ def _leaves(group: BaseExceptionGroup[Exception]) -> Iterator[Exception]:
 @click.option("--rate", default=500, show_default=True, type=click.IntRange(min=8), help="Writes per second that are asked for.")
 def main(*, minutes: int, rate: int) -> None:
     """Let the proxy work for a long time, and check that nothing is lost and nothing is left behind."""
-    console = Console(stderr=True)
-
-    def say(text: str) -> None:
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-    with tempfile.TemporaryDirectory(prefix="staleproof-soak-") as folder:
-        try:
-            found = asyncio.run(soak(Path(folder), console, say, minutes=minutes, per_second=rate))
-        except Exception as err:
-            if not isinstance(cause := known(err), SetupError | UsageError):
-                raise
-            say(f"soak: {cause}")
-            sys.exit(_SETUP_FAILED)
+    found = run("soak", lambda folder: soak(folder, minutes=minutes, per_second=rate))
     for failure in found:
         say(f"soak: {failure}")
     say("soak: failed" if found else "soak: passed")

@@ -5,114 +5,104 @@ Needs a proxy of its own: memory per stream shows only before anything has been 
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
 from statistics import median
 
-from staleproof.drive.cluster.api import Api
-
-from .client import Address, Conversation
-from .crowd import Crowd
-from .figure import IDLE_SHARE, STREAM_KB, Figure, at_most, burst, rate
+from .client import Address, Conversation, Watch, conversation, shown, watching
+from .figure import IDLE_SHARE, STREAM_KB, Figure, at_most, burst
 from .process import cpu_seconds, resident_mb
-from .traffic import BODY_BYTES, CONFIG_MAPS, LIMIT_SECONDS, Ends, Sizes
+from .stage import BODY_BYTES, Sizes, Stage, rounds, say
+from .traffic import CONFIG_MAPS, WATCH_LIST
 
 STREAMS = 100
 _BURST = 100
 _SINGLES = 10
 _IDLE_SECONDS = 5.0
 _OBJECT = "shown-to-many"
-_WATCH_ONE = (
-    f"{CONFIG_MAPS}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
-    f"&fieldSelector=metadata.name%3D{_OBJECT}"
-)
+_WATCH_ONE = f"{WATCH_LIST}&fieldSelector=metadata.name%3D{_OBJECT}"
 _INITIAL = 2  # the object, and the bookmark that ends the initial events
 
 
-async def idle(api: Api, ends: Ends, progress: Callable[[str], None]) -> list[Figure]:
+async def figures(stage: Stage, sizes: Sizes) -> list[Figure]:
+    return [*await _idle(stage), *await _busy(stage, sizes)]
+
+
+async def _idle(stage: Stage) -> list[Figure]:
     """The memory and the CPU time of streams on which nothing happens."""
-    progress(f"{STREAMS} idle streams")
-    await api.call("POST", CONFIG_MAPS, {"metadata": {"name": _OBJECT}, "data": {"text": "x" * BODY_BYTES}})
-    async with crowd(ends.proxied, 1):  # the first stream makes what all later ones share
-        pass
-    before = resident_mb(ends.proxy_pid)
-    async with crowd(ends.proxied, STREAMS):
-        each_kb = (resident_mb(ends.proxy_pid) - before) * 1e3 / STREAMS
-        worked, began = cpu_seconds(ends.proxy_pid), time.perf_counter()
-        await asyncio.sleep(_IDLE_SECONDS)  # this is what is measured: time in which nothing happens
-        share = (cpu_seconds(ends.proxy_pid) - worked) / (time.perf_counter() - began)
     name = f"{STREAMS} idle streams"
+    say(name)
+    await stage.api.call("POST", CONFIG_MAPS, {"metadata": {"name": _OBJECT}, "data": {"text": "x" * BODY_BYTES}})
+    async with _crowd(stage.proxied, 1):  # the first stream makes what all later ones share
+        pass
+    before = resident_mb(stage.pid)
+    async with _crowd(stage.proxied, STREAMS):
+        each_kb = (resident_mb(stage.pid) - before) * 1e3 / STREAMS
+        worked, began = cpu_seconds(stage.pid), time.perf_counter()
+        await asyncio.sleep(_IDLE_SECONDS)  # this is what is measured: time in which nothing happens
+        share = (cpu_seconds(stage.pid) - worked) / (time.perf_counter() - began)
     return [
         at_most(f"{name}, memory", "kB/stream", each_kb, STREAM_KB),
         at_most("  CPU of the proxy", "% of a core", share * 100, IDLE_SHARE * 100, target=f"≤ {IDLE_SHARE:.0%}"),
     ]
 
 
-async def busy(ends: Ends, sizes: Sizes, progress: Callable[[str], None]) -> list[Figure]:
+async def _busy(stage: Stage, sizes: Sizes) -> list[Figure]:
     """Every event goes to all streams: written as fast as possible, and one at a time."""
-    rounds = [await _round(ends, number, sizes, progress) for number in range(sizes.rounds + 1)][1:]
-    ratio = median(direct.burst / proxied.burst for direct, proxied in rounds)
-    rate_direct = median(_BURST * STREAMS / direct.burst for direct, _ in rounds)
-    single = [median(pair[way].single for pair in rounds) * 1e3 for way in (0, 1)]
     name = f"{STREAMS} busy streams"
+
+    async def both() -> tuple[_Side, _Side]:
+        return await _side(stage, stage.direct), await _side(stage, stage.proxied)
+
+    found = await rounds(name, sizes.rounds, both)
+    ratio = median(direct.burst / proxied.burst for direct, proxied in found)
+    rate_direct = median(_BURST * STREAMS / direct.burst for direct, _ in found)
+    worked = median(proxied.worked for _, proxied in found)
+    direct_ms, proxied_ms = (median(each.single for each in way) * 1e3 for way in zip(*found, strict=True))
     return [
         burst(f"{name}, burst", rate_direct, ratio),
-        Figure(
-            name="  CPU of the proxy",
-            unit="µs/event",
-            value=median(proxied.worked for _, proxied in rounds) / (_BURST * STREAMS) * 1e6,
-        ),
-        rate(f"{name}, write to last event", "ms", *single),
+        Figure(name="  CPU of the proxy", unit="µs/event", value=worked / (_BURST * STREAMS) * 1e6),
+        Figure(name=f"{name}, write to last event", unit="ms", direct=direct_ms, value=proxied_ms),
     ]
 
 
-class _Measured:
+@dataclass(frozen=True, slots=True)
+class _Side:
     """One side of a round: seconds of the burst, of a single write to the last of its events, and of work in the proxy."""
 
-    def __init__(self, burst: float, singles: list[float], worked: float) -> None:
-        self.burst, self.single, self.worked = burst, median(singles), worked
+    burst: float
+    single: float
+    worked: float
 
 
-async def _round(ends: Ends, number: int, sizes: Sizes, progress: Callable[[str], None]) -> tuple[_Measured, _Measured]:
-    progress(f"{STREAMS} busy streams: round {number} of {sizes.rounds}")
-    return await _side(ends, ends.direct), await _side(ends, ends.proxied)
-
-
-async def _side(ends: Ends, watched: Address) -> _Measured:
+async def _side(stage: Stage, watched: Address) -> _Side:
     """One side of a round. The writer is always direct, because the way of the events is measured, not that of the writes."""
-    writer = Conversation(ends.direct)
-    await writer.open()
-    try:
-        async with crowd(watched, STREAMS) as watches:
-            worked = cpu_seconds(ends.proxy_pid)
-            burst = await _written(writer, ends.direct, watches, _INITIAL, _BURST)
-            worked = cpu_seconds(ends.proxy_pid) - worked
-            first = _INITIAL + _BURST
-            singles = [await _written(writer, ends.direct, watches, seen, 1) for seen in range(first, first + _SINGLES)]
-            return _Measured(burst, singles, worked)
-    finally:
-        writer.close()
+    async with conversation(stage.direct) as writer, _crowd(watched, STREAMS) as watches:
+        written = partial(_written, writer, stage.direct, watches)
+        worked = cpu_seconds(stage.pid)
+        burst = await written(_INITIAL, _BURST)
+        worked = cpu_seconds(stage.pid) - worked
+        first = _INITIAL + _BURST
+        return _Side(burst, median([await written(seen, 1) for seen in range(first, first + _SINGLES)]), worked)
 
 
-async def _written(writer: Conversation, address: Address, watches: Crowd, seen: int, writes: int) -> float:
+async def _written(writer: Conversation, address: Address, watches: Sequence[Watch], seen: int, writes: int) -> float:
     """The seconds from the first of so many writes until every watch has received them all."""
     began = time.perf_counter()
     for number in range(writes):
         writer.send(address.patch(f"{CONFIG_MAPS}/{_OBJECT}", b'{"data":{"number":"%d-%d"}}' % (seen, number)))
         if number < writes - 1:
             await writer.receive()
-    ended = await watches.reached(seen + writes, limit_seconds=LIMIT_SECONDS)
+    ended = await shown(watches, seen + writes)
     await writer.receive()  # last: reading it earlier would delay us in noticing the event
     return ended - began
 
 
 @asynccontextmanager
-async def crowd(address: Address, count: int) -> AsyncIterator[Crowd]:
-    """So many watches of one object, all of which have its state; they are gone when the block is left."""
-    watches = Crowd()
-    await watches.open(address, _WATCH_ONE, count)
-    try:
-        await watches.reached(_INITIAL, limit_seconds=LIMIT_SECONDS)
+async def _crowd(address: Address, count: int) -> AsyncIterator[Sequence[Watch]]:
+    """So many watches of one object, all of which have its state."""
+    async with watching(address, _WATCH_ONE, count) as watches:
+        await shown(watches, _INITIAL)
         yield watches
-    finally:
-        await watches.close()

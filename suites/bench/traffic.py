@@ -1,50 +1,33 @@
 """Measures the proxy against a direct connection: bursts of watch events, one event at a time, GETs.
 
 Rounds are interleaved, because other work on the machine comes and goes: the ratio of two neighbouring rounds means something, an
-absolute figure does not. The first round of each is thrown away: it pays for handshakes and for what is made only once.
+absolute figure does not.
 """
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import mean, median, quantiles
 
 from staleproof.drive.cluster.api import Api
-from staleproof.drive.cluster.control_plane import ControlPlane
-from staleproof.errors import SetupError, UsageError
 
-from .client import Address, Conversation, frames, gets, open_watch
-from .figure import ADDED_LATENCY_MS, Figure, at_most, burst, rate
-from .process import cpu_seconds, resident_mb
+from .client import LIMIT_SECONDS, Address, conversation, gets, shown, watching
+from .figure import ADDED_LATENCY_MS, Figure, at_most, burst
+from .process import cpu_seconds
+from .stage import BODY_BYTES, Sizes, Stage, rounds, say
 
 NAMESPACE = "bench"
 CONFIG_MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
-_WATCH_LIST = f"{CONFIG_MAPS}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
-BODY_BYTES = 1_150  # with metadata and managedFields a frame is about 1.5 kB
+WATCH_LIST = f"{CONFIG_MAPS}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
 _ROUND_SECONDS = 1.0
-LIMIT_SECONDS = 60.0
 _BUSY = 0.8
-
-
-@dataclass(frozen=True, slots=True)
-class Ends:
-    """The two ways to the same kube-apiserver, and the proxy's process."""
-
-    direct: Address
-    proxied: Address
-    proxy_pid: int
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    events: int
-    rounds: int
-    writes: int
 
 
 async def create(api: Api, namespace: str, count: int) -> str:
     """Make a namespace with so many ConfigMaps; the resourceVersion before the first of them."""
+    say(f"creating {count} ConfigMaps")
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     await api.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
     before = str((await api.call("GET", path))["metadata"]["resourceVersion"])
@@ -59,129 +42,105 @@ async def create(api: Api, namespace: str, count: int) -> str:
     return before
 
 
-async def bursts(ends: Ends, sizes: Sizes, before: str, progress: Callable[[str], None]) -> tuple[list[Figure], list[str]]:
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """What was measured both ways, the client's share of a core on the direct way, and the proxy's CPU time on the other."""
+
+    direct: float
+    proxied: float
+    client_share: float
+    proxy_seconds: float
+
+
+async def _compared(stage: Stage, measure: Callable[[Address], Awaitable[float]]) -> _Round:
+    cpu, began = time.process_time(), time.perf_counter()
+    direct = await measure(stage.direct)
+    share = (time.process_time() - cpu) / (time.perf_counter() - began)
+    worked = cpu_seconds(stage.pid)
+    proxied = await measure(stage.proxied)
+    return _Round(direct, proxied, share, cpu_seconds(stage.pid) - worked)
+
+
+def _bottleneck(name: str, found: Sequence[_Round]) -> tuple[bool, str]:
+    """Whether the client is the bottleneck of the direct connection, and a note on it."""
+    share = median(each.client_share for each in found)
+    what = "it is the bottleneck there" if share > _BUSY else "not the bottleneck"
+    return share > _BUSY, f"{name}: the client used {share:.0%} of a core against the direct connection: {what}"
+
+
+async def frames(address: Address, path: str, wanted: int) -> float:
+    """The seconds from the request until so many frames have come."""
+    async with watching(address, path) as (watch,):
+        return await shown([watch], wanted) - watch.asked_at
+
+
+async def bursts(stage: Stage, sizes: Sizes, before: str) -> tuple[list[Figure], list[str]]:
     """A WatchList of everything, and a WATCH that replays the whole history."""
     kinds = {
-        "watch burst (WatchList)": (_WATCH_LIST, sizes.events + 1),  # and the bookmark that ends it
+        "watch burst (WatchList)": (WATCH_LIST, sizes.events + 1),  # and the bookmark that ends it
         "watch burst (history replay)": (f"{CONFIG_MAPS}?watch=1&resourceVersion={before}", sizes.events),
     }
     figures, notes = [], []
     for name, (path, wanted) in kinds.items():
-        pairs, busy, worked = [], [], []
-        for number in range(sizes.rounds + 1):
-            progress(f"{name}: round {number} of {sizes.rounds}")
-            cpu, began = time.process_time(), time.perf_counter()
-            direct = await frames(ends.direct, path, wanted, limit_seconds=LIMIT_SECONDS)
-            busy.append((time.process_time() - cpu) / (time.perf_counter() - began))
-            before_seconds = cpu_seconds(ends.proxy_pid)
-            pairs.append((direct, await frames(ends.proxied, path, wanted, limit_seconds=LIMIT_SECONDS)))
-            worked.append(cpu_seconds(ends.proxy_pid) - before_seconds)
-        del pairs[0], worked[0]
-        ratio = median(direct / proxied for direct, proxied in pairs)
-        direct = median(wanted / direct for direct, _ in pairs)
-        figures.append(burst(name, direct, ratio))
-        figures.append(Figure(name="  CPU of the proxy", unit="µs/event", value=mean(worked) / wanted * 1e6))
-        share = median(busy)
-        if share > _BUSY:
-            notes.append(f"{name}: the client used {share:.0%} of a core against the direct connection: it is the bottleneck there")
-        else:
-            notes.append(f"{name}: the client used {share:.0%} of a core against the direct connection: not the bottleneck")
+        found = await rounds(name, sizes.rounds, partial(_compared, stage, partial(frames, path=path, wanted=wanted)))
+        ratio = median(each.direct / each.proxied for each in found)
+        figures.append(burst(name, median(wanted / each.direct for each in found), ratio))
+        worked = mean(each.proxy_seconds for each in found)
+        figures.append(Figure(name="  CPU of the proxy", unit="µs/event", value=worked / wanted * 1e6))
+        notes.append(_bottleneck(name, found)[1])
     return figures, notes
 
 
-async def latency(api: Api, ends: Ends, sizes: Sizes, progress: Callable[[str], None]) -> list[Figure]:
+async def latency(stage: Stage, sizes: Sizes) -> list[Figure]:
     """One write at a time: both watchers see the same event, and the proxy adds the difference.
 
     The answer to the write is read after both events have come: reading it earlier would delay us in noticing them.
     """
-    progress(f"latency: {sizes.writes} writes")
-    start = (await api.call("POST", CONFIG_MAPS, {"metadata": {"name": "single"}}))["metadata"]["resourceVersion"]
+    say(f"latency: {sizes.writes} writes")
+    start = (await stage.api.call("POST", CONFIG_MAPS, {"metadata": {"name": "single"}}))["metadata"]["resourceVersion"]
     path = f"{CONFIG_MAPS}?watch=1&resourceVersion={start}&fieldSelector=metadata.name%3Dsingle"
     written: list[float] = []
-    arrivals = Arrivals(), Arrivals()
-    watches = [await open_watch(end, path, seen.frames) for end, seen in zip((ends.direct, ends.proxied), arrivals, strict=True)]
-    writer = Conversation(ends.direct)
-    await writer.open()
-    try:
+    async with (
+        watching(stage.direct, path) as (direct,),
+        watching(stage.proxied, path) as (proxied,),
+        conversation(stage.direct) as writer,
+    ):
         for number in range(1, sizes.writes + 1):
-            request = ends.direct.patch(f"{CONFIG_MAPS}/single", b'{"data":{"number":"%d"}}' % number)
+            request = stage.direct.patch(f"{CONFIG_MAPS}/single", b'{"data":{"number":"%d"}}' % number)
             written.append(time.perf_counter())
             writer.send(request)
+            await shown([direct, proxied], number)
             async with asyncio.timeout(LIMIT_SECONDS):
-                for seen in arrivals:
-                    await seen.reached(number)
                 await writer.receive()
-    finally:
-        for watch in watches:
-            watch.transport.abort()
-        writer.close()
-    return _latency_figures(written, *(seen.times for seen in arrivals))
+    return _latency_figures(written, direct.times, proxied.times)
 
 
-class Arrivals:
-    """The times at which the frames of one watch came."""
-
-    def __init__(self) -> None:
-        self.times: list[float] = []
-        self._news = asyncio.Event()
-
-    def frames(self, count: int) -> None:
-        self.times += [time.perf_counter()] * (count - len(self.times))
-        self._news.set()
-
-    async def reached(self, count: int) -> None:
-        while len(self.times) < count:
-            self._news.clear()
-            await self._news.wait()
-
-
-def _latency_figures(written: list[float], direct: list[float], proxied: list[float]) -> list[Figure]:
+def _latency_figures(written: list[float], *arrived: list[float]) -> list[Figure]:
     skip = len(written) // 10
-    by_way = {
-        "direct": [(seen - at) * 1e3 for at, seen in zip(written, direct, strict=True)][skip:],
-        "proxied": [(seen - at) * 1e3 for at, seen in zip(written, proxied, strict=True)][skip:],
-    }
-    added = [b - a for a, b in zip(by_way["direct"], by_way["proxied"], strict=True)]
-    p99 = {name: quantiles(values, n=100)[98] for name, values in by_way.items()}
+    direct, proxied = ([(seen - at) * 1e3 for at, seen in zip(written, times, strict=True)][skip:] for times in arrived)
+    added = [b - a for a, b in zip(direct, proxied, strict=True)]
     return [
-        rate("write to event, median", "ms", median(by_way["direct"]), median(by_way["proxied"])),
-        rate("write to event, p99", "ms", p99["direct"], p99["proxied"]),
+        Figure(name="write to event, median", unit="ms", direct=median(direct), value=median(proxied)),
+        Figure(name="write to event, p99", unit="ms", direct=_p99(direct), value=_p99(proxied)),
         at_most("added latency, median", "ms", median(added), ADDED_LATENCY_MS),
-        Figure(name="added latency, p99", unit="ms", value=quantiles(added, n=100)[98]),
+        Figure(name="added latency, p99", unit="ms", value=_p99(added)),
     ]
 
 
-async def requests(ends: Ends, sizes: Sizes, progress: Callable[[str], None]) -> tuple[list[Figure], list[str]]:
+def _p99(values: list[float]) -> float:
+    return quantiles(values, n=100)[98]
+
+
+async def requests(stage: Stage, sizes: Sizes) -> tuple[list[Figure], list[str]]:
     """GETs of one object over kept-alive connections."""
     figures, notes = [], []
-    path = f"{CONFIG_MAPS}/sample-0"
     for connections in (8, 1):
-        pairs, busy = [], []
-        for number in range(1, sizes.rounds + 1):
-            progress(f"GET on {connections} connections: round {number} of {sizes.rounds}")
-            cpu, began = time.process_time(), time.perf_counter()
-            direct = await gets(ends.direct, path, connections, seconds=_ROUND_SECONDS)
-            busy.append((time.process_time() - cpu) / (time.perf_counter() - began))
-            pairs.append((direct, await gets(ends.proxied, path, connections, seconds=_ROUND_SECONDS)))
+        measure = partial(gets, path=f"{CONFIG_MAPS}/sample-0", connections=connections, seconds=_ROUND_SECONDS)
+        found = await rounds(f"GET on {connections} connections", sizes.rounds, partial(_compared, stage, measure))
         name = f"GET, {connections} connection{'s' if connections > 1 else ''}"
-        direct = median(direct for direct, _ in pairs)
-        figures.append(rate(name, "requests/s", direct, direct * median(proxied / direct for direct, proxied in pairs)))
-        if (share := median(busy)) > _BUSY:
-            notes.append(f"{name}: the client used {share:.0%} of a core against the direct connection: it is the bottleneck there")
+        direct = median(each.direct for each in found)
+        proxied = direct * median(each.proxied / each.direct for each in found)
+        figures.append(Figure(name=name, unit="requests/s", direct=direct, value=proxied))
+        is_client, note = _bottleneck(name, found)
+        notes += [note] if is_client else []
     return figures, notes
-
-
-def resident(ends: Ends, limit_mb: float) -> Figure:
-    return at_most("proxy memory at the end", "MB", resident_mb(ends.proxy_pid), limit_mb)
-
-
-def started(name: str, seconds: float) -> Figure:
-    if seconds <= 0:
-        raise SetupError(f"{name}: the clock went backwards")
-    return Figure(name=name, unit="s", value=seconds)
-
-
-def token_of(plane: ControlPlane, user: str) -> str:
-    if user not in plane.tokens:
-        raise UsageError(f"expected a control plane that staleproof starts, found {plane.provider}; its tokens are needed here")
-    return plane.tokens[user]

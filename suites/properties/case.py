@@ -31,20 +31,11 @@ from staleproof.core.fault import (
 )
 from staleproof.core.plan import Apply, Delete, Patch, Plan, Rest, Step, Target
 
-from .reflector import KINDS, Kind
+from .reflector import KINDS, Client, Kind
 
 _NAMES = ("a", "b", "c", "d", "e", "f")
 _MOST_FAULTS = 3
 _RESOURCE = "configmaps"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
-    """How a client lists and watches; see `reflector`."""
-
-    kind: Kind
-    page: int | None
-    seconds: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +62,7 @@ def spoilt() -> Case:
     steps = [Apply(object={"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}) for name in "ab"]
     return Case(
         plan=Plan(scenario="random", steps=tuple(steps), faults=(DropFrame(resource=_RESOURCE, name="a"),), contract="hostile"),
-        clients=(Client(kind="LIST + WATCH", page=None, seconds=None),),
+        clients=(Client(kind="LIST + WATCH"),),
         starts=0,
         restarts=None,
         writes=frozenset(),
@@ -107,7 +98,7 @@ def _cases(draw: st.DrawFn, maker: "_Maker") -> Case:
     clients = st.builds(Client, kind=st.sampled_from(KINDS), page=st.sampled_from([None, 2]), seconds=st.sampled_from([None, 1]))
     starts = draw(st.integers(0, 2))
     hidden = {fault.window.from_step for fault in faults if isinstance(fault, HideOwnWrite)}
-    apt = [Client(kind=_APT[fault.tag], page=None, seconds=None) for fault in faults if fault.tag in _APT]
+    apt = [Client(kind=_APT[fault.tag]) for fault in faults if fault.tag in _APT]
     return Case(
         plan=Plan(scenario="random", steps=steps, faults=tuple(faults)),
         clients=(*apt, *draw(st.lists(clients, min_size=0 if apt else 1, max_size=3))),

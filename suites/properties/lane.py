@@ -5,7 +5,6 @@ Several lanes run at once and do not disturb each other, because their namespace
 
 import asyncio
 import contextlib
-import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -17,6 +16,7 @@ from staleproof.core.fault import PastSnapshot
 from staleproof.core.history import Header, History
 from staleproof.core.plan import Apply, Delete, Patch, Rest, Step, describe
 from staleproof.core.watch_properties import breaches
+from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.api import Api, ApiError, connect
 from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
 from staleproof.drive.cluster.truth import Truth
@@ -165,7 +165,7 @@ class _Crowd:
         The API server is asked again and again, because a write whose connection was cut may still be executed.
         """
         wrong, there = await self._compare(state, limit_seconds)
-        return [f"{client.kind} has {client.copy} and not {there} after {limit_seconds:g} s" for client in wrong]
+        return [f"{each.client.kind} has {each.copy} and not {there} after {limit_seconds:g} s" for each in wrong]
 
     async def follow(self, state: State, seconds: float) -> None:
         """Wait until the clients have been shown everything, but not longer than this."""
@@ -187,8 +187,7 @@ class _Crowd:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def begin(self) -> None:
-        wanted = zip(self._case.clients, self._apis, strict=True)
-        self._clients = [Reflector(api, self._path, one.kind, one.page, one.seconds) for one, api in wanted]
+        self._clients = [Reflector(api, self._path, one) for one, api in zip(self._case.clients, self._apis, strict=True)]
         self._tasks = [self._group.create_task(client.run()) for client in self._clients]
 
     async def _create(self, name: str) -> None:
@@ -198,10 +197,9 @@ class _Crowd:
 
 @asynccontextmanager
 async def _crowd(plane: ControlPlane, running: Proxy, case: Case, path: str) -> AsyncIterator[_Crowd]:
-    headers = {"Authorization": f"Bearer {plane.tokens[CONTROLLER]}"}
+    access = Access(server=running.server, ca_file=running.ca_file, token=plane.tokens[CONTROLLER])
     async with AsyncExitStack() as stack, asyncio.TaskGroup() as group:
-        tls = trusting(running.ca_file)
-        apis = [await stack.enter_async_context(connect(running.server, tls, headers)) for _ in case.clients]
+        apis = [await stack.enter_async_context(connect(access.server, access.tls(), access.headers)) for _ in case.clients]
         crowd = _Crowd(apis, case, path, group)
         try:
             yield crowd
@@ -219,10 +217,3 @@ async def lane(plane: ControlPlane, api: Api, truth: Truth, folder: Path) -> Asy
 
 def _path(namespace: str) -> str:
     return f"/api/v1/namespaces/{namespace}/configmaps"
-
-
-def trusting(ca_file: Path) -> ssl.SSLContext:
-    """TLS that trusts this CA; those of test clusters often lack keyUsage."""
-    tls = ssl.create_default_context(cafile=str(ca_file))
-    tls.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    return tls

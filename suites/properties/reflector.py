@@ -47,22 +47,32 @@ class _Event(msgspec.Struct):
 _decode_event = msgspec.json.Decoder(_Event).decode
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """How a client lists and watches.
+
+    Attributes:
+        page: the size of a page of a list; None: lists come whole.
+        seconds: how long a watch lasts; None: as long as the API server lets it.
+    """
+
+    kind: Kind
+    page: int | None = None
+    seconds: int | None = None
+
+
 @dataclass(slots=True)
 class Reflector:
     """A client of one collection.
 
     Attributes:
-        page: the size of a page of a list; None: lists come whole.
-        seconds: how long a watch lasts; None: as long as the API server lets it.
         copy: name → version.
         watches: how many watches were opened.
     """
 
     api: Api
     path: str
-    kind: Kind
-    page: int | None = None
-    seconds: int | None = None
+    client: Client
     copy: dict[str, Version] = field(default_factory=dict)
     synced: bool = False
     watches: int = 0
@@ -84,8 +94,8 @@ class Reflector:
 
     async def _follow(self) -> None:
         """Get the state if there is none, then one watch to its end."""
-        query: dict[str, str] = {} if self.seconds is None else {"timeoutSeconds": str(self.seconds)}
-        if self.kind != "LIST + WATCH":
+        query: dict[str, str] = {} if self.client.seconds is None else {"timeoutSeconds": str(self.client.seconds)}
+        if self.client.kind != "LIST + WATCH":
             query["allowWatchBookmarks"] = "true"
         if not self._from and self._lists:
             await self._list()
@@ -98,11 +108,11 @@ class Reflector:
 
     @property
     def _lists(self) -> bool:
-        return self.kind != "WatchList" or self._falls_back
+        return self.client.kind != "WatchList" or self._falls_back
 
     async def _list(self) -> None:
-        query = {} if self.kind == "LIST + WATCH" or not self._last else {"resourceVersion": self._last}
-        query |= {} if self.page is None else {"limit": str(self.page)}
+        query = {} if self.client.kind == "LIST + WATCH" or not self._last else {"resourceVersion": self._last}
+        query |= {} if self.client.page is None else {"limit": str(self.client.page)}
         found: dict[str, Version] = {}
         token = ""
         while True:

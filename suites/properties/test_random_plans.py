@@ -25,7 +25,7 @@ from staleproof.drive.cluster.control_plane import RUNNER, ControlPlaneOptions, 
 from staleproof.drive.cluster.truth import watching
 
 from .case import Case, drawn, spoilt
-from .lane import Lane, Played, lane, trusting
+from .lane import Lane, Played, lane
 
 COUNT = int(os.environ.get("STALEPROOF_PROPERTIES", "17"))
 SEED = int(os.environ.get("STALEPROOF_SEED", "1"))
@@ -89,9 +89,9 @@ async def _lanes(folder: Path, count: int) -> AsyncIterator[list[Lane]]:
             each.take(entry)
 
     async with control_plane(ControlPlaneOptions(), folder / "control-plane", Silent()) as plane:
-        headers = {"Authorization": f"Bearer {plane.tokens[RUNNER]}"}
+        access = plane.access(RUNNER)
         async with (
-            connect(plane.server, trusting(plane.ca_file), headers) as api,
+            connect(plane.server, access.tls(), access.headers) as api,
             watching(api, spread) as truth,
             AsyncExitStack() as stack,
         ):

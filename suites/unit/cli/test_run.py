@@ -55,6 +55,7 @@ def invoke(command: click.Command, *arguments: str) -> Result:
         (run, ["--samples=nosuch.yaml"], "--samples: nosuch.yaml does not exist"),
         (run, ["plan.json"], "name the controller under test: --controller-cmd or --controller-image"),
         (run, ["plan.json", "--controller-cmd='"], "--controller-cmd: expected words as a shell would split them"),
+        (run, ["plan.json", "--controller-cmd=x", "--controller-env=A"], "--controller-env: expected NAME=VALUE, found 'A'"),
         (run, ["plan.json", "--controller-cmd=x", "--controller-image=y"], "were both given; name one controller"),
         (run, ["plan.json", "--controller-cmd=x", "--controller-metrics=:8080"], "--controller-metrics: expected a URL as http://"),
         (run, ["plan.json", "--crds=nosuch"], "--crds: nosuch does not exist"),
@@ -156,17 +157,17 @@ def test_the_report_and_how_to_see_it_again(here: Path) -> None:
     assert shown.endswith(f"run folder: {made.run.folder}\n")
 
 
-def fails_after(_done: str, end: BaseException) -> None:
-    raise end
-
-
 @pytest.mark.parametrize("end", [KeyboardInterrupt(), SetupError("the proxy died")])
 def test_an_end_before_the_last_trial_loses_nothing(end: BaseException, here: Path) -> None:
     made, out = ledger(here), io.StringIO()
 
-    found = trial(made, "naive-hidden-creates")
-    with pytest.raises(type(end)), kept(made, Console(file=out, width=150)):
-        fails_after(made.add(found), end)
+    def interrupted() -> None:
+        with kept(made, Console(file=out, width=150)):
+            made.add(trial(made, "naive-hidden-creates"))
+            raise end
+
+    with pytest.raises(type(end)):
+        interrupted()
     report = json.loads((made.run.folder / "report.json").read_bytes())
     assert report["partial"] is True
     assert [each["crash"] for each in report["trials"]] == [path.stem for path in (here / ".staleproof" / "crashes").iterdir()]
@@ -176,7 +177,6 @@ def test_an_end_before_the_last_trial_loses_nothing(end: BaseException, here: Pa
 
 def test_an_end_before_the_first_trial_says_where_the_logs_are(here: Path) -> None:
     made, out = ledger(here), io.StringIO()
-
     with pytest.raises(SetupError), kept(made, Console(file=out)):
         raise SetupError("no control plane")
     assert list(made.run.folder.iterdir()) == []

@@ -58,18 +58,22 @@ def test_the_process_environment_is_asked_and_the_settings_are_typed(
     assert (str(settings.dir), settings.controller_start_seconds, settings.controller_env) == ("elsewhere", 5.0, (("A", "1"),))
 
 
-def test_a_malformed_option_is_refused_before_anything_starts(pytester: pytest.Pytester) -> None:
-    done = pytester.runpytest_inprocess("--staleproof-max-examples=1.5")
+@pytest.mark.parametrize(
+    ("arguments", "environ", "told"),
+    [
+        (["--staleproof-max-examples=1.5"], {}, "--staleproof-max-examples: expected a whole number, 0 or more, found '1.5'"),
+        ([], {"STALEPROOF_MAX_EXAMPLES": "many"}, "STALEPROOF_MAX_EXAMPLES: expected a whole number, 0 or more, found 'many'"),
+    ],
+)
+def test_a_malformed_value_is_refused_by_name_before_anything_starts(
+    arguments: list[str], environ: dict[str, str], told: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    done = pytester.runpytest_inprocess(*arguments)
     assert done.ret == pytest.ExitCode.USAGE_ERROR
-    assert "--staleproof-max-examples: expected a whole number, 0 or more, found '1.5'" in done.stderr.str()
+    assert told in done.stderr.str()
     assert "Traceback" not in done.stderr.str()
-
-
-def test_a_malformed_variable_is_named(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STALEPROOF_MAX_EXAMPLES", "many")
-    done = pytester.runpytest_inprocess()
-    assert done.ret == pytest.ExitCode.USAGE_ERROR
-    assert "STALEPROOF_MAX_EXAMPLES: expected a whole number, 0 or more, found 'many'" in done.stderr.str()
 
 
 def test_the_header_names_what_is_not_a_default_and_its_origin(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Manifests from files and folders: every document, in order, and every refusal names the file and what to do."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -16,51 +17,47 @@ def document(name: str, kind: str = "Widget") -> str:
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+
+
+def put(files: Mapping[str, str]) -> None:
+    for path, content in files.items():
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(content)
 
 
 def names(*paths: str) -> list[str]:
     return [manifest["metadata"]["name"] for manifest in read((Path(path) for path in paths), "--samples")]
 
 
-def test_a_folder_is_read_in_order_of_path(here: Path) -> None:
-    for file in ("b.yaml", "a.yml", "c.json", "10.yaml", "9.yaml"):
-        content = document(file) if not file.endswith("json") else json.dumps(DOCUMENT | {"metadata": {"name": file}})
-        (here / file).write_text(content)
-    (here / "README.md").write_text("# not a manifest")
-    (here / "d.yaml.bak").write_text("not a manifest: [")
-    (here / "inner").mkdir()
-    (here / "inner" / "e.yaml").write_text(document("e"))
-    (here / ".git").mkdir()
-    (here / ".git" / "f.yaml").write_text("not a manifest: [")
+def test_a_folder_is_read_in_order_of_path() -> None:
+    put({file: document(file) for file in ("b.yaml", "a.yml", "10.yaml", "9.yaml")})
+    put({"c.json": json.dumps(DOCUMENT | {"metadata": {"name": "c.json"}}), "inner/e.yaml": document("e")})
+    put({"README.md": "# not a manifest", "d.yaml.bak": "not a manifest: [", ".git/f.yaml": "not a manifest: ["})
     assert names(".") == ["10.yaml", "9.yaml", "a.yml", "b.yaml", "c.json", "e"]
 
 
 DOCUMENT = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"replicas": 3}}
 
 
-def test_paths_are_read_in_the_order_given(here: Path) -> None:
-    (here / "folder").mkdir()
-    (here / "folder" / "b.yaml").write_text(document("b"))
-    (here / "z.yaml").write_text(document("z"))
-    (here / "a.yaml").write_text(document("a"))
+def test_paths_are_read_in_the_order_given() -> None:
+    put({"folder/b.yaml": document("b"), "z.yaml": document("z"), "a.yaml": document("a")})
     assert names("z.yaml", "folder", "a.yaml") == ["z", "b", "a"]
 
 
-def test_a_file_that_is_named_may_be_called_anything(here: Path) -> None:
-    (here / "manifest").write_text(document("w"))
+def test_a_file_that_is_named_may_be_called_anything() -> None:
+    put({"manifest": document("w")})
     assert names("manifest") == ["w"]
 
 
-def test_every_document_of_a_file_is_read_and_empty_ones_are_none(here: Path) -> None:
-    (here / "all.yaml").write_text(f"---\n# a comment\n---\n{document('a')}---\n{document('b')}---\n")
+def test_every_document_of_a_file_is_read_and_empty_ones_are_none() -> None:
+    put({"all.yaml": f"---\n# a comment\n---\n{document('a')}---\n{document('b')}---\n"})
     assert names("all.yaml") == ["a", "b"]
 
 
-def test_json_is_read_whatever_it_holds(here: Path) -> None:
-    (here / "w.json").write_text(json.dumps(DOCUMENT, indent=2))
+def test_json_is_read_whatever_it_holds() -> None:
+    put({"w.json": json.dumps(DOCUMENT, indent=2)})
     assert read([Path("w.json")], "--samples") == [DOCUMENT]
 
 
@@ -90,8 +87,8 @@ def test_no_path_is_no_manifest() -> None:
         (b"\xff\xfe\x00", "is not YAML"),
     ],
 )
-def test_what_is_no_manifest_is_refused_by_option_and_file(content: str | bytes, told: str, here: Path) -> None:
-    (here / "mine.yaml").write_bytes(content if isinstance(content, bytes) else content.encode())
+def test_what_is_no_manifest_is_refused_by_option_and_file(content: str | bytes, told: str) -> None:
+    Path("mine.yaml").write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(UsageError) as caught:
         names("mine.yaml")
     assert str(caught.value).startswith("--samples: mine.yaml ")
@@ -109,10 +106,8 @@ def test_what_is_no_manifest_is_refused_by_option_and_file(content: str | bytes,
         ("config/samples/all.yaml", "all.yaml holds only what kustomize needs; expected Kubernetes objects"),
     ],
 )
-def test_a_path_without_manifests_is_refused(path: str, told: str, scaffolded: Path) -> None:
-    for file in ("notes/notes.txt", "kustomize/kustomization.yml"):
-        (scaffolded / file).parent.mkdir()
-        (scaffolded / file).write_text("# nothing yet\n")
+def test_a_path_without_manifests_is_refused(path: str, told: str) -> None:
+    put(SCAFFOLDED | dict.fromkeys(("notes/notes.txt", "kustomize/kustomization.yml"), "# nothing yet\n"))
     with pytest.raises(UsageError) as caught:
         names(path)
     assert str(caught.value).startswith("--samples: ")
@@ -120,9 +115,8 @@ def test_a_path_without_manifests_is_refused(path: str, told: str, scaffolded: P
 
 
 @pytest.mark.parametrize("option", ["--crds", "--staleproof-crds"])
-def test_custom_resource_definitions_are_nothing_else(option: str, here: Path) -> None:
-    (here / "crd.yaml").write_text(document("widgets.example.com", CRD))
-    (here / "w.yaml").write_text(document("w"))
+def test_custom_resource_definitions_are_nothing_else(option: str) -> None:
+    put({"crd.yaml": document("widgets.example.com", CRD), "w.yaml": document("w")})
     assert [name_of(manifest) for manifest in read_crds([Path("crd.yaml")], option)] == [f"{CRD}/widgets.example.com"]
     with pytest.raises(UsageError) as caught:
         read_crds([Path("crd.yaml"), Path("w.yaml")], option)
@@ -149,27 +143,19 @@ SCAFFOLDED = {
 }
 
 
-@pytest.fixture
-def scaffolded(here: Path) -> Path:
-    for path, content in SCAFFOLDED.items():
-        (here / path).parent.mkdir(parents=True, exist_ok=True)
-        (here / path).write_text(content)
-    return here
-
-
-@pytest.mark.usefixtures("scaffolded")
 def test_what_is_for_kustomize_is_passed_over() -> None:
+    put(SCAFFOLDED)
     found = [manifest["metadata"]["name"] for manifest in read_crds([Path("config/crd")])]
     assert found == ["gadgets.example.com", "widgets.example.com"]
     assert names("config/samples") == ["w"]
     assert len(read_crds([Path("config/crd/patches/cainjection_in_widgets.yaml")])) == 1, "one that is named is no patch"
 
 
-def test_other_kustomizations_and_other_files_are_read(here: Path) -> None:
+def test_other_kustomizations_and_other_files_are_read() -> None:
     """Flux has a kind of that name; and a manifest without a kind is a mistake unless the file is kustomize's."""
-    (here / "flux.yaml").write_text("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: f}\n")
-    (here / "kustom-widget.yaml").write_text(document("w"))
+    put({"flux.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: f}\n"})
+    put({"kustom-widget.yaml": document("w")})
     assert names(".") == ["f", "w"]
-    (here / "other.yaml").write_text("resources: []\n")
+    put({"other.yaml": "resources: []\n"})
     with pytest.raises(UsageError, match=r"other\.yaml is not a Kubernetes object"):
         names(".")

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,12 +16,18 @@ LIMIT_SECONDS = 60.0
 DAY_SECONDS = 24 * 3600.0
 
 
-def command(tmp_path: Path, *argv: str) -> Command:
-    return Command(name="program", argv=argv, log=tmp_path / "program.log")
+def command(tmp_path: Path, *argv: str, **fields: Any) -> Command:  # noqa: ANN401  # those of a command
+    return Command(name="program", argv=argv, log=tmp_path / "program.log", **fields)
 
 
-def shell(tmp_path: Path, script: str) -> Command:
-    return command(tmp_path, "sh", "-c", script)
+def shell(tmp_path: Path, script: str, **fields: Any) -> Command:  # noqa: ANN401  # those of a command
+    return command(tmp_path, "sh", "-c", script, **fields)
+
+
+async def finished(command: Command) -> Process:
+    process = await Process.start(command)
+    await process.wait()
+    return process
 
 
 async def never() -> bool:
@@ -45,10 +52,14 @@ async def test_pid_is_the_programs_own(tmp_path: Path) -> None:
     assert await process.wait() == 128 + signal.SIGKILL
 
 
+async def test_environment_and_folder_reach_the_program(tmp_path: Path) -> None:
+    process = await finished(shell(tmp_path, "echo $GREETING; pwd", env={"GREETING": "hello"}, cwd=tmp_path))
+    assert process.last_lines() == ["hello", str(tmp_path)]
+
+
 async def test_the_log_is_appended_and_last_lines_are_this_process_alone(tmp_path: Path) -> None:
     for text in ("first", "second"):
-        process = await Process.start(command(tmp_path, "echo", text))
-        await process.wait()
+        process = await finished(command(tmp_path, "echo", text))
     assert process.last_lines() == ["second"]
     assert (tmp_path / "program.log").read_text() == "first\nsecond\n"
 
@@ -96,8 +107,7 @@ async def test_stop_kills_what_ignores_term(tmp_path: Path) -> None:
 
 
 async def test_what_the_program_left_in_its_group_goes_with_it(tmp_path: Path) -> None:
-    process = await Process.start(shell(tmp_path, "sleep 600 & echo $!"))
-    await process.wait()
+    process = await finished(shell(tmp_path, "sleep 600 & echo $!"))
     await gone(int(process.last_lines()[0]))
 
 
@@ -158,24 +168,14 @@ async def test_what_makes_no_sense_is_refused(argv: tuple[str, ...], log: str, c
 
 async def test_the_program_inherits_no_descriptor(tmp_path: Path) -> None:
     async with run_process(command(tmp_path, "sleep", "600")):
-        listing = command(tmp_path, sys.executable, "-c", "import os; print(os.listdir('/proc/self/fd'))")
-        async with run_process(listing) as process:
-            await process.wait()
+        process = await finished(command(tmp_path, sys.executable, "-c", "import os; print(os.listdir('/proc/self/fd'))"))
     assert process.last_lines() == ["['0', '1', '2', '3']"]  # 3 is the listing's own
 
 
-async def test_environment_and_folder_reach_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_variables_that_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEFT_OUT", "x")
     monkeypatch.setenv("REPLACED", "x")
-    process = await Process.start(
-        Command(
-            name="program",
-            argv=("sh", "-c", 'echo "${LEFT_OUT-unset}|$REPLACED|$ADDED|$PATH"; pwd'),
-            log=tmp_path / "program.log",
-            env={"REPLACED": "y", "ADDED": "z"},
-            cwd=tmp_path,
-            without=frozenset({"LEFT_OUT", "REPLACED", "NEVER_SET"}),
-        )
-    )
-    await process.wait()
-    assert process.last_lines() == [f"unset|y|z|{os.environ['PATH']}", str(tmp_path)]
+    script = 'echo "${LEFT_OUT-unset}|$REPLACED|$ADDED|$PATH"'
+    without = frozenset({"LEFT_OUT", "REPLACED", "NEVER_SET"})
+    process = await finished(shell(tmp_path, script, env={"REPLACED": "y", "ADDED": "z"}, without=without))
+    assert process.last_lines() == [f"unset|y|z|{os.environ['PATH']}"]

@@ -31,15 +31,15 @@ BEGAN = 1000.0
 Placed = Committed | Delivered | Withheld | Asked
 
 
-def record(folder: Path, *references: History, began: float = BEGAN) -> Recorder:
-    return Recorder(folder / "trials" / "history.jsonl", HEADER, references, began=began)
+def record(folder: Path, *entries: Entry) -> Recorder:
+    made = Recorder(folder / "trials" / "history.jsonl", HEADER, (REFERENCE,), began=BEGAN)
+    for entry in entries:
+        made.take(entry)
+    return made
 
 
 def recorded(folder: Path, *entries: Entry) -> tuple[Entry, ...]:
-    made = record(folder)
-    for entry in entries:
-        made.take(entry)
-    return made.finish().entries
+    return record(folder, *entries).finish().entries
 
 
 def committed(namespace: str, *, at: float = BEGAN, resource: str = "pods") -> Committed:
@@ -77,11 +77,18 @@ def test_what_happens_in_other_namespaces_is_left_out(of: Callable[[str], Placed
     assert [entry.namespace for entry in found if isinstance(entry, Placed)] == ["mine", ""]
 
 
-def test_the_answer_goes_with_the_request_and_is_kept_if_that_was_made_before_the_trial(tmp_path: Path) -> None:
-    asks = (asked(1, "mine"), asked(2, "other"), asked(3, "other", verb="list"))
-    found = recorded(tmp_path, *asks, answered(2), listed(3), answered(1), answered(7))
-    told = [(type(entry), entry.request) for entry in found if isinstance(entry, Asked | Answered | Listed)]
-    assert told == [(Asked, 1), (Answered, 1), (Answered, 7)]
+def test_the_answer_goes_with_the_request(tmp_path: Path) -> None:
+    found = recorded(
+        tmp_path, asked(1, "mine"), asked(2, "other"), asked(3, "other", verb="list"), answered(2), listed(3), answered(1)
+    )
+    assert [(type(entry), entry.request) for entry in found if isinstance(entry, Asked | Answered | Listed)] == [
+        (Asked, 1),
+        (Answered, 1),
+    ]
+
+
+def test_the_answer_to_a_request_from_before_the_trial_is_kept(tmp_path: Path) -> None:
+    assert recorded(tmp_path, answered(7)) == (Answered(at=0.0, request=7, outcome="ok"),)
 
 
 def test_a_list_of_all_namespaces_keeps_what_is_of_this_one(tmp_path: Path) -> None:
@@ -103,11 +110,15 @@ def test_what_has_no_namespace_is_kept(tmp_path: Path) -> None:
 
 
 def test_the_resources_of_a_trial_are_those_changed_in_its_namespace(tmp_path: Path) -> None:
-    made = record(tmp_path)
-    for namespace, resource in (("mine", "pods"), ("mine", "configmaps"), ("other", "secrets"), ("", "nodes")):
-        made.take(committed(namespace, resource=resource))
-    for number, (namespace, resource) in enumerate((("mine", "services"), ("", "namespaces"))):
-        made.take(asked(number, namespace, resource=resource))
+    made = record(
+        tmp_path,
+        committed("mine"),
+        committed("mine", resource="configmaps"),
+        committed("other", resource="secrets"),
+        committed("", resource="nodes"),
+        asked(1, "mine", resource="services"),
+        asked(2, "", resource="namespaces"),
+    )
     assert made.resources() == {"pods", "configmaps", "services"}
     made.finish()
 
@@ -116,7 +127,9 @@ def test_the_resources_of_a_trial_are_those_changed_in_its_namespace(tmp_path: P
 
 
 def test_times_count_from_the_beginning_of_the_trial(tmp_path: Path) -> None:
-    found = recorded(tmp_path, *(committed("mine", at=BEGAN + after) for after in (-3, 0, 1.23456789)))
+    found = recorded(
+        tmp_path, committed("mine", at=BEGAN - 3), committed("mine", at=BEGAN), committed("mine", at=BEGAN + 1.23456789)
+    )
     assert [entry.at for entry in found] == [0.0, 0.0, 1.234568]
 
 
@@ -131,9 +144,7 @@ def test_entries_are_put_in_order_at_the_end(tmp_path: Path) -> None:
 
 
 def test_the_file_is_the_history(tmp_path: Path) -> None:
-    made = record(tmp_path, REFERENCE)
-    for entry in (Released(at=BEGAN + 2), committed("mine", at=BEGAN + 1), Ended(at=BEGAN + 3)):
-        made.take(entry)
+    made = record(tmp_path, Released(at=BEGAN + 2), committed("mine", at=BEGAN + 1), Ended(at=BEGAN + 3))
     history = made.finish()
     assert decode(made.path.read_bytes()) == history
     assert history.references == (REFERENCE,)
@@ -143,7 +154,7 @@ def test_the_file_is_the_history(tmp_path: Path) -> None:
 
 def test_the_file_can_be_read_while_it_grows(tmp_path: Path) -> None:
     """A run that is killed leaves what it saw."""
-    made = record(tmp_path, REFERENCE)
+    made = record(tmp_path)
     assert decode(made.path.read_bytes()) == History(HEADER, (), (REFERENCE,))
     for number in range(1, 4):
         made.take(asked(number, "mine", at=BEGAN + number))
@@ -154,8 +165,7 @@ def test_the_file_can_be_read_while_it_grows(tmp_path: Path) -> None:
 
 
 def test_a_line_that_was_cut_short_costs_only_itself(tmp_path: Path) -> None:
-    made = record(tmp_path, REFERENCE)
-    made.take(committed("mine", at=BEGAN + 1))
+    made = record(tmp_path, committed("mine", at=BEGAN + 1))
     whole = len(made.path.read_bytes())
     made.take(Ended(at=BEGAN + 2))
     data = made.path.read_bytes()

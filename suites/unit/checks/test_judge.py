@@ -16,8 +16,8 @@ from staleproof.core.entry import Broke, Ended
 from staleproof.core.fault import AnyFault, HoldStream, SeverStream
 from staleproof.core.history import History, decode, encode
 
-from .script import HOLD, WIDGETS, Script, against, reference, told, trial
-from .stream_script import ONE_POD, UNSURE, StreamScript, two_references
+from .rule_cases import ONE_POD, UNSURE, told
+from .script import HOLD, WIDGETS, Script, reference, trial, two_references
 
 AIM = "no-duplicate-create"
 NO_API_SERVER = "no API server does this, so it tells about robustness, not conformance"
@@ -32,7 +32,7 @@ def references() -> tuple[History, History]:
 
 
 def held(*, aims: tuple[str, ...] = ()) -> Script:
-    return trial(aims=aims).step(1, "apply").hold().applied("w").creates("w-a").applied("w")
+    return Script(HOLD, aims=aims).step(1, "apply").hold().applied("w").creates("w-a").applied("w")
 
 
 def guilty(*, aims: tuple[str, ...] = ()) -> History:
@@ -64,14 +64,14 @@ def test_there_is_one_verdict_for_each_requirement() -> None:
 
 
 def test_a_verdict_survives_the_file() -> None:
-    history = against(guilty(), *references())
+    history = replace(guilty(), references=references())
 
     assert judge(history)[0].outcome is Outcome.FAIL
     assert judge(decode(encode(history))) == judge(history)
 
 
 def test_references_come_with_the_history_unless_given() -> None:
-    history = against(innocent(), *references())
+    history = replace(innocent(), references=references())
 
     assert judge(history)[0].outcome is Outcome.PASS
     assert judge(history, ())[0].outcome is Outcome.INCONCLUSIVE
@@ -101,7 +101,7 @@ def test_without_good_references_only_what_needs_none_is_judged() -> None:
 
 AIMED: dict[str, tuple[History, str]] = {
     "a fault that never fired proves nothing": (
-        work(trial(aims=(AIM,))).ends(),
+        work(Script(HOLD, aims=(AIM,))).ends(),
         "INCONCLUSIVE: planned faults never fired: Hold of pods",
     ),
     "unless there is a finding": (
@@ -116,14 +116,14 @@ AIMED: dict[str, tuple[History, str]] = {
         .ends(),
         "FAIL",
     ),
-    "nor is it aimed at": (work(trial(aims=("settles",))).ends(), "NOT_EXERCISED"),
+    "nor is it aimed at": (work(Script(HOLD, aims=("settles",))).ends(), "NOT_EXERCISED"),
     "found under hostile faults": (hostile(guilty(aims=(AIM,))), "NOT_EXERCISED"),
     "not found under hostile faults": (
         hostile(innocent(aims=(AIM,))),
         f"NOT_EXERCISED: nothing was found under a hostile plan: {NO_API_SERVER}",
     ),
     "hostile faults never fired": (
-        hostile(work(trial(aims=(AIM,))).ends()),
+        hostile(work(Script(HOLD, aims=(AIM,))).ends()),
         "INCONCLUSIVE: planned faults never fired: Hold of pods",
     ),
 }
@@ -200,56 +200,56 @@ SEEN = f"FAIL: it was seen: {ONE_POD}"
 HELD_TOO = f"{UNSURE} Hold fired, too, and may explain that"
 
 
-def cut(*faults: AnyFault, times: int = 1) -> StreamScript:
-    script = StreamScript(SEVER, *faults).opens()
+def cut(*faults: AnyFault, times: int = 1) -> Script:
+    script = Script(SEVER, *faults).opens()
     for _ in range(times):
         script.ended().watches()
     return script
 
 
-def wrong() -> StreamScript:
+def wrong() -> Script:
     return cut().pair(1).stuck()
 
 
-def wrong_and_held() -> StreamScript:
+def wrong_and_held() -> Script:
     return cut(PODS).fires(1).pair(1).stuck()
 
 
-def too_soon() -> StreamScript:
+def too_soon() -> Script:
     return cut(times=2).pair(1).stuck(1.0)
 
 
-def right_later() -> StreamScript:
+def right_later() -> Script:
     script = cut().step(1, "apply").applied("w", spec=2).creates("w-0").updates("w", status={"ready": 2})
     return script.released().settled().creates("w-1")
 
 
-def right_without_it() -> StreamScript:
+def right_without_it() -> Script:
     script = cut().applied("w", spec=2).made("w-0", metadata={"generateName": "w-"}).made("w-1", metadata={"generateName": "w-"})
     return script.applied("w", status={"ready": 2})
 
 
-def duplicated(*, mended: bool = False) -> StreamScript:
+def duplicated(*, mended: bool = False) -> Script:
     """Another rule was broken."""
-    script = StreamScript(SEVER).opens().ended().hold().pair().step(2, "touch").applied("w", touched=1).creates("w-2").let_go()
+    script = Script(SEVER).opens().ended().hold().pair().step(2, "touch").applied("w", touched=1).creates("w-2").let_go()
     return script.watches().deletes("w-2") if mended else script.watches().stuck()
 
 
 def slow(number: int) -> History:
-    script = StreamScript(namespace=f"ref-{number}").step(1, "apply").applied("w", spec=2).creates("w-0").passes(5.0)
+    script = Script(namespace=f"ref-{number}").step(1, "apply").applied("w", spec=2).creates("w-0").passes(5.0)
     return script.creates("w-1").updates("w", status={"ready": 2}).ends()
 
 
 def recreated(number: int) -> History:
-    script = StreamScript(namespace=f"ref-{number}").pair().step(2, "recreate").removed("w", WIDGETS).deletes("w-0", "w-1")
+    script = Script(namespace=f"ref-{number}").pair().step(2, "recreate").removed("w", WIDGETS).deletes("w-0", "w-1")
     return script.applied("w", spec=2).ends()
 
 
 def third() -> History:
-    return StreamScript(namespace="ref-3").pair(3).ends()
+    return Script(namespace="ref-3").pair(3).ends()
 
 
-SUSPICIONS: dict[str, tuple[StreamScript, dict[str, object], str]] = {
+SUSPICIONS: dict[str, tuple[Script, dict[str, object], str]] = {
     "a wrong end": (wrong(), {}, GUILTY),
     "the right end": (cut().pair(), {}, "PASS"),
     "the right end, later": (right_later(), {}, "PASS"),
@@ -281,9 +281,9 @@ SUSPICIONS: dict[str, tuple[StreamScript, dict[str, object], str]] = {
     "a good end that shows nothing": (cut().pair(), {"untested": "it was lucky"}, "NOT_EXERCISED: it was lucky"),
     "also when it never wrote": (right_without_it(), {"untested": "it was lucky"}, "NOT_EXERCISED: it was lucky"),
     "a wrong end shows something": (wrong(), {"untested": "it was lucky"}, GUILTY),
-    "it never wrote": (StreamScript(SEVER).ended(), {}, "NOT_EXERCISED: the controller never wrote anything"),
+    "it never wrote": (Script(SEVER).ended(), {}, "NOT_EXERCISED: the controller never wrote anything"),
     "it never wrote, and it was right": (right_without_it(), {}, "NOT_EXERCISED: the controller never wrote anything"),
-    "it never settled": (StreamScript(SEVER).ended().adds(Ended), {}, "INCONCLUSIVE: the trial has no settling phase"),
+    "it never settled": (Script(SEVER).ended().adds(Ended), {}, "INCONCLUSIVE: the trial has no settling phase"),
     "proven in spite of another explanation": (wrong(), {"otherwise": "it cannot be known"}, GUILTY),
     "not proven": (wrong_and_held(), {"otherwise": "it cannot be known"}, "INCONCLUSIVE: it cannot be known"),
     "not proven by a good end": (cut().pair(), {"otherwise": "it cannot be known"}, "INCONCLUSIVE: it cannot be known"),
@@ -291,7 +291,7 @@ SUSPICIONS: dict[str, tuple[StreamScript, dict[str, object], str]] = {
 
 
 @pytest.mark.parametrize(("script", "fields", "verdict"), SUSPICIONS.values(), ids=SUSPICIONS)
-def test_what_the_end_makes_of_a_suspicion(script: StreamScript, fields: dict[str, Any], verdict: str) -> None:
+def test_what_the_end_makes_of_a_suspicion(script: Script, fields: dict[str, Any], verdict: str) -> None:
     found = verdict_of(rule(replace(SUSPICION, **fields)), Trial(script.ends(), two_references()))
 
     assert told(found, verdict) == verdict

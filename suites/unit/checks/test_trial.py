@@ -7,9 +7,7 @@ from staleproof.checks.trial import Span, Step, Trial, fact
 from staleproof.core.entry import Closed, Committed, Delivered, Opened, Settled, Started, StepBegan
 from staleproof.core.fault import HoldStream, SeverStream
 
-from .life_script import LifeScript, losing
-from .script import WIDGETS, Script, reference, trial
-from .stream_script import StreamScript
+from .script import WIDGETS, Script, losing, reference, trial
 
 SEVER, HOLD = SeverStream(resource="pods"), HoldStream(resource="pods")
 
@@ -50,7 +48,7 @@ def test_primaries_are_the_resources_that_the_workload_applies() -> None:
 
 
 def test_streams_are_known_by_their_number() -> None:
-    found = Trial(StreamScript(SEVER).ended("pods", "clean").unfinished())
+    found = Trial(Script(SEVER).ended("pods", "clean").unfinished())
     stream = found.streams[1]
 
     assert (stream.opened, stream.closed) == (1, 4)
@@ -61,7 +59,7 @@ def test_streams_are_known_by_their_number() -> None:
 
 
 def test_each_position_belongs_to_a_life() -> None:
-    script = LifeScript(losing()).applied("w").dies()
+    script = Script(losing()).applied("w").dies()
     before = len(script.entries)
     lived = Trial(script.lives_again().unfinished())
 
@@ -99,11 +97,11 @@ def test_one_that_never_settled_has_no_ending() -> None:
 
 
 def test_only_faults_that_fired_have_done_anything() -> None:
-    assert Trial(StreamScript(SEVER, HOLD).opens(0).opens(1).ended(fault=0).unfinished()).fired == {0: SEVER}
+    assert Trial(Script(SEVER, HOLD).opens(0).opens(1).ended(fault=0).unfinished()).fired == {0: SEVER}
 
 
 def test_a_fault_that_never_closed_closed_with_the_release_or_with_the_end() -> None:
-    script = StreamScript(SEVER, HOLD).opens(0).closes(0).opens(1)
+    script = Script(SEVER, HOLD).opens(0).closes(0).opens(1)
     cut_short, released = Trial(script.unfinished()), Trial(script.released().settled().unfinished())
 
     assert released.spans == {0: Span(4, 5), 1: Span(6)}

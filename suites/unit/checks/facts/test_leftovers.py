@@ -7,8 +7,7 @@ import pytest
 from staleproof.checks.facts.leftovers import leftovers, let_go_at
 from staleproof.checks.trial import Trial
 
-from ..life_script import LifeScript, losing
-from ..script import WIDGETS, Script, reference, trial
+from ..script import WIDGETS, Script, losing, reference, trial
 
 Workload = Callable[[Script], Script]
 
@@ -66,7 +65,7 @@ CASES: dict[str, tuple[Script, tuple[Workload, Workload], Told]] = {
     "what a reference never deletes": (loose(trial()), (loose, tidied), []),
     "what others made": (trial().applied("x", "configmaps").applied("y", "configmaps"), (tidied, tidied), []),
     "what it never heard that it had made": (
-        LifeScript(losing()).creates("x", resource="configmaps", owner="", generated="x-").loses_the_answer(),
+        Script(losing()).creates("x", resource="configmaps", owner="", generated="x-").loses_the_answer(),
         (tidied, tidied),
         [],
     ),

@@ -8,57 +8,57 @@ from staleproof.core.entry import Ended
 from staleproof.core.fault import SeverStream
 from staleproof.core.history import History
 
-from ..script import WIDGETS
-from ..stream_script import ONE_POD, StreamScript, two_references
+from ..rule_cases import ONE_POD
+from ..script import WIDGETS, Script, two_references
 
 SEVER = SeverStream(resource="pods")
 
 
 def slow(number: int, seconds: float = 5.0) -> History:
-    script = StreamScript(namespace=f"ref-{number}").step(1, "apply").applied("w", spec=2).creates("w-0").passes(seconds)
+    script = Script(namespace=f"ref-{number}").step(1, "apply").applied("w", spec=2).creates("w-0").passes(seconds)
     return script.creates("w-1").updates("w", status={"ready": 2}).ends()
 
 
 def recreated(number: int) -> History:
-    script = StreamScript(namespace=f"ref-{number}").pair().step(2, "recreate").removed("w", WIDGETS).deletes("w-0", "w-1")
+    script = Script(namespace=f"ref-{number}").pair().step(2, "recreate").removed("w", WIDGETS).deletes("w-0", "w-1")
     return script.applied("w", spec=2).ends()
 
 
-def of(script: StreamScript, *references: History) -> Trial:
+def of(script: Script, *references: History) -> Trial:
     return Trial(script.ends(), references or two_references())
 
 
-def cut(times: int = 1) -> StreamScript:
+def cut(times: int = 1) -> Script:
     """One pod of two, and so many losses of the pods' watch before that."""
-    script = StreamScript(SEVER).opens()
+    script = Script(SEVER).opens()
     for _ in range(times):
         script.ended().watches()
     return script.pair(1)
 
 
-def right_later() -> StreamScript:
-    script = StreamScript(SEVER).step(1, "apply").applied("w", spec=2).creates("w-0").updates("w", status={"ready": 2})
+def right_later() -> Script:
+    script = Script(SEVER).step(1, "apply").applied("w", spec=2).creates("w-0").updates("w", status={"ready": 2})
     return script.released().settled().creates("w-1")
 
 
 @pytest.mark.parametrize(
     ("script", "is_right"),
     [
-        (StreamScript(SEVER).pair(), True),
+        (Script(SEVER).pair(), True),
         (right_later(), True),
-        (StreamScript(SEVER).pair().released().settled().creates("w-2"), True),
+        (Script(SEVER).pair().released().settled().creates("w-2"), True),
         (cut().stuck(), False),
-        (StreamScript(SEVER).pair().adds(Ended), False),
+        (Script(SEVER).pair().adds(Ended), False),
     ],
     ids=["at the settling", "later", "and no more", "never", "never settled"],
 )
-def test_it_was_right_at_the_end_of_the_settling_or_of_all(script: StreamScript, *, is_right: bool) -> None:
+def test_it_was_right_at_the_end_of_the_settling_or_of_all(script: Script, *, is_right: bool) -> None:
     assert converged(of(script)) is is_right
 
 
 def test_what_the_references_do_not_agree_on_is_no_certain_difference() -> None:
     first, _ = two_references()
-    trial = of(cut().stuck(), first, StreamScript(namespace="ref-3").pair(3).ends())
+    trial = of(cut().stuck(), first, Script(namespace="ref-3").pair(3).ends())
     end = len(trial.entries)
 
     assert [(each.text, each.unstable) for each in differences(trial, end)][:1] == [

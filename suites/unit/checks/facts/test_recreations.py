@@ -6,17 +6,16 @@ from staleproof.checks.facts.recreations import Recreation, children_of_recreate
 from staleproof.checks.trial import Trial
 from staleproof.core.fault import HoldStream
 
-from ..life_script import RESTART, AnyScript, LifeScript
-from ..script import WIDGETS, Script
+from ..script import RESTART, WIDGETS, Script
 
 HELD = HoldStream(resource=WIDGETS)
 
 
-def applied() -> LifeScript:
-    return LifeScript(HELD, RESTART).applied("w")
+def applied() -> Script:
+    return Script(HELD, RESTART).applied("w")
 
 
-def renewed(script: AnyScript) -> AnyScript:
+def renewed(script: Script) -> Script:
     return script.removed("w", WIDGETS).applied("w")
 
 

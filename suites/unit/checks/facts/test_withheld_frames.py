@@ -6,16 +6,16 @@ from staleproof.checks.facts.withheld_frames import withheld_frames
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Dropped, Opened, Withheld
 
-from ..report_script import ReportScript, trial
+from ..script import Script, trial
 
 BOOKMARK = {"stream": 1, "type": "BOOKMARK", "revision": 107}
 
 
-def held() -> ReportScript:
+def held() -> Script:
     return trial().wants(1).hold().creates("w-a", "w-b")
 
 
-def another_stream(script: ReportScript) -> ReportScript:
+def another_stream(script: Script) -> Script:
     return script.adds(Opened, stream=9, client="controller", resource="pods")
 
 
@@ -37,7 +37,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("script", "resources", "oldest"), CASES.values(), ids=CASES)
-def test_what_is_kept(script: ReportScript, resources: set[str], oldest: int | None) -> None:
+def test_what_is_kept(script: Script, resources: set[str], oldest: int | None) -> None:
     frames, end = withheld_frames(Trial(script.unfinished())), len(script.entries)
 
     assert (frames.resources(before=end), frames.oldest("pods", before=end)) == (resources, oldest)

@@ -9,8 +9,8 @@ from staleproof.checks.rules import cleans_up
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Ended, FaultFired
 
-from ..life_script import LifeScript, losing
-from ..script import HOLD, WIDGETS, Script, reference, told, trial
+from ..rule_cases import told
+from ..script import HOLD, WIDGETS, Script, losing, reference, trial
 
 Workload = Callable[[Script], Script]
 FINALIZERS = ["example.com/clean-up"]
@@ -107,7 +107,7 @@ def restarted_after_the_deletion() -> Script:
 
 
 def never_heard_of_one() -> Script:
-    script = LifeScript(losing(), HOLD)
+    script = Script(losing(), HOLD)
     settings(made(script), "settings-a", generated="settings-")
     settings(script.loses_the_answer(), "settings-b", generated="settings-")
     script.step(2, "delete").terminating("w", WIDGETS).deletes("w-a")

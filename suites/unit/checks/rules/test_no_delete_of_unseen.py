@@ -9,8 +9,7 @@ from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Withheld
 from staleproof.core.history import History
 
-from ..life_script import PAST, RESTART, LifeScript, losing
-from ..script import HOLD, WIDGETS, Script, trial
+from ..script import HOLD, PAST, RESTART, WIDGETS, Script, losing, trial
 
 
 def judge(history: History) -> Verdict:
@@ -59,7 +58,7 @@ def test_a_child_of_an_owner_that_was_replaced_unseen_is_not_the_controllers_to_
     assert verdict.findings[0].though == "though it had not been shown its owner, widget/w of resourceVersion 105"
 
 
-def swept(script: LifeScript, *, past: bool, names: int) -> LifeScript:
+def swept(script: Script, *, past: bool, names: int) -> Script:
     """The primary is replaced; a controller that starts on the past deletes a child of the new one, naming its incarnation."""
     script.step(1, "apply").applied("w", spec=2).creates("w-0", "w-1", generated="").idle(1)
     script.step(2, "recreate").removed("w", WIDGETS).applied("w", spec=2).creates("w-2", "w-3", generated="").idle(2)
@@ -70,25 +69,23 @@ def swept(script: LifeScript, *, past: bool, names: int) -> LifeScript:
 
 def test_to_know_a_child_is_not_to_know_its_owner() -> None:
     """A sweeper of orphans lists children as they are now, and the primaries of before."""
-    fault_free = tuple(swept(LifeScript(), past=False, names=0).ends() for _ in range(2))
+    fault_free = tuple(swept(Script(), past=False, names=0).ends() for _ in range(2))
 
-    guilty = verdict_of(
-        no_delete_of_unseen.REQUIREMENT, Trial(swept(LifeScript(RESTART, PAST), past=True, names=1).ends(), fault_free)
-    )
+    guilty = verdict_of(no_delete_of_unseen.REQUIREMENT, Trial(swept(Script(RESTART, PAST), past=True, names=1).ends(), fault_free))
     assert [finding.because for finding in guilty.findings] == [
         "the controller deleted pod/ns/w-2, a child of the 2nd widget/w, an incarnation that it had never been shown"
     ]
     knowing = verdict_of(
-        no_delete_of_unseen.REQUIREMENT, Trial(swept(LifeScript(RESTART, PAST), past=False, names=1).ends(), fault_free)
+        no_delete_of_unseen.REQUIREMENT, Trial(swept(Script(RESTART, PAST), past=False, names=1).ends(), fault_free)
     )
     assert knowing.outcome is not Outcome.FAIL
 
 
 def test_who_does_what_fault_free_runs_do_may_not_know_the_owner() -> None:
-    fault_free = tuple(swept(LifeScript(), past=False, names=1).ends() for _ in range(2))
+    fault_free = tuple(swept(Script(), past=False, names=1).ends() for _ in range(2))
 
     verdict = verdict_of(
-        no_delete_of_unseen.REQUIREMENT, Trial(swept(LifeScript(RESTART, PAST), past=True, names=1).ends(), fault_free)
+        no_delete_of_unseen.REQUIREMENT, Trial(swept(Script(RESTART, PAST), past=True, names=1).ends(), fault_free)
     )
     assert verdict.outcome is not Outcome.FAIL
 
@@ -174,7 +171,7 @@ def test_what_was_kept_from_an_earlier_life_is_forgotten_with_it() -> None:
 
 
 def test_what_it_made_itself_and_never_heard_of_is_no_stranger() -> None:
-    script = LifeScript(losing(), HOLD).step(1, "apply").applied("w", spec=1).hold(fault=1).creates("w-0", generated="")
+    script = Script(losing(), HOLD).step(1, "apply").applied("w", spec=1).hold(fault=1).creates("w-0", generated="")
     script.loses_the_answer().refused("create", "w-0", "AlreadyExists").step(2, "scale").applied("w", spec=0).deletes("w-0")
 
     assert judge(script.let_go(fault=1).ends()).outcome is Outcome.NOT_EXERCISED

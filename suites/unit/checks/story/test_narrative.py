@@ -11,7 +11,7 @@ from staleproof.core.entry import Asked, Started, Stopped
 from staleproof.core.fault import DropFrame, HideOwnWrite
 from staleproof.core.history import History
 
-from ..script import WIDGETS, Script, against, reference, trial
+from ..script import WIDGETS, Script, reference, trial
 
 SLUG = "no-duplicate-create"
 
@@ -22,7 +22,7 @@ def work(script: Script) -> History:
 
 def story(history: History, slug: str, *references: History) -> Story:
     """Of the first finding about a requirement."""
-    judged = against(history, *(references or (work(reference(1)), work(reference(2)))))
+    judged = replace(history, references=references or (work(reference(1)), work(reference(2))))
     findings = next(verdict.findings for verdict in judge(judged) if verdict.requirement == slug)
     return explain(findings[0], judged)
 

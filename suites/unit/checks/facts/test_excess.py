@@ -23,15 +23,11 @@ from staleproof.core.entry import StepEnded
 from staleproof.core.plan import Resync
 
 from ..draft import STEPS
-from ..script import HOLD, WIDGETS, Script, losing, reference
+from ..script import HOLD, WIDGETS, Script, beside, losing
 
 Workload = Callable[[Script], Script]
 PODS = Role("Widget/w", "pods", "w-")
 JOBS = Role("", "jobs", "x")
-
-
-def tried(script: Script, workload: Workload) -> Trial:
-    return Trial(script.ends(), tuple(workload(reference(number)).ends() for number in (1, 2)))
 
 
 def applied(script: Script, *names: str) -> Script:
@@ -60,13 +56,13 @@ CREATES = {
 
 @pytest.mark.parametrize(("script", "found"), CREATES.values(), ids=CREATES)
 def test_creates(script: Script, found: list[tuple[str, int, int]]) -> None:
-    creates = surplus_creates(tried(script, grown)).values()
+    creates = surplus_creates(beside(script, grown)).values()
 
     assert [(create.child.name, create.live, create.most) for create in creates] == found
 
 
 def test_enough_others_explain_a_create() -> None:
-    (create,) = surplus_writes(tried(grown(Script(HOLD)).creates("w-d"), grown))
+    (create,) = surplus_writes(beside(grown(Script(HOLD)).creates("w-d"), grown))
 
     assert isinstance(create, SurplusCreate)
     assert create.is_explained_by([create.child])
@@ -119,13 +115,13 @@ DELETES = {
 
 @pytest.mark.parametrize(("script", "workload", "found"), DELETES.values(), ids=DELETES)
 def test_deletes(script: Script, workload: Workload, found: list[tuple[str, int, int]]) -> None:
-    deletes = surplus_deletes(tried(script, workload)).values()
+    deletes = surplus_deletes(beside(script, workload)).values()
 
     assert [(delete.child.name, delete.live, delete.kept) for delete in deletes] == found
 
 
 def test_what_was_left_is_told_in_words() -> None:
-    trial = tried(shrunk(Script(HOLD)).deletes("w-b"), shrunk)
+    trial = beside(shrunk(Script(HOLD)).deletes("w-b"), shrunk)
     (delete,) = surplus_deletes(trial).values()
 
     assert delete.left == "1 live pod of widget/w left, fault-free runs kept 2"
@@ -156,12 +152,12 @@ def by_step(trial: Trial, role: Role = PODS, index: int | None = None) -> tuple[
 
 
 BY_STEP = {
-    "in the first step": (by_step(tried(begins(1), waves)), (2, 2, 0)),
-    "the most grows": (by_step(tried(begins(1, 2), waves)), (4, 4, 0)),
-    "what is kept does not": (by_step(tried(begins(1, 2, 3), waves)), (4, 1, 3)),
-    "before the first step everything is allowed": (by_step(tried(begins(1), waves), index=1), (4, 0, 3)),
-    "what a reference did not finish": (by_step(tried(begins(1), lambda script: waves(script, idle=False))), (4, 0, 3)),
-    "a role that no reference had": (by_step(tried(begins(1, 2), waves), JOBS), (0, 0, 0)),
+    "in the first step": (by_step(beside(begins(1), waves)), (2, 2, 0)),
+    "the most grows": (by_step(beside(begins(1, 2), waves)), (4, 4, 0)),
+    "what is kept does not": (by_step(beside(begins(1, 2, 3), waves)), (4, 1, 3)),
+    "before the first step everything is allowed": (by_step(beside(begins(1), waves), index=1), (4, 0, 3)),
+    "what a reference did not finish": (by_step(beside(begins(1), lambda script: waves(script, idle=False))), (4, 0, 3)),
+    "a role that no reference had": (by_step(beside(begins(1, 2), waves), JOBS), (0, 0, 0)),
 }
 
 
@@ -173,7 +169,7 @@ def test_what_the_references_had_by_then(found: tuple[int, int, int], expected: 
 def test_resyncs_are_not_in_the_references() -> None:
     script = Script(HOLD).step(1, "apply").applied("w").step(2, "resync").step(3, "touch").applied("w")
     script.plan = msgspec.structs.replace(script.plan, steps=(STEPS[0], Resync(resource=WIDGETS), STEPS[1]))
-    trial = tried(script, waves)
+    trial = beside(script, waves)
 
     assert by_step(trial) == (4, 4, 0)
     assert by_step(trial, index=7)[0] == 2
@@ -184,7 +180,7 @@ def test_the_extremes_of_all_references() -> None:
         names = [f"w-{number}" for number in range(up)]
         return applied(script, *names).deletes(*names[down:])
 
-    trial = Trial(begins().ends(), (pods(reference(1), 4, 2).ends(), pods(reference(2), 3, 1).ends()))
+    trial = beside(begins(), lambda script: pods(script, 4, 2), lambda script: pods(script, 3, 1))
 
     assert (most_ever(trial)[PODS], fewest_ever(trial)[PODS]) == (4, 1)
     assert JOBS not in most_ever(trial)

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 from staleproof.core.entry import Answered, Asked, Committed, Delivered, Entry, FaultFired, Item, Listed, Opened, Started, Withheld
 from staleproof.core.fault import AnyFault
+from staleproof.core.fault.legality import Contract
 from staleproof.core.history import Header, History
 from staleproof.core.plan import Apply, Plan, Step, Touch
 from staleproof.core.plan import Target as PlanTarget
@@ -29,12 +30,13 @@ class Draft:
         self,
         *faults: AnyFault,
         aims: tuple[str, ...] = (),
+        contract: Contract = "legal",
         namespace: str = NAMESPACE,
         steps: tuple[Step, ...] = STEPS,
         names: Sequence[str] = ("w",),
     ) -> None:
         self.entries: list[Entry] = []
-        self.plan = Plan(scenario="test", aims=aims, steps=steps, faults=faults)
+        self.plan = Plan(scenario="test", aims=aims, steps=steps, faults=faults, contract=contract)
         self.namespace = namespace
         self.uids: dict[tuple[str, str], str] = {}
         """Of the first object by that name."""
@@ -47,23 +49,21 @@ class Draft:
         self._held: dict[str, list[Delivered]] = {}
         self._generated: dict[tuple[str, str], str] = {}
         self._made = 0
-        self._add(Started, life=1)
+        self.adds(Started, life=1)
         for resource in self._streams:
             self._open(resource, start="100", bookmarks=True, since=100)
 
-    def unfinished(self, references: Sequence[History] = ()) -> History:
+    def unfinished(self) -> History:
         role: Literal["trial", "reference"] = "trial" if self.plan.faults else "reference"
         primaries = tuple(f"{WIDGETS}/{name}" for name in self.names)
         header = Header(role=role, plan=self.plan, namespace=self.namespace, primaries=primaries)
-        return History(header, tuple(self.entries), tuple(references))
+        return History(header, tuple(self.entries))
 
     def uid(self, name: str, resource: str = "pods") -> str:
         return str(self._objects[resource, name]["metadata"]["uid"])
 
-    def newest(self) -> int:
-        return self._revision
-
-    def _add(self, entry: Any, **fields: Any) -> Self:  # noqa: ANN401
+    def adds(self, entry: Any, **fields: Any) -> Self:  # noqa: ANN401
+        """Any entry."""
         self.entries.append(entry(at=round(len(self.entries) * 0.1 + self._passed, 1), **fields))
         return self
 
@@ -104,22 +104,22 @@ class Draft:
             self._objects.pop((resource, what_it_is["name"]), None)
         else:
             self._objects[resource, what_it_is["name"]] = stored
-        self._add(Committed, resource=resource, type=what, object=stored, **what_it_is)
+        self.adds(Committed, resource=resource, type=what, object=stored, **what_it_is)
         if resource not in self._streams:
             return self
         frame = {"stream": self._streams[resource], "type": what, **what_it_is}
         if resource not in self._held:
-            return self._add(Delivered, **frame)
+            return self.adds(Delivered, **frame)
         self._held[resource].append(Delivered(at=0, **frame))
-        self._add(Withheld, fault=0, **frame)
+        self.adds(Withheld, fault=0, **frame)
         if not any(isinstance(entry, FaultFired) for entry in self.entries):
-            self._add(FaultFired, fault=0, on=f"{what} {resource} {self.namespace}/{what_it_is['name']}")
+            self.adds(FaultFired, fault=0, on=f"{what} {resource} {self.namespace}/{what_it_is['name']}")
         return self
 
     def _open(self, resource: str, *, start: str | None = None, **fields: Any) -> Self:  # noqa: ANN401
         """The stream of a resource begins, from now on unless said otherwise."""
         position = str(self._revision) if start is None else start
-        return self._add(Opened, stream=self._streams[resource], client="controller", resource=resource, start=position, **fields)
+        return self.adds(Opened, stream=self._streams[resource], client="controller", resource=resource, start=position, **fields)
 
     # --- requests -----------------------------------------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ class Draft:
         self._request += 1
         where = self.namespace if namespace is None else namespace
         asked = {"request": self._request, "client": "controller", "verb": verb, "resource": resource, "name": name}
-        self._add(Asked, namespace=where, **asked, **fields)
+        self.adds(Asked, namespace=where, **asked, **fields)
 
     def _answer(self, resource: str, name: str) -> Self:
         """With the object as it is now."""
@@ -135,11 +135,11 @@ class Draft:
         return self._succeed(namespace=self.namespace, **told)
 
     def _succeed(self, **fields: Any) -> Self:  # noqa: ANN401
-        return self._add(Answered, request=self._request, outcome="ok", code=200, **fields)
+        return self.adds(Answered, request=self._request, outcome="ok", code=200, **fields)
 
     def _fail(self, code: int, reason: str, name: str) -> Self:
-        return self._add(Answered, request=self._request, outcome="fail", code=code, reason=reason, name=name)
+        return self.adds(Answered, request=self._request, outcome="fail", code=code, reason=reason, name=name)
 
     def _list(self, resource: str, items: tuple[Item, ...], revision: int | None, request: int, **fields: Any) -> Self:  # noqa: ANN401
         about = {"request": request, "client": "controller", "resource": resource}
-        return self._add(Listed, revision=revision, items=items, **about, **fields)
+        return self.adds(Listed, revision=revision, items=items, **about, **fields)

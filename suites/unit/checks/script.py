@@ -12,7 +12,6 @@ from staleproof.core.entry import (
     Delivered,
     Dropped,
     Ended,
-    Entry,
     FaultClosed,
     FaultFired,
     FaultOpened,
@@ -43,10 +42,10 @@ class Script(Draft):
     # --- the user and other controllers -----------------------------------------------------------------------------------------
 
     def step(self, number: int, does: str) -> Self:
-        return self._add(StepBegan, step=number, does=does)
+        return self.adds(StepBegan, step=number, does=does)
 
     def idle(self, number: int) -> Self:
-        return self._add(StepEnded, step=number, idle=True)
+        return self.adds(StepEnded, step=number, idle=True)
 
     def applied(self, name: str = "w", resource: str = WIDGETS, **fields: Any) -> Self:  # noqa: ANN401  # JSON
         """Somebody else creates an object, or changes it."""
@@ -137,7 +136,7 @@ class Script(Draft):
     def rejected(self, verb: str = "create", resource: str = "pods", name: str = "", *, fault: int = 0, code: int = 500) -> Self:
         """The controller asks for something, and a fault answers."""
         self._ask(verb, resource, name)
-        self._add(Answered, request=self._request, outcome="unknown", code=code, fault=fault, executed=False)
+        self.adds(Answered, request=self._request, outcome="unknown", code=code, fault=fault, executed=False)
         return self._fires_once(fault)
 
     def loses_the_answer(self, fault: int = 0) -> Self:
@@ -170,7 +169,7 @@ class Script(Draft):
         labels = {"group": group, "resource": name}
         samples = [] if skips is None else [Sample("widget_controller_stale_sync_skips_total", labels, skips)]
         samples += [] if version is None else [Sample("informer_store_resource_version", {"name": "w", **labels}, version)]
-        return self._add(Metrics, took=0.0, samples=tuple(samples))
+        return self.adds(Metrics, took=0.0, samples=tuple(samples))
 
     # --- lives --------------------------------------------------------------------------------------------------------------------
 
@@ -185,7 +184,7 @@ class Script(Draft):
     def dies(self, fault: int = 0) -> Self:
         """Nothing is shown to it any more."""
         self._streams, self._lost = {}, self._streams
-        self._add(Stopped, life=self._life, fault=fault)
+        self.adds(Stopped, life=self._life, fault=fault)
         return self.fires(fault, "the controller was killed")
 
     def lives_again(self, *, past: Mapping[str, Mapping[str, int]] | None = None, slow: tuple[str, ...] = ()) -> Self:
@@ -204,7 +203,7 @@ class Script(Draft):
     def _lives(self) -> None:
         self._life += 1
         self._streams = self._lost or self._streams
-        self._add(Started, life=self._life)
+        self.adds(Started, life=self._life)
 
     def _lists_first(self, resource: str, past: Mapping[str, int] | None) -> None:
         if past is None:
@@ -224,8 +223,14 @@ class Script(Draft):
     def ended(self, resource: str = "pods", how: str = "reset", *, fault: int | None = 0) -> Self:
         """A stream ends, by the first fault unless said otherwise; whatever was held on it is discarded."""
         held = self._held.pop(resource, [])
-        self._add(Closed, stream=self._streams.pop(resource), how=how, discarded=len(held), fault=fault)
+        self.adds(Closed, stream=self._streams.pop(resource), how=how, discarded=len(held), fault=fault)
         return self if fault is None else self._fires_once(fault)
+
+    def flaps(self, times: int = 1) -> Self:
+        """The stream of pods ends and is opened again, so many times."""
+        for _ in range(times):
+            self.ended().watches()
+        return self
 
     def watches(self, resource: str = "pods", *, start: str | None = None, selector: str = "", watch_list: bool = False) -> Self:
         """The controller opens a stream, from now on unless said otherwise."""
@@ -235,20 +240,20 @@ class Script(Draft):
     def shows(self, name: str, resource: str = "pods") -> Self:
         """An object is shown as it is now."""
         what_it_is = self._identity(self._objects[resource, name]["metadata"])
-        return self._add(Delivered, stream=self._streams[resource], type="ADDED", namespace=self.namespace, **what_it_is)
+        return self.adds(Delivered, stream=self._streams[resource], type="ADDED", namespace=self.namespace, **what_it_is)
 
     def bookmark(self, resource: str = WIDGETS, *, fault: int | None = None) -> Self:
         """A bookmark comes, added by a fault if one is named."""
-        return self._add(Delivered, stream=self._streams[resource], type="BOOKMARK", revision=self._revision, fault=fault)
+        return self.adds(Delivered, stream=self._streams[resource], type="BOOKMARK", revision=self._revision, fault=fault)
 
     def no_bookmark(self, resource: str = WIDGETS, *, fault: int = 0) -> Self:
         """A bookmark is dropped."""
-        self._add(Dropped, stream=self._streams[resource], type="BOOKMARK", revision=self._revision, fault=fault)
+        self.adds(Dropped, stream=self._streams[resource], type="BOOKMARK", revision=self._revision, fault=fault)
         return self._fires_once(fault)
 
     def initial_end(self, stream: int) -> Self:
         """The bookmark that ends the initial events of a WatchList."""
-        return self._add(Delivered, stream=stream, type="BOOKMARK", revision=self._revision, initial_end=True)
+        return self.adds(Delivered, stream=stream, type="BOOKMARK", revision=self._revision, initial_end=True)
 
     # --- faults and phases --------------------------------------------------------------------------------------------------------
 
@@ -260,35 +265,35 @@ class Script(Draft):
         """The hold ends: what was held leaves in order."""
         self.closes(fault)
         for frame in self._held.pop(resource):
-            self._add(Delivered, **{name: getattr(frame, name) for name in frame.__struct_fields__ if name != "at"})
+            self.adds(Delivered, **{name: getattr(frame, name) for name in frame.__struct_fields__ if name != "at"})
         return self
 
     def relist(self, resource: str = "pods", *, fault: int = 0) -> Self:
         """The hold ends with 410: what was held is discarded, and the client lists and watches again."""
         self.closes(fault)
-        self._add(Closed, stream=self._streams[resource], how="expired", discarded=len(self._held.pop(resource)), fault=fault)
+        self.adds(Closed, stream=self._streams[resource], how="expired", discarded=len(self._held.pop(resource)), fault=fault)
         self.lists(resource)
         self._streams[resource] += 10
         return self._open(resource, bookmarks=True)
 
     def opens(self, fault: int = 0, why: str = "step 1") -> Self:
-        return self._add(FaultOpened, fault=fault, why=why)
+        return self.adds(FaultOpened, fault=fault, why=why)
 
     def fires(self, fault: int = 0, on: str = "something") -> Self:
-        return self._add(FaultFired, fault=fault, on=on)
+        return self.adds(FaultFired, fault=fault, on=on)
 
     def _fires_once(self, fault: int) -> Self:
         fired = any(isinstance(entry, FaultFired) and entry.fault == fault for entry in self.entries)
         return self if fired else self.fires(fault)
 
     def closes(self, fault: int = 0) -> Self:
-        return self._add(FaultClosed, fault=fault)
+        return self.adds(FaultClosed, fault=fault)
 
     def released(self) -> Self:
-        return self._add(Released)
+        return self.adds(Released)
 
     def settled(self, *, ok: bool = True, why: str = "") -> Self:
-        return self._add(Settled, ok=ok, why=why)
+        return self.adds(Settled, ok=ok, why=why)
 
     def stuck(self, seconds: float = 10.0) -> Self:
         """The trial ends so long after the release, and something is still wrong."""
@@ -305,10 +310,6 @@ class Script(Draft):
             self.idle(1)
         return self
 
-    def adds(self, entry: type[Entry], **fields: Any) -> Self:  # noqa: ANN401
-        """Any other entry."""
-        return self._add(entry, **fields)
-
     def ends(self) -> History:
         """Released, settled, listed again, ended: the usual end, unless it was said before."""
         if isinstance(self.entries[-1], Ended):
@@ -317,7 +318,7 @@ class Script(Draft):
             self.released()
         if not any(isinstance(entry, Settled) for entry in self.entries):
             self.settled().resynced()
-        return self._add(Ended).unfinished()
+        return self.adds(Ended).unfinished()
 
     def pair(self, replicas: int = 2, *, pause: float = 0.0) -> Self:
         """A widget and its children, one step; after the first child the controller may pause."""
@@ -337,6 +338,11 @@ def reference(number: int = 1) -> Script:
 def three(script: Script) -> Script:
     """A workload: a widget that wants three pods, then a touch."""
     return script.step(1, "apply").applied("w", spec=3).creates("w-a", "w-b", "w-c").idle(1).step(2, "touch").applied("w")
+
+
+def three_renewed(script: Script) -> Script:
+    """A workload: three are deleted, and their widget made again, which wants one."""
+    return three(script).deletes("w-a", "w-b", "w-c").removed("w", WIDGETS).applied("w", spec=1).creates("w-d")
 
 
 def pair_renewed(script: Script) -> Script:

@@ -200,10 +200,7 @@ HELD_TOO = f"{UNSURE} Hold fired, too, and may explain that"
 
 
 def cut(*faults: AnyFault, times: int = 1) -> Script:
-    script = Script(SEVER, *faults).opens()
-    for _ in range(times):
-        script.ended().watches()
-    return script
+    return Script(SEVER, *faults).opens().flaps(times)
 
 
 def wrong() -> Script:

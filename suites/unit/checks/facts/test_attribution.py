@@ -5,9 +5,9 @@ import pytest
 from staleproof.checks.facts.attribution import first_effects, usual_seconds, waits
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial
-from staleproof.core.history import History
 
-from ..script import WIDGETS, Script
+from ..rule_cases import Workload
+from ..script import WIDGETS, Script, beside
 
 SETS = "replicasets.apps"
 
@@ -63,17 +63,21 @@ def test_what_is_nobodys_primary_or_the_controllers_is_left_out() -> None:
     assert first_effects(Trial(script.unfinished())) == {}
 
 
-def fault_free(number: int, pause: float, *, acts: bool = True) -> History:
-    script = Script(namespace=f"ref-{number}").applied("w").passes(pause)
-    return (script.creates("w-a") if acts else script).unfinished()
+def slow(script: Script) -> Script:
+    return script.applied("w").passes(3.0).creates("w-a")
 
 
-@pytest.mark.parametrize(
-    ("references", "seconds"),
-    [((fault_free(1, 2.0), fault_free(2, 3.0)), 3.1), ((fault_free(1, 2.0), fault_free(2, 0.0, acts=False)), None)],
-)
-def test_the_slowest_reference_counts(references: tuple[History, ...], seconds: float | None) -> None:
-    found = usual_seconds(Trial(two().unfinished(), references), f"{WIDGETS}/w")
+def fast(script: Script) -> Script:
+    return script.applied("w").passes(2.0).creates("w-a")
+
+
+def idle(script: Script) -> Script:
+    return script.applied("w")
+
+
+@pytest.mark.parametrize(("workloads", "seconds"), [((fast, slow), 3.1), ((fast, idle), None)])
+def test_the_slowest_reference_counts(workloads: tuple[Workload, ...], seconds: float | None) -> None:
+    found = usual_seconds(beside(two(), *workloads), f"{WIDGETS}/w")
 
     assert found == (seconds and pytest.approx(seconds))
 

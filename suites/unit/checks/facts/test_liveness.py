@@ -27,10 +27,7 @@ def third(script: Script) -> Script:
 
 def cut(times: int = 1) -> Script:
     """One pod of two, and so many losses of the pods' watch before that."""
-    script = Script(SEVER).opens()
-    for _ in range(times):
-        script.ended().watches()
-    return script.pair(1)
+    return Script(SEVER).opens().flaps(times).pair(1)
 
 
 def right_later() -> Script:

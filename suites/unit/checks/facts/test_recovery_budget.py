@@ -22,13 +22,6 @@ def budget(script: Script) -> tuple[float, int]:
     return patience(trial, trial.ending[1])
 
 
-def cut(times: int) -> Script:
-    script = Script(SEVER)
-    for _ in range(times):
-        script.ended().watches()
-    return script
-
-
 def failing(times: int, script: Script | None = None) -> Script:
     script = script or Script(SEVER)
     for _ in range(times):
@@ -73,10 +66,10 @@ def test_410_may_end_a_watch_or_answer_a_watch_or_a_list() -> None:
 BUDGETS: dict[str, tuple[Script, float]] = {
     "nothing was done": (Script(SEVER).applied("w").updates("w"), 0.0),
     # --- a client waits longer each time, up to half a minute, give or take
-    "cut once": (cut(1), 1.6),
-    "cut twice": (cut(2), 3.2),
+    "cut once": (Script(SEVER).flaps(1), 1.6),
+    "cut twice": (Script(SEVER).flaps(2), 3.2),
     "cut, and refused": (Script(SEVER).ended().adds(Refused, client="controller", resource="pods", code=503, fault=0), 3.2),
-    "cut often": (cut(20), 60.0),
+    "cut often": (Script(SEVER).flaps(20), 60.0),
     "refused": (refused(), 1.6),
     "a refused WatchList is replaced at once": (refused(watch_list=True), 0.0),
     "a new life does not wait for what the last one met": (Script(SEVER).ended().restarted(), 0.0),

@@ -53,11 +53,9 @@ def racing() -> Script:
     script = held().let_go(WIDGETS).hold(WIDGETS)
     script._ask("update", WIDGETS, "w", subresource="status")
     first = script._request
-    commit = script.applied("w", status={"replicas": 2}).newest()
-    script._ask("update", WIDGETS, "w", subresource="status")
-    second, uid = script._request, script.uid("w", WIDGETS)
-    script.adds(Answered, request=first, outcome="ok", code=200, name="w", uid=uid, revision=commit)
-    return script.adds(Answered, request=second, outcome="fail", code=409, reason="Conflict", name="w")
+    script.applied("w", status={"replicas": 2})._ask("update", WIDGETS, "w", subresource="status")
+    ok = {"request": first, "outcome": "ok", "code": 200, **script._identity(script._objects[WIDGETS, "w"]["metadata"])}
+    return script.adds(Answered, **ok)._fail(409, "Conflict", "w")
 
 
 CONFLICT = (

@@ -6,7 +6,7 @@ from staleproof.checks.rules.survives_lost_answer import REQUIREMENT
 from staleproof.core.fault import Kill
 
 from ..rule_cases import verdicts
-from ..script import HOLD, WIDGETS, Script, beside, losing, three, two_references
+from ..script import HOLD, WIDGETS, Script, beside, losing, three, three_renewed, two_references
 
 
 def begun(*names: str, generated: str = "w-") -> Script:
@@ -40,11 +40,6 @@ def lost_delete() -> Script:
 
 def named(script: Script) -> Script:
     return script.step(1, "apply").applied("w", spec=3).creates("w-0", "w-1", generated="").idle(1)
-
-
-def again(script: Script) -> Script:
-    """The widget is deleted and made again."""
-    return three(script).deletes("w-a", "w-b", "w-c").removed("w", WIDGETS).applied("w", spec=1).creates("w-d")
 
 
 def reported(script: Script) -> Script:
@@ -111,7 +106,7 @@ CASES = {
         f"INCONCLUSIVE: it did not converge ({ONE_POD}), but Hold fired, too, and may explain that",
     ),
     "another workload": (
-        beside(lost().creates("w-d").idle(1), again),
+        beside(lost().creates("w-d").idle(1), three_renewed),
         f"INCONCLUSIVE: {FOURTH}, but the workload created {WIDGETS}/w 1 times and 2 times in fault-free runs",
     ),
     # nothing is proven unless an answer was lost

@@ -7,7 +7,7 @@ from staleproof.core.entry import Continued, Stopped
 from staleproof.core.fault import Kill, Pause
 
 from ..rule_cases import verdicts
-from ..script import HOLD, PAST, RESTART, WIDGETS, Script, beside, three, two_references
+from ..script import HOLD, PAST, RESTART, WIDGETS, Script, beside, three, three_renewed, two_references
 
 # --- workloads -------------------------------------------------------------------------------------------------------------------
 
@@ -31,11 +31,6 @@ def scaled(script: Script) -> Script:
 def down(script: Script) -> Script:
     """Other pods go in each reference."""
     return three(script).applied("w", spec=1).deletes("w-c", "w-a" if script.namespace == "ref-2" else "w-b")
-
-
-def again(script: Script) -> Script:
-    """The widget is deleted and made again."""
-    return three(script).deletes("w-a", "w-b", "w-c").removed("w", WIDGETS).applied("w", spec=1).creates("w-d")
 
 
 # --- what was done to the controller ---------------------------------------------------------------------------------------------
@@ -147,7 +142,7 @@ CASES = {
         f"{UNSURE.format('1 pod')} 11.6 s after its last start it may still wait to be elected",
     ),
     "the second apply met the dying widget": (
-        beside(blind().terminating("w", WIDGETS).applied("w", spec=1).creates("w-d").idle(2), again),
+        beside(blind().terminating("w", WIDGETS).applied("w", spec=1).creates("w-d").idle(2), three_renewed),
         f"INCONCLUSIVE: {TOO_MANY.format('d', '4th')}, but the workload created {WIDGETS}/w 1 times and 2 times in fault-free runs",
     ),
     # nothing is proven without a restart behind which there is work

@@ -26,12 +26,13 @@ from staleproof.core.entry import (
     StepEnded,
     Stopped,
 )
-from staleproof.core.fault import HoldStream, LoseAnswer, PastSnapshot, Restart, SlowStart
+from staleproof.core.fault import HoldStream, LoseAnswer, PastSnapshot, Restart, SeverStream, SlowStart
 from staleproof.core.history import History
 
 from .draft import NAMESPACE, WIDGETS, Draft
 
 HOLD, HOLD_WIDGETS = HoldStream(resource="pods"), HoldStream(resource=WIDGETS)
+SEVER = SeverStream(resource="pods")
 RESTART, PAST = Restart(), PastSnapshot(resource=WIDGETS)
 SLOW_PODS, SLOW_WIDGETS = SlowStart(resource="pods"), SlowStart(resource=WIDGETS)
 
@@ -236,6 +237,10 @@ class Script(Draft):
         """The controller opens a stream, from now on unless said otherwise."""
         self._streams[resource] = 1 + max(entry.stream for entry in self.entries if isinstance(entry, Opened))
         return self._open(resource, start=start, selector=selector, watch_list=watch_list, bookmarks=True)
+
+    def watches_apart(self) -> Self:
+        """It opens stream 9 of pods beside the one that is open."""
+        return self.adds(Opened, stream=9, client="controller", resource="pods")
 
     def shows(self, name: str, resource: str = "pods") -> Self:
         """An object is shown as it is now."""

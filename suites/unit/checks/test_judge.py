@@ -13,11 +13,11 @@ from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Outcome, Said, Suspicion
 from staleproof.core.entry import Broke, Ended
-from staleproof.core.fault import AnyFault, HoldStream, SeverStream
+from staleproof.core.fault import AnyFault
 from staleproof.core.history import History, decode, encode
 
 from .rule_cases import ONE_POD, UNSURE, Workload, told, witnesses
-from .script import HOLD, WIDGETS, Script, beside, pair_renewed, trial, two_references
+from .script import HOLD, SEVER, WIDGETS, Script, beside, pair_renewed, trial, two_references
 
 AIM = "no-duplicate-create"
 NO_API_SERVER = "no API server does this, so it tells about robustness, not conformance"
@@ -192,7 +192,6 @@ def test_a_rule_that_needs_the_end_is_not_asked_about_a_trial_without() -> None:
 
 # --- a suspicion
 
-SEVER, PODS = SeverStream(resource="pods"), HoldStream(resource="pods")
 SUSPICION = Suspicion(acts=(4,), ours=frozenset({"cuts"}), charge="after that")
 GUILTY = f"FAIL: after that: {ONE_POD}"
 SEEN = f"FAIL: it was seen: {ONE_POD}"
@@ -208,7 +207,7 @@ def wrong() -> Script:
 
 
 def wrong_and_held() -> Script:
-    return cut(PODS).fires(1).pair(1).stuck()
+    return cut(HOLD).fires(1).pair(1).stuck()
 
 
 def too_soon() -> Script:

@@ -5,11 +5,8 @@ import pytest
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.trial import Span, Step, Trial, fact
 from staleproof.core.entry import Closed, Committed, Delivered, Opened, Settled, Started, StepBegan
-from staleproof.core.fault import HoldStream, SeverStream
 
-from .script import WIDGETS, Script, losing, reference, trial
-
-SEVER, HOLD = SeverStream(resource="pods"), HoldStream(resource="pods")
+from .script import HOLD, SEVER, WIDGETS, Script, beside, losing, trial
 
 
 def test_entries_are_found_by_kind() -> None:
@@ -83,14 +80,10 @@ def test_steps_begin_and_may_end() -> None:
 
 
 def test_a_trial_is_released_and_then_settled() -> None:
-    found = Trial(trial().released().settled().unfinished())
+    script = trial().released()
+    found, settled = Trial(script.unfinished()), Trial(script.settled().unfinished())
 
-    assert (found.released, found.settled, found.ending) == (4, 5, (4, 5))
-
-
-def test_one_that_never_settled_has_no_ending() -> None:
-    found = Trial(trial().released().unfinished())
-
+    assert (settled.released, settled.settled, settled.ending) == (4, 5, (4, 5))
     assert (found.released, found.settled) == (4, None)
     with pytest.raises(ValueError, match="no settling phase"):
         _ = found.ending
@@ -121,10 +114,7 @@ def test_a_fault_that_never_closed_acts_to_the_end() -> None:
 
 
 def test_references_know_the_trial_that_they_are_compared_with() -> None:
-    def applied(script: Script) -> Script:
-        return script.applied("w").creates("w-a")
-
-    found = Trial(applied(trial()).ends(), [applied(reference(number)).ends() for number in (1, 2)])
+    found = beside(trial().pair())
 
     assert found.beside is found
     assert all(each.beside is found for each in found.references)

@@ -5,12 +5,9 @@ import pytest
 from staleproof.checks.facts.liveness import certain_difference, converged, differences, other_workload, too_soon, usual_pauses
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Ended
-from staleproof.core.fault import SeverStream
 
 from ..rule_cases import ONE_POD
-from ..script import WIDGETS, Script, beside, pair_renewed
-
-SEVER = SeverStream(resource="pods")
+from ..script import SEVER, WIDGETS, Script, beside, pair_renewed
 
 
 def slow(script: Script) -> Script:

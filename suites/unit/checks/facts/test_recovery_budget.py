@@ -5,11 +5,11 @@ import pytest
 from staleproof.checks.facts.recovery_budget import EXPIRED, LOST, awaits_election, ended_streams, expirations, patience, retry_wait
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Answered, FaultFired, Refused, Started
-from staleproof.core.fault import Expire, HoldStream, SeverStream
+from staleproof.core.fault import Expire
 
-from ..script import RESTART, WIDGETS, Script
+from ..script import HOLD, RESTART, SEVER, WIDGETS, Script
 
-SEVER, HOLD, EXPIRE = SeverStream(resource="pods"), HoldStream(resource="pods"), Expire(resource="pods")
+EXPIRE = Expire(resource="pods")
 LEASES = "leases.coordination.k8s.io"
 
 

@@ -4,15 +4,12 @@ import pytest
 
 from staleproof.checks.facts.recreations import Recreation, children_of_recreated, confusions, recreations
 from staleproof.checks.trial import Trial
-from staleproof.core.fault import HoldStream
 
-from ..script import RESTART, WIDGETS, Script
-
-HELD = HoldStream(resource=WIDGETS)
+from ..script import HOLD_WIDGETS, RESTART, WIDGETS, Script
 
 
 def applied() -> Script:
-    return Script(HELD, RESTART).applied("w")
+    return Script(HOLD_WIDGETS, RESTART).applied("w")
 
 
 def renewed(script: Script) -> Script:

@@ -4,7 +4,7 @@ import pytest
 
 from staleproof.checks.facts.withheld_frames import withheld_frames
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Dropped, Opened, Withheld
+from staleproof.core.entry import Dropped, Withheld
 
 from ..script import Script, trial
 
@@ -15,10 +15,6 @@ def held() -> Script:
     return trial().wants(1).hold().creates("w-a", "w-b")
 
 
-def another_stream(script: Script) -> Script:
-    return script.adds(Opened, stream=9, client="controller", resource="pods")
-
-
 CASES = {
     "nothing was held": (trial().wants(1).creates("w-a"), set(), None),
     "what is held is kept": (held(), {"pods"}, 102),
@@ -27,9 +23,9 @@ CASES = {
     "a life that ended keeps nothing": (held().restarted(), set(), None),
     "a dropped bookmark is not kept": (trial().adds(Withheld, **BOOKMARK).adds(Dropped, **BOOKMARK), set(), None),
     "nor one that was never held": (trial().adds(Dropped, **BOOKMARK), set(), None),
-    "another stream of the resource may have shown more": (another_stream(held()), {"pods"}, None),
+    "another stream of the resource may have shown more": (held().watches_apart(), {"pods"}, None),
     "another stream that keeps something, too": (
-        another_stream(held()).adds(Withheld, stream=9, type="ADDED", uid="u", name="w-b", revision=103),
+        held().watches_apart().adds(Withheld, stream=9, type="ADDED", uid="u", name="w-b", revision=103),
         {"pods"},
         103,
     ),

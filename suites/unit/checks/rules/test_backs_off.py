@@ -7,12 +7,12 @@ from staleproof.checks.rules import converges_after_catch_up
 from staleproof.checks.rules.backs_off import REQUIREMENT
 from staleproof.checks.verdict import Outcome
 from staleproof.core.entry import Ended, Stopped
-from staleproof.core.fault import HoldStream, Reject
+from staleproof.core.fault import Reject
 
 from ..rule_cases import ONE_POD, verdicts, witnesses
-from ..script import Script, beside, two_references
+from ..script import HOLD, Script, beside, two_references
 
-REJECT, HOLD = Reject(resource="pods", verb="create", times=None), HoldStream(resource="pods")
+REJECT = Reject(resource="pods", verb="create", times=None)
 DOUBLING = [0.1 * 2**n for n in range(6)]
 MAY_YET = "INCONCLUSIVE: it did not try the create of pods again, and may yet do so"
 

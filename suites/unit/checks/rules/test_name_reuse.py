@@ -1,12 +1,9 @@
 """name-reuse: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.name_reuse import REQUIREMENT
-from staleproof.core.fault import HoldStream
 
 from ..rule_cases import verdicts
-from ..script import RESTART, WIDGETS, Script, beside, two_references
-
-HELD = HoldStream(resource=WIDGETS)
+from ..script import HOLD_WIDGETS, RESTART, WIDGETS, Script, beside, two_references
 
 
 def two(script: Script, *names: str) -> Script:
@@ -41,7 +38,7 @@ def bare(script: Script) -> Script:
 
 def unseen(*, collected: bool = True) -> Script:
     """All that happens to the widget after the first step is hidden."""
-    return renewed(applied(Script(HELD, RESTART)).hold(WIDGETS), collected=collected)
+    return renewed(applied(Script(HOLD_WIDGETS, RESTART)).hold(WIDGETS), collected=collected)
 
 
 def seen(*, collected: bool = True) -> Script:
@@ -114,9 +111,9 @@ CASES = {
         "INCONCLUSIVE",
     ),
     # nothing could be seen
-    "nothing happened": (Script(HELD), "NOT_EXERCISED"),
-    "nothing was recreated": (applied(Script(HELD)), "NOT_EXERCISED"),
-    "nothing was late": (recreated(Script(HELD)), "NOT_EXERCISED"),
+    "nothing happened": (Script(HOLD_WIDGETS), "NOT_EXERCISED"),
+    "nothing was recreated": (applied(Script(HOLD_WIDGETS)), "NOT_EXERCISED"),
+    "nothing was late": (recreated(Script(HOLD_WIDGETS)), "NOT_EXERCISED"),
     "without faults the new one has no children": (beside(seen(), bare), "NOT_EXERCISED"),
 }
 

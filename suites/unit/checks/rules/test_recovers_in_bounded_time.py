@@ -2,14 +2,14 @@
 
 from staleproof.checks.rules.recovers_in_bounded_time import REQUIREMENT
 from staleproof.core.entry import Ended
-from staleproof.core.fault import AnyFault, HoldStream, LoseAnswer, Refuse, Reject, Skew
+from staleproof.core.fault import AnyFault, LoseAnswer, Refuse, Reject, Skew
 from staleproof.core.plan import Rest
 
 from ..draft import STEPS
 from ..rule_cases import ONE_POD, verdicts
-from ..script import WIDGETS, Script, beside, two_references
+from ..script import HOLD, WIDGETS, Script, beside, two_references
 
-HOLD, SKEW = HoldStream(resource="pods"), Skew(by_seconds={WIDGETS: 1.0})
+SKEW = Skew(by_seconds={WIDGETS: 1.0})
 LATE = f"after it had been shown everything, though fault-free runs never pause longer than 0.3 s; until then, {ONE_POD}"
 NOTHING_LEFT = "NOT_EXERCISED: when it had been shown everything there was nothing left for it to do"
 TOO_SHORT = "a hold of 6.9 s is too short to send a controller to sleep"

@@ -2,12 +2,12 @@
 
 from staleproof.checks.rules.survives_expiry import REQUIREMENT
 from staleproof.core.entry import Answered, Ended, Refused
-from staleproof.core.fault import AnyFault, Coalesce, Expire, HoldStream, SeverStream
+from staleproof.core.fault import AnyFault, Coalesce, Expire, HoldStream
 
 from ..rule_cases import ONE_POD, UNSURE, verdicts
-from ..script import WIDGETS, Script, two_references
+from ..script import SEVER, WIDGETS, Script, two_references
 
-EXPIRE, COALESCE, SEVER = Expire(resource="pods"), Coalesce(resource="pods"), SeverStream(resource="pods")
+EXPIRE, COALESCE = Expire(resource="pods"), Coalesce(resource="pods")
 RELIST = HoldStream(resource="pods", release="relist")
 NEVER = "NOT_EXERCISED: no watch or list of the controller was answered 410"
 

@@ -5,9 +5,9 @@ from staleproof.core.entry import Ended
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, SeverStream, SlowStart
 
 from ..rule_cases import ONE_POD, UNSURE, verdicts, witnesses
-from ..script import WIDGETS, Script, beside, two_references
+from ..script import SEVER, WIDGETS, Script, beside, two_references
 
-SEVER, RESUME = SeverStream(resource="pods"), HoldStream(resource="pods", release="resume")
+RESUME = HoldStream(resource="pods", release="resume")
 NOT_CUT = "NOT_EXERCISED: no watch of the controller was cut by a fault"
 
 

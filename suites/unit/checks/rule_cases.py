@@ -12,7 +12,6 @@ from staleproof.core.history import History
 
 from .script import Script
 
-Workload = Callable[[Script], Script]
 ONE_POD = "1 pod of widget/w, fault-free runs ended with 2"
 """How a trial of one pod differs from references of a pair."""
 UNSURE = f"INCONCLUSIVE: it did not converge ({ONE_POD}), but"

@@ -112,12 +112,12 @@ class Script(Draft):
             self._commit("MODIFIED", resource, self._objects[resource, name] | fields)
         return self._answer(resource, name)
 
-    def says(self, generation: int | None = None, *, ready: int | None = None, condition: str = "Ready", **status: Any) -> Self:  # noqa: ANN401
+    def says(self, generation: int | None = None, *, ready: int | None = None, **status: Any) -> Self:  # noqa: ANN401
         """The controller writes the status: the generation observed, and the one that a condition is True for."""
         if generation is not None:
             status["observedGeneration"] = generation
         if ready is not None:
-            status["conditions"] = [{"type": condition, "status": "True", "observedGeneration": ready}]
+            status["conditions"] = [{"type": "Ready", "status": "True", "observedGeneration": ready}]
         return self.updates("w", status=status)
 
     def asks(self, verb: str, resource: str, name: str = "", *, namespace: str | None = None, subresource: str = "") -> Self:
@@ -134,10 +134,10 @@ class Script(Draft):
         """A status that rests on what it was shown, and is refused."""
         return self.refused("update", name, reason, resource=resource, subresource="status")
 
-    def rejected(self, verb: str = "create", resource: str = "pods", name: str = "", *, fault: int = 0, code: int = 500) -> Self:
+    def rejected(self, verb: str = "create", resource: str = "pods", name: str = "", *, fault: int = 0) -> Self:
         """The controller asks for something, and a fault answers."""
         self._ask(verb, resource, name)
-        self.adds(Answered, request=self._request, outcome="unknown", code=code, fault=fault, executed=False)
+        self.adds(Answered, request=self._request, outcome="unknown", code=500, fault=fault, executed=False)
         return self._fires_once(fault)
 
     def loses_the_answer(self, fault: int = 0) -> Self:
@@ -331,6 +331,9 @@ class Script(Draft):
         return self.creates(*(f"w-{number}" for number in range(1, replicas))).updates("w", status={"ready": replicas})
 
 
+Workload = Callable[[Script], Script]
+
+
 def trial() -> Script:
     """A trial in which pods and widgets may be held."""
     return Script(HOLD, HOLD_WIDGETS)
@@ -355,13 +358,13 @@ def pair_renewed(script: Script) -> Script:
     return script.pair().step(2, "recreate").removed("w", WIDGETS).deletes("w-0", "w-1").applied("w", spec=2)
 
 
-def two_references(*workloads: Callable[[Script], Script]) -> tuple[History, ...]:
+def two_references(*workloads: Workload) -> tuple[History, ...]:
     """Of these workloads, or both of the only one; of a pair unless said otherwise."""
     first, *others = workloads or (Script.pair,)
     return tuple(workload(reference(number)).ends() for number, workload in enumerate((first, *(others or [first])), 1))
 
 
-def beside(script: Script, *workloads: Callable[[Script], Script]) -> Trial:
+def beside(script: Script, *workloads: Workload) -> Trial:
     """A trial and its two references."""
     return Trial(script.ends(), two_references(*workloads))
 

@@ -16,8 +16,8 @@ from staleproof.core.entry import Broke, Ended
 from staleproof.core.fault import AnyFault
 from staleproof.core.history import History, decode, encode
 
-from .rule_cases import ONE_POD, UNSURE, Workload, told, witnesses
-from .script import HOLD, SEVER, WIDGETS, Script, beside, pair_renewed, trial, two_references
+from .rule_cases import ONE_POD, UNSURE, told, witnesses
+from .script import HOLD, SEVER, WIDGETS, Script, Workload, beside, pair_renewed, trial, two_references
 
 AIM = "no-duplicate-create"
 NO_API_SERVER = "no API server does this, so it tells about robustness, not conformance"

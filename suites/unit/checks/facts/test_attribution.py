@@ -6,8 +6,7 @@ from staleproof.checks.facts.attribution import first_effects, usual_seconds, wa
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial
 
-from ..rule_cases import Workload
-from ..script import WIDGETS, Script, beside
+from ..script import WIDGETS, Script, Workload, beside
 
 SETS = "replicasets.apps"
 

@@ -4,8 +4,7 @@ import pytest
 
 from staleproof.checks.facts.leftovers import leftovers, let_go_at
 
-from ..rule_cases import Workload
-from ..script import WIDGETS, Script, beside, losing, trial
+from ..script import WIDGETS, Script, Workload, beside, losing, trial
 
 
 def made(script: Script, **metadata: object) -> Script:

@@ -6,8 +6,8 @@ from staleproof.checks.rules.no_blind_retry import REQUIREMENT
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Answered, Competed, Item
 
-from ..rule_cases import Workload, verdicts
-from ..script import WIDGETS, Script, beside, trial, two_references
+from ..rule_cases import verdicts
+from ..script import WIDGETS, Script, Workload, beside, trial, two_references
 
 
 def done(script: Script) -> Script:

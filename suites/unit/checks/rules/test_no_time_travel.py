@@ -7,8 +7,8 @@ import msgspec
 from staleproof.checks.rules.no_time_travel import REQUIREMENT
 from staleproof.core.entry import Item
 
-from ..rule_cases import Workload, verdicts, witnesses
-from ..script import HOLD, PAST, RESTART, WIDGETS, Script, beside, two_references
+from ..rule_cases import verdicts, witnesses
+from ..script import HOLD, PAST, RESTART, WIDGETS, Script, Workload, beside, two_references
 
 OLD = {WIDGETS: {"w": 101}}
 """A list of the widgets from before the last change."""

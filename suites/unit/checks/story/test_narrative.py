@@ -9,8 +9,7 @@ from staleproof.core.entry import Asked, Started, Stopped
 from staleproof.core.fault import DropFrame, HideOwnWrite
 from staleproof.core.history import History
 
-from ..rule_cases import Workload
-from ..script import WIDGETS, Script, trial, two_references
+from ..script import WIDGETS, Script, Workload, trial, two_references
 
 SLUG = "no-duplicate-create"
 

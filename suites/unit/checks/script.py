@@ -1,77 +1,52 @@
-"""Literal histories that read as a script: each call is one thing that happens, and time goes on by 0.1 s each.
+"""Literal histories that read as a script: each call is one thing that happens."""
 
-A script invents uids and revisions and remembers which streams are held, so that a test says only what matters. It knows nothing of
-what a controller or an API server would do: what is not said does not happen.
-"""
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
 
-from collections.abc import Sequence
-from typing import Any, Literal, Self
+import msgspec
 
-from staleproof.checks.verdict import Verdict
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import (
     Answered,
-    Asked,
     Closed,
-    Committed,
     Delivered,
+    Dropped,
     Ended,
-    Entry,
     FaultClosed,
     FaultFired,
     FaultOpened,
     Item,
-    Listed,
+    Metrics,
     Opened,
     Released,
+    Sample,
     Settled,
     Started,
     StepBegan,
     StepEnded,
-    Withheld,
+    Stopped,
 )
-from staleproof.core.fault import AnyFault, HoldStream
-from staleproof.core.history import Header, History
-from staleproof.core.plan import Apply, Plan, Touch
-from staleproof.core.plan import Target as PlanTarget
+from staleproof.core.fault import HoldStream, LoseAnswer, PastSnapshot, Restart, SeverStream, SlowStart
+from staleproof.core.history import History
 
-NAMESPACE = "ns"
-WIDGETS = "widgets.example.com"
-KINDS = {
-    "pods": "Pod",
-    WIDGETS: "Widget",
-    "configmaps": "ConfigMap",
-    "replicasets.apps": "ReplicaSet",
-    "leases.coordination.k8s.io": "Lease",
-}
-Object = dict[str, Any]
-_WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
-STEPS = (Apply(object=_WIDGET), Touch(target=PlanTarget("example.com/v1", "Widget", "w")))
+from .draft import NAMESPACE, WIDGETS, Draft
+
+HOLD, HOLD_WIDGETS = HoldStream(resource="pods"), HoldStream(resource=WIDGETS)
+SEVER = SeverStream(resource="pods")
+RESTART, PAST = Restart(), PastSnapshot(resource=WIDGETS)
+SLOW_PODS, SLOW_WIDGETS = SlowStart(resource="pods"), SlowStart(resource=WIDGETS)
 
 
-class Script:
-    """A trial, or a reference if there are no faults. Widget `w` is the primary; children are pods unless said otherwise."""
-
-    def __init__(self, *faults: AnyFault, aims: tuple[str, ...] = (), namespace: str = NAMESPACE) -> None:
-        self.entries: list[Entry] = []
-        self.plan = Plan(scenario="test", aims=aims, steps=STEPS, faults=faults)
-        self.namespace = namespace
-        self._revision, self._request, self._uids = 100, 0, 0
-        self._objects: dict[tuple[str, str], Object] = {}
-        self._streams = {"pods": 1, WIDGETS: 2, "configmaps": 3}
-        self._held: dict[str, list[Delivered]] = {}
-        self._generated: dict[tuple[str, str], str] = {}
-        self._passed = 0.0
-        self._add(Started, life=1)
-        for resource, stream in self._streams.items():
-            self._add(Opened, stream=stream, client="controller", resource=resource, start="100", bookmarks=True, since=100)
+class Script(Draft):
+    """Widget `w` is the primary; children are pods unless said otherwise."""
 
     # --- the user and other controllers -----------------------------------------------------------------------------------------
 
     def step(self, number: int, does: str) -> Self:
-        return self._add(StepBegan, step=number, does=does)
+        return self.adds(StepBegan, step=number, does=does)
 
     def idle(self, number: int) -> Self:
-        return self._add(StepEnded, step=number, idle=True)
+        return self.adds(StepEnded, step=number, idle=True)
 
     def applied(self, name: str = "w", resource: str = WIDGETS, **fields: Any) -> Self:  # noqa: ANN401  # JSON
         """Somebody else creates an object, or changes it."""
@@ -80,13 +55,18 @@ class Script:
             return self._commit("ADDED", resource, self._new(resource, name, fields))
         return self._commit("MODIFIED", resource, old | fields)
 
+    def wants(self, replicas: int) -> Self:
+        """The user creates the widget, or changes its spec: the next generation."""
+        old = self._objects.get((WIDGETS, "w"), {"metadata": {}})["metadata"]
+        return self.applied("w", metadata=old | {"generation": old.get("generation", 0) + 1}, spec=replicas)
+
     def made(self, name: str, resource: str = "pods", *, owner: str = "w", **fields: Any) -> Self:  # noqa: ANN401  # JSON
         """Somebody else creates a child."""
         return self._commit("ADDED", resource, self._new(resource, name, fields, owner=owner))
 
     def removed(self, name: str, resource: str = "pods") -> Self:
         """Somebody else deletes an object, and it is gone at once."""
-        return self._commit("DELETED", resource, self._objects.pop((resource, name)))
+        return self._commit("DELETED", resource, self._objects[resource, name])
 
     def terminating(self, name: str, resource: str = "pods") -> Self:
         """Somebody else deletes an object, and it stays for its grace period."""
@@ -103,15 +83,9 @@ class Script:
             name = called if not generated or self.namespace == NAMESPACE else f"{called}-{self.namespace[-1]}"
             self._generated[resource, called] = name
             self._ask("create", resource)
-            obj = self._new(resource, name, fields, owner=owner, generated=generated)
-            self._commit("ADDED", resource, obj)
-            self._answer(obj)
+            self._commit("ADDED", resource, self._new(resource, name, fields, owner=owner, generated=generated))
+            self._answer(resource, name)
         return self
-
-    def refused(self, verb: str, name: str, reason: str, *, resource: str = "pods", uid: str = "") -> Self:
-        """The controller asks for a write and the API server says 409."""
-        self._ask(verb, resource, "" if verb == "create" else name, precondition_uid=uid)
-        return self._add(Answered, request=self._request, outcome="fail", code=409, reason=reason, name=name)
 
     def deletes(self, *names: str, resource: str = "pods", grace: bool = False, precondition: bool = False) -> Self:
         """The controller deletes objects by name; `grace`: they stay for a while; `precondition`: it names the incarnation."""
@@ -119,121 +93,227 @@ class Script:
             name = self._generated.get((resource, called), called)
             uid = self.uid(name, resource)
             self._ask("delete", resource, name, precondition_uid=uid if precondition else "")
-            if grace:
-                self._commit("MODIFIED", resource, self._leaving(resource, name))
-            else:
-                self._commit("DELETED", resource, self._objects.pop((resource, name)))
-            self._add(Answered, request=self._request, outcome="ok", code=200, name=name, uid=uid)
+            (self.terminating if grace else self.removed)(name, resource)
+            self._succeed(name=name, uid=uid)
         return self
 
     def deletes_all(self, resource: str = "pods") -> Self:
         """The controller deletes a collection."""
         self._ask("deletecollection", resource)
-        gone = [obj for (where, _), obj in self._objects.items() if where == resource]
-        for obj in gone:
-            del self._objects[resource, obj["metadata"]["name"]]
-            self._commit("DELETED", resource, obj)
-        return self._add(Answered, request=self._request, outcome="ok", code=200, items=tuple(self._item(obj) for obj in gone))
+        gone = self._items(resource)
+        for item in gone:
+            self.removed(item.name, resource)
+        return self._succeed(items=gone)
 
     def updates(self, name: str = "w", resource: str = WIDGETS, *, subresource: str = "status", **fields: Any) -> Self:  # noqa: ANN401
         """The controller updates an object; without fields nothing changes and nothing is committed."""
         self._ask("update", resource, name, subresource=subresource)
         if fields:
             self._commit("MODIFIED", resource, self._objects[resource, name] | fields)
-        return self._answer(self._objects[resource, name])
+        return self._answer(resource, name)
+
+    def says(self, generation: int | None = None, *, ready: int | None = None, **status: Any) -> Self:  # noqa: ANN401
+        """The controller writes the status: the generation observed, and the one that a condition is True for."""
+        if generation is not None:
+            status["observedGeneration"] = generation
+        if ready is not None:
+            status["conditions"] = [{"type": "Ready", "status": "True", "observedGeneration": ready}]
+        return self.updates("w", status=status)
 
     def asks(self, verb: str, resource: str, name: str = "", *, namespace: str | None = None, subresource: str = "") -> Self:
         """A request that is answered well and changes nothing in the trial's namespace."""
         self._ask(verb, resource, name, subresource=subresource, namespace=namespace)
-        return self._add(Answered, request=self._request, outcome="ok", code=200, name=name)
+        return self._succeed(name=name)
+
+    def refused(self, verb: str, name: str, reason: str, *, resource: str = "pods", uid: str = "", subresource: str = "") -> Self:
+        """The controller asks for a write and the API server says 409."""
+        self._ask(verb, resource, "" if verb == "create" else name, precondition_uid=uid, subresource=subresource)
+        return self._fail(409, reason, name)
+
+    def says_blindly(self, name: str = "w", resource: str = WIDGETS, *, reason: str = "Conflict") -> Self:
+        """A status that rests on what it was shown, and is refused."""
+        return self.refused("update", name, reason, resource=resource, subresource="status")
+
+    def rejected(self, verb: str = "create", resource: str = "pods", name: str = "", *, fault: int = 0) -> Self:
+        """The controller asks for something, and a fault answers."""
+        self._ask(verb, resource, name)
+        self.adds(Answered, request=self._request, outcome="unknown", code=500, fault=fault, executed=False)
+        return self._fires_once(fault)
+
+    def loses_the_answer(self, fault: int = 0) -> Self:
+        """The controller never hears the answer to what it did last."""
+        self.entries[-1] = msgspec.structs.replace(self.entries[-1], outcome="unknown", code=0, fault=fault, executed=True)
+        return self.fires(fault, "a write")
 
     def gets(self, name: str, resource: str = "pods") -> Self:
         self._ask("get", resource, name)
-        obj = self._objects.get((resource, name))
-        if obj is None:
-            return self._add(Answered, request=self._request, outcome="fail", code=404, reason="NotFound", name=name)
-        return self._answer(obj)
+        return self._answer(resource, name) if (resource, name) in self._objects else self._fail(404, "NotFound", name)
 
     def lists(
         self, resource: str = "pods", *, selector: str = "", without: Sequence[str] = (), revision: int | None = None
     ) -> Self:
         """A live list; `without` and `revision` make it one from the past."""
-        items = tuple(self._item(obj) for (where, name), obj in self._objects.items() if where == resource and name not in without)
+        items = self._items(resource, without)
         return self.page(resource, items, selector=selector, revision=self._revision if revision is None else revision)
 
-    def page(
-        self, resource: str, items: tuple[Item, ...], *, selector: str = "", revision: int | None = None, more: bool = False
-    ) -> Self:
+    def page(self, resource: str, items: tuple[Item, ...], *, revision: int | None = None, **fields: Any) -> Self:  # noqa: ANN401
         self._ask("list", resource)
-        return self._add(
-            Listed,
-            request=self._request,
-            client="controller",
-            resource=resource,
-            selector=selector,
-            revision=revision,
-            items=items,
-            more=more,
-        )
+        return self._list(resource, items, revision, self._request, **fields)
+
+    def resynced(self) -> Self:
+        """The controller lists the primaries once more."""
+        return self.lists(WIDGETS)
+
+    def read(self, *, skips: int | None = None, version: int | None = None, resource: str = "pods") -> Self:
+        """The runner reads the controller's metrics."""
+        name, _, group = resource.partition(".")
+        labels = {"group": group, "resource": name}
+        samples = [] if skips is None else [Sample("widget_controller_stale_sync_skips_total", labels, skips)]
+        samples += [] if version is None else [Sample("informer_store_resource_version", {"name": "w", **labels}, version)]
+        return self.adds(Metrics, took=0.0, samples=tuple(samples))
+
+    # --- lives --------------------------------------------------------------------------------------------------------------------
+
+    def restarted(self) -> Self:
+        """A new life: it opens its streams again and has been shown nothing."""
+        self._lives()
+        for resource in self._streams:
+            self._streams[resource] += 10
+            self._open(resource)
+        return self
+
+    def dies(self, fault: int = 0) -> Self:
+        """Nothing is shown to it any more."""
+        self._streams, self._lost = {}, self._streams
+        self.adds(Stopped, life=self._life, fault=fault)
+        return self.fires(fault, "the controller was killed")
+
+    def lives_again(self, *, past: Mapping[str, Mapping[str, int]] | None = None, slow: tuple[str, ...] = ()) -> Self:
+        """A new life lists everything and watches it.
+
+        `past` has, by resource, the objects that an old list shows, with their revisions; `slow` what it has asked for in vain.
+        """
+        self._lives()
+        for resource in slow:
+            self._ask("list", resource)
+            self._waiting[resource] = self._request
+        for resource in [each for each in self._streams if each not in slow]:
+            self._lists_first(resource, (past or {}).get(resource))
+        return self
+
+    def _lives(self) -> None:
+        self._life += 1
+        self._streams = self._lost or self._streams
+        self.adds(Started, life=self._life)
+
+    def _lists_first(self, resource: str, past: Mapping[str, int] | None) -> None:
+        if past is None:
+            self.lists(resource)
+        else:
+            items = tuple(Item(NAMESPACE, name, self.uids[resource, name], revision) for name, revision in past.items())
+            self.page(resource, items, revision=max(past.values(), default=100))
+        self._streams[resource] += 10
+        self._open(resource)
+
+    def first_list_arrives(self, resource: str) -> Self:
+        """What was slow is answered at last."""
+        return self._list(resource, self._items(resource), self._revision, self._waiting.pop(resource))
+
+    # --- streams ------------------------------------------------------------------------------------------------------------------
+
+    def ended(self, resource: str = "pods", how: str = "reset", *, fault: int | None = 0) -> Self:
+        """A stream ends, by the first fault unless said otherwise; whatever was held on it is discarded."""
+        held = self._held.pop(resource, [])
+        self.adds(Closed, stream=self._streams.pop(resource), how=how, discarded=len(held), fault=fault)
+        return self if fault is None else self._fires_once(fault)
+
+    def flaps(self, times: int = 1) -> Self:
+        """The stream of pods ends and is opened again, so many times."""
+        for _ in range(times):
+            self.ended().watches()
+        return self
+
+    def watches(self, resource: str = "pods", *, start: str | None = None, selector: str = "", watch_list: bool = False) -> Self:
+        """The controller opens a stream, from now on unless said otherwise."""
+        self._streams[resource] = 1 + max(entry.stream for entry in self.entries if isinstance(entry, Opened))
+        return self._open(resource, start=start, selector=selector, watch_list=watch_list, bookmarks=True)
+
+    def watches_apart(self) -> Self:
+        """It opens stream 9 of pods beside the one that is open."""
+        return self.adds(Opened, stream=9, client="controller", resource="pods")
+
+    def shows(self, name: str, resource: str = "pods") -> Self:
+        """An object is shown as it is now."""
+        what_it_is = self._identity(self._objects[resource, name]["metadata"])
+        return self.adds(Delivered, stream=self._streams[resource], type="ADDED", namespace=self.namespace, **what_it_is)
+
+    def bookmark(self, resource: str = WIDGETS, *, fault: int | None = None) -> Self:
+        """A bookmark comes, added by a fault if one is named."""
+        return self.adds(Delivered, stream=self._streams[resource], type="BOOKMARK", revision=self._revision, fault=fault)
+
+    def no_bookmark(self, resource: str = WIDGETS, *, fault: int = 0) -> Self:
+        """A bookmark is dropped."""
+        self.adds(Dropped, stream=self._streams[resource], type="BOOKMARK", revision=self._revision, fault=fault)
+        return self._fires_once(fault)
+
+    def initial_end(self, stream: int) -> Self:
+        """The bookmark that ends the initial events of a WatchList."""
+        return self.adds(Delivered, stream=stream, type="BOOKMARK", revision=self._revision, initial_end=True)
 
     # --- faults and phases --------------------------------------------------------------------------------------------------------
 
     def hold(self, resource: str = "pods", *, fault: int = 0, why: str = "step 1") -> Self:
         self._held[resource] = []
-        return self._add(FaultOpened, fault=fault, why=why)
+        return self.opens(fault, why)
 
     def let_go(self, resource: str = "pods", *, fault: int = 0) -> Self:
         """The hold ends: what was held leaves in order."""
-        self._add(FaultClosed, fault=fault)
+        self.closes(fault)
         for frame in self._held.pop(resource):
-            self._add(Delivered, **{name: getattr(frame, name) for name in frame.__struct_fields__ if name != "at"})
+            self.adds(Delivered, **{name: getattr(frame, name) for name in frame.__struct_fields__ if name != "at"})
         return self
 
     def relist(self, resource: str = "pods", *, fault: int = 0) -> Self:
         """The hold ends with 410: what was held is discarded, and the client lists and watches again."""
-        self._add(FaultClosed, fault=fault)
-        self._add(Closed, stream=self._streams[resource], how="expired", discarded=len(self._held.pop(resource)), fault=fault)
+        self.closes(fault)
+        self.adds(Closed, stream=self._streams[resource], how="expired", discarded=len(self._held.pop(resource)), fault=fault)
         self.lists(resource)
         self._streams[resource] += 10
-        return self._add(
-            Opened,
-            stream=self._streams[resource],
-            client="controller",
-            resource=resource,
-            start=str(self._revision),
-            bookmarks=True,
-        )
+        return self._open(resource, bookmarks=True)
 
-    def restarted(self) -> Self:
-        """A new life: it opens its streams again and has been shown nothing."""
-        self._add(Started, life=2)
-        for resource in self._streams:
-            self._streams[resource] += 10
-            self._add(Opened, stream=self._streams[resource], client="controller", resource=resource, start=str(self._revision))
-        return self
+    def opens(self, fault: int = 0, why: str = "step 1") -> Self:
+        return self.adds(FaultOpened, fault=fault, why=why)
+
+    def fires(self, fault: int = 0, on: str = "something") -> Self:
+        return self.adds(FaultFired, fault=fault, on=on)
+
+    def _fires_once(self, fault: int) -> Self:
+        fired = any(isinstance(entry, FaultFired) and entry.fault == fault for entry in self.entries)
+        return self if fired else self.fires(fault)
+
+    def closes(self, fault: int = 0) -> Self:
+        return self.adds(FaultClosed, fault=fault)
 
     def released(self) -> Self:
-        return self._add(Released)
+        return self.adds(Released)
 
     def settled(self, *, ok: bool = True, why: str = "") -> Self:
-        return self._add(Settled, ok=ok, why=why)
+        return self.adds(Settled, ok=ok, why=why)
+
+    def stuck(self, seconds: float = 10.0) -> Self:
+        """The trial ends so long after the release, and something is still wrong."""
+        return self.released().passes(seconds).settled(ok=False, why="still wrong")
 
     def passes(self, seconds: float) -> Self:
         """Nothing happens for so long."""
         self._passed += seconds
         return self
 
-    def adds(self, entry: type[Entry], **fields: Any) -> Self:  # noqa: ANN401
-        """Any other entry."""
-        return self._add(entry, **fields)
-
-    def initial_end(self, stream: int) -> Self:
-        """The bookmark that ends the initial events of a WatchList."""
-        return self._add(Delivered, stream=stream, type="BOOKMARK", revision=self._revision, initial_end=True)
-
-    def resynced(self) -> Self:
-        """The controller lists the primaries once more."""
-        return self.lists(WIDGETS)
+    def rests(self, entries: int = 4) -> Self:
+        """Time goes on."""
+        for _ in range(entries):
+            self.idle(1)
+        return self
 
     def ends(self) -> History:
         """Released, settled, listed again, ended: the usual end, unless it was said before."""
@@ -243,108 +323,51 @@ class Script:
             self.released()
         if not any(isinstance(entry, Settled) for entry in self.entries):
             self.settled().resynced()
-        return self._add(Ended).unfinished()
+        return self.adds(Ended).unfinished()
 
-    def unfinished(self, references: Sequence[History] = ()) -> History:
-        return History(self.header(), tuple(self.entries), tuple(references))
-
-    def header(self) -> Header:
-        role: Literal["trial", "reference"] = "trial" if self.plan.faults else "reference"
-        return Header(role=role, plan=self.plan, namespace=self.namespace, primaries=(f"{WIDGETS}/w",))
-
-    # --- what it takes ------------------------------------------------------------------------------------------------------------
-
-    def uid(self, name: str, resource: str = "pods") -> str:
-        return str(self._objects[resource, name]["metadata"]["uid"])
-
-    def _new(self, resource: str, name: str, fields: Object, *, owner: str = "", generated: str = "") -> Object:
-        self._uids += 1
-        metadata: Object = {"name": name, "namespace": self.namespace, "uid": f"{self.namespace}-uid-{self._uids}"}
-        if owner:
-            label = (WIDGETS if (WIDGETS, owner) in self._objects else "replicasets.apps", owner)
-            reference = {"kind": KINDS[label[0]], "name": owner, "uid": self._objects[label]["metadata"]["uid"], "controller": True}
-            metadata["ownerReferences"] = [reference]
-        if generated:
-            metadata["generateName"] = generated
-        metadata |= fields.pop("metadata", {})
-        return {"kind": KINDS.get(resource, resource), "metadata": metadata, **fields}
-
-    def _leaving(self, resource: str, name: str) -> Object:
-        obj = self._objects[resource, name]
-        return obj | {"metadata": obj["metadata"] | {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
-
-    def _commit(self, what: Literal["ADDED", "MODIFIED", "DELETED"], resource: str, obj: Object) -> Self:
-        """It is committed, and shown on the resource's stream unless that is held."""
-        self._revision += 1
-        stored = obj | {"metadata": obj["metadata"] | {"resourceVersion": str(self._revision)}}
-        metadata = stored["metadata"]
-        if what != "DELETED":
-            self._objects[resource, metadata["name"]] = stored
-        what_it_is = {"namespace": self.namespace, "name": metadata["name"], "uid": metadata["uid"], "revision": self._revision}
-        self._add(Committed, resource=resource, type=what, object=stored, **what_it_is)
-        if resource not in self._streams:
-            return self
-        frame = {"stream": self._streams[resource], "type": what, **what_it_is}
-        if resource not in self._held:
-            return self._add(Delivered, **frame)
-        self._held[resource].append(Delivered(at=0, **frame))
-        self._add(Withheld, fault=0, **frame)
-        if not any(isinstance(entry, FaultFired) for entry in self.entries):
-            self._add(FaultFired, fault=0, on=f"{what} {resource} {self.namespace}/{metadata['name']}")
-        return self
-
-    def _ask(self, verb: str, resource: str, name: str = "", *, namespace: str | None = None, **fields: Any) -> None:  # noqa: ANN401
-        self._request += 1
-        where = self.namespace if namespace is None else namespace
-        self._add(
-            Asked, request=self._request, client="controller", verb=verb, resource=resource, namespace=where, name=name, **fields
-        )
-
-    def _answer(self, obj: Object) -> Self:
-        metadata = self._objects[_resource_of(obj), obj["metadata"]["name"]]["metadata"]
-        return self._add(
-            Answered,
-            request=self._request,
-            outcome="ok",
-            code=200,
-            namespace=self.namespace,
-            name=metadata["name"],
-            uid=metadata["uid"],
-            revision=int(metadata["resourceVersion"]),
-        )
-
-    def _item(self, obj: Object) -> Item:
-        metadata = obj["metadata"]
-        return Item(self.namespace, metadata["name"], metadata["uid"], int(metadata["resourceVersion"]))
-
-    def _add(self, entry: Any, **fields: Any) -> Self:  # noqa: ANN401
-        self.entries.append(entry(at=round(len(self.entries) * 0.1 + self._passed, 1), **fields))
-        return self
+    def pair(self, replicas: int = 2, *, pause: float = 0.0) -> Self:
+        """A widget and its children, one step; after the first child the controller may pause."""
+        self.step(1, "apply").applied("w", spec=replicas).creates("w-0").passes(pause)
+        return self.creates(*(f"w-{number}" for number in range(1, replicas))).updates("w", status={"ready": replicas})
 
 
-def _resource_of(obj: Object) -> str:
-    return next(resource for resource, kind in KINDS.items() if kind == obj["kind"])
+Workload = Callable[[Script], Script]
 
 
-HOLD = HoldStream(resource="pods")
-
-
-def trial(*, aims: tuple[str, ...] = ()) -> Script:
-    """A trial in which pods may be held."""
-    return Script(HOLD, aims=aims)
+def trial() -> Script:
+    """A trial in which pods and widgets may be held."""
+    return Script(HOLD, HOLD_WIDGETS)
 
 
 def reference(number: int = 1) -> Script:
     return Script(namespace=f"ref-{number}")
 
 
-def against(history: History, *references: History) -> History:
-    """A trial with the references that it is compared with."""
-    return History(history.header, history.entries, references, history.notes)
+def three(script: Script) -> Script:
+    """A workload: a widget that wants three pods, then a touch."""
+    return script.step(1, "apply").applied("w", spec=3).creates("w-a", "w-b", "w-c").idle(1).step(2, "touch").applied("w")
 
 
-def told(verdict: Verdict, like: str) -> str:
-    """A verdict in as many words as `like`: `FAIL`, or `FAIL: …` with what was found, or why nothing is known."""
-    found = [", ".join(part for part in (finding.because, finding.though) if part) for finding in verdict.findings]
-    words = "\n".join(found) or verdict.why
-    return f"{verdict.outcome.name}: {words}" if ":" in like else verdict.outcome.name
+def three_renewed(script: Script) -> Script:
+    """A workload: three are deleted, and their widget made again, which wants one."""
+    return three(script).deletes("w-a", "w-b", "w-c").removed("w", WIDGETS).applied("w", spec=1).creates("w-d")
+
+
+def pair_renewed(script: Script) -> Script:
+    """A workload: a pair is deleted, and its widget made again."""
+    return script.pair().step(2, "recreate").removed("w", WIDGETS).deletes("w-0", "w-1").applied("w", spec=2)
+
+
+def two_references(*workloads: Workload) -> tuple[History, ...]:
+    """Of these workloads, or both of the only one; of a pair unless said otherwise."""
+    first, *others = workloads or (Script.pair,)
+    return tuple(workload(reference(number)).ends() for number, workload in enumerate((first, *(others or [first])), 1))
+
+
+def beside(script: Script, *workloads: Workload) -> Trial:
+    """A trial and its two references."""
+    return Trial(script.ends(), two_references(*workloads))
+
+
+def losing(verb: Any = "create") -> LoseAnswer:  # noqa: ANN401  # a Literal
+    return LoseAnswer(resource="pods", verb=verb)

@@ -13,11 +13,11 @@ from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Outcome, Said, Suspicion
 from staleproof.core.entry import Broke, Ended
-from staleproof.core.fault import AnyFault, HoldStream, SeverStream
+from staleproof.core.fault import AnyFault
 from staleproof.core.history import History, decode, encode
 
-from .script import HOLD, WIDGETS, Script, against, reference, told, trial
-from .stream_script import ONE_POD, UNSURE, StreamScript, two_references
+from .rule_cases import ONE_POD, UNSURE, told, witnesses
+from .script import HOLD, SEVER, WIDGETS, Script, Workload, beside, pair_renewed, trial, two_references
 
 AIM = "no-duplicate-create"
 NO_API_SERVER = "no API server does this, so it tells about robustness, not conformance"
@@ -27,12 +27,11 @@ def work(script: Script) -> Script:
     return script.step(1, "apply").applied("w").creates("w-a")
 
 
-def references() -> tuple[History, History]:
-    return work(reference(1)).ends(), work(reference(2)).ends()
+REFERENCES = two_references(work)
 
 
 def held(*, aims: tuple[str, ...] = ()) -> Script:
-    return trial(aims=aims).step(1, "apply").hold().applied("w").creates("w-a").applied("w")
+    return Script(HOLD, aims=aims).step(1, "apply").hold().applied("w").creates("w-a").applied("w")
 
 
 def guilty(*, aims: tuple[str, ...] = ()) -> History:
@@ -57,21 +56,21 @@ def verdicts(history: History, *given: History) -> dict[str, str]:
 
 
 def test_there_is_one_verdict_for_each_requirement() -> None:
-    found = judge(innocent(), references())
+    found = judge(innocent(), REFERENCES)
 
     assert [verdict.requirement for verdict in found] == [requirement.slug for requirement in REQUIREMENTS]
     assert told(found[0], "PASS") == "PASS"
 
 
 def test_a_verdict_survives_the_file() -> None:
-    history = against(guilty(), *references())
+    history = replace(guilty(), references=REFERENCES)
 
     assert judge(history)[0].outcome is Outcome.FAIL
     assert judge(decode(encode(history))) == judge(history)
 
 
 def test_references_come_with_the_history_unless_given() -> None:
-    history = against(innocent(), *references())
+    history = replace(innocent(), references=REFERENCES)
 
     assert judge(history)[0].outcome is Outcome.PASS
     assert judge(history, ())[0].outcome is Outcome.INCONCLUSIVE
@@ -87,11 +86,11 @@ def test_references_come_with_the_history_unless_given() -> None:
 )
 @pytest.mark.parametrize("change", [lambda history: history, hostile], ids=["legal", "hostile"])
 def test_a_disturbed_trial_proves_nothing_about_anything(history: History, why: str, change: Any) -> None:  # noqa: ANN401
-    assert set(verdicts(change(history), *references()).values()) == {f"INCONCLUSIVE: {why}"}
+    assert set(verdicts(change(history), *REFERENCES).values()) == {f"INCONCLUSIVE: {why}"}
 
 
 def test_without_good_references_only_what_needs_none_is_judged() -> None:
-    found = verdicts(innocent(), *references()[:1])
+    found = verdicts(innocent(), *REFERENCES[:1])
     why = "INCONCLUSIVE: it needs at least 2 fault-free references of the same workload, found 1"
 
     assert {slug for slug, verdict in found.items() if verdict == why} == {
@@ -101,7 +100,7 @@ def test_without_good_references_only_what_needs_none_is_judged() -> None:
 
 AIMED: dict[str, tuple[History, str]] = {
     "a fault that never fired proves nothing": (
-        work(trial(aims=(AIM,))).ends(),
+        work(Script(HOLD, aims=(AIM,))).ends(),
         "INCONCLUSIVE: planned faults never fired: Hold of pods",
     ),
     "unless there is a finding": (
@@ -116,14 +115,14 @@ AIMED: dict[str, tuple[History, str]] = {
         .ends(),
         "FAIL",
     ),
-    "nor is it aimed at": (work(trial(aims=("settles",))).ends(), "NOT_EXERCISED"),
+    "nor is it aimed at": (work(Script(HOLD, aims=("settles",))).ends(), "NOT_EXERCISED"),
     "found under hostile faults": (hostile(guilty(aims=(AIM,))), "NOT_EXERCISED"),
     "not found under hostile faults": (
         hostile(innocent(aims=(AIM,))),
         f"NOT_EXERCISED: nothing was found under a hostile plan: {NO_API_SERVER}",
     ),
     "hostile faults never fired": (
-        hostile(work(trial(aims=(AIM,))).ends()),
+        hostile(work(Script(HOLD, aims=(AIM,))).ends()),
         "INCONCLUSIVE: planned faults never fired: Hold of pods",
     ),
 }
@@ -131,15 +130,15 @@ AIMED: dict[str, tuple[History, str]] = {
 
 @pytest.mark.parametrize(("history", "verdict"), AIMED.values(), ids=AIMED)
 def test_what_a_trial_aims_at(history: History, verdict: str) -> None:
-    assert told(judge(history, references())[0], verdict) == verdict
+    assert told(judge(history, REFERENCES)[0], verdict) == verdict
 
 
 def test_what_is_found_under_hostile_faults_is_told_apart() -> None:
-    legal, apart = judge(guilty(), references())[0], judge(hostile(guilty()), references())[0]
+    legal, apart = judge(guilty(), REFERENCES)[0], judge(hostile(guilty()), REFERENCES)[0]
 
     assert apart.findings == legal.findings
     assert apart.why == f"found under a hostile plan: {NO_API_SERVER}"
-    assert {verdict.partition(":")[0] for verdict in verdicts(hostile(innocent()), *references()).values()} == {"NOT_EXERCISED"}
+    assert {verdict.partition(":")[0] for verdict in verdicts(hostile(innocent()), *REFERENCES).values()} == {"NOT_EXERCISED"}
 
 
 # --- a rule
@@ -159,7 +158,7 @@ def rule(*said: Said | Exception, **fields: Any) -> Requirement:  # noqa: ANN401
 
 def test_a_rule_that_crashes_knows_nothing() -> None:
     crashing, sound = rule(KeyError("pods")), rule()
-    first, second = judge(innocent(), references(), requirements=(crashing, sound))
+    first, second = judge(innocent(), REFERENCES, requirements=(crashing, sound))
 
     assert told(first, ":") == "INCONCLUSIVE: the checker crashed, which is a bug of staleproof: KeyError: 'pods'"
     assert told(second, "PASS") == "PASS"
@@ -193,63 +192,53 @@ def test_a_rule_that_needs_the_end_is_not_asked_about_a_trial_without() -> None:
 
 # --- a suspicion
 
-SEVER, PODS = SeverStream(resource="pods"), HoldStream(resource="pods")
 SUSPICION = Suspicion(acts=(4,), ours=frozenset({"cuts"}), charge="after that")
 GUILTY = f"FAIL: after that: {ONE_POD}"
 SEEN = f"FAIL: it was seen: {ONE_POD}"
 HELD_TOO = f"{UNSURE} Hold fired, too, and may explain that"
 
 
-def cut(*faults: AnyFault, times: int = 1) -> StreamScript:
-    script = StreamScript(SEVER, *faults).opens()
-    for _ in range(times):
-        script.ended().watches()
-    return script
+def cut(*faults: AnyFault, times: int = 1) -> Script:
+    return Script(SEVER, *faults).opens().flaps(times)
 
 
-def wrong() -> StreamScript:
+def wrong() -> Script:
     return cut().pair(1).stuck()
 
 
-def wrong_and_held() -> StreamScript:
-    return cut(PODS).fires(1).pair(1).stuck()
+def wrong_and_held() -> Script:
+    return cut(HOLD).fires(1).pair(1).stuck()
 
 
-def too_soon() -> StreamScript:
+def too_soon() -> Script:
     return cut(times=2).pair(1).stuck(1.0)
 
 
-def right_later() -> StreamScript:
+def right_later() -> Script:
     script = cut().step(1, "apply").applied("w", spec=2).creates("w-0").updates("w", status={"ready": 2})
     return script.released().settled().creates("w-1")
 
 
-def right_without_it() -> StreamScript:
+def right_without_it() -> Script:
     script = cut().applied("w", spec=2).made("w-0", metadata={"generateName": "w-"}).made("w-1", metadata={"generateName": "w-"})
     return script.applied("w", status={"ready": 2})
 
 
-def duplicated(*, mended: bool = False) -> StreamScript:
+def duplicated(*, mended: bool = False) -> Script:
     """Another rule was broken."""
-    script = StreamScript(SEVER).opens().ended().hold().pair().step(2, "touch").applied("w", touched=1).creates("w-2").let_go()
+    script = Script(SEVER).opens().ended().hold().pair().step(2, "touch").applied("w", touched=1).creates("w-2").let_go()
     return script.watches().deletes("w-2") if mended else script.watches().stuck()
 
 
-def slow(number: int) -> History:
-    script = StreamScript(namespace=f"ref-{number}").step(1, "apply").applied("w", spec=2).creates("w-0").passes(5.0)
-    return script.creates("w-1").updates("w", status={"ready": 2}).ends()
+def slow(script: Script) -> Script:
+    return script.pair(pause=5.0)
 
 
-def recreated(number: int) -> History:
-    script = StreamScript(namespace=f"ref-{number}").pair().step(2, "recreate").removed("w", WIDGETS).deletes("w-0", "w-1")
-    return script.applied("w", spec=2).ends()
+def third(script: Script) -> Script:
+    return script.pair(3)
 
 
-def third() -> History:
-    return StreamScript(namespace="ref-3").pair(3).ends()
-
-
-SUSPICIONS: dict[str, tuple[StreamScript, dict[str, object], str]] = {
+SUSPICIONS: dict[str, tuple[Script, dict[str, object], str]] = {
     "a wrong end": (wrong(), {}, GUILTY),
     "the right end": (cut().pair(), {}, "PASS"),
     "the right end, later": (right_later(), {}, "PASS"),
@@ -281,9 +270,9 @@ SUSPICIONS: dict[str, tuple[StreamScript, dict[str, object], str]] = {
     "a good end that shows nothing": (cut().pair(), {"untested": "it was lucky"}, "NOT_EXERCISED: it was lucky"),
     "also when it never wrote": (right_without_it(), {"untested": "it was lucky"}, "NOT_EXERCISED: it was lucky"),
     "a wrong end shows something": (wrong(), {"untested": "it was lucky"}, GUILTY),
-    "it never wrote": (StreamScript(SEVER).ended(), {}, "NOT_EXERCISED: the controller never wrote anything"),
+    "it never wrote": (Script(SEVER).ended(), {}, "NOT_EXERCISED: the controller never wrote anything"),
     "it never wrote, and it was right": (right_without_it(), {}, "NOT_EXERCISED: the controller never wrote anything"),
-    "it never settled": (StreamScript(SEVER).ended().adds(Ended), {}, "INCONCLUSIVE: the trial has no settling phase"),
+    "it never settled": (Script(SEVER).ended().adds(Ended), {}, "INCONCLUSIVE: the trial has no settling phase"),
     "proven in spite of another explanation": (wrong(), {"otherwise": "it cannot be known"}, GUILTY),
     "not proven": (wrong_and_held(), {"otherwise": "it cannot be known"}, "INCONCLUSIVE: it cannot be known"),
     "not proven by a good end": (cut().pair(), {"otherwise": "it cannot be known"}, "INCONCLUSIVE: it cannot be known"),
@@ -291,41 +280,36 @@ SUSPICIONS: dict[str, tuple[StreamScript, dict[str, object], str]] = {
 
 
 @pytest.mark.parametrize(("script", "fields", "verdict"), SUSPICIONS.values(), ids=SUSPICIONS)
-def test_what_the_end_makes_of_a_suspicion(script: StreamScript, fields: dict[str, Any], verdict: str) -> None:
-    found = verdict_of(rule(replace(SUSPICION, **fields)), Trial(script.ends(), two_references()))
-
-    assert told(found, verdict) == verdict
+def test_what_the_end_makes_of_a_suspicion(script: Script, fields: dict[str, Any], verdict: str) -> None:
+    assert told(verdict_of(rule(replace(SUSPICION, **fields)), beside(script)), verdict) == verdict
 
 
 @pytest.mark.parametrize(
     ("given", "verdict"),
     [
         (
-            (two_references()[0], third()),
+            (Script.pair, third),
             "INCONCLUSIVE: the references do not agree: 1 pod of widget/w, fault-free runs ended with 2 to 3",
         ),
-        ((slow(1), slow(2)), f"{UNSURE} it had 10.1 s to catch up, and may need 15.6 s after what was done to it"),
+        ((slow,), f"{UNSURE} it had 10.1 s to catch up, and may need 15.6 s after what was done to it"),
         (
-            (recreated(1), recreated(2)),
+            (pair_renewed,),
             "INCONCLUSIVE: it did not converge (1 pod of widget/w, fault-free runs ended with 0), "
             f"but the workload created {WIDGETS}/w 1 times and 2 times in fault-free runs",
         ),
     ],
     ids=["do not agree", "pause by themselves", "came to something else"],
 )
-def test_what_references_make_of_a_proof(given: tuple[History, ...], verdict: str) -> None:
-    found = verdict_of(rule(replace(SUSPICION, proof="it was seen")), Trial(wrong().ends(), given))
+def test_what_references_make_of_a_proof(given: tuple[Workload, ...], verdict: str) -> None:
+    found = verdict_of(rule(replace(SUSPICION, proof="it was seen")), beside(wrong(), *given))
 
     assert told(found, verdict) == verdict
 
 
 def test_what_was_done_and_the_end_are_witnesses() -> None:
-    script = wrong()
-
-    (finding,) = verdict_of(rule(SUSPICION), Trial(script.ends(), two_references())).findings
-    assert [type(script.entries[index]).__name__ for index in finding.witnesses] == ["FaultOpened", "Released", "Settled"]
+    assert witnesses(rule(SUSPICION), beside(wrong())) == ["FaultOpened", "Released", "Settled"]
 
 
 def test_broken_are_rules_about_old_views_with_findings() -> None:
-    assert broken(Trial(duplicated().ends(), two_references())) == ["no-duplicate-create"]
-    assert broken(Trial(wrong().ends(), two_references())) == []
+    assert broken(beside(duplicated())) == ["no-duplicate-create"]
+    assert broken(beside(wrong())) == []

@@ -5,13 +5,8 @@ import pytest
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.trial import Span, Step, Trial, fact
 from staleproof.core.entry import Closed, Committed, Delivered, Opened, Settled, Started, StepBegan
-from staleproof.core.fault import HoldStream, SeverStream
 
-from .life_script import LifeScript, losing
-from .script import WIDGETS, Script, reference, trial
-from .stream_script import StreamScript
-
-SEVER, HOLD = SeverStream(resource="pods"), HoldStream(resource="pods")
+from .script import HOLD, SEVER, WIDGETS, Script, beside, losing, trial
 
 
 def test_entries_are_found_by_kind() -> None:
@@ -50,7 +45,7 @@ def test_primaries_are_the_resources_that_the_workload_applies() -> None:
 
 
 def test_streams_are_known_by_their_number() -> None:
-    found = Trial(StreamScript(SEVER).ended("pods", "clean").unfinished())
+    found = Trial(Script(SEVER).ended("pods", "clean").unfinished())
     stream = found.streams[1]
 
     assert (stream.opened, stream.closed) == (1, 4)
@@ -61,7 +56,7 @@ def test_streams_are_known_by_their_number() -> None:
 
 
 def test_each_position_belongs_to_a_life() -> None:
-    script = LifeScript(losing()).applied("w").dies()
+    script = Script(losing()).applied("w").dies()
     before = len(script.entries)
     lived = Trial(script.lives_again().unfinished())
 
@@ -85,25 +80,21 @@ def test_steps_begin_and_may_end() -> None:
 
 
 def test_a_trial_is_released_and_then_settled() -> None:
-    found = Trial(trial().released().settled().unfinished())
+    script = trial().released()
+    found, settled = Trial(script.unfinished()), Trial(script.settled().unfinished())
 
-    assert (found.released, found.settled, found.ending) == (4, 5, (4, 5))
-
-
-def test_one_that_never_settled_has_no_ending() -> None:
-    found = Trial(trial().released().unfinished())
-
+    assert (settled.released, settled.settled, settled.ending) == (4, 5, (4, 5))
     assert (found.released, found.settled) == (4, None)
     with pytest.raises(ValueError, match="no settling phase"):
         _ = found.ending
 
 
 def test_only_faults_that_fired_have_done_anything() -> None:
-    assert Trial(StreamScript(SEVER, HOLD).opens(0).opens(1).ended(fault=0).unfinished()).fired == {0: SEVER}
+    assert Trial(Script(SEVER, HOLD).opens(0).opens(1).ended(fault=0).unfinished()).fired == {0: SEVER}
 
 
 def test_a_fault_that_never_closed_closed_with_the_release_or_with_the_end() -> None:
-    script = StreamScript(SEVER, HOLD).opens(0).closes(0).opens(1)
+    script = Script(SEVER, HOLD).opens(0).closes(0).opens(1)
     cut_short, released = Trial(script.unfinished()), Trial(script.released().settled().unfinished())
 
     assert released.spans == {0: Span(4, 5), 1: Span(6)}
@@ -123,10 +114,7 @@ def test_a_fault_that_never_closed_acts_to_the_end() -> None:
 
 
 def test_references_know_the_trial_that_they_are_compared_with() -> None:
-    def applied(script: Script) -> Script:
-        return script.applied("w").creates("w-a")
-
-    found = Trial(applied(trial()).ends(), [applied(reference(number)).ends() for number in (1, 2)])
+    found = beside(trial().pair())
 
     assert found.beside is found
     assert all(each.beside is found for each in found.references)

@@ -1,6 +1,6 @@
 """Four values, and the worst one wins."""
 
-from staleproof.checks.verdict import Finding, Inconclusive, Outcome, Verdict, unless
+from staleproof.checks.verdict import Finding, Inconclusive, Outcome, unless
 
 
 def test_the_worst_outcome_wins_and_nothing_seen_is_never_a_pass() -> None:
@@ -8,14 +8,6 @@ def test_the_worst_outcome_wins_and_nothing_seen_is_never_a_pass() -> None:
     assert max(Outcome.PASS, Outcome.INCONCLUSIVE) is Outcome.INCONCLUSIVE
     assert max(Outcome.INCONCLUSIVE, Outcome.FAIL) is Outcome.FAIL
     assert [outcome.word for outcome in Outcome] == ["inconclusive", "passed", "inconclusive", "failed"]
-
-
-def test_a_verdict_rests_on_nothing_unless_it_says_on_what() -> None:
-    finding = Finding("it wrote again", (1, 2))
-
-    assert Verdict("settles", Outcome.FAIL, (finding,)).findings == (finding,)
-    assert (Verdict("settles", Outcome.PASS).findings, Verdict("settles", Outcome.PASS).why) == ((), "")
-    assert (finding.though, finding.requirement) == ("", "")
 
 
 def test_a_doubt_takes_the_place_of_what_was_found() -> None:

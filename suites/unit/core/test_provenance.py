@@ -7,8 +7,7 @@ from staleproof.checks.trial import Trial
 from staleproof.core.entry import Answered
 from staleproof.core.provenance import LEADER
 
-from ..checks.report_script import trial
-from ..checks.script import WIDGETS, Script, reference
+from ..checks.script import WIDGETS, Script, reference, trial
 
 
 def makers(script: Script, name: str) -> list[str]:

@@ -5,23 +5,21 @@ import pytest
 from staleproof.checks.facts.attribution import first_effects, usual_seconds, waits
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial
-from staleproof.core.history import History
 
-from ..script import WIDGETS
-from ..stream_script import StreamScript
+from ..script import WIDGETS, Script, Workload, beside
 
 SETS = "replicasets.apps"
 
 
-def names() -> StreamScript:
-    return StreamScript(names=("w", "v"))
+def names() -> Script:
+    return Script(names=("w", "v"))
 
 
-def two() -> StreamScript:
+def two() -> Script:
     return names().applied("w").applied("v")
 
 
-EFFECTS: dict[str, tuple[StreamScript, tuple[int, int | None], tuple[int, int | None]]] = {
+EFFECTS: dict[str, tuple[Script, tuple[int, int | None], tuple[int, int | None]]] = {
     "a child belongs to its owner": (two().creates("v-a", owner="v"), (5, None), (7, 8)),
     "a write to the primary is for it": (two().updates("v", status=1), (5, None), (7, 8)),
     "also when it is refused": (two().refused("update", "v", "Conflict", resource=WIDGETS), (5, None), (7, 8)),
@@ -44,7 +42,7 @@ EFFECTS: dict[str, tuple[StreamScript, tuple[int, int | None], tuple[int, int | 
 
 
 @pytest.mark.parametrize(("script", "w", "v"), EFFECTS.values(), ids=EFFECTS)
-def test_first_effects(script: StreamScript, w: tuple[int, int | None], v: tuple[int, int | None]) -> None:
+def test_first_effects(script: Script, w: tuple[int, int | None], v: tuple[int, int | None]) -> None:
     found = first_effects(Trial(script.unfinished()))
 
     assert [(name, each.shown, each.first) for name, each in found.items()] == [(f"{WIDGETS}/w", *w), (f"{WIDGETS}/v", *v)]
@@ -59,42 +57,46 @@ def test_a_grandchild_belongs_to_the_owner_at_the_top() -> None:
 
 
 def test_what_is_nobodys_primary_or_the_controllers_is_left_out() -> None:
-    script = StreamScript(names=("w",)).applied("v").creates("w", resource=WIDGETS, owner="v", generated="")
+    script = Script(names=("w",)).applied("v").creates("w", resource=WIDGETS, owner="v", generated="")
 
     assert first_effects(Trial(script.unfinished())) == {}
 
 
-def fault_free(number: int, pause: float, *, acts: bool = True) -> History:
-    script = StreamScript(namespace=f"ref-{number}").applied("w").passes(pause)
-    return (script.creates("w-a") if acts else script).unfinished()
+def slow(script: Script) -> Script:
+    return script.applied("w").passes(3.0).creates("w-a")
 
 
-@pytest.mark.parametrize(
-    ("references", "seconds"),
-    [((fault_free(1, 2.0), fault_free(2, 3.0)), 3.1), ((fault_free(1, 2.0), fault_free(2, 0.0, acts=False)), None)],
-)
-def test_the_slowest_reference_counts(references: tuple[History, ...], seconds: float | None) -> None:
-    found = usual_seconds(Trial(two().unfinished(), references), f"{WIDGETS}/w")
+def fast(script: Script) -> Script:
+    return script.applied("w").passes(2.0).creates("w-a")
+
+
+def idle(script: Script) -> Script:
+    return script.applied("w")
+
+
+@pytest.mark.parametrize(("workloads", "seconds"), [((fast, slow), 3.1), ((fast, idle), None)])
+def test_the_slowest_reference_counts(workloads: tuple[Workload, ...], seconds: float | None) -> None:
+    found = usual_seconds(beside(two(), *workloads), f"{WIDGETS}/w")
 
     assert found == (seconds and pytest.approx(seconds))
 
 
-def waiting(*others: str) -> StreamScript:
+def waiting(*others: str) -> Script:
     """Its create for `w`, at 8, is hidden from it."""
-    return StreamScript(names=("w", *others)).applied("w").hold().creates("w-a")
+    return Script(names=("w", *others)).applied("w").hold().creates("w-a")
 
 
-def own_child_only() -> StreamScript:
+def own_child_only() -> Script:
     script = names().hold().hold(WIDGETS).applied("v").creates("v-a", owner="v")
     return script.let_go(WIDGETS).let_go()
 
 
-def listed_together() -> StreamScript:
+def listed_together() -> Script:
     script = waiting("v", "u").ended(WIDGETS, fault=None).applied("v").applied("u")
     return script.lists(WIDGETS).let_go()
 
 
-WAITS: dict[str, tuple[StreamScript, list[tuple[str, int, list[int], int]]]] = {
+WAITS: dict[str, tuple[Script, list[tuple[str, int, list[int], int]]]] = {
     "until it was shown": (waiting("v").applied("v").let_go(), [("v", 13, [8], 15)]),
     "until the settling": (waiting("v").applied("v").settled().let_go(), [("v", 13, [8], 14)]),
     "until another life": (waiting("v").applied("v").restarted(), [("v", 13, [8], 14)]),
@@ -109,7 +111,7 @@ WAITS: dict[str, tuple[StreamScript, list[tuple[str, int, list[int], int]]]] = {
 
 
 @pytest.mark.parametrize(("script", "expected"), WAITS.values(), ids=WAITS)
-def test_waits(script: StreamScript, expected: list[tuple[str, int, list[int], int]]) -> None:
+def test_waits(script: Script, expected: list[tuple[str, int, list[int], int]]) -> None:
     found = waits(Trial(script.unfinished()))
 
     told = [(each.primary.rpartition("/")[2], each.shown, [event.index for event in each.hidden], each.until) for each in found]

@@ -5,11 +5,10 @@ import pytest
 from staleproof.checks.facts.conflicts import conflicts, hidden_updates
 from staleproof.checks.trial import Trial
 
-from ..report_script import ReportScript, trial
-from ..script import WIDGETS
+from ..script import WIDGETS, Script, trial
 
 
-def held() -> ReportScript:
+def held() -> Script:
     return trial().wants(1).hold(WIDGETS).says(1)
 
 
@@ -32,5 +31,5 @@ HIDDEN = {
 
 
 @pytest.mark.parametrize(("script", "revisions"), HIDDEN.values(), ids=HIDDEN)
-def test_hidden_updates(script: ReportScript, revisions: list[int]) -> None:
+def test_hidden_updates(script: Script, revisions: list[int]) -> None:
     assert [commit.entry.revision for commit in hidden_updates(Trial(script.unfinished()))] == revisions

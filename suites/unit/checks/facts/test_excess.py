@@ -22,51 +22,47 @@ from staleproof.checks.trial import Trial
 from staleproof.core.entry import StepEnded
 from staleproof.core.plan import Resync
 
-from ..life_script import AnyScript, LifeScript, losing
-from ..script import HOLD, STEPS, WIDGETS, Script, reference
+from ..draft import STEPS
+from ..script import HOLD, WIDGETS, Script, beside, losing
 
 Workload = Callable[[Script], Script]
 PODS = Role("Widget/w", "pods", "w-")
 JOBS = Role("", "jobs", "x")
 
 
-def tried(script: Script, workload: Workload) -> Trial:
-    return Trial(script.ends(), tuple(workload(reference(number)).ends() for number in (1, 2)))
-
-
-def applied(script: AnyScript, *names: str) -> AnyScript:
+def applied(script: Script, *names: str) -> Script:
     return script.step(1, "apply").applied("w", spec=len(names)).creates(*names)
 
 
 # --- creates ---------------------------------------------------------------------------------------------------------------------
 
 
-def grown(script: AnyScript) -> AnyScript:
+def grown(script: Script) -> Script:
     """Two pods, then three of them."""
     return applied(script, "w-a", "w-b").idle(1).step(2, "scale").applied("w", spec=3).creates("w-c").idle(2)
 
 
 def late() -> Script:
-    return LifeScript(HOLD).step(1, "apply").applied("w", spec=2).step(2, "scale").applied("w", spec=3).creates("w-a", "w-b", "w-c")
+    return Script(HOLD).step(1, "apply").applied("w", spec=2).step(2, "scale").applied("w", spec=3).creates("w-a", "w-b", "w-c")
 
 
 CREATES = {
-    "the third of two, although there will be three": (applied(LifeScript(HOLD), "w-a", "w-b", "w-c"), [("w-c", 3, 2)]),
+    "the third of two, although there will be three": (applied(Script(HOLD), "w-a", "w-b", "w-c"), [("w-c", 3, 2)]),
     "what comes late is not too much": (late(), []),
-    "what others create is theirs": (grown(LifeScript(HOLD)).made("w-d"), []),
-    "what it never heard of is its own": (grown(LifeScript(losing())).creates("w-d").loses_the_answer(), [("w-d", 4, 3)]),
+    "what others create is theirs": (grown(Script(HOLD)).made("w-d"), []),
+    "what it never heard of is its own": (grown(Script(losing())).creates("w-d").loses_the_answer(), [("w-d", 4, 3)]),
 }
 
 
 @pytest.mark.parametrize(("script", "found"), CREATES.values(), ids=CREATES)
 def test_creates(script: Script, found: list[tuple[str, int, int]]) -> None:
-    creates = surplus_creates(tried(script, grown)).values()
+    creates = surplus_creates(beside(script, grown)).values()
 
     assert [(create.child.name, create.live, create.most) for create in creates] == found
 
 
 def test_enough_others_explain_a_create() -> None:
-    (create,) = surplus_writes(tried(grown(LifeScript(HOLD)).creates("w-d"), grown))
+    (create,) = surplus_writes(beside(grown(Script(HOLD)).creates("w-d"), grown))
 
     assert isinstance(create, SurplusCreate)
     assert create.is_explained_by([create.child])
@@ -78,16 +74,16 @@ def test_enough_others_explain_a_create() -> None:
 # --- deletes ---------------------------------------------------------------------------------------------------------------------
 
 
-def begun(script: AnyScript) -> AnyScript:
+def begun(script: Script) -> Script:
     return applied(script, "w-a", "w-b", "w-c")
 
 
-def shrunk(script: AnyScript) -> AnyScript:
+def shrunk(script: Script) -> Script:
     """Three pods, then two of them."""
     return begun(script).idle(1).step(2, "scale").applied("w", spec=2).deletes("w-c").idle(2)
 
 
-def rolled(script: AnyScript) -> AnyScript:
+def rolled(script: Script) -> Script:
     """One is deleted before another is created in its place."""
     return begun(script).idle(1).step(2, "new template").applied("w", spec=4).deletes("w-a").creates("w-d").idle(2)
 
@@ -98,34 +94,34 @@ def busy(script: Script) -> Script:
 
 
 def in_step_3() -> Script:
-    return begun(LifeScript(HOLD)).idle(1).step(2, "scale").applied("w", spec=2).idle(2).step(3, "touch").deletes("w-c")
+    return begun(Script(HOLD)).idle(1).step(2, "scale").applied("w", spec=2).idle(2).step(3, "touch").deletes("w-c")
 
 
 DELETES = {
-    "below what was kept and beyond what was deleted": (shrunk(LifeScript(HOLD)).deletes("w-b"), shrunk, [("w-b", 1, 2)]),
+    "below what was kept and beyond what was deleted": (shrunk(Script(HOLD)).deletes("w-b"), shrunk, [("w-b", 1, 2)]),
     "the same deletes in a later step are only late": (in_step_3(), shrunk, []),
     "a delete before its step is one too many then": (
-        begun(LifeScript(HOLD)).deletes("w-c").idle(1).step(2, "scale").applied("w", spec=2),
+        begun(Script(HOLD)).deletes("w-c").idle(1).step(2, "scale").applied("w", spec=2),
         shrunk,
         [("w-c", 2, 3)],
     ),
-    "one that deletes before it creates has deleted no more": (rolled(LifeScript(HOLD)), rolled, []),
-    "what was never there cannot be deleted too much": (applied(LifeScript(HOLD), "w-a").deletes("w-a"), shrunk, []),
-    "others' deletes are theirs": (shrunk(LifeScript(HOLD)).removed("w-b"), shrunk, []),
-    "what a reference had not finished proves nothing": (begun(LifeScript(HOLD)).deletes("w-c"), busy, []),
-    "a deletecollection counts and is not judged": (shrunk(LifeScript(HOLD)).deletes_all(), shrunk, []),
+    "one that deletes before it creates has deleted no more": (rolled(Script(HOLD)), rolled, []),
+    "what was never there cannot be deleted too much": (applied(Script(HOLD), "w-a").deletes("w-a"), shrunk, []),
+    "others' deletes are theirs": (shrunk(Script(HOLD)).removed("w-b"), shrunk, []),
+    "what a reference had not finished proves nothing": (begun(Script(HOLD)).deletes("w-c"), busy, []),
+    "a deletecollection counts and is not judged": (shrunk(Script(HOLD)).deletes_all(), shrunk, []),
 }
 
 
 @pytest.mark.parametrize(("script", "workload", "found"), DELETES.values(), ids=DELETES)
 def test_deletes(script: Script, workload: Workload, found: list[tuple[str, int, int]]) -> None:
-    deletes = surplus_deletes(tried(script, workload)).values()
+    deletes = surplus_deletes(beside(script, workload)).values()
 
     assert [(delete.child.name, delete.live, delete.kept) for delete in deletes] == found
 
 
 def test_what_was_left_is_told_in_words() -> None:
-    trial = tried(shrunk(LifeScript(HOLD)).deletes("w-b"), shrunk)
+    trial = beside(shrunk(Script(HOLD)).deletes("w-b"), shrunk)
     (delete,) = surplus_deletes(trial).values()
 
     assert delete.left == "1 live pod of widget/w left, fault-free runs kept 2"
@@ -144,7 +140,7 @@ def waves(script: Script, *, idle: bool = True) -> Script:
 
 
 def begins(*steps: int) -> Script:
-    script = LifeScript(HOLD)
+    script = Script(HOLD)
     for step in steps:
         script.step(step, "something")
     return script.applied("w")
@@ -156,12 +152,12 @@ def by_step(trial: Trial, role: Role = PODS, index: int | None = None) -> tuple[
 
 
 BY_STEP = {
-    "in the first step": (by_step(tried(begins(1), waves)), (2, 2, 0)),
-    "the most grows": (by_step(tried(begins(1, 2), waves)), (4, 4, 0)),
-    "what is kept does not": (by_step(tried(begins(1, 2, 3), waves)), (4, 1, 3)),
-    "before the first step everything is allowed": (by_step(tried(begins(1), waves), index=1), (4, 0, 3)),
-    "what a reference did not finish": (by_step(tried(begins(1), lambda script: waves(script, idle=False))), (4, 0, 3)),
-    "a role that no reference had": (by_step(tried(begins(1, 2), waves), JOBS), (0, 0, 0)),
+    "in the first step": (by_step(beside(begins(1), waves)), (2, 2, 0)),
+    "the most grows": (by_step(beside(begins(1, 2), waves)), (4, 4, 0)),
+    "what is kept does not": (by_step(beside(begins(1, 2, 3), waves)), (4, 1, 3)),
+    "before the first step everything is allowed": (by_step(beside(begins(1), waves), index=1), (4, 0, 3)),
+    "what a reference did not finish": (by_step(beside(begins(1), lambda script: waves(script, idle=False))), (4, 0, 3)),
+    "a role that no reference had": (by_step(beside(begins(1, 2), waves), JOBS), (0, 0, 0)),
 }
 
 
@@ -171,9 +167,9 @@ def test_what_the_references_had_by_then(found: tuple[int, int, int], expected: 
 
 
 def test_resyncs_are_not_in_the_references() -> None:
-    script = LifeScript(HOLD).step(1, "apply").applied("w").step(2, "resync").step(3, "touch").applied("w")
+    script = Script(HOLD).step(1, "apply").applied("w").step(2, "resync").step(3, "touch").applied("w")
     script.plan = msgspec.structs.replace(script.plan, steps=(STEPS[0], Resync(resource=WIDGETS), STEPS[1]))
-    trial = tried(script, waves)
+    trial = beside(script, waves)
 
     assert by_step(trial) == (4, 4, 0)
     assert by_step(trial, index=7)[0] == 2
@@ -184,7 +180,7 @@ def test_the_extremes_of_all_references() -> None:
         names = [f"w-{number}" for number in range(up)]
         return applied(script, *names).deletes(*names[down:])
 
-    trial = Trial(begins().ends(), (pods(reference(1), 4, 2).ends(), pods(reference(2), 3, 1).ends()))
+    trial = beside(begins(), lambda script: pods(script, 4, 2), lambda script: pods(script, 3, 1))
 
     assert (most_ever(trial)[PODS], fewest_ever(trial)[PODS]) == (4, 1)
     assert JOBS not in most_ever(trial)

@@ -1,14 +1,14 @@
 """Which first lists of a life are under way."""
 
+from dataclasses import replace
+
 import pytest
 
 from staleproof.checks.facts.initial_lists import initial_lists, is_held_up
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Asked, Delivered, Entry, Listed, Opened, Refused, Started
-from staleproof.core.history import History
 
-from ..life_script import RESTART, SLOW_PODS, LifeScript
-from ..script import trial
+from ..script import RESTART, SLOW_PODS, Script, trial
 
 ASKED = Asked(at=0, request=1, client="c", verb="list", resource="pods")
 WATCH_LIST = Opened(at=0, stream=7, client="c", resource="pods", watch_list=True)
@@ -28,7 +28,7 @@ COMPLETE = (
 
 def pods(*entries: Entry, resource: str = "pods") -> str:
     """How far the first list of a resource has come."""
-    lists, end = initial_lists(Trial(History(trial().header(), entries))), len(entries)
+    lists, end = initial_lists(Trial(replace(trial().unfinished(), entries=entries))), len(entries)
     under_way, complete = lists.is_under_way(resource, before=end), lists.is_complete(resource, before=end)
     assert not (under_way and complete)
     return "under way" if under_way else "complete" if complete else "not begun"
@@ -51,19 +51,19 @@ def test_what_was_never_asked_for_is_neither() -> None:
     assert pods(ASKED, resource="secrets") == "not begun"
 
 
-def restarted() -> LifeScript:
-    return LifeScript(RESTART, SLOW_PODS).dies().lives_again(slow=("pods",))
+def restarted() -> Script:
+    return Script(RESTART, SLOW_PODS).dies().lives_again(slow=("pods",))
 
 
 HELD_UP = {
     "a fault keeps it": (restarted().fires(1), True),
     "no fault has fired": (restarted(), False),
-    "it fired in the life before": (LifeScript(RESTART, SLOW_PODS).fires(1).dies().lives_again(slow=("pods",)), False),
+    "it fired in the life before": (Script(RESTART, SLOW_PODS).fires(1).dies().lives_again(slow=("pods",)), False),
     "another fault has fired": (restarted().fires(0), False),
     "it has arrived": (restarted().fires(1).first_list_arrives("pods"), False),
 }
 
 
 @pytest.mark.parametrize(("script", "expected"), HELD_UP.values(), ids=HELD_UP)
-def test_whether_a_fault_holds_it_up(script: LifeScript, expected: bool) -> None:  # noqa: FBT001
+def test_whether_a_fault_holds_it_up(script: Script, expected: bool) -> None:  # noqa: FBT001
     assert is_held_up(Trial(script.unfinished()), "pods", before=len(script.entries)) is expected

@@ -1,16 +1,10 @@
 """What a trial left over beyond what any reference left."""
 
-from collections.abc import Callable
-
 import pytest
 
 from staleproof.checks.facts.leftovers import leftovers, let_go_at
-from staleproof.checks.trial import Trial
 
-from ..life_script import LifeScript, losing
-from ..script import WIDGETS, Script, reference, trial
-
-Workload = Callable[[Script], Script]
+from ..script import WIDGETS, Script, Workload, beside, losing, trial
 
 
 def made(script: Script, **metadata: object) -> Script:
@@ -48,35 +42,34 @@ def half_tidied(script: Script) -> Script:
 
 
 Told = list[tuple[str, list[str], int, bool]]
-CASES: dict[str, tuple[Script, tuple[Workload, Workload], Told]] = {
-    "a primary that is not gone": (kept(trial()), (cleaned, cleaned), [("unfinished", ["w"], 0, False)]),
-    "one that the references keep, too": (kept(trial()), (kept, kept), []),
-    "children of an owner that is gone": (gone(trial()), (cleaned, cleaned), [("orphaned", ["w-a", "w-b"], 0, False)]),
+CASES: dict[str, tuple[Script, tuple[Workload, ...], Told]] = {
+    "a primary that is not gone": (kept(trial()), (cleaned,), [("unfinished", ["w"], 0, False)]),
+    "one that the references keep, too": (kept(trial()), (kept,), []),
+    "children of an owner that is gone": (gone(trial()), (cleaned,), [("orphaned", ["w-a", "w-b"], 0, False)]),
     "some of them, in one reference": (gone(trial()), (cleaned, half_cleaned), [("orphaned", ["w-b"], 1, True)]),
-    "some of them, in both": (gone(trial()), (half_cleaned, half_cleaned), []),
+    "some of them, in both": (gone(trial()), (half_cleaned,), []),
     "children in their grace period": (
         made(trial()).deletes("w-a", "w-b", grace=True).removed("w", WIDGETS),
-        (cleaned, cleaned),
+        (cleaned,),
         [],
     ),
-    "children that went later": (gone(trial()).released().settled().deletes("w-a", "w-b"), (cleaned, cleaned), []),
-    "children that came later": (cleaned(trial()).released().settled().creates("w-c", owner=""), (cleaned, cleaned), []),
-    "what nobody owns": (loose(trial()), (tidied, tidied), [("leaked", ["x", "y"], 0, False)]),
-    "some of it": (loose(trial()), (half_tidied, half_tidied), [("leaked", ["y"], 1, False)]),
+    "children that went later": (gone(trial()).released().settled().deletes("w-a", "w-b"), (cleaned,), []),
+    "children that came later": (cleaned(trial()).released().settled().creates("w-c", owner=""), (cleaned,), []),
+    "what nobody owns": (loose(trial()), (tidied,), [("leaked", ["x", "y"], 0, False)]),
+    "some of it": (loose(trial()), (half_tidied,), [("leaked", ["y"], 1, False)]),
     "what a reference never deletes": (loose(trial()), (loose, tidied), []),
-    "what others made": (trial().applied("x", "configmaps").applied("y", "configmaps"), (tidied, tidied), []),
+    "what others made": (trial().applied("x", "configmaps").applied("y", "configmaps"), (tidied,), []),
     "what it never heard that it had made": (
-        LifeScript(losing()).creates("x", resource="configmaps", owner="", generated="x-").loses_the_answer(),
-        (tidied, tidied),
+        Script(losing()).creates("x", resource="configmaps", owner="", generated="x-").loses_the_answer(),
+        (tidied,),
         [],
     ),
 }
 
 
 @pytest.mark.parametrize(("script", "workloads", "expected"), CASES.values(), ids=CASES)
-def test_what_is_left(script: Script, workloads: tuple[Workload, Workload], expected: Told) -> None:
-    references = [workload(reference(number)).ends() for number, workload in enumerate(workloads, 1)]
-    found = leftovers(Trial(script.ends(), references))
+def test_what_is_left(script: Script, workloads: tuple[Workload, ...], expected: Told) -> None:
+    found = leftovers(beside(script, *workloads))
 
     assert [(each.kind, [child.name for child in each.children], each.usual, each.unstable) for each in found] == expected
 
@@ -92,7 +85,7 @@ def test_what_is_left(script: Script, workloads: tuple[Workload, Workload], expe
     ids=["it was updated", "its status was", "before its deletion", "no orphans"],
 )
 def test_where_the_controller_let_the_owner_go(script: Script, workload: Workload, let_go: str | None) -> None:
-    found = Trial(script.ends(), [workload(reference(number)).ends() for number in (1, 2)])
+    found = beside(script, workload)
     index = let_go_at(found, leftovers(found)[0])
 
     assert (index and type(found.entries[index]).__name__) == let_go

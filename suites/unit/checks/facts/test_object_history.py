@@ -7,9 +7,7 @@ from staleproof.checks.facts.object_history import BEYOND, Incarnation, ObjectHi
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial
 
-from ..life_script import LifeScript, losing
-from ..report_script import trial
-from ..script import WIDGETS, Script, reference
+from ..script import WIDGETS, Script, losing, reference, trial
 
 PODS = Role("Widget/w", "pods", "w-")
 
@@ -31,8 +29,8 @@ def applied_by_the_server(code: int) -> Script:
     return script
 
 
-def lost() -> LifeScript:
-    script = LifeScript(losing()).applied("w").creates("w-a").loses_the_answer()
+def lost() -> Script:
+    script = Script(losing()).applied("w").creates("w-a").loses_the_answer()
     return script.creates("w-b").deletes("w-b").loses_the_answer()
 
 

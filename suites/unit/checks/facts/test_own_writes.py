@@ -22,8 +22,7 @@ from staleproof.checks.trial import Trial
 from staleproof.core.fault import Kill
 from staleproof.core.history import Request
 
-from ..life_script import LifeScript, losing
-from ..script import HOLD, WIDGETS, Script, trial
+from ..script import HOLD, WIDGETS, Script, losing, trial
 
 PODS = Role("Widget/w", "pods", "w-")
 
@@ -45,7 +44,7 @@ def deleted() -> Script:
 
 def unheard() -> Script:
     """It never heard the end of its first create, and cannot remember what it does not know."""
-    script = LifeScript(losing(), HOLD).step(1, "apply").applied("w").hold(fault=1).creates("w-a").loses_the_answer()
+    script = Script(losing(), HOLD).step(1, "apply").applied("w").hold(fault=1).creates("w-a").loses_the_answer()
     return script.creates("w-b").applied("w")
 
 
@@ -99,24 +98,24 @@ def test_children_whose_owner_is_no_primary_are_decided_on_when_a_primary_is_sho
 # --- whose work it is ------------------------------------------------------------------------------------------------------------
 
 
-def applied(script: LifeScript) -> LifeScript:
+def applied(script: Script) -> Script:
     return script.step(1, "apply").applied("w").creates("w-a")
 
 
 WORK = {
     "what it was told it did": (
-        applied(LifeScript(losing())).creates("w-b").made("w-c").deletes("w-a").removed("w-c"),
+        applied(Script(losing())).creates("w-b").made("w-c").deletes("w-a").removed("w-c"),
         (["w-a", "w-b"], ["w-a"], []),
     ),
     "writes whose answers were lost": (
-        applied(LifeScript(losing())).loses_the_answer().deletes("w-a").loses_the_answer(),
+        applied(Script(losing())).loses_the_answer().deletes("w-a").loses_the_answer(),
         (["w-a"], ["w-a"], ["create", "delete"]),
     ),
     "it was killed over it, so nobody lost the answer": (
-        applied(LifeScript(Kill(resource="pods"))).loses_the_answer(),
+        applied(Script(Kill(resource="pods"))).loses_the_answer(),
         (["w-a"], [], []),
     ),
-    "what was refused was not done": (applied(LifeScript(losing())).refused("create", "w-a", "AlreadyExists"), (["w-a"], [], [])),
+    "what was refused was not done": (applied(Script(losing())).refused("create", "w-a", "AlreadyExists"), (["w-a"], [], [])),
 }
 
 
@@ -130,9 +129,9 @@ def test_created_deleted_lost(script: Script, work: tuple[list[str], list[str], 
     assert (names(creations(then)), names(deletions(then)), [each.asked.verb for each in lost_writes(then)]) == work
 
 
-def lost(*, hidden: bool = False) -> LifeScript:
+def lost(*, hidden: bool = False) -> Script:
     """A create and a delete whose answers were lost."""
-    script = LifeScript(losing(), HOLD).step(1, "apply").applied("w").creates("w-a")
+    script = Script(losing(), HOLD).step(1, "apply").applied("w").creates("w-a")
     script = script.hold(fault=1) if hidden else script
     return script.creates("w-b").loses_the_answer().deletes("w-a").loses_the_answer()
 
@@ -146,7 +145,7 @@ UNHEARD = {
 
 
 @pytest.mark.parametrize(("script", "is_unheard"), UNHEARD.values(), ids=UNHEARD)
-def test_what_was_done_unheard_and_without_a_look(script: LifeScript, is_unheard: bool) -> None:  # noqa: FBT001
+def test_what_was_done_unheard_and_without_a_look(script: Script, is_unheard: bool) -> None:  # noqa: FBT001
     then, end = Trial(script.unfinished()), len(script.entries)
 
     assert [each.name for each in unheard_creates(then, before=end).values()] == (["w-b"] if is_unheard else [])
@@ -154,7 +153,7 @@ def test_what_was_done_unheard_and_without_a_look(script: LifeScript, is_unheard
 
 
 def test_a_new_life_inherits_what_is_alive() -> None:
-    script = applied(LifeScript(losing())).creates("w-b").deletes("w-a").dies().lives_again(past={"pods": {}}).creates("w-c")
+    script = applied(Script(losing())).creates("w-b").deletes("w-a").dies().lives_again(past={"pods": {}}).creates("w-c")
     then, end = Trial(script.ends()), len(script.entries)
 
     assert [(each.name, is_inherited(then, each, at=end)) for each in own_children(then, before=end)] == [

@@ -7,8 +7,7 @@ from staleproof.checks.facts.wording import happened
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Committed, Delivered
 
-from ..script import WIDGETS
-from ..stream_script import StreamScript
+from ..script import WIDGETS, Script
 
 SETS = "replicasets.apps"
 
@@ -17,19 +16,19 @@ def words(events: list[PendingEvent]) -> list[str]:
     return [happened(event.commit) for event in events]
 
 
-def owned() -> StreamScript:
-    return StreamScript().applied("w")
+def owned() -> Script:
+    return Script().applied("w")
 
 
-def held(*names: str) -> StreamScript:
+def held(*names: str) -> Script:
     return owned().hold().creates(*(names or ("w-a",)))
 
 
-def changed_twice(name: str, script: StreamScript) -> StreamScript:
+def changed_twice(name: str, script: Script) -> Script:
     return script.updates(name, "pods", subresource="", spec=2).updates(name, "pods", subresource="", spec=3)
 
 
-def other_order() -> StreamScript:
+def other_order() -> Script:
     """What was committed is recorded after what was shown."""
     script = owned().creates("w-a")
     script.entries.sort(key=lambda entry: isinstance(entry, Committed))
@@ -38,7 +37,7 @@ def other_order() -> StreamScript:
     return script
 
 
-WHOLE: dict[str, StreamScript] = {
+WHOLE: dict[str, Script] = {
     "shown at once": owned().creates("w-a").deletes("w-a"),
     "left in the end": held("w-a", "w-b").let_go(),
     "shown by a live read": held().gets("w-a"),
@@ -50,12 +49,12 @@ WHOLE: dict[str, StreamScript] = {
     # --- not followed
     "unwatched": owned().creates("w-set", resource=SETS),
     "watched with a selector": owned().watches(SETS, selector="app=w").ended(SETS, fault=None).creates("w-set", resource=SETS),
-    "a lease": StreamScript().ended("configmaps").applied("lock", "leases.coordination.k8s.io"),
+    "a lease": Script().ended("configmaps").applied("lock", "leases.coordination.k8s.io"),
 }
 
 
 @pytest.mark.parametrize("script", WHOLE.values(), ids=WHOLE)
-def test_nothing_is_left_to_be_shown(script: StreamScript) -> None:
+def test_nothing_is_left_to_be_shown(script: Script) -> None:
     found, end = pending_events(Trial(script.unfinished())), len(script.entries)
 
     assert (found.before(end), found.skipped(before=end), found.missed(before=end)) == ([], [], [])
@@ -78,7 +77,7 @@ def test_so_they_are_until_the_end_of_the_initial_events() -> None:
     assert words(pending_events(Trial(script.unfinished())).before(len(script.entries))) == ["pod/w-a was deleted"]
 
 
-SKIPPED: dict[str, tuple[StreamScript, list[str]]] = {
+SKIPPED: dict[str, tuple[Script, list[str]]] = {
     "states before the last": (changed_twice("w-a", owned().creates("w-a").hold()).relist(), ["pod/w-a was changed"]),
     "an end that a list shows": (owned().creates("w-a").hold().terminating("w-a").deletes("w-a").relist(), []),
     "an end, and the name is another's": (
@@ -94,7 +93,7 @@ SKIPPED: dict[str, tuple[StreamScript, list[str]]] = {
 
 
 @pytest.mark.parametrize(("script", "skipped"), SKIPPED.values(), ids=SKIPPED)
-def test_a_list_shows_the_last_state_and_skips_those_before(script: StreamScript, skipped: list[str]) -> None:
+def test_a_list_shows_the_last_state_and_skips_those_before(script: Script, skipped: list[str]) -> None:
     found, end = pending_events(Trial(script.unfinished())), len(script.entries)
 
     assert words(found.skipped(before=end)) == skipped
@@ -102,11 +101,11 @@ def test_a_list_shows_the_last_state_and_skips_those_before(script: StreamScript
     assert found.skipped(before=5) == []
 
 
-def late_watch() -> StreamScript:
+def late_watch() -> Script:
     return owned().creates("w-a", "w-b").ended().deletes("w-a").watches(start="").shows("w-b")
 
 
-MISSED: dict[str, tuple[StreamScript, list[str]]] = {
+MISSED: dict[str, tuple[Script, list[str]]] = {
     "without a watch": (owned().ended().creates("w-a"), ["pod/w-a was created"]),
     "behind a watch that began later": (late_watch().creates("w-c"), ["pod/w-a was deleted"]),
     "not yet passed": (late_watch(), []),
@@ -114,7 +113,7 @@ MISSED: dict[str, tuple[StreamScript, list[str]]] = {
 
 
 @pytest.mark.parametrize(("script", "missed"), MISSED.values(), ids=MISSED)
-def test_what_only_a_list_can_show_is_missed(script: StreamScript, missed: list[str]) -> None:
+def test_what_only_a_list_can_show_is_missed(script: Script, missed: list[str]) -> None:
     assert words(pending_events(Trial(script.unfinished())).missed(before=len(script.entries))) == missed
 
 

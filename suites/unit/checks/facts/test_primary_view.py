@@ -7,8 +7,7 @@ import pytest
 from staleproof.checks.facts.primary_view import PrimaryView, owned_resources, primary_view
 from staleproof.checks.trial import Trial
 
-from ..life_script import PAST, RESTART, LifeScript
-from ..script import WIDGETS, Script
+from ..script import PAST, RESTART, WIDGETS, Script
 
 
 def view(script: Script) -> tuple[PrimaryView, int]:
@@ -16,19 +15,19 @@ def view(script: Script) -> tuple[PrimaryView, int]:
     return primary_view(Trial(script.unfinished())), len(script.entries)
 
 
-def scaled() -> LifeScript:
-    script = LifeScript(RESTART, PAST).step(1, "apply").applied("w", spec=2).creates("w-a")
+def scaled() -> Script:
+    script = Script(RESTART, PAST).step(1, "apply").applied("w", spec=2).creates("w-a")
     return script.applied("w", spec=4).creates("w-b")
 
 
-def shown(past: Mapping[str, int]) -> LifeScript:
+def shown(past: Mapping[str, int]) -> Script:
     """A new life lists the widgets as they were."""
     return scaled().dies().lives_again(past={WIDGETS: past})
 
 
-def reported() -> LifeScript:
+def reported() -> Script:
     """A newer revision wants the same."""
-    script = LifeScript(RESTART, PAST).applied("w", spec=2).updates("w", status={"replicas": 0}).creates("w-a")
+    script = Script(RESTART, PAST).applied("w", spec=2).updates("w", status={"replicas": 0}).creates("w-a")
     return script.dies().lives_again(past={WIDGETS: {"w": 101}})
 
 
@@ -52,7 +51,7 @@ AHEAD = {
 
 
 @pytest.mark.parametrize(("script", "known", "names"), AHEAD.values(), ids=AHEAD)
-def test_what_was_made_on_a_later_state_than_this_life_knows(script: LifeScript, known: int, names: list[str]) -> None:
+def test_what_was_made_on_a_later_state_than_this_life_knows(script: Script, known: int, names: list[str]) -> None:
     then, end = view(script)
 
     assert [child.name for child in then.ahead(before=end)] == names
@@ -60,7 +59,7 @@ def test_what_was_made_on_a_later_state_than_this_life_knows(script: LifeScript,
 
 
 def test_the_primary_is_at_the_top_of_the_owners() -> None:
-    script = LifeScript(RESTART).applied("w").creates("rs", resource="replicasets.apps", generated="").creates("p", owner="rs")
+    script = Script(RESTART).applied("w").creates("rs", resource="replicasets.apps", generated="").creates("p", owner="rs")
     then, _ = view(script.made("alone", owner="").creates("stray", owner=""))
     found = [then.primary_of(script.uid(*each)) for each in (("p",), ("rs", "replicasets.apps"), ("alone",), ("w", WIDGETS))]
 

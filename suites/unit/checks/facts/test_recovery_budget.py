@@ -5,13 +5,11 @@ import pytest
 from staleproof.checks.facts.recovery_budget import EXPIRED, LOST, awaits_election, ended_streams, expirations, patience, retry_wait
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Answered, FaultFired, Refused, Started
-from staleproof.core.fault import Expire, HoldStream, SeverStream
+from staleproof.core.fault import Expire
 
-from ..life_script import RESTART, LifeScript
-from ..script import WIDGETS, Script
-from ..stream_script import StreamScript
+from ..script import HOLD, RESTART, SEVER, WIDGETS, Script
 
-SEVER, HOLD, EXPIRE = SeverStream(resource="pods"), HoldStream(resource="pods"), Expire(resource="pods")
+EXPIRE = Expire(resource="pods")
 LEASES = "leases.coordination.k8s.io"
 
 
@@ -24,30 +22,23 @@ def budget(script: Script) -> tuple[float, int]:
     return patience(trial, trial.ending[1])
 
 
-def cut(times: int) -> StreamScript:
-    script = StreamScript(SEVER)
-    for _ in range(times):
-        script.ended().watches()
-    return script
-
-
-def failing(times: int, script: StreamScript | None = None) -> StreamScript:
-    script = script or StreamScript(SEVER)
+def failing(times: int, script: Script | None = None) -> Script:
+    script = script or Script(SEVER)
     for _ in range(times):
         script.refused("update", "w", "Conflict", resource=WIDGETS)
     return script
 
 
-def refused(code: int = 503, *, resource: str = "pods", watch_list: bool = False) -> StreamScript:
-    return StreamScript(SEVER).adds(Refused, client="controller", resource=resource, code=code, fault=0, watch_list=watch_list)
+def refused(code: int = 503, *, resource: str = "pods", watch_list: bool = False) -> Script:
+    return Script(SEVER).adds(Refused, client="controller", resource=resource, code=code, fault=0, watch_list=watch_list)
 
 
-def outage() -> StreamScript:
-    return StreamScript(HOLD).opens().fires().passes(5.0).closes()
+def outage() -> Script:
+    return Script(HOLD).opens().fires().passes(5.0).closes()
 
 
-def cut_once_while_open() -> StreamScript:
-    return StreamScript(SEVER).opens().ended().watches().passes(5.0).closes()
+def cut_once_while_open() -> Script:
+    return Script(SEVER).opens().ended().watches().passes(5.0).closes()
 
 
 @pytest.mark.parametrize(
@@ -55,7 +46,7 @@ def cut_once_while_open() -> StreamScript:
     [(LOST, 99, ["pods"]), (EXPIRED, 99, [WIDGETS]), (LOST, 4, []), (("client",), 99, ["configmaps"])],
 )
 def test_streams_by_how_they_ended(hows: tuple[str, ...], until: int, resources: list[str]) -> None:
-    script = StreamScript(SEVER, EXPIRE).ended("pods", "clean").ended(WIDGETS, "expired", fault=1).ended("configmaps", "client")
+    script = Script(SEVER, EXPIRE).ended("pods", "clean").ended(WIDGETS, "expired", fault=1).ended("configmaps", "client")
     script.watches(LEASES).ended(LEASES)  # bookkeeping is nobody's stream
 
     assert [resource for _, resource in ended_streams(of(script), hows, until)] == resources
@@ -72,16 +63,16 @@ def test_410_may_end_a_watch_or_answer_a_watch_or_a_list() -> None:
     assert expirations(of(script), 4) == []
 
 
-BUDGETS: dict[str, tuple[StreamScript, float]] = {
-    "nothing was done": (StreamScript(SEVER).applied("w").updates("w"), 0.0),
+BUDGETS: dict[str, tuple[Script, float]] = {
+    "nothing was done": (Script(SEVER).applied("w").updates("w"), 0.0),
     # --- a client waits longer each time, up to half a minute, give or take
-    "cut once": (cut(1), 1.6),
-    "cut twice": (cut(2), 3.2),
-    "cut, and refused": (StreamScript(SEVER).ended().adds(Refused, client="controller", resource="pods", code=503, fault=0), 3.2),
-    "cut often": (cut(20), 60.0),
+    "cut once": (Script(SEVER).flaps(1), 1.6),
+    "cut twice": (Script(SEVER).flaps(2), 3.2),
+    "cut, and refused": (Script(SEVER).ended().adds(Refused, client="controller", resource="pods", code=503, fault=0), 3.2),
+    "cut often": (Script(SEVER).flaps(20), 60.0),
     "refused": (refused(), 1.6),
     "a refused WatchList is replaced at once": (refused(watch_list=True), 0.0),
-    "a new life does not wait for what the last one met": (StreamScript(SEVER).ended().restarted(), 0.0),
+    "a new life does not wait for what the last one met": (Script(SEVER).ended().restarted(), 0.0),
     # --- after an outage twice its length
     "an outage": (outage(), 10.4),
     "a stream was cut, and that was all": (cut_once_while_open(), 1.6),
@@ -90,13 +81,13 @@ BUDGETS: dict[str, tuple[StreamScript, float]] = {
     "failed often": (failing(14), 40.96),
     "failed and rejected": (failing(6).rejected().rejected(), 0.64),
     "failed in another life": (failing(14).restarted(), 0.0),
-    "heard that something does not exist": (StreamScript(SEVER).gets("gone").gets("gone"), 0.0),
+    "heard that something does not exist": (Script(SEVER).gets("gone").gets("gone"), 0.0),
     "was shown everything, and fails twice": (failing(20, failing(3).released().passes(1.0)), 0.02),
 }
 
 
 @pytest.mark.parametrize(("script", "seconds"), BUDGETS.values(), ids=BUDGETS)
-def test_what_it_is_given(script: StreamScript, seconds: float) -> None:
+def test_what_it_is_given(script: Script, seconds: float) -> None:
     assert budget(script)[0] == pytest.approx(seconds, abs=0.05 if seconds > 1 else 0.0005)
 
 
@@ -109,7 +100,7 @@ def test_what_it_is_shown_is_a_reason_to_try_sooner_and_to_fail_again() -> None:
 
 
 def test_it_counts_from_the_last_end_of_a_stream() -> None:
-    script = StreamScript(SEVER).released().passes(3.0).ended().settled()
+    script = Script(SEVER).released().passes(3.0).ended().settled()
     _, since = budget(script)
 
     assert script.entries[since].at > 3.0
@@ -120,8 +111,8 @@ def test_what_a_rate_limiter_makes_of_failures() -> None:
     assert [retry_wait(n) for n in (0, 1, 2, 14, 18, 19, 500)] == [0.0, 0.005, 0.01, 40.96, 655.36, 1000.0, 1000.0]
 
 
-def begun() -> LifeScript:
-    return LifeScript(RESTART).applied("w").creates("w-a")
+def begun() -> Script:
+    return Script(RESTART).applied("w").creates("w-a")
 
 
 @pytest.mark.parametrize(
@@ -131,11 +122,11 @@ def begun() -> LifeScript:
         (begun().dies().adds(Started, life=2), 100, " s after its last start it had not asked for anything yet"),
         (begun().dies().lives_again(), 25, ""),
         (begun().dies().lives_again().creates("w-b"), 15, ""),
-        (LifeScript(RESTART).applied("w"), 15, ""),
+        (Script(RESTART).applied("w"), 15, ""),
     ],
     ids=["has written nothing", "has asked for nothing", "for longer than a lease", "has written", "its first life"],
 )
-def test_a_life_that_has_written_nothing_may_wait_to_be_elected_for_a_while(script: LifeScript, seconds: float, why: str) -> None:
+def test_a_life_that_has_written_nothing_may_wait_to_be_elected_for_a_while(script: Script, seconds: float, why: str) -> None:
     trial = of(script.released().passes(seconds))
     found = awaits_election(trial, trial.ending[1])
 

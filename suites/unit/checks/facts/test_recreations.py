@@ -4,19 +4,15 @@ import pytest
 
 from staleproof.checks.facts.recreations import Recreation, children_of_recreated, confusions, recreations
 from staleproof.checks.trial import Trial
-from staleproof.core.fault import HoldStream
 
-from ..life_script import RESTART, AnyScript, LifeScript
-from ..script import WIDGETS, Script
-
-HELD = HoldStream(resource=WIDGETS)
+from ..script import HOLD_WIDGETS, RESTART, WIDGETS, Script
 
 
-def applied() -> LifeScript:
-    return LifeScript(HELD, RESTART).applied("w")
+def applied() -> Script:
+    return Script(HOLD_WIDGETS, RESTART).applied("w")
 
 
-def renewed(script: AnyScript) -> AnyScript:
+def renewed(script: Script) -> Script:
     return script.removed("w", WIDGETS).applied("w")
 
 

@@ -7,24 +7,22 @@ from staleproof.checks.trial import Trial
 from staleproof.core.entry import Asked, Opened, Refused
 from staleproof.core.fault import Reject
 
-from ..life_script import LifeScript, losing
-from ..script import WIDGETS, Script
-from ..stream_script import StreamScript, two_references
+from ..script import WIDGETS, Script, losing, two_references
 
 REJECT, FEW = Reject(resource="*", times=None), Reject(resource="*", times=2)
 LEASES = "leases.coordination.k8s.io"
 
 
-def found(script: StreamScript) -> list[Rejections]:
+def found(script: Script) -> list[Rejections]:
     return list(rejections(Trial(script.unfinished())))
 
 
-def opened() -> StreamScript:
-    return StreamScript(REJECT).applied("w").opens()
+def opened() -> Script:
+    return Script(REJECT).applied("w").opens()
 
 
 def test_attempts_are_grouped_by_what_they_are_about() -> None:
-    script = StreamScript(REJECT).opens().rejected().rejected("update", WIDGETS, "w").rejected()
+    script = Script(REJECT).opens().rejected().rejected("update", WIDGETS, "w").rejected()
 
     assert [(group.target, len(group.rejected)) for group in found(script)] == [
         (Attempted("create", "pods"), 2),
@@ -35,14 +33,14 @@ def test_attempts_are_grouped_by_what_they_are_about() -> None:
 @pytest.mark.parametrize(
     ("script", "until"),
     [
-        (StreamScript(REJECT).opens().rejected().passes(3.0).closes().passes(5.0).released(), 8),
-        (StreamScript(REJECT).opens().rejected().passes(3.0).settled().closes(), 8),
-        (StreamScript(REJECT).rejected().passes(3.0).released(), 4),
-        (StreamScript(FEW).opens().rejected().rejected().passes(3.0).closes(), 8),
+        (Script(REJECT).opens().rejected().passes(3.0).closes().passes(5.0).released(), 8),
+        (Script(REJECT).opens().rejected().passes(3.0).settled().closes(), 8),
+        (Script(REJECT).rejected().passes(3.0).released(), 4),
+        (Script(FEW).opens().rejected().rejected().passes(3.0).closes(), 8),
     ],
     ids=["the fault closes", "the settling ends", "the last was rejected, and no more is known", "it has rejected its last"],
 )
-def test_rejections_last_until(script: StreamScript, until: int) -> None:
+def test_rejections_last_until(script: Script, until: int) -> None:
     assert found(script)[0].until == until
 
 
@@ -51,12 +49,12 @@ def test_rejections_last_until(script: StreamScript, until: int) -> None:
     [(opened().rejected().closes().creates("w-a"), True), (opened().rejected().closes().updates("w", status=1), False)],
     ids=["of the kind", "of another kind"],
 )
-def test_the_next_try_of_the_kind_is_a_later_one(script: StreamScript, *, is_later: bool) -> None:
+def test_the_next_try_of_the_kind_is_a_later_one(script: Script, *, is_later: bool) -> None:
     assert (found(script)[0].later is not None) is is_later
 
 
 def test_a_watch_is_tried_again_too() -> None:
-    script = StreamScript(REJECT).opens().fires().adds(Refused, client="controller", resource="pods", code=500, fault=0)
+    script = Script(REJECT).opens().fires().adds(Refused, client="controller", resource="pods", code=500, fault=0)
     group = found(script.watches())[0]
 
     assert group.target.words == "watch of pods"
@@ -75,7 +73,7 @@ def test_targets_in_words() -> None:
     assert Attempted("create", "pods").words == "create of pods"
 
 
-def rejected(name: str = "", *, shows: bool = False) -> StreamScript:
+def rejected(name: str = "", *, shows: bool = False) -> Script:
     """Ten attempts, 0.5 s apart."""
     script = opened()
     for number in range(10):
@@ -84,16 +82,16 @@ def rejected(name: str = "", *, shows: bool = False) -> StreamScript:
     return script.closes()
 
 
-PACES: dict[str, tuple[StreamScript, Pace]] = {
+PACES: dict[str, tuple[Script, Pace]] = {
     "of two pods": (rejected(), Pace(5.1, 4, 3, 0.9)),
     "of one pod": (rejected("w-0"), Pace(5.1, 4, 3, 1.8)),
     "with a reason each time": (rejected("w-0", shows=True), Pace(5.1, 4, 3, -0.6)),
-    "once": (StreamScript(FEW).opens().rejected(), Pace(0.0, 1, 1, 0.0)),
+    "once": (Script(FEW).opens().rejected(), Pace(0.0, 1, 1, 0.0)),
 }
 
 
 @pytest.mark.parametrize(("script", "expected"), PACES.values(), ids=PACES)
-def test_pace(script: StreamScript, expected: Pace) -> None:
+def test_pace(script: Script, expected: Pace) -> None:
     trial = Trial(script.unfinished(), two_references())
     pace = pace_of(trial, rejections(trial)[0])
 
@@ -111,11 +109,11 @@ def unanswered() -> Script:
 
 
 REPEATED: dict[str, tuple[Script, list[int]]] = {
-    "after an answer that was lost": (patched(LifeScript(losing("patch")).asks("patch", WIDGETS, "w").loses_the_answer(), 2), [7]),
-    "after a rejection": (patched(StreamScript(REJECT).rejected("patch", WIDGETS, "w"), 2), [7]),
+    "after an answer that was lost": (patched(Script(losing("patch")).asks("patch", WIDGETS, "w").loses_the_answer(), 2), [7]),
+    "after a rejection": (patched(Script(REJECT).rejected("patch", WIDGETS, "w"), 2), [7]),
     "after no answer": (patched(unanswered(), 2), [5]),
     "after a success": (patched(Script(), 2), []),
-    "of another": (StreamScript(REJECT).rejected("patch", WIDGETS, "v").asks("patch", WIDGETS, "w"), []),
+    "of another": (Script(REJECT).rejected("patch", WIDGETS, "v").asks("patch", WIDGETS, "w"), []),
 }
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.checks.facts.roles import Named, Names, Role, learn_names, owner_labels, stem_of
+from staleproof.checks.facts.roles import Named, Names, learn_names, owner_labels, stem_of
 
 
 def named(*names: str) -> set[Named]:
@@ -67,7 +67,3 @@ def test_owners_are_called_by_name_if_the_user_named_them_and_by_descent_otherwi
         "6": "Loop of Loop of Loop/a",
         "7": "Loop of Loop/a",
     }
-
-
-def test_a_role_is_a_value() -> None:
-    assert Role("Widget/w", "pods", "w-") == Role(*Named("Widget/w", "pods", "w-"))

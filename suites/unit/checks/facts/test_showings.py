@@ -5,23 +5,22 @@ import pytest
 from staleproof.checks.facts.showings import Kind, is_shown, showings
 from staleproof.checks.trial import Trial
 
-from ..script import WIDGETS
-from ..stream_script import StreamScript
+from ..script import WIDGETS, Script
 
-KINDS: dict[str, tuple[StreamScript, list[tuple[int, Kind]]]] = {
-    "an event": (StreamScript().applied("w"), [(5, "event")]),
-    "a list": (StreamScript().lists(WIDGETS), [(5, "list")]),
-    "a list of something else": (StreamScript().lists("pods"), []),
-    "the end of the initial events": (StreamScript().watches(WIDGETS, watch_list=True).initial_end(4), [(5, "list")]),
-    "a watch from any state": (StreamScript().watches(WIDGETS, start="0"), [(4, "watch")]),
-    "a watch from the present state": (StreamScript().watches(WIDGETS, start=""), [(4, "watch")]),
-    "a watch that goes on": (StreamScript().watches(WIDGETS, start="7"), []),
-    "a bookmark": (StreamScript().bookmark(), []),
+KINDS: dict[str, tuple[Script, list[tuple[int, Kind]]]] = {
+    "an event": (Script().applied("w"), [(5, "event")]),
+    "a list": (Script().lists(WIDGETS), [(5, "list")]),
+    "a list of something else": (Script().lists("pods"), []),
+    "the end of the initial events": (Script().watches(WIDGETS, watch_list=True).initial_end(4), [(5, "list")]),
+    "a watch from any state": (Script().watches(WIDGETS, start="0"), [(4, "watch")]),
+    "a watch from the present state": (Script().watches(WIDGETS, start=""), [(4, "watch")]),
+    "a watch that goes on": (Script().watches(WIDGETS, start="7"), []),
+    "a bookmark": (Script().bookmark(), []),
 }
 
 
 @pytest.mark.parametrize(("script", "expected"), KINDS.values(), ids=KINDS)
-def test_kinds(script: StreamScript, expected: list[tuple[int, Kind]]) -> None:
+def test_kinds(script: Script, expected: list[tuple[int, Kind]]) -> None:
     found = showings(Trial(script.unfinished())).get(WIDGETS, ())
 
     assert [(each.index, each.kind) for each in found] == expected
@@ -33,6 +32,6 @@ def test_kinds(script: StreamScript, expected: list[tuple[int, Kind]]) -> None:
     ids=["shown", "of another kind", "before", "later", "to another life"],
 )
 def test_what_one_life_was_shown_between_two_positions(kind: Kind, since: int, until: int, *, expected: bool) -> None:
-    trial = Trial(StreamScript().applied("w").restarted().lists(WIDGETS).unfinished())
+    trial = Trial(Script().applied("w").restarted().lists(WIDGETS).unfinished())
 
     assert is_shown(trial, WIDGETS, (kind,), since=since, until=until) is expected

@@ -5,11 +5,10 @@ import pytest
 from staleproof.checks.facts.shown_generations import Generations, shown_generations
 from staleproof.checks.trial import Trial
 
-from ..report_script import ReportScript, trial
-from ..script import WIDGETS
+from ..script import WIDGETS, Script, trial
 
 
-def held() -> ReportScript:
+def held() -> Script:
     """The second generation is hidden."""
     return trial().wants(1).hold(WIDGETS).wants(2)
 
@@ -27,7 +26,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("script", "cached", "known"), CASES.values(), ids=CASES)
-def test_what_had_been_shown_in_the_end(script: ReportScript, cached: int, known: int) -> None:
+def test_what_had_been_shown_in_the_end(script: Script, cached: int, known: int) -> None:
     shown, end = shown_generations(Trial(script.unfinished())), len(script.entries)
 
     assert (shown.cached.before(end, "ns-uid-1"), shown.known.before(end, "ns-uid-1")) == (cached, known)

@@ -4,10 +4,10 @@ from staleproof.checks.facts.skip_metrics import cache_versions, counted_skips
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Metrics, Sample
 
-from ..report_script import ReportScript, trial
+from ..script import Script, trial
 
 
-def counted(script: ReportScript) -> list[tuple[str, int]]:
+def counted(script: Script) -> list[tuple[str, int]]:
     return [(skips.resource, skips.more) for skips in counted_skips(Trial(script.ends()))]
 
 

@@ -16,7 +16,7 @@ from staleproof.checks.facts.status_claims import (
 )
 from staleproof.checks.trial import Trial
 
-from ..report_script import ReportScript, pair, trial
+from ..script import Script, trial, two_references
 
 READY = "status.conditions[Ready].observedGeneration"
 
@@ -39,7 +39,7 @@ CLAIMS = {
 
 
 @pytest.mark.parametrize(("script", "claims"), CLAIMS.values(), ids=CLAIMS)
-def test_what_is_a_claim(script: ReportScript, claims: list[tuple[str, int, int | None]]) -> None:
+def test_what_is_a_claim(script: Script, claims: list[tuple[str, int, int | None]]) -> None:
     assert [(c.about, c.generation, c.last) for c in observed_claims(Trial(script.ends()))] == claims
 
 
@@ -77,7 +77,7 @@ ACTS = {
 
 
 @pytest.mark.parametrize(("script", "asked", "acted"), ACTS.values(), ids=ACTS)
-def test_what_counts_as_having_acted(script: ReportScript, *, asked: bool, acted: bool) -> None:
+def test_what_counts_as_having_acted(script: Script, *, asked: bool, acted: bool) -> None:
     found = Trial(script.ends())
     of, end = object_history(found).objects["ns-uid-1"], len(found.entries)
 
@@ -95,19 +95,19 @@ def test_only_what_lies_between_counts() -> None:
 
 
 CHILDREN = {
-    "so many": (lambda script: script.wants(2).creates("w-a", "w-b").says(ready=1).ends(), {"w-": 2}),
+    "so many": (lambda script: script.wants(2).creates("w-a", "w-b").says(ready=1), {"w-": 2}),
     "the fewest of several times": (
-        lambda script: script.wants(2).creates("w-a").says(ready=1).creates("w-b").says(ready=1, ok=True).ends(),
+        lambda script: script.wants(2).creates("w-a").says(ready=1).creates("w-b").says(ready=1, ok=True),
         {"w-": 1},
     ),
-    "it had not acted": (lambda script: script.wants(2).made("w-a").says(ready=1).ends(), {}),
-    "it never claimed it": (lambda script: script.wants(2).creates("w-a").ends(), {}),
+    "it had not acted": (lambda script: script.wants(2).made("w-a").says(ready=1), {}),
+    "it never claimed it": (lambda script: script.wants(2).creates("w-a"), {}),
 }
 
 
 @pytest.mark.parametrize(("script", "fewest"), CHILDREN.values(), ids=CHILDREN)
 def test_how_many_children_there_were_when_references_were_ready(script: object, fewest: dict[str, int]) -> None:
-    found = Trial(trial().wants(2).ends(), pair(script))
+    found = Trial(trial().wants(2).ends(), two_references(script))
     of = object_history(found).objects["ns-uid-1"]
 
     assert fewest_when_ready(found, of, "Ready", 1) == {Role("Widget/w", "pods", stem): count for stem, count in fewest.items()}

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import msgspec
 import pytest
 
 from staleproof.checks.facts.usability import reference_trouble, trouble, unfired
@@ -12,7 +11,8 @@ from staleproof.core.fault import AnyFault, DropFrame, PastSnapshot, RepeatFrame
 from staleproof.core.history import History
 from staleproof.core.plan import Rest, Step
 
-from ..script import HOLD, Script, reference, trial
+from ..draft import STEPS
+from ..script import HOLD, Script, trial
 
 UNRELIABLE = (
     "the self-check failed, which is a bug of staleproof, not of the controller: "
@@ -22,10 +22,8 @@ UNRELIABLE = (
 
 def lost_event(*hostile: AnyFault) -> Script:
     """The controller was never shown w-a, and was shown what came behind it."""
-    script = trial().applied("w").creates("w-a", "w-b")
+    script = Script(*(hostile or (HOLD,)), contract="hostile" if hostile else "legal").applied("w").creates("w-a", "w-b")
     script.entries = [e for e in script.entries if not (isinstance(e, Delivered) and e.name == "w-a")]
-    if hostile:
-        script.plan = msgspec.structs.replace(script.plan, faults=hostile, contract="hostile")
     return script
 
 
@@ -62,9 +60,8 @@ def test_faults_that_did_nothing_are_named_with_the_reason_if_there_is_one() -> 
     )
 
 
-def work(number: int, *, steps: tuple[Step, ...] = (), faults: tuple[AnyFault, ...] = ()) -> Script:
-    script = reference(number)
-    script.plan = msgspec.structs.replace(script.plan, steps=steps or script.plan.steps, faults=faults)
+def work(number: int, *, steps: tuple[Step, ...] = STEPS, faults: tuple[AnyFault, ...] = ()) -> Script:
+    script = Script(*faults, namespace=f"ref-{number}", steps=steps)
     return script.step(1, "apply").applied("w").creates("w-a", "w-b")
 
 

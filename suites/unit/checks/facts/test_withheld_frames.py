@@ -4,19 +4,15 @@ import pytest
 
 from staleproof.checks.facts.withheld_frames import withheld_frames
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Dropped, Opened, Withheld
+from staleproof.core.entry import Dropped, Withheld
 
-from ..report_script import ReportScript, trial
+from ..script import Script, trial
 
 BOOKMARK = {"stream": 1, "type": "BOOKMARK", "revision": 107}
 
 
-def held() -> ReportScript:
+def held() -> Script:
     return trial().wants(1).hold().creates("w-a", "w-b")
-
-
-def another_stream(script: ReportScript) -> ReportScript:
-    return script.adds(Opened, stream=9, client="controller", resource="pods")
 
 
 CASES = {
@@ -27,9 +23,9 @@ CASES = {
     "a life that ended keeps nothing": (held().restarted(), set(), None),
     "a dropped bookmark is not kept": (trial().adds(Withheld, **BOOKMARK).adds(Dropped, **BOOKMARK), set(), None),
     "nor one that was never held": (trial().adds(Dropped, **BOOKMARK), set(), None),
-    "another stream of the resource may have shown more": (another_stream(held()), {"pods"}, None),
+    "another stream of the resource may have shown more": (held().watches_apart(), {"pods"}, None),
     "another stream that keeps something, too": (
-        another_stream(held()).adds(Withheld, stream=9, type="ADDED", uid="u", name="w-b", revision=103),
+        held().watches_apart().adds(Withheld, stream=9, type="ADDED", uid="u", name="w-b", revision=103),
         {"pods"},
         103,
     ),
@@ -37,7 +33,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("script", "resources", "oldest"), CASES.values(), ids=CASES)
-def test_what_is_kept(script: ReportScript, resources: set[str], oldest: int | None) -> None:
+def test_what_is_kept(script: Script, resources: set[str], oldest: int | None) -> None:
     frames, end = withheld_frames(Trial(script.unfinished())), len(script.entries)
 
     assert (frames.resources(before=end), frames.oldest("pods", before=end)) == (resources, oldest)

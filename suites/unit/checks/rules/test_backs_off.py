@@ -2,53 +2,50 @@
 
 from collections.abc import Sequence
 
-import pytest
-
 from staleproof.checks.judge import verdict_of
-from staleproof.checks.requirement import Requirement
-from staleproof.checks.rules import backs_off, converges_after_catch_up
-from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.checks.rules import converges_after_catch_up
+from staleproof.checks.rules.backs_off import REQUIREMENT
+from staleproof.checks.verdict import Outcome
 from staleproof.core.entry import Ended, Stopped
-from staleproof.core.fault import HoldStream, Reject
+from staleproof.core.fault import Reject
 
-from ..script import told
-from ..stream_script import ONE_POD, StreamScript, two_references
+from ..rule_cases import ONE_POD, verdicts, witnesses
+from ..script import HOLD, Script, beside, two_references
 
-REJECT, HOLD = Reject(resource="pods", verb="create", times=None), HoldStream(resource="pods")
+REJECT = Reject(resource="pods", verb="create", times=None)
 DOUBLING = [0.1 * 2**n for n in range(6)]
 MAY_YET = "INCONCLUSIVE: it did not try the create of pods again, and may yet do so"
 
 
-def rejected(gaps: Sequence[float], script: StreamScript | None = None) -> StreamScript:
+def rejected(gaps: Sequence[float], script: Script | None = None) -> Script:
     """Creates are rejected; the controller waits so long (and 0.2 s) after each attempt but the last, and then nothing comes."""
-    script = script or StreamScript(REJECT)
+    script = script or Script(REJECT)
     script.opens().step(1, "apply").applied("w", spec=2).rejected()
     for gap in gaps:
         script.passes(gap).rejected()
     return script
 
 
-def recovers(script: StreamScript) -> StreamScript:
+def recovers(script: Script) -> Script:
     return script.closes().creates("w-0", "w-1").updates("w", status={"ready": 2})
 
 
-def woken_often() -> StreamScript:
+def woken_often() -> Script:
     """It tries each time the widget changes, 60 times in all."""
-    script = StreamScript(REJECT).opens().step(1, "apply").applied("w", spec=2)
+    script = Script(REJECT).opens().step(1, "apply").applied("w", spec=2)
     for _ in range(60):
         script.passes(-0.3).applied("w", spec=2).rejected()
     return script
 
 
-def three_at_a_time() -> StreamScript:
-    script = StreamScript(REJECT).opens().step(1, "apply").applied("w", spec=2)
+def three_at_a_time() -> Script:
+    script = Script(REJECT).opens().step(1, "apply").applied("w", spec=2)
     for _ in range(15):
         script.rejected().rejected().passes(-0.3).rejected().passes(0.3)
     return script
 
 
-CASES: dict[str, tuple[StreamScript, str]] = {
+CASES = {
     "hammers, and converges": (
         recovers(rejected([-0.15] * 100)),
         "FAIL: its create of pods was rejected 101 times in 5.3 s, "
@@ -75,14 +72,14 @@ CASES: dict[str, tuple[StreamScript, str]] = {
     "too short to tell": (rejected([0.1, 0.1]).closes().stuck(8.0), MAY_YET),
     # client-go's rate limiter has come to 41 s after 14 failures, however quickly they came: each change is a reason to try
     "a long wait after many failures": (rejected([0.0] * 13).closes().stuck(30.0), MAY_YET),
-    "silenced by another fault": (rejected([0.0, 0.1], StreamScript(REJECT, HOLD).fires(1)).closes().stuck(30.0), MAY_YET),
+    "silenced by another fault": (rejected([0.0, 0.1], Script(REJECT, HOLD).fires(1)).closes().stuck(30.0), MAY_YET),
     "not silent": (rejected([0.0, 0.1]).closes().updates("w", status={"ready": 0}).stuck(30.0), MAY_YET),
     # --- nothing is known unless it had to try for a while
-    "empty": (StreamScript(REJECT), "NOT_EXERCISED: no request of the controller was rejected"),
-    "nothing was rejected": (StreamScript(REJECT).opens().pair(), "NOT_EXERCISED: no request of the controller was rejected"),
+    "empty": (Script(REJECT), "NOT_EXERCISED: no request of the controller was rejected"),
+    "nothing was rejected": (Script(REJECT).opens().pair(), "NOT_EXERCISED: no request of the controller was rejected"),
     "rejected for a moment": (recovers(rejected([0.1, 0.2])), "NOT_EXERCISED: it was rejected for 1.0 s only"),
     "needed no retry": (
-        StreamScript(REJECT).pair().opens().rejected("delete", "pods", "x").passes(5.0).closes(),
+        Script(REJECT).pair().opens().rejected("delete", "pods", "x").passes(5.0).closes(),
         "NOT_EXERCISED: it never tried again what was rejected, and did not need to",
     ),
     "its process was stopped": (
@@ -93,22 +90,14 @@ CASES: dict[str, tuple[StreamScript, str]] = {
 }
 
 
-def judge(script: StreamScript, rule: Requirement = backs_off.REQUIREMENT) -> Verdict:
-    return verdict_of(rule, Trial(script.ends(), two_references()))
-
-
-@pytest.mark.parametrize(("script", "verdict"), CASES.values(), ids=CASES)
-def test_verdict(script: StreamScript, verdict: str) -> None:
-    assert told(judge(script), verdict) == verdict
+test_verdict = verdicts(REQUIREMENT, CASES, two_references())
 
 
 def test_hammering_has_three_witnesses() -> None:
-    (finding,) = judge(CASES["hammers, and converges"][0]).findings
-
-    assert len(finding.witnesses) == 3
+    assert len(witnesses(REQUIREMENT, beside(CASES["hammers, and converges"][0]))) == 3
 
 
 def test_nor_does_the_end_prove_anything_after_many_failures() -> None:
     script, _ = CASES["a long wait after many failures"]
 
-    assert judge(script, converges_after_catch_up.REQUIREMENT).outcome is Outcome.INCONCLUSIVE
+    assert verdict_of(converges_after_catch_up.REQUIREMENT, beside(script)).outcome is Outcome.INCONCLUSIVE

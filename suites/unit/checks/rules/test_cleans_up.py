@@ -1,18 +1,11 @@
 """cleans-up: whom it accuses, whom it does not, and when it knows nothing."""
 
-from collections.abc import Callable
-
-import pytest
-
-from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules import cleans_up
-from staleproof.checks.trial import Trial
+from staleproof.checks.rules.cleans_up import REQUIREMENT
 from staleproof.core.entry import Ended, FaultFired
 
-from ..life_script import LifeScript, losing
-from ..script import HOLD, WIDGETS, Script, reference, told, trial
+from ..rule_cases import verdicts
+from ..script import HOLD, WIDGETS, Script, beside, losing, trial, two_references
 
-Workload = Callable[[Script], Script]
 FINALIZERS = ["example.com/clean-up"]
 NO_DELETION = "NOT_EXERCISED: nothing of the workload was deleted"
 ORPHANED = "FAIL: pod/ns/w-a was left over when widget/w was deleted; fault-free runs left none, though it had not been shown w-a"
@@ -107,7 +100,7 @@ def restarted_after_the_deletion() -> Script:
 
 
 def never_heard_of_one() -> Script:
-    script = LifeScript(losing(), HOLD)
+    script = Script(losing(), HOLD)
     settings(made(script), "settings-a", generated="settings-")
     settings(script.loses_the_answer(), "settings-b", generated="settings-")
     script.step(2, "delete").terminating("w", WIDGETS).deletes("w-a")
@@ -120,7 +113,7 @@ def made_for_one_that_is_gone() -> Script:
     return later(finalizes(script).let_go().creates("w-b", owner="", metadata={"ownerReferences": [owner]}))
 
 
-CASES: dict[str, tuple[Script, str]] = {
+CASES = {
     "cleans up what it has not been shown": (finalizes(tidies(held().deletes("w-a"))).let_go(), "PASS"),
     "forgets what it has not been shown": (later(finalizes(tidies(held())).let_go()), f"{ORPHANED} (resourceVersion 102)"),
     "all of a role are one finding": (
@@ -164,46 +157,28 @@ CASES: dict[str, tuple[Script, str]] = {
         "NOT_EXERCISED: nothing was done to the controller during or after the deletion",
     ),
     "never settled": (held().adds(Ended), "INCONCLUSIVE: the trial has no settling phase"),
-}
-
-AGAINST_OTHERS: dict[str, tuple[Script, Workload, Workload, str]] = {
+    # --- the references
     "children of an earlier incarnation": (
-        later(finalizes(tidies(held())).applied("w", spec=1).let_go().creates("w-b")),
-        recreated,
-        recreated,
+        beside(later(finalizes(tidies(held())).applied("w", spec=1).let_go().creates("w-b")), recreated),
         f"{ORPHANED} (resourceVersion 102)",
     ),
-    "left to the garbage collector": (finalizes(tidies(held())).let_go(), pod_left, pod_left, "PASS"),
-    "however many": (later(finalizes(tidies(held().creates("w-b"))).let_go()), pod_left, pod_left, "PASS"),
+    "left to the garbage collector": (beside(finalizes(tidies(held())).let_go(), pod_left), "PASS"),
+    "however many": (beside(later(finalizes(tidies(held().creates("w-b"))).let_go()), pod_left), "PASS"),
     "left by one reference only": (
-        later(finalizes(tidies(held().creates("w-b"))).let_go()),
-        pod_left,
-        cleaned,
+        beside(later(finalizes(tidies(held().creates("w-b"))).let_go()), pod_left, cleaned),
         "INCONCLUSIVE: pod/ns/w-b is left over, but the references do not agree how much is left",
     ),
-    "kept by the references": (finalizes(held().deletes("w-a")).let_go(), settings_left, settings_left, "PASS"),
+    "kept by the references": (beside(finalizes(held().deletes("w-a")).let_go(), settings_left), "PASS"),
     "left of another workload": (
-        later(finalizes(tidies(renewed(held()))).let_go()),
-        cleaned_and_renewed,
-        cleaned_and_renewed,
+        beside(later(finalizes(tidies(renewed(held()))).let_go()), cleaned_and_renewed),
         f"INCONCLUSIVE: pod/ns/w-a is left over, but the workload created {WIDGETS}/w 1 times and 2 times in fault-free runs",
     ),
     "never finished, in another workload": (
-        later(tidies(renewed(held().deletes("w-a"))).let_go()),
-        cleaned_and_renewed,
-        cleaned_and_renewed,
+        beside(later(tidies(renewed(held().deletes("w-a"))).let_go()), cleaned_and_renewed),
         UNFINISHED,
     ),
-    "it never heard that it had made it": (never_heard_of_one(), more_settings, more_settings, "PASS"),
+    "it never heard that it had made it": (beside(never_heard_of_one(), more_settings), "PASS"),
 }
 
 
-@pytest.mark.parametrize(
-    ("script", "first", "second", "verdict"),
-    [*((script, cleaned, cleaned, verdict) for script, verdict in CASES.values()), *AGAINST_OTHERS.values()],
-    ids=[*CASES, *AGAINST_OTHERS],
-)
-def test_verdict(script: Script, first: Workload, second: Workload, verdict: str) -> None:
-    references = first(reference(1)).ends(), second(reference(2)).ends()
-
-    assert told(verdict_of(cleans_up.REQUIREMENT, Trial(script.ends(), references)), verdict) == verdict
+test_verdict = verdicts(REQUIREMENT, CASES, two_references(cleaned))

@@ -1,161 +1,124 @@
 """converges-after-catch-up: whom it accuses, whom it does not, and when it knows nothing."""
 
-import pytest
-
-from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules import converges_after_catch_up
-from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.checks.rules.converges_after_catch_up import REQUIREMENT
 from staleproof.core.entry import Ended
-from staleproof.core.history import History
 
-from ..script import WIDGETS, Script, reference, trial
+from ..rule_cases import ONE_POD, UNSURE, verdicts
+from ..script import WIDGETS, Script, beside, trial, two_references
+
+# --- workloads
 
 
 def two(script: Script, *, ready: int = 2) -> Script:
     return script.step(1, "apply").applied("w", spec=2).creates("w-a", "w-b").updates("w", status={"ready": ready})
 
 
-def held(script: Script, *names: str) -> Script:
-    return script.step(1, "apply").hold().applied("w", spec=2).creates(*names).let_go()
+def three(script: Script) -> Script:
+    return two(script).creates("w-c")
 
 
-def late(script: Script) -> History:
-    """The end, after a time that any controller can do with."""
-    return script.released().passes(60).ends()
+def unready(script: Script) -> Script:
+    return two(script, ready=1)
 
 
-def judge(history: History, *references: History) -> Verdict:
-    return verdict_of(
-        converges_after_catch_up.REQUIREMENT, Trial(history, references or (two(reference(1)).ends(), two(reference(2)).ends()))
-    )
+def loose(script: Script, name: str = "w-map") -> Script:
+    return script.creates(name, resource="configmaps", owner="", generated="")
 
 
-def test_children_left_over_are_a_finding() -> None:
-    verdict = judge(late(held(trial(), "w-a", "w-b", "w-c").updates("w", status={"ready": 2})))
-
-    assert verdict.outcome is Outcome.FAIL
-    assert [finding.because for finding in verdict.findings] == [
-        "60.1 s after it could catch up: 3 pods of widget/w, fault-free runs ended with 2"
-    ]
+def with_map(script: Script) -> Script:
+    return loose(two(script))
 
 
-def test_so_are_children_that_are_missing_and_a_field_with_another_value() -> None:
-    missing = judge(late(held(trial(), "w-a").updates("w", status={"ready": 2})))
-    wrong = judge(late(held(trial(), "w-a", "w-b").updates("w", status={"ready": 0})))
-
-    assert missing.findings[0].because.endswith("1 pod of widget/w, fault-free runs ended with 2")
-    assert wrong.findings[0].because.endswith("widget/w: status.ready is 0, fault-free runs ended with 2")
+def gone(script: Script) -> Script:
+    return two(script).step(2, "delete").removed("w", WIDGETS).deletes("w-a", "w-b")
 
 
-def test_the_state_of_the_references_passes() -> None:
-    assert judge(held(trial(), "w-a", "w-b").updates("w", status={"ready": 2}).ends()).outcome is Outcome.PASS
+def again(script: Script) -> Script:
+    """The user deletes and applies again."""
+    return gone(script).step(3, "apply").applied("w", spec=0)
 
 
-def test_reaching_it_before_the_deadline_is_enough_whatever_comes_later() -> None:
-    script = held(trial(), "w-a", "w-b").updates("w", status={"ready": 2}).released().settled().resynced().creates("w-c")
-
-    assert judge(script.ends()).outcome is Outcome.PASS
+# --- trials
 
 
-@pytest.mark.parametrize(
-    ("history", "outcome"),
-    [
-        (trial().ends(), Outcome.NOT_EXERCISED),
-        (two(trial()).ends(), Outcome.NOT_EXERCISED),
-        (trial().hold().applied("w").made("w-a").let_go().ends(), Outcome.NOT_EXERCISED),
-        (two(trial()).adds(Ended).unfinished(), Outcome.INCONCLUSIVE),
-    ],
-    ids=["empty", "no fault fired", "the controller never wrote", "no settling phase"],
-)
-def test_nothing_is_proven_without_something_to_catch_up_with(history: History, outcome: Outcome) -> None:
-    assert judge(history).outcome is outcome
+def held(*names: str, ready: int | None = None) -> Script:
+    """These pods were created while pods were hidden."""
+    script = trial().step(1, "apply").hold().applied("w", spec=2).creates(*names).let_go()
+    return script if ready is None else script.updates("w", status={"ready": ready})
 
 
-def test_counts_that_differ_between_references_are_a_range() -> None:
-    three = two(reference(2)).creates("w-c").ends()
-    script = held(trial(), "w-a", "w-b", "w-c").updates("w", status={"ready": 2})
-
-    assert judge(script.ends(), two(reference(1)).ends(), three).outcome is Outcome.PASS
+def late(script: Script) -> Script:
+    """The end comes after a time that any controller can do with."""
+    return script.released().passes(60)
 
 
-def test_outside_such_a_range_it_is_inconclusive_and_says_which_count() -> None:
-    three = two(reference(2)).creates("w-c").ends()
-    script = held(trial(), "w-a", "w-b", "w-c", "w-d").updates("w", status={"ready": 2})
-
-    verdict = judge(script.ends(), two(reference(1)).ends(), three)
-
-    assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict.why == "the references do not agree: 4 pods of widget/w, fault-free runs ended with 2 to 3"
+def meeting_the_dying() -> Script:
+    """A finalizer still keeps the first one, and the apply changes that."""
+    script = held("w-a", "w-b").step(2, "delete").terminating("w", WIDGETS).step(3, "apply").applied("w", spec=0)
+    return late(script.deletes("w-a", "w-b").removed("w", WIDGETS))
 
 
-def test_a_number_that_the_references_do_not_agree_on_is_inconclusive_and_says_which_field() -> None:
-    references = two(reference(1), ready=1).ends(), two(reference(2), ready=2).ends()
-    script = held(trial(), "w-a", "w-b").updates("w", status={"ready": 7})
+LATE = "FAIL: 60.1 s after it could catch up:"
+DISAGREE = "INCONCLUSIVE: the references do not agree:"
+CASES = {
+    "children left over": (
+        late(held("w-a", "w-b", "w-c", ready=2)),
+        f"{LATE} 3 pods of widget/w, fault-free runs ended with 2",
+    ),
+    "children that are missing": (late(held("w-a", ready=2)), f"{LATE} {ONE_POD}"),
+    "a field with another value": (
+        late(held("w-a", "w-b", ready=0)),
+        f"{LATE} widget/w: status.ready is 0, fault-free runs ended with 2",
+    ),
+    "an object of its own is missing": (
+        beside(late(held("w-a", "w-b", ready=2)), with_map),
+        f"{LATE} configmap/w-map is missing, fault-free runs ended with it",
+    ),
+    "an object of its own is there": (
+        late(loose(held("w-a", "w-b", ready=2), "x")),
+        f"{LATE} configmap/x is there, fault-free runs ended without it",
+    ),
+    "the children of a deleted primary": (
+        beside(late(held("w-a", "w-b").removed("w", WIDGETS)), gone),
+        f"{LATE} 2 pods of Widget that is gone, fault-free runs ended with 0",
+    ),
+    "a certain difference counts whatever else is unstable": (beside(late(held("w-a", ready=7)), unready, two), "FAIL"),
+    "the state of the references": (held("w-a", "w-b", ready=2), "PASS"),
+    "it was reached before the deadline, whatever came later": (
+        held("w-a", "w-b", ready=2).released().settled().resynced().creates("w-c"),
+        "PASS",
+    ),
+    # --- the references
+    "counts that differ between references are a range": (beside(held("w-a", "w-b", "w-c", ready=2), two, three), "PASS"),
+    "outside such a range": (
+        beside(held("w-a", "w-b", "w-c", "w-d", ready=2), two, three),
+        f"{DISAGREE} 4 pods of widget/w, fault-free runs ended with 2 to 3",
+    ),
+    "a number that the references do not agree on": (
+        beside(held("w-a", "w-b", ready=7), unready, two),
+        f"{DISAGREE} widget/w: status.ready is 7, fault-free runs ended with 1 or 2",
+    ),
+    "an apply that meets the dying object makes another end no wonder": (
+        beside(meeting_the_dying(), again),
+        "INCONCLUSIVE: it did not converge (widget/w is missing, fault-free runs ended with it), "
+        f"but the workload created {WIDGETS}/w 1 times and 2 times in fault-free runs",
+    ),
+    # --- time enough
+    "a deadline that is shorter than any client may need": (
+        held("w-a").passes(1),
+        f"{UNSURE} it had 0.1 s to catch up, and may need 1.6 s after what was done to it",
+    ),
+    "one that a restarted controller may need to be elected": (
+        held("w-a").restarted().released().passes(15),
+        f"{UNSURE} 15.5 s after its last start it may still wait to be elected",
+    ),
+    "a longer one": (held("w-a").restarted().released().passes(25), "FAIL"),
+    # --- nothing is proven without something to catch up with
+    "empty": (trial(), "NOT_EXERCISED"),
+    "no fault fired": (two(trial()), "NOT_EXERCISED"),
+    "the controller never wrote": (trial().hold().applied("w").made("w-a").let_go(), "NOT_EXERCISED"),
+    "no settling phase": (two(trial()).adds(Ended), "INCONCLUSIVE"),
+}
 
-    verdict = judge(script.ends(), *references)
 
-    assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict.why == "the references do not agree: widget/w: status.ready is 7, fault-free runs ended with 1 or 2"
-
-
-def test_a_certain_difference_counts_whatever_else_is_unstable() -> None:
-    references = two(reference(1), ready=1).ends(), two(reference(2), ready=2).ends()
-
-    assert judge(late(held(trial(), "w-a").updates("w", status={"ready": 7})), *references).outcome is Outcome.FAIL
-
-
-def test_an_object_of_its_own_is_missing_or_there() -> None:
-    with_map = [two(reference(n)).creates("w-map", resource="configmaps", owner="", generated="").ends() for n in (1, 2)]
-    script = held(trial(), "w-a", "w-b").updates("w", status={"ready": 2})
-
-    missing = judge(late(script), *with_map)
-    script = (
-        held(trial(), "w-a", "w-b").updates("w", status={"ready": 2}).creates("x", resource="configmaps", owner="", generated="")
-    )
-    there = judge(late(script))
-
-    assert missing.findings[0].because.endswith(": configmap/w-map is missing, fault-free runs ended with it")
-    assert there.findings[0].because.endswith(": configmap/x is there, fault-free runs ended without it")
-
-
-def test_a_deleted_primary_stays_deleted() -> None:
-    def gone(script: Script) -> Script:
-        return script.step(2, "delete").removed("w", WIDGETS).deletes("w-a", "w-b")
-
-    references = gone(two(reference(1))).ends(), gone(two(reference(2))).ends()
-    script = held(trial(), "w-a", "w-b").removed("w", WIDGETS)
-
-    leak = judge(late(script), *references)
-
-    assert leak.findings[0].because.endswith("2 pods of Widget that is gone, fault-free runs ended with 0")
-
-
-def test_an_apply_that_meets_the_dying_object_makes_another_end_no_wonder() -> None:
-    """The user deletes and applies again; in the trial a finalizer still keeps the first one, and the apply changes that."""
-
-    def again(script: Script) -> Script:
-        return two(script).step(2, "delete").removed("w", WIDGETS).deletes("w-a", "w-b").step(3, "apply").applied("w", spec=0)
-
-    script = held(trial(), "w-a", "w-b").step(2, "delete").terminating("w", WIDGETS).step(3, "apply").applied("w", spec=0)
-    verdict = judge(
-        late(script.deletes("w-a", "w-b").removed("w", WIDGETS)), again(reference(1)).ends(), again(reference(2)).ends()
-    )
-
-    assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert f"the workload created {WIDGETS}/w 1 times and 2 times in fault-free runs" in verdict.why
-
-
-def test_a_deadline_that_is_shorter_than_any_client_may_need_proves_nothing() -> None:
-    verdict = judge(held(trial(), "w-a").passes(1).ends())
-
-    assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "it had 0.1 s to catch up, and may need " in verdict.why
-
-
-def test_nor_does_one_that_a_restarted_controller_may_need_to_be_elected() -> None:
-    script = held(trial(), "w-a").restarted().released().passes(15)
-
-    assert "may still wait to be elected" in judge(script.ends()).why
-    script = held(trial(), "w-a").restarted().released().passes(25)
-    assert judge(script.ends()).outcome is Outcome.FAIL
+test_verdict = verdicts(REQUIREMENT, CASES, two_references(two))

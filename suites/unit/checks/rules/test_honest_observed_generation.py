@@ -1,18 +1,10 @@
 """honest-observed-generation: whom it accuses, whom it does not, and when it knows nothing."""
 
-from collections.abc import Callable
+from staleproof.checks.rules.honest_observed_generation import REQUIREMENT
 
-import pytest
+from ..rule_cases import verdicts
+from ..script import WIDGETS, Script, beside, trial, two_references
 
-from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules import honest_observed_generation
-from staleproof.checks.trial import Trial
-from staleproof.core.history import History
-
-from ..report_script import ReportScript, pair, trial
-from ..script import WIDGETS, told
-
-Workload = Callable[[ReportScript], History]
 NEVER = "NOT_EXERCISED: the controller reported no observedGeneration"
 NOT_BEHIND = "NOT_EXERCISED: the controller never reported while a newer generation was hidden from it, nor after that"
 BACK = "FAIL: observedGeneration of widget/ns/w went back from generation 2 to 1, though 2 had been reported, which its caches"
@@ -33,53 +25,65 @@ def unshown(generation: int, field: str = "observedGeneration") -> str:
     )
 
 
-def began(script: ReportScript) -> ReportScript:
+def began(script: Script) -> Script:
     return script.step(1, "apply").wants(2).creates("w-a", "w-b").says(1).idle(1)
 
 
-def scaled(script: ReportScript) -> History:
+def scaled(script: Script) -> Script:
     """The workload: two pods, then three. The controller acts, then reports."""
-    return began(script).step(2, "scale").wants(3).creates("w-c").says(2).idle(2).ends()
+    return began(script).step(2, "scale").wants(3).creates("w-c").says(2).idle(2)
 
 
-def held() -> ReportScript:
+def eager(script: Script) -> Script:
+    return began(script).step(2, "scale").wants(3).says(2).creates("w-c")
+
+
+def odd(script: Script) -> Script:
+    return began(script).says(9).step(2, "scale").wants(3).creates("w-c").says(2)
+
+
+def lazy(script: Script) -> Script:
+    return began(script).step(2, "scale").wants(3).creates("w-c").says(1, replicas=3)
+
+
+def held() -> Script:
     """The second generation is hidden."""
     return began(trial()).step(2, "scale").hold(WIDGETS).wants(3).idle(2)
 
 
-def read() -> ReportScript:
+def read() -> Script:
     """It is hidden, and read live."""
     return held().gets("w", WIDGETS)
 
 
-def acts(script: ReportScript) -> ReportScript:
+def acts(script: Script) -> Script:
     """It is shown in the end, and acted on."""
     return script.let_go(WIDGETS).creates("w-c")
 
 
-def late(script: ReportScript) -> ReportScript:
+def late(script: Script) -> Script:
     """And reported then."""
     return acts(script).says(2)
 
 
-def restarted_with_a_list_of_the_past() -> ReportScript:
+def restarted_with_a_list_of_the_past() -> Script:
     script = began(trial()).step(2, "scale").wants(3).creates("w-c").says(2)
     item = script._item(script._objects[WIDGETS, "w"])
     old = type(item)(item.namespace, item.name, item.uid, 101)
     return script.hold().restarted().page(WIDGETS, (old,), revision=104).says(1)
 
 
-def going_back() -> ReportScript:
+def going_back() -> Script:
     seen = began(trial()).step(2, "scale").hold(WIDGETS).wants(3).gets("w", WIDGETS).creates("w-c").says(2).says(1)
     return seen.let_go(WIDGETS).says(2)
 
 
-def one_that_waits_for_late_children() -> ReportScript:
+def one_that_waits_for_late_children() -> Script:
     script = held().hold("pods").made("x").gets("w", WIDGETS).says(2)
     return script.let_go(WIDGETS).let_go("pods").creates("w-c")
 
 
-CASES: dict[str, tuple[ReportScript, str]] = {
+CASES = {
     "reports what it acted on": (late(held()), "PASS"),
     "reports what it had acted on, and the next one later": (late(held().says(1, replicas=2)), "PASS"),
     # --- findings
@@ -135,38 +139,14 @@ CASES: dict[str, tuple[ReportScript, str]] = {
         "PASS",
     ),
     "going back with all shown is not staleness": (late(held()).says(1).says(2), "PASS"),
+    # --- what the references do as well is its way
+    "where references report first and act then": (beside(acts(read().says(2)), eager), "PASS"),
+    "what it always does": (beside(late(held().says(9)), odd), "PASS"),
+    "a status that the references leave behind, too": (
+        beside(acts(held()).says(1, replicas=3).released().passes(60), lazy),
+        NOT_BEHIND,
+    ),
 }
 
 
-def eager(script: ReportScript) -> History:
-    return began(script).step(2, "scale").wants(3).says(2).creates("w-c").ends()
-
-
-def odd(script: ReportScript) -> History:
-    return began(script).says(9).step(2, "scale").wants(3).creates("w-c").says(2).ends()
-
-
-def lazy(script: ReportScript) -> History:
-    return began(script).step(2, "scale").wants(3).creates("w-c").says(1, replicas=3).ends()
-
-
-def judged(script: ReportScript, workload: Workload, like: str) -> str:
-    return told(verdict_of(honest_observed_generation.REQUIREMENT, Trial(script.ends(), pair(workload))), like)
-
-
-@pytest.mark.parametrize(("script", "verdict"), CASES.values(), ids=CASES)
-def test_verdict(script: ReportScript, verdict: str) -> None:
-    assert judged(script, scaled, verdict) == verdict
-
-
-@pytest.mark.parametrize(
-    ("script", "workload", "verdict"),
-    [
-        (acts(read().says(2)), eager, "PASS"),
-        (late(held().says(9)), odd, "PASS"),
-        (acts(held()).says(1, replicas=3).released().passes(60), lazy, NOT_BEHIND),
-    ],
-    ids=["where references report first and act then", "what it always does", "a status that the references leave behind, too"],
-)
-def test_what_the_references_do_as_well_is_its_way(script: ReportScript, workload: Workload, verdict: str) -> None:
-    assert judged(script, workload, verdict) == verdict
+test_verdict = verdicts(REQUIREMENT, CASES, two_references(scaled))

@@ -1,21 +1,14 @@
 """honest-ready: whom it accuses, whom it does not, and when it knows nothing."""
 
-from collections.abc import Callable
 from typing import Any
 
-import pytest
+from staleproof.checks.rules.honest_ready import REQUIREMENT
 
-from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules import honest_ready
-from staleproof.checks.trial import Trial
-from staleproof.core.history import History
-
-from ..report_script import ReportScript, pair, trial
-from ..script import told
+from ..rule_cases import verdicts
+from ..script import Script, beside, trial, two_references
 
 NEVER_TOLD = "NOT_EXERCISED: the controller reports neither Ready nor Available for a generation"
 NOT_HIDDEN = "NOT_EXERCISED: there was no new generation to act on while its children, or it, were hidden from the controller"
-Workload = Callable[[ReportScript], History]
 
 
 def early(condition: str = "Ready") -> str:
@@ -33,60 +26,60 @@ def says(generation: int, condition: str) -> dict[str, Any]:
 # --- workloads
 
 
-def began(script: ReportScript) -> ReportScript:
+def began(script: Script) -> Script:
     return script.step(1, "apply").wants(2).creates("w-a", "w-b").says(1, ready=1).idle(1)
 
 
-def scaled(script: ReportScript) -> History:
+def scaled(script: Script) -> Script:
     """Two pods, then three."""
-    return began(script).step(2, "scale").wants(3).creates("w-c").says(2, ready=2).idle(2).ends()
+    return began(script).step(2, "scale").wants(3).creates("w-c").says(2, ready=2).idle(2)
 
 
-def scaled_whole(script: ReportScript) -> History:
+def scaled_whole(script: Script) -> Script:
     """The condition names no generation, the whole status does."""
-    return began(script).step(2, "scale").wants(3).creates("w-c").updates("w", status=says(2, "Available")).ends()
+    return began(script).step(2, "scale").wants(3).creates("w-c").updates("w", status=says(2, "Available"))
 
 
-def never_ready(script: ReportScript) -> History:
-    return script.wants(2).creates("w-a").says(1).ends()
+def never_ready(script: Script) -> Script:
+    return script.wants(2).creates("w-a").says(1)
 
 
-def eager(script: ReportScript) -> History:
+def eager(script: Script) -> Script:
     """It says so and acts then."""
-    return began(script).step(2, "scale").wants(3).says(2, ready=2).creates("w-c").ends()
+    return began(script).step(2, "scale").wants(3).says(2, ready=2).creates("w-c")
 
 
-def helped(script: ReportScript) -> History:
+def helped(script: Script) -> Script:
     """Others make the children."""
-    return began(script).step(2, "scale").wants(3).made("w-c").says(2, ready=2).ends()
+    return began(script).step(2, "scale").wants(3).made("w-c").says(2, ready=2)
 
 
-def shrunk(script: ReportScript) -> History:
-    return began(script).step(2, "scale").wants(1).deletes("w-b").says(2, ready=2).ends()
+def shrunk(script: Script) -> Script:
+    return began(script).step(2, "scale").wants(1).deletes("w-b").says(2, ready=2)
 
 
-def nested(script: ReportScript) -> ReportScript:
+def nested(script: Script) -> Script:
     return began(script).step(2, "rs").made("rs", "replicasets.apps", metadata={"generation": 1})
 
 
-def owned(script: ReportScript) -> History:
+def owned(script: Script) -> Script:
     nested(script).gets("rs", "replicasets.apps").creates("rs-a", owner="rs")
-    return script.updates("rs", "replicasets.apps", status=says(1, "Ready")).ends()
+    return script.updates("rs", "replicasets.apps", status=says(1, "Ready"))
 
 
 # --- trials
 
 
-def held() -> ReportScript:
+def held() -> Script:
     """Its own pods are hidden when a third is wanted."""
     return trial().step(1, "apply").wants(2).hold().creates("w-a", "w-b").says(1, ready=1).idle(1).step(2, "scale").wants(3)
 
 
-def too_early() -> ReportScript:
+def too_early() -> Script:
     return held().says(2, ready=2).let_go().creates("w-c")
 
 
-CASES: dict[str, tuple[ReportScript, str]] = {
+CASES = {
     "says so for a generation it has done nothing for": (too_early(), early()),
     "waits until it has seen them": (held().let_go().creates("w-c").says(2, ready=2), "PASS"),
     "says until then that it has observed it": (held().says(2).let_go().creates("w-c").says(2, ready=2), "PASS"),
@@ -107,46 +100,24 @@ CASES: dict[str, tuple[ReportScript, str]] = {
         "PASS",
     ),
     "what another says is not its word": (held().applied("w", status=says(2, "Ready")).let_go().creates("w-c"), "PASS"),
-}
-OTHER_WORKLOADS: dict[str, tuple[ReportScript, Workload, str]] = {
+    # --- other workloads
     "the generation of the whole status will do": (
-        held().updates("w", status=says(2, "Available")).let_go().creates("w-c"),
-        scaled_whole,
+        beside(held().updates("w", status=says(2, "Available")).let_go().creates("w-c"), scaled_whole),
         early("Available"),
     ),
-    "it never says so": (held().says(2).let_go().creates("w-c"), never_ready, NEVER_TOLD),
-    "references that said so with fewer set the measure": (too_early(), eager, "PASS"),
+    "it never says so": (beside(held().says(2).let_go().creates("w-c"), never_ready), NEVER_TOLD),
+    "references that said so with fewer set the measure": (beside(too_early(), eager), "PASS"),
+    "one reference that said so with fewer is enough": (beside(too_early(), scaled, eager), "PASS"),
     "scaling down leaves more than enough": (
-        began(trial()).hold().made("x").step(2, "scale").wants(1).says(2, ready=2).let_go().deletes("w-b"),
-        shrunk,
+        beside(began(trial()).hold().made("x").step(2, "scale").wants(1).says(2, ready=2).let_go().deletes("w-b"), shrunk),
         NOT_HIDDEN,
     ),
     "only the workload's own objects are judged": (
-        nested(trial()).hold().made("x").updates("rs", "replicasets.apps", status=says(1, "Ready")).let_go(),
-        owned,
+        beside(nested(trial()).hold().made("x").updates("rs", "replicasets.apps", status=says(1, "Ready")).let_go(), owned),
         NOT_HIDDEN,
     ),
-    "references in which others made the children set no measure": (
-        held().says(2, ready=2).let_go(),
-        helped,
-        "PASS",
-    ),
+    "references in which others made the children set no measure": (beside(held().says(2, ready=2).let_go(), helped), "PASS"),
 }
 
 
-def judged(script: ReportScript, references: tuple[History, ...], verdict: str) -> str:
-    return told(verdict_of(honest_ready.REQUIREMENT, Trial(script.ends(), references)), verdict)
-
-
-@pytest.mark.parametrize(("script", "verdict"), CASES.values(), ids=CASES)
-def test_verdict(script: ReportScript, verdict: str) -> None:
-    assert judged(script, pair(scaled), verdict) == verdict
-
-
-@pytest.mark.parametrize(("script", "workload", "verdict"), OTHER_WORKLOADS.values(), ids=OTHER_WORKLOADS)
-def test_verdict_beside_other_workloads(script: ReportScript, workload: Workload, verdict: str) -> None:
-    assert judged(script, pair(workload), verdict) == verdict
-
-
-def test_one_reference_that_said_so_with_fewer_is_enough() -> None:
-    assert judged(too_early(), (scaled(trial()), eager(trial())), "PASS") == "PASS"
+test_verdict = verdicts(REQUIREMENT, CASES, two_references(scaled))

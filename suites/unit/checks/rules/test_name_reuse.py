@@ -1,29 +1,20 @@
 """name-reuse: whom it accuses, whom it does not, and when it knows nothing."""
 
-from collections.abc import Callable
-
-import pytest
-
-from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules.name_reuse import REQUIREMENT
-from staleproof.checks.trial import Trial
-from staleproof.core.fault import HoldStream
 
-from ..life_script import RESTART, AnyScript, LifeScript
-from ..script import WIDGETS, Script, reference, told
-
-HELD = HoldStream(resource=WIDGETS)
+from ..rule_cases import verdicts
+from ..script import HOLD_WIDGETS, RESTART, WIDGETS, Script, beside, two_references
 
 
-def two(script: AnyScript, *names: str) -> AnyScript:
+def two(script: Script, *names: str) -> Script:
     return script.creates(*names, generated="")
 
 
-def applied(script: AnyScript) -> AnyScript:
+def applied(script: Script) -> Script:
     return two(script.step(1, "apply").applied("w", spec=2), "w-0", "w-1").idle(1)
 
 
-def renewed(script: AnyScript, *, collected: bool = True) -> AnyScript:
+def renewed(script: Script, *, collected: bool = True) -> Script:
     """The widget is deleted, its pods are collected or not, and another one takes its name."""
     script.step(2, "delete").removed("w", WIDGETS)
     if collected:
@@ -45,21 +36,17 @@ def bare(script: Script) -> Script:
     return renewed(applied(script), collected=False).idle(3)
 
 
-def tried(script: Script, workload: Callable[[Script], Script] = recreated) -> Trial:
-    return Trial(script.ends(), tuple(workload(reference(number)).ends() for number in (1, 2)))
-
-
-def unseen(*, collected: bool = True) -> LifeScript:
+def unseen(*, collected: bool = True) -> Script:
     """All that happens to the widget after the first step is hidden."""
-    return renewed(applied(LifeScript(HELD, RESTART)).hold(WIDGETS), collected=collected)
+    return renewed(applied(Script(HOLD_WIDGETS, RESTART)).hold(WIDGETS), collected=collected)
 
 
-def seen(*, collected: bool = True) -> LifeScript:
+def seen(*, collected: bool = True) -> Script:
     """And then it is shown."""
     return unseen(collected=collected).let_go(WIDGETS)
 
 
-def stale(script: LifeScript, *names: str) -> LifeScript:
+def stale(script: Script, *names: str) -> Script:
     """Children whose owner reference has the uid of the first widget."""
     first = {"kind": "Widget", "name": "w", "uid": script.uids[WIDGETS, "w"], "controller": True}
     for name in names:
@@ -67,9 +54,9 @@ def stale(script: LifeScript, *names: str) -> LifeScript:
     return script
 
 
-def in_the_end(script: LifeScript) -> Trial:
+def in_the_end(script: Script) -> Script:
     """It has all the time in the world."""
-    return tried(script.idle(3).released().passes(60))
+    return script.idle(3).released().passes(60)
 
 
 DELETED = (
@@ -90,53 +77,45 @@ ANOTHER_REASON = (
     "and its predecessor does not have them: that may have another reason"
 )
 CASES = {
-    "cleans up by name after the new one has come": (
-        DELETED.format(""),
-        tried(two(seen(), "w-2", "w-3").deletes("w-2").idle(3)),
-    ),
+    "cleans up by name after the new one has come": (two(seen(), "w-2", "w-3").deletes("w-2").idle(3), DELETED.format("")),
     "deletes the children of an owner that it has not been shown": (
+        unseen().made("w-2").made("w-3").deletes("w-2").let_go(WIDGETS).idle(3),
         DELETED.format("not "),
-        tried(unseen().made("w-2").made("w-3").deletes("w-2").let_go(WIDGETS).idle(3)),
     ),
     "goes on making children for the first one": (
+        stale(seen().idle(3), "w-2", "w-3").idle(3),
         f"FAIL: {CREATED.format('w-2')}\n{CREATED.format('w-3')}",
-        tried(stale(seen().idle(3), "w-2", "w-3").idle(3)),
     ),
-    "ends with the children of the first one": (MISPLACED, in_the_end(stale(seen(), "w-2", "w-3"))),
-    "across a restart": (
-        MISPLACED,
-        in_the_end(stale(renewed(applied(LifeScript(RESTART)).dies()).lives_again(), "w-2", "w-3")),
-    ),
-    "takes the new one for done": (NOTHING_DONE, in_the_end(seen())),
+    "ends with the children of the first one": (in_the_end(stale(seen(), "w-2", "w-3")), MISPLACED),
+    "across a restart": (in_the_end(stale(renewed(applied(Script(RESTART)).dies()).lives_again(), "w-2", "w-3")), MISPLACED),
+    "takes the new one for done": (in_the_end(seen()), NOTHING_DONE),
     # innocent, though it looks suspicious
-    "had too little time for the new one": ("INCONCLUSIVE", tried(stale(seen(), "w-2", "w-3").idle(3))),
-    "makes children for the new one": ("PASS", tried(two(seen(), "w-2", "w-3").idle(3))),
+    "had too little time for the new one": (stale(seen(), "w-2", "w-3").idle(3), "INCONCLUSIVE"),
+    "makes children for the new one": (two(seen(), "w-2", "w-3").idle(3), "PASS"),
     "replaces pods of the first one as long as it knows no better": (
+        two(stale(unseen(), "w-8", "w-9").let_go(WIDGETS).removed("w-8").removed("w-9"), "w-2", "w-3").idle(3),
         "PASS",
-        tried(two(stale(unseen(), "w-8", "w-9").let_go(WIDGETS).removed("w-8").removed("w-9"), "w-2", "w-3").idle(3)),
     ),
-    "finishes what was under way": ("PASS", tried(two(stale(seen(), "w-8").removed("w-8"), "w-2", "w-3").idle(3))),
+    "finishes what was under way": (two(stale(seen(), "w-8").removed("w-8"), "w-2", "w-3").idle(3), "PASS"),
     "collects the children of the first one": (
-        "PASS",
-        tried(
+        beside(
             two(seen(collected=False), "w-2", "w-3").deletes("w-0", "w-1").idle(3),
             lambda script: uncollected(script).deletes("w-0", "w-1"),
         ),
+        "PASS",
     ),
-    "what nobody collects proves nothing": ("PASS", tried(two(seen(collected=False), "w-2", "w-3").idle(3), uncollected)),
-    "a new one without children": (ANOTHER_REASON, tried(seen().idle(3))),
+    "what nobody collects proves nothing": (beside(two(seen(collected=False), "w-2", "w-3").idle(3), uncollected), "PASS"),
+    "a new one without children": (seen().idle(3), ANOTHER_REASON),
     "a new one that is deleted again needs no children": (
+        two(seen(), "w-2", "w-3").idle(3).terminating("w", WIDGETS).deletes("w-2", "w-3"),
         "INCONCLUSIVE",
-        tried(two(seen(), "w-2", "w-3").idle(3).terminating("w", WIDGETS).deletes("w-2", "w-3")),
     ),
     # nothing could be seen
-    "nothing happened": ("NOT_EXERCISED", tried(LifeScript(HELD))),
-    "nothing was recreated": ("NOT_EXERCISED", tried(applied(LifeScript(HELD)))),
-    "nothing was late": ("NOT_EXERCISED", tried(recreated(LifeScript(HELD)))),
-    "without faults the new one has no children": ("NOT_EXERCISED", tried(seen(), bare)),
+    "nothing happened": (Script(HOLD_WIDGETS), "NOT_EXERCISED"),
+    "nothing was recreated": (applied(Script(HOLD_WIDGETS)), "NOT_EXERCISED"),
+    "nothing was late": (recreated(Script(HOLD_WIDGETS)), "NOT_EXERCISED"),
+    "without faults the new one has no children": (beside(seen(), bare), "NOT_EXERCISED"),
 }
 
 
-@pytest.mark.parametrize(("words", "trial"), CASES.values(), ids=CASES)
-def test_verdict(words: str, trial: Trial) -> None:
-    assert told(verdict_of(REQUIREMENT, trial), words) == words
+test_verdict = verdicts(REQUIREMENT, CASES, two_references(recreated))

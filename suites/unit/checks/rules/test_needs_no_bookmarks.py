@@ -1,19 +1,11 @@
 """needs-no-bookmarks: whom it accuses, whom it does not, and when it knows nothing."""
 
-from collections.abc import Sequence
-
-import pytest
-
-from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules import needs_no_bookmarks
-from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Verdict
+from staleproof.checks.rules.needs_no_bookmarks import REQUIREMENT
 from staleproof.core.entry import Ended
 from staleproof.core.fault import AddBookmarks, DropBookmarks, HoldStream
-from staleproof.core.history import History
 
-from ..script import WIDGETS, told
-from ..stream_script import ONE_POD, UNSURE, StreamScript, two_references
+from ..rule_cases import ONE_POD, UNSURE, verdicts, witnesses
+from ..script import WIDGETS, Script, beside, two_references
 
 DROP, ADD = DropBookmarks(resource="*"), AddBookmarks(resource="*")
 WAITED = f"FAIL: with everything shown to it but bookmarks it came to rest, and went on only when one came: until then, {ONE_POD}"
@@ -21,48 +13,48 @@ TAKEN = "FAIL: it wrote after each of the 3 bookmarks that came while it was at 
 UNTOUCHED = "NOT_EXERCISED: no bookmark was dropped, and none was added"
 
 
-def half(rest: float = 3.0) -> StreamScript:
+def half(rest: float = 3.0) -> Script:
     """It has made one of two children, and rests while bookmarks are dropped."""
-    script = StreamScript(DROP).opens().step(1, "apply").applied("w", spec=2).creates("w-0").no_bookmark("pods")
+    script = Script(DROP).opens().step(1, "apply").applied("w", spec=2).creates("w-0").no_bookmark("pods")
     return script.passes(rest)
 
 
-def waiting(rest: float = 3.0) -> StreamScript:
+def waiting(rest: float = 3.0) -> Script:
     return half(rest).closes().released()
 
 
-def shown_again(script: StreamScript) -> StreamScript:
+def shown_again(script: Script) -> Script:
     """Its watch is a brief one: the next shows again what no bookmark has confirmed."""
     return script.ended("pods", "clean", fault=None).watches().shows("w-0")
 
 
-def goes_on(script: StreamScript) -> StreamScript:
+def goes_on(script: Script) -> Script:
     return script.creates("w-1").updates("w", status={"ready": 2})
 
 
-def breaks_at_a_bookmark() -> StreamScript:
-    script = StreamScript(ADD).opens().step(1, "apply").applied("w", spec=2).bookmark(fault=0).fires().creates("w-0")
+def breaks_at_a_bookmark() -> Script:
+    script = Script(ADD).opens().step(1, "apply").applied("w", spec=2).bookmark(fault=0).fires().creates("w-0")
     return script.stuck()
 
 
-def taking(script: StreamScript | None = None, *, times: int = 3, after: float = 0.0) -> StreamScript:
+def taking(script: Script | None = None, *, times: int = 3, after: float = 0.0) -> Script:
     """At rest, it writes after each bookmark, or some time after that."""
-    script = (script or StreamScript(DROP)).pair().no_bookmark()
+    script = (script or Script(DROP)).pair().no_bookmark()
     for _ in range(times):
         script.passes(4.0).bookmark().passes(after).updates("w", status={"ready": 2})
     return script.passes(4.0) if not after else script
 
 
-def held_too() -> StreamScript:
-    script = StreamScript(DROP, HoldStream(resource="pods")).opens().no_bookmark().fires(1)
+def slow(script: Script) -> Script:
+    return script.pair(pause=5.0)
+
+
+def held_too() -> Script:
+    script = Script(DROP, HoldStream(resource="pods")).opens().no_bookmark().fires(1)
     return script.pair(1).stuck()
 
 
-def judge(script: StreamScript, references: Sequence[History] = ()) -> Verdict:
-    return verdict_of(needs_no_bookmarks.REQUIREMENT, Trial(script.ends(), references or two_references()))
-
-
-CASES: dict[str, tuple[StreamScript, str]] = {
+CASES = {
     "goes on only when a bookmark comes": (goes_on(waiting().bookmark("pods")), WAITED),
     "was only shown the same again meanwhile": (
         goes_on(shown_again(half()).passes(0.5).closes().released().bookmark("pods")),
@@ -75,8 +67,8 @@ CASES: dict[str, tuple[StreamScript, str]] = {
     "never goes on": (waiting().passes(10.0).settled(ok=False), f"FAIL: with bookmarks dropped: {ONE_POD}"),
     "breaks at a bookmark": (breaks_at_a_bookmark(), f"FAIL: with a bookmark behind every event: {ONE_POD}"),
     "writes whenever a bookmark comes": (taking(), TAKEN),
-    "does without": (StreamScript(DROP).opens().no_bookmark("pods").pair(), "PASS"),
-    "does with more": (StreamScript(ADD).opens().applied("w").bookmark(fault=0).fires().pair(), "PASS"),
+    "does without": (Script(DROP).opens().no_bookmark("pods").pair(), "PASS"),
+    "does with more": (Script(ADD).opens().applied("w").bookmark(fault=0).fires().pair(), "PASS"),
     # --- innocent, though it looks suspicious
     "had not come to rest": (goes_on(waiting(rest=1.0).bookmark("pods")), "PASS"),
     "was shown something else before it went on": (goes_on(waiting().bookmark("pods").applied("w", spec=2)), "PASS"),
@@ -90,40 +82,26 @@ CASES: dict[str, tuple[StreamScript, str]] = {
     "was calm at another bookmark": (taking().bookmark(), "PASS"),
     "writes at rest without one": (taking().passes(4.0).updates("w", status={"ready": 2}), "PASS"),
     "writes long after it": (taking(after=4.0), "PASS"),
+    "goes on as late without faults": (beside(goes_on(waiting().bookmark("pods")), slow), "PASS"),
+    "writes at bookmarks without faults, too": (beside(taking(), taking), "PASS"),
     # --- nothing is known
     "another fault may explain the end": (held_too(), f"{UNSURE} Hold fired, too, and may explain that"),
-    "empty": (StreamScript(DROP), UNTOUCHED),
-    "none came": (StreamScript(DROP).opens().pair(), UNTOUCHED),
-    "none was dropped": (StreamScript(DROP).opens().pair().bookmark(), UNTOUCHED),
+    "empty": (Script(DROP), UNTOUCHED),
+    "none came": (Script(DROP).opens().pair(), UNTOUCHED),
+    "none was dropped": (Script(DROP).opens().pair().bookmark(), UNTOUCHED),
     "never wrote": (
-        StreamScript(DROP).opens().no_bookmark(WIDGETS).applied("w").made("w-0"),
+        Script(DROP).opens().no_bookmark(WIDGETS).applied("w").made("w-0"),
         "NOT_EXERCISED: the controller never wrote anything",
     ),
-    "never settled": (StreamScript(DROP).no_bookmark().pair().adds(Ended), "INCONCLUSIVE: the trial has no settling phase"),
+    "never settled": (Script(DROP).no_bookmark().pair().adds(Ended), "INCONCLUSIVE: the trial has no settling phase"),
 }
 
 
-@pytest.mark.parametrize(("script", "verdict"), CASES.values(), ids=CASES)
-def test_verdict(script: StreamScript, verdict: str) -> None:
-    assert told(judge(script), verdict) == verdict
-
-
-def test_what_it_does_without_faults_is_no_violation() -> None:
-    def slow(number: int) -> History:
-        script = StreamScript(namespace=f"ref-{number}").step(1, "apply").applied("w", spec=2).creates("w-0").passes(5.0)
-        return goes_on(script).ends()
-
-    also_taking = [taking(StreamScript(ADD, namespace=f"ref-{number}")).ends() for number in (1, 2)]
-
-    assert told(judge(goes_on(waiting().bookmark("pods")), [slow(1), slow(2)]), "PASS") == "PASS"
-    assert told(judge(taking(), also_taking), "PASS") == "PASS"
+test_verdict = verdicts(REQUIREMENT, CASES, two_references())
 
 
 def test_the_last_thing_before_and_the_bookmark_are_witnesses() -> None:
-    script = goes_on(waiting().bookmark("pods"))
+    found = witnesses(REQUIREMENT, beside(goes_on(waiting().bookmark("pods"))))
 
-    (finding,) = judge(script).findings
-    kinds = [type(script.entries[index]).__name__ for index in finding.witnesses]
-    assert kinds == ["FaultOpened", "Answered", "FaultClosed", "Delivered", "Asked"]
-    (finding,) = judge(taking()).findings
-    assert len(finding.witnesses) == 6
+    assert found == ["FaultOpened", "Answered", "FaultClosed", "Delivered", "Asked"]
+    assert len(witnesses(REQUIREMENT, beside(taking()))) == 6

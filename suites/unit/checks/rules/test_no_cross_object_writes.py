@@ -2,27 +2,20 @@
 
 from typing import Any
 
-import pytest
-
-from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules.no_cross_object_writes import REQUIREMENT
-from staleproof.checks.trial import Trial
 from staleproof.core.entry import Competed
 
-from ..script import WIDGETS, Script, reference, told, trial
+from ..rule_cases import verdicts
+from ..script import WIDGETS, Script, beside, trial, two_references
 
 
 def done(script: Script) -> Script:
     return script.applied("theirs", "configmaps").applied("w", spec=1).creates("w-a").updates("w", status=1)
 
 
-def tried(script: Script, *references: Script) -> Trial:
-    return Trial(script.ends(), tuple(each.ends() for each in references or (done(reference(1)), done(reference(2)))))
-
-
-def late(script: Script, *references: Script) -> Trial:
+def late(script: Script) -> Script:
     """The hold ends."""
-    return tried(script.let_go(), *references)
+    return script.let_go()
 
 
 def held(**spec: Any) -> Script:  # noqa: ANN401  # JSON
@@ -70,29 +63,27 @@ ACCUSED = (
 )
 NO_FAULT = "NOT_EXERCISED: no fault touched the controller, so it had no reason to do anything unusual"
 CASES = {
-    "writes to what belongs to others": (ACCUSED.format("wrote to", "theirs"), late(writes(held()))),
-    "an object is told once": (ACCUSED.format("wrote to", "theirs"), late(writes(writes(held(), 1), 2))),
-    "makes what no reference had": (ACCUSED.format("created", "nudge"), late(makes(held(), "nudge"))),
-    "deletes it": (ACCUSED.format("deleted", "theirs"), late(held().deletes("theirs", resource="configmaps"))),
-    "deletes it with a collection": (ACCUSED.format("deleted", "theirs"), late(held().deletes_all("configmaps"))),
-    "keeps to its own": ("PASS", late(held().deletes("w-a").updates("w", status=2))),
+    "writes to what belongs to others": (late(writes(held())), ACCUSED.format("wrote to", "theirs")),
+    "an object is told once": (late(writes(writes(held(), 1), 2)), ACCUSED.format("wrote to", "theirs")),
+    "makes what no reference had": (late(makes(held(), "nudge")), ACCUSED.format("created", "nudge")),
+    "deletes it": (late(held().deletes("theirs", resource="configmaps")), ACCUSED.format("deleted", "theirs")),
+    "deletes it with a collection": (late(held().deletes_all("configmaps")), ACCUSED.format("deleted", "theirs")),
+    "keeps to its own": (late(held().deletes("w-a").updates("w", status=2)), "PASS"),
     # innocent, though it looks suspicious
-    "does what it does in the references": ("PASS", late(makes(held(), "settings-2"), managing(reference(1)), done(reference(2)))),
-    "did it before any fault": ("PASS", late(writes(trial().applied("theirs", "configmaps")).applied("w").hold().creates("w-a"))),
-    "grandchildren are its own": ("PASS", late(grown())),
-    "children of an owner that is gone are its own": ("PASS", late(held().removed("w", WIDGETS).deletes("w-a"))),
-    "to adopt and to release is to manage": ("PASS", late(adopted())),
-    "the workload mentions it": ("PASS", late(writes(held(settings={"from": ["configmaps/theirs"]})))),
-    "bookkeeping touches nothing": ("PASS", late(held().asks("update", "leases.coordination.k8s.io", "lock"))),
-    "a refused write touches nothing": ("PASS", late(held().refused("update", "theirs", "Conflict", resource="configmaps"))),
-    "takes over what a competing write made": ("PASS", late(competed())),
+    "does what it does in the references": (beside(late(makes(held(), "settings-2")), managing, done), "PASS"),
+    "did it before any fault": (late(writes(trial().applied("theirs", "configmaps")).applied("w").hold().creates("w-a")), "PASS"),
+    "grandchildren are its own": (late(grown()), "PASS"),
+    "children of an owner that is gone are its own": (late(held().removed("w", WIDGETS).deletes("w-a")), "PASS"),
+    "to adopt and to release is to manage": (late(adopted()), "PASS"),
+    "the workload mentions it": (late(writes(held(settings={"from": ["configmaps/theirs"]}))), "PASS"),
+    "bookkeeping touches nothing": (late(held().asks("update", "leases.coordination.k8s.io", "lock")), "PASS"),
+    "a refused write touches nothing": (late(held().refused("update", "theirs", "Conflict", resource="configmaps")), "PASS"),
+    "takes over what a competing write made": (late(competed()), "PASS"),
     # nothing is proven without a fault
-    "nothing happened": ("NOT_EXERCISED: the controller never wrote anything", tried(trial())),
-    "no fault": (NO_FAULT, tried(done(trial()))),
-    "no fault, whatever it did": (NO_FAULT, tried(done(writes(trial().applied("x", "configmaps"), name="x")))),
+    "nothing happened": (trial(), "NOT_EXERCISED: the controller never wrote anything"),
+    "no fault": (done(trial()), NO_FAULT),
+    "no fault, whatever it did": (done(writes(trial().applied("x", "configmaps"), name="x")), NO_FAULT),
 }
 
 
-@pytest.mark.parametrize(("words", "trial"), CASES.values(), ids=CASES)
-def test_verdict(words: str, trial: Trial) -> None:
-    assert told(verdict_of(REQUIREMENT, trial), words) == words
+test_verdict = verdicts(REQUIREMENT, CASES, two_references(done))

@@ -1,180 +1,127 @@
-"""no-delete-of-unseen: whom it accuses, whom it does not, and when it knows nothing. No references are needed."""
+"""no-delete-of-unseen: whom it accuses, whom it does not, and when it knows nothing. Only for owners references are needed."""
 
-import pytest
-
-from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules import no_delete_of_unseen
-from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.checks.rules.no_delete_of_unseen import REQUIREMENT
 from staleproof.core.entry import Withheld
-from staleproof.core.history import History
 
-from ..life_script import PAST, RESTART, LifeScript, losing
-from ..script import HOLD, WIDGETS, Script, trial
-
-
-def judge(history: History) -> Verdict:
-    return verdict_of(no_delete_of_unseen.REQUIREMENT, Trial(history, ()))
+from ..rule_cases import verdicts
+from ..script import HOLD, PAST, RESTART, WIDGETS, Script, beside, losing, trial
 
 
 def named(script: Script) -> Script:
     return script.step(1, "apply Widget/w").applied("w", spec=2).creates("w-0", "w-1", generated="").idle(1)
 
 
-def recreated(script: Script) -> Script:
+def recreated() -> Script:
     """Somebody else puts another object under the name of a child, unseen."""
-    return named(script).step(2, "recreate").hold().removed("w-1").made("w-1")
+    return named(trial()).step(2, "recreate").hold().removed("w-1").made("w-1")
 
 
-def test_a_controller_that_deletes_by_name_what_took_that_name_unseen_is_guilty() -> None:
-    verdict = judge(recreated(trial()).step(3, "scale").applied("w", spec=1).deletes("w-1").let_go().ends())
-
-    assert verdict.outcome is Outcome.FAIL
-    assert [finding.because for finding in verdict.findings] == [
-        "the controller deleted pod/ns/w-1 (uid ns-uid-4), an incarnation that it had never been shown"
-    ]
-    assert verdict.findings[0].though == "though it had not been shown that incarnation (resourceVersion 105)"
+def scaled() -> Script:
+    """And fewer are wanted."""
+    return recreated().step(3, "scale").applied("w", spec=1)
 
 
-def test_one_that_names_the_incarnation_it_means_passes() -> None:
-    script = recreated(trial()).step(3, "scale").applied("w", spec=1).refused("delete", "w-1", "Conflict", uid="ns-uid-3")
-
-    assert judge(script.let_go().deletes("w-1").ends()).outcome is Outcome.PASS
-
-
-def test_one_that_looks_before_it_deletes_passes() -> None:
-    script = recreated(trial()).step(3, "scale").applied("w", spec=1).gets("w-1").deletes("w-1").let_go()
-
-    assert judge(script.ends()).outcome is Outcome.PASS
+def another_owner() -> Script:
+    """The widget is replaced unseen."""
+    return named(trial()).step(2, "recreate").hold(WIDGETS).removed("w", WIDGETS).applied("w", spec=2).made("w-2")
 
 
-def test_a_child_of_an_owner_that_was_replaced_unseen_is_not_the_controllers_to_delete() -> None:
-    script = named(trial()).step(2, "recreate").hold(WIDGETS).removed("w", WIDGETS).applied("w", spec=2).made("w-2")
-
-    verdict = judge(script.deletes("w-2").let_go(WIDGETS).ends())
-
-    assert [finding.because for finding in verdict.findings] == [
-        "the controller deleted pod/ns/w-2, a child of the 2nd widget/w, an incarnation that it had never been shown"
-    ]
-    assert verdict.findings[0].though == "though it had not been shown its owner, widget/w of resourceVersion 105"
+def replaced(script: Script) -> Script:
+    """The widget is replaced and gets children of its own."""
+    named(script).step(2, "recreate").removed("w", WIDGETS).applied("w", spec=2)
+    return script.creates("w-2", "w-3", generated="").idle(2).step(3, "touch")
 
 
-def swept(script: LifeScript, *, past: bool, names: int) -> LifeScript:
-    """The primary is replaced; a controller that starts on the past deletes a child of the new one, naming its incarnation."""
-    script.step(1, "apply").applied("w", spec=2).creates("w-0", "w-1", generated="").idle(1)
-    script.step(2, "recreate").removed("w", WIDGETS).applied("w", spec=2).creates("w-2", "w-3", generated="").idle(2)
-    script.step(3, "touch").dies()
-    script.lives_again(past={WIDGETS: {"w": 101}} if past else None)
-    return script.deletes(*("w-2", "w-3")[:names], precondition=True).idle(3)
+def idle(script: Script) -> Script:
+    return replaced(script).dies().lives_again().idle(3)
 
 
-def test_to_know_a_child_is_not_to_know_its_owner() -> None:
-    """A sweeper of orphans lists children as they are now, and the primaries of before."""
-    fault_free = tuple(swept(LifeScript(), past=False, names=0).ends() for _ in range(2))
-
-    guilty = verdict_of(
-        no_delete_of_unseen.REQUIREMENT, Trial(swept(LifeScript(RESTART, PAST), past=True, names=1).ends(), fault_free)
-    )
-    assert [finding.because for finding in guilty.findings] == [
-        "the controller deleted pod/ns/w-2, a child of the 2nd widget/w, an incarnation that it had never been shown"
-    ]
-    knowing = verdict_of(
-        no_delete_of_unseen.REQUIREMENT, Trial(swept(LifeScript(RESTART, PAST), past=False, names=1).ends(), fault_free)
-    )
-    assert knowing.outcome is not Outcome.FAIL
+def sweeping(script: Script) -> Script:
+    return replaced(script).dies().lives_again().deletes("w-2", precondition=True).idle(3)
 
 
-def test_who_does_what_fault_free_runs_do_may_not_know_the_owner() -> None:
-    fault_free = tuple(swept(LifeScript(), past=False, names=1).ends() for _ in range(2))
-
-    verdict = verdict_of(
-        no_delete_of_unseen.REQUIREMENT, Trial(swept(LifeScript(RESTART, PAST), past=True, names=1).ends(), fault_free)
-    )
-    assert verdict.outcome is not Outcome.FAIL
+def swept(widget: int | None = None) -> Script:
+    """It starts, perhaps on an old list of widgets, and deletes a child of the new one, naming its incarnation."""
+    script = replaced(Script(RESTART, PAST)).dies().lives_again(past={WIDGETS: {"w": widget}} if widget else None)
+    return script.deletes("w-2", precondition=True).idle(3)
 
 
-def test_the_children_of_an_owner_that_is_gone_may_go() -> None:
-    script = named(trial()).step(2, "recreate").hold(WIDGETS).removed("w", WIDGETS).applied("w", spec=2).made("w-2")
-    script.removed("w", WIDGETS).deletes("w-2").let_go(WIDGETS)
-
-    assert judge(script.ends()).outcome is not Outcome.FAIL
-
-
-@pytest.mark.parametrize(
-    "history",
-    [
-        trial().ends(),
-        named(trial()).deletes("w-1").ends(),
-        recreated(trial()).let_go().ends(),
-        recreated(trial()).step(3, "scale").applied("w", spec=1).deletes("w-0").let_go().ends(),
-        recreated(trial()).let_go().step(3, "scale").applied("w", spec=1).deletes("w-1").ends(),
-        recreated(trial()).asks("delete", "pods", "w-1", namespace="elsewhere").let_go().ends(),
-    ],
-    ids=["nothing happened", "nothing hidden", "nothing deleted", "another name", "after the release", "elsewhere"],
-)
-def test_nothing_is_proven_unless_it_deletes_by_a_name_that_was_taken_unseen(history: History) -> None:
-    assert judge(history).outcome is Outcome.NOT_EXERCISED
-
-
-# --- innocent, though it looks suspicious ----------------------------------------------------------------------------------------
-
-
-def test_what_it_created_itself_it_knows_though_it_has_not_seen_it() -> None:
-    script = trial().step(1, "apply").hold().applied("w", spec=2).creates("w-0", "w-1", generated="").deletes("w-1").let_go()
-
-    assert judge(script.ends()).outcome is Outcome.NOT_EXERCISED
-
-
-def test_what_it_does_not_watch_it_may_delete_by_name() -> None:
-    script = trial().step(1, "apply").applied("w").made("w-rs", "replicasets.apps").deletes("w-rs", resource="replicasets.apps")
-
-    assert judge(script.ends()).outcome is Outcome.NOT_EXERCISED
-
-
-def test_an_owner_that_it_does_not_watch_does_not_matter() -> None:
-    script = trial().step(1, "apply").applied("w").made("rs", "replicasets.apps").made("rs-1", owner="rs").deletes("rs-1")
-
-    assert judge(script.ends()).outcome is Outcome.NOT_EXERCISED
-
-
-def test_a_precondition_on_the_right_uid_shows_that_it_has_learnt_of_it_somehow() -> None:
-    script = recreated(trial()).deletes("w-1", precondition=True).let_go()
-
-    assert judge(script.ends()).outcome is Outcome.PASS
-
-
-def test_a_list_in_the_middle_has_shown_it() -> None:
-    assert judge(recreated(trial()).lists("pods").deletes("w-1").let_go().ends()).outcome is Outcome.NOT_EXERCISED
-    assert judge(recreated(trial()).relist().deletes("w-1").ends()).outcome is Outcome.NOT_EXERCISED
-
-
-def test_a_deletecollection_names_nobody() -> None:
-    assert judge(recreated(trial()).deletes_all().let_go().ends()).outcome is Outcome.NOT_EXERCISED
-
-
-def test_an_old_view_is_evidence_also_when_nothing_was_withheld() -> None:
-    """The stream was cut: the controller still believes in the old incarnation."""
-    script = recreated(trial())
+def cut() -> Script:
+    """Nothing was withheld: the stream was cut, and the controller still believes in the old incarnation."""
+    script = recreated()
     script.entries = [entry for entry in script.entries if not isinstance(entry, Withheld)]
-
-    assert judge(script.deletes("w-1").let_go().ends()).outcome is Outcome.FAIL
-
-
-def test_a_new_life_knows_only_what_it_was_shown() -> None:
-    script = named(trial()).restarted().lists("pods", without=("w-1",)).hold().deletes("w-1")
-
-    assert judge(script.let_go().ends()).outcome is Outcome.NOT_EXERCISED
+    return script.deletes("w-1").let_go()
 
 
-def test_what_was_kept_from_an_earlier_life_is_forgotten_with_it() -> None:
-    """Nothing says that the view of the new life is old: it may delete by name what it does not watch."""
-    script = recreated(trial()).let_go().restarted().deletes("w-1")
+def never_heard_of() -> Script:
+    script = Script(losing(), HOLD).step(1, "apply").applied("w", spec=1).hold(fault=1).creates("w-0", generated="")
+    script.loses_the_answer().refused("create", "w-0", "AlreadyExists").step(2, "scale").applied("w", spec=0)
+    return script.deletes("w-0").let_go(fault=1)
 
-    assert judge(script.ends()).outcome is Outcome.NOT_EXERCISED
+
+STRANGER = (
+    "FAIL: the controller deleted pod/ns/w-1 (uid ns-uid-4), an incarnation that it had never been shown, "
+    "though it had not been shown that incarnation (resourceVersion 105)"
+)
+OWNED = (
+    "FAIL: the controller deleted pod/ns/w-2, a child of the 2nd widget/w, an incarnation that it had never been shown, "
+    "though it had not been shown its owner, widget/w of resourceVersion 105"
+)
+CASES = {
+    "deletes by name what took that name unseen": (scaled().deletes("w-1").let_go(), STRANGER),
+    "an old view is evidence also when nothing was withheld": (cut(), "FAIL"),
+    "deletes a child of an owner that was replaced unseen": (
+        another_owner().deletes("w-2").let_go(WIDGETS),
+        OWNED,
+    ),
+    # a sweeper of orphans lists children as they are now, and the primaries of before
+    "to know a child is not to know its owner": (beside(swept(101), idle), OWNED),
+    "names the incarnation it means": (
+        scaled().refused("delete", "w-1", "Conflict", uid="ns-uid-3").let_go().deletes("w-1"),
+        "PASS",
+    ),
+    "looks before it deletes": (scaled().gets("w-1").deletes("w-1").let_go(), "PASS"),
+    "a precondition on the right uid shows that it has learnt of it somehow": (
+        recreated().deletes("w-1", precondition=True).let_go(),
+        "PASS",
+    ),
+    # --- innocent, though it looks suspicious
+    "knows the owner": (beside(swept(), idle), "NOT_EXERCISED"),
+    "need not know the owner where fault-free runs do the same": (beside(swept(101), sweeping), "NOT_EXERCISED"),
+    "the children of an owner that is gone may go": (
+        another_owner().removed("w", WIDGETS).deletes("w-2").let_go(WIDGETS),
+        "PASS",
+    ),
+    "what it created itself it knows though it has not seen it": (
+        trial().step(1, "apply").hold().applied("w", spec=2).creates("w-0", "w-1", generated="").deletes("w-1").let_go(),
+        "NOT_EXERCISED",
+    ),
+    "what it does not watch it may delete by name": (
+        trial().step(1, "apply").applied("w").made("w-rs", "replicasets.apps").deletes("w-rs", resource="replicasets.apps"),
+        "NOT_EXERCISED",
+    ),
+    "an owner that it does not watch does not matter": (
+        trial().step(1, "apply").applied("w").made("rs", "replicasets.apps").made("rs-1", owner="rs").deletes("rs-1"),
+        "NOT_EXERCISED",
+    ),
+    "a list in the middle has shown it": (recreated().lists("pods").deletes("w-1").let_go(), "NOT_EXERCISED"),
+    "a list at the end of the hold has shown it": (recreated().relist().deletes("w-1"), "NOT_EXERCISED"),
+    "a deletecollection names nobody": (recreated().deletes_all().let_go(), "NOT_EXERCISED"),
+    "a new life knows only what it was shown": (
+        named(trial()).restarted().lists("pods", without=("w-1",)).hold().deletes("w-1").let_go(),
+        "NOT_EXERCISED",
+    ),
+    # nothing says that the view of the new life is old: it may delete by name what it does not watch
+    "what was kept from an earlier life is forgotten with it": (recreated().let_go().restarted().deletes("w-1"), "NOT_EXERCISED"),
+    "what it made itself and never heard of is no stranger": (never_heard_of(), "NOT_EXERCISED"),
+    # --- nothing is proven unless it deletes by a name that was taken unseen
+    "nothing happened": (trial(), "NOT_EXERCISED"),
+    "nothing hidden": (named(trial()).deletes("w-1"), "NOT_EXERCISED"),
+    "nothing deleted": (recreated().let_go(), "NOT_EXERCISED"),
+    "another name": (scaled().deletes("w-0").let_go(), "NOT_EXERCISED"),
+    "after the release": (recreated().let_go().step(3, "scale").applied("w", spec=1).deletes("w-1"), "NOT_EXERCISED"),
+    "elsewhere": (recreated().asks("delete", "pods", "w-1", namespace="elsewhere").let_go(), "NOT_EXERCISED"),
+}
 
 
-def test_what_it_made_itself_and_never_heard_of_is_no_stranger() -> None:
-    script = LifeScript(losing(), HOLD).step(1, "apply").applied("w", spec=1).hold(fault=1).creates("w-0", generated="")
-    script.loses_the_answer().refused("create", "w-0", "AlreadyExists").step(2, "scale").applied("w", spec=0).deletes("w-0")
-
-    assert judge(script.let_go(fault=1).ends()).outcome is Outcome.NOT_EXERCISED
+test_verdict = verdicts(REQUIREMENT, CASES)

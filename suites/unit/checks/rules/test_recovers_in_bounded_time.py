@@ -1,48 +1,41 @@
 """recovers-in-bounded-time: whom it accuses, whom it does not, and when it knows nothing."""
 
-from collections.abc import Sequence
-
-import pytest
-
-from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules import recovers_in_bounded_time
-from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.checks.rules.recovers_in_bounded_time import REQUIREMENT
 from staleproof.core.entry import Ended
-from staleproof.core.fault import AnyFault, HoldStream, LoseAnswer, Refuse, Reject, Skew
-from staleproof.core.history import History
+from staleproof.core.fault import AnyFault, LoseAnswer, Refuse, Reject, Skew
 from staleproof.core.plan import Rest
 
-from ..script import STEPS, WIDGETS, told
-from ..stream_script import ONE_POD, StreamScript, two_references
+from ..draft import STEPS
+from ..rule_cases import ONE_POD, verdicts
+from ..script import HOLD, WIDGETS, Script, beside, two_references
 
-HOLD, SKEW = HoldStream(resource="pods"), Skew(by_seconds={WIDGETS: 1.0})
+SKEW = Skew(by_seconds={WIDGETS: 1.0})
 LATE = f"after it had been shown everything, though fault-free runs never pause longer than 0.3 s; until then, {ONE_POD}"
 NOTHING_LEFT = "NOT_EXERCISED: when it had been shown everything there was nothing left for it to do"
 TOO_SHORT = "a hold of 6.9 s is too short to send a controller to sleep"
 
 
-def behind(*faults: AnyFault, seconds: float = 12.0) -> StreamScript:
+def behind(*faults: AnyFault, seconds: float = 12.0) -> Script:
     """It has made one of two children and waits for that to be shown; a rest goes by."""
-    script = StreamScript(*(faults or (HOLD,)), steps=(*STEPS[:1], Rest(seconds=seconds)))
+    script = Script(*(faults or (HOLD,)), steps=(*STEPS[:1], Rest(seconds=seconds)))
     script.step(1, "apply").hold().applied("w", spec=2).creates("w-0")
     return script.step(2, "rest").passes(seconds)
 
 
-def done(script: StreamScript) -> StreamScript:
+def done(script: Script) -> Script:
     return script.creates("w-1").updates("w", status={"ready": 2})
 
 
-def disturbed(other: AnyFault) -> tuple[StreamScript, str]:
+def slow(script: Script) -> Script:
+    return script.pair(pause=2.0)
+
+
+def disturbed(other: AnyFault) -> tuple[Script, str]:
     script = done(behind(HOLD, other).fires(1).let_go().released().passes(8.0))
     return script, f"NOT_EXERCISED: {other.tag} fired, too, and may have sent it to sleep or kept it waiting"
 
 
-def judge(script: StreamScript, references: Sequence[History] = ()) -> Verdict:
-    return verdict_of(recovers_in_bounded_time.REQUIREMENT, Trial(script.ends(), references or two_references()))
-
-
-CASES: dict[str, tuple[StreamScript, str]] = {
+CASES = {
     "sleeps on, and converges": (done(behind().let_go().released().passes(8.0)), f"FAIL: it first wrote 8.2 s {LATE}"),
     "its watch is opened again just before it wakes": (
         done(behind().let_go().released().passes(8.0).ended("pods", "clean", fault=None).watches().passes(0.3)),
@@ -69,14 +62,15 @@ CASES: dict[str, tuple[StreamScript, str]] = {
     ),
     "waited for what was shown later": (done(behind().let_go().passes(4.0).applied("w", spec=2).passes(4.0)), "PASS"),
     "was awake, and refused": (done(behind().let_go().refused("create", "w-1", "AlreadyExists").passes(8.0)), "PASS"),
+    "pauses as long without faults": (beside(done(behind().let_go().released().passes(8.0)), slow), "PASS"),
     # --- nothing is known unless it had to wake by itself
-    "had done everything before": (StreamScript(HOLD).hold().pair().passes(12.0).let_go(), NOTHING_LEFT),
+    "had done everything before": (Script(HOLD).hold().pair().passes(12.0).let_go(), NOTHING_LEFT),
     "somebody else does the rest": (
         behind().updates("w", status={"ready": 2}).let_go().made("w-1", metadata={"generateName": "w-"}).passes(9.0),
         NOTHING_LEFT,
     ),
-    "empty": (StreamScript(HOLD), "NOT_EXERCISED: the controller never wrote anything"),
-    "not fired": (StreamScript(HOLD).pair(), "NOT_EXERCISED: nothing was kept from the controller"),
+    "empty": (Script(HOLD), "NOT_EXERCISED: the controller never wrote anything"),
+    "not fired": (Script(HOLD).pair(), "NOT_EXERCISED: nothing was kept from the controller"),
     "short": (done(behind(seconds=6.0).let_go()), f"NOT_EXERCISED: {TOO_SHORT}"),
     "short, and it never went on": (
         behind(seconds=6.0).let_go().released().passes(10.0).settled(ok=False),
@@ -97,14 +91,4 @@ CASES: dict[str, tuple[StreamScript, str]] = {
 }
 
 
-@pytest.mark.parametrize(("script", "verdict"), CASES.values(), ids=CASES)
-def test_verdict(script: StreamScript, verdict: str) -> None:
-    assert told(judge(script), verdict) == verdict
-
-
-def test_one_that_pauses_as_long_without_faults_is_innocent() -> None:
-    def slow(number: int) -> History:
-        script = StreamScript(namespace=f"ref-{number}").step(1, "apply").applied("w", spec=2).creates("w-0").passes(2.0)
-        return done(script).ends()
-
-    assert judge(CASES["sleeps on, and converges"][0], [slow(1), slow(2)]).outcome is Outcome.PASS
+test_verdict = verdicts(REQUIREMENT, CASES, two_references())

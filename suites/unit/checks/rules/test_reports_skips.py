@@ -1,14 +1,10 @@
 """reports-skips: whom it accuses, whom it does not, and when it knows nothing."""
 
-import pytest
+from staleproof.checks.rules.reports_skips import REQUIREMENT
+from staleproof.core.entry import Continued, Stopped
 
-from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules import reports_skips
-from staleproof.checks.trial import Trial
-from staleproof.core.entry import Continued, Opened, Stopped
-
-from ..report_script import ReportScript, trial
-from ..script import WIDGETS, told
+from ..rule_cases import verdicts
+from ..script import WIDGETS, Script, trial
 
 NEVER_READ = "NOT_EXERCISED: the controller's metrics were not read"
 NEVER_COUNTED = "NOT_EXERCISED: the controller counted no skipped sync (*_stale_sync_skips_total) while it was kept behind"
@@ -25,21 +21,17 @@ def for_nothing(syncs: str) -> str:
     )
 
 
-def held() -> ReportScript:
+def held() -> Script:
     """Its own creates are hidden, and it is made to look again."""
     return trial().wants(2).read().hold().creates("w-a", "w-b").applied("w")
 
 
-def quiet() -> ReportScript:
+def quiet() -> Script:
     """Everything has been shown, and some time ago."""
     return trial().wants(2).creates("w-a", "w-b").rests()
 
 
-def another_stream(script: ReportScript) -> ReportScript:
-    return script.adds(Opened, stream=9, client="controller", resource="pods")
-
-
-CASES: dict[str, tuple[ReportScript, str]] = {
+CASES = {
     "counts while it is behind": (held().read(skips=2).let_go().rests().read(skips=2).rests().read(skips=2), "PASS"),
     "counts when nothing is behind": (quiet().read(skips=1).applied("w").rests().read(skips=3), for_nothing("2 syncs")),
     "counts the wrong resource": (
@@ -62,7 +54,7 @@ CASES: dict[str, tuple[ReportScript, str]] = {
         quiet().read().hold().made("x").read(skips=1).rests().read(skips=2).let_go(),
         "PASS",
     ),
-    "a stream that opens is no quiet time": (another_stream(quiet().read()).read(skips=1), NEVER_COUNTED),
+    "a stream that opens is no quiet time": (quiet().read().watches_apart().read(skips=1), NEVER_COUNTED),
     "nor is a process that stands still": (
         quiet().read().adds(Stopped, life=1, paused=True).adds(Continued, life=1).read(skips=1),
         NEVER_COUNTED,
@@ -72,7 +64,7 @@ CASES: dict[str, tuple[ReportScript, str]] = {
         NEVER_COUNTED,
     ),
     "a version that a list has shown": (held().lists("pods").read(version=103, skips=1).let_go(), "PASS"),
-    "a version that another stream may have shown": (another_stream(held()).read(version=103, skips=1).let_go(), "PASS"),
+    "a version that another stream may have shown": (held().watches_apart().read(version=103, skips=1).let_go(), "PASS"),
     "other groups are other resources": (
         held().read(version=999, skips=1, resource="pods.metrics.k8s.io").let_go(),
         NEVER_COUNTED,
@@ -80,6 +72,4 @@ CASES: dict[str, tuple[ReportScript, str]] = {
 }
 
 
-@pytest.mark.parametrize(("script", "verdict"), CASES.values(), ids=CASES)
-def test_verdict(script: ReportScript, verdict: str) -> None:
-    assert told(verdict_of(reports_skips.REQUIREMENT, Trial(script.ends())), verdict) == verdict
+test_verdict = verdicts(REQUIREMENT, CASES)

@@ -1,17 +1,12 @@
 """settles: whom it accuses, whom it does not, and when it knows nothing."""
 
-import pytest
-
-from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules import settles
-from staleproof.checks.trial import Trial
+from staleproof.checks.rules.settles import REQUIREMENT
 from staleproof.core.entry import Ended, Opened
 from staleproof.core.fault import Reject
 from staleproof.core.provenance import LEADER
 
-from ..life_script import AnyScript, LifeScript, losing
-from ..script import WIDGETS, Script, told, trial
-from ..stream_script import StreamScript
+from ..rule_cases import verdicts
+from ..script import WIDGETS, Script, losing, trial
 
 NOT_AGAIN = (
     "NOT_EXERCISED: the controller did not list its primaries again after it had settled, because the plan does not tell it to"
@@ -24,7 +19,7 @@ def late(number: int, first: str) -> str:
     return f"FAIL: {writes} after it had settled and nothing had changed, the first: {first}, though nothing had changed"
 
 
-def done(script: AnyScript) -> AnyScript:
+def done(script: Script) -> Script:
     return script.step(1, "apply").applied("w", spec=1).creates("w-a").updates("w", status=1).released()
 
 
@@ -48,18 +43,16 @@ def lock() -> Script:
 
 def never_answered() -> Script:
     """It tries again what was never answered."""
-    script = done(LifeScript(losing("patch"))).asks("patch", WIDGETS, "w", subresource="status").loses_the_answer().settled()
+    script = done(Script(losing("patch"))).asks("patch", WIDGETS, "w", subresource="status").loses_the_answer().settled()
     return script.resynced().asks("patch", WIDGETS, "w", subresource="status")
 
 
 def was_rejected() -> Script:
     """It tries again what was rejected."""
-    return (
-        done(StreamScript(Reject(resource="pods"))).rejected("patch", name="w-a").settled().resynced().asks("patch", "pods", "w-a")
-    )
+    return done(Script(Reject(resource="pods"))).rejected("patch", name="w-a").settled().resynced().asks("patch", "pods", "w-a")
 
 
-CASES: dict[str, tuple[Script, str]] = {
+CASES = {
     "writes the same status again": (again().updates("w"), late(1, f"update {WIDGETS}/w")),
     "changes something": (again().updates("w", status=2).creates("w-b").deletes("w-b"), late(3, f"update {WIDGETS}/w")),
     "writes before somebody else changes something": (again().creates("w-b").applied("w", spec=2), late(1, "create pods/w-b")),
@@ -94,6 +87,4 @@ CASES: dict[str, tuple[Script, str]] = {
 }
 
 
-@pytest.mark.parametrize(("script", "verdict"), CASES.values(), ids=CASES)
-def test_verdict(script: Script, verdict: str) -> None:
-    assert told(verdict_of(settles.REQUIREMENT, Trial(script.ends())), verdict) == verdict
+test_verdict = verdicts(REQUIREMENT, CASES)

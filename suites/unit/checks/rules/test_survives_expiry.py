@@ -1,41 +1,37 @@
 """survives-expiry: whom it accuses, whom it does not, and when it knows nothing."""
 
-import pytest
-
-from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules import survives_expiry
-from staleproof.checks.trial import Trial
+from staleproof.checks.rules.survives_expiry import REQUIREMENT
 from staleproof.core.entry import Answered, Ended, Refused
-from staleproof.core.fault import AnyFault, Coalesce, Expire, HoldStream, SeverStream
+from staleproof.core.fault import AnyFault, Coalesce, Expire, HoldStream
 
-from ..script import WIDGETS, told
-from ..stream_script import ONE_POD, UNSURE, StreamScript, two_references
+from ..rule_cases import ONE_POD, UNSURE, verdicts
+from ..script import SEVER, WIDGETS, Script, two_references
 
-EXPIRE, COALESCE, SEVER = Expire(resource="pods"), Coalesce(resource="pods"), SeverStream(resource="pods")
+EXPIRE, COALESCE = Expire(resource="pods"), Coalesce(resource="pods")
 RELIST = HoldStream(resource="pods", release="relist")
 NEVER = "NOT_EXERCISED: no watch or list of the controller was answered 410"
 
 
-def expired(how: str = "expired", *others: AnyFault) -> StreamScript:
-    return StreamScript(EXPIRE, *others).opens().ended(WIDGETS, how)
+def expired(how: str = "expired", *others: AnyFault) -> Script:
+    return Script(EXPIRE, *others).opens().ended(WIDGETS, how)
 
 
-def scaled(how: str = "expired", replicas: int = 2, fault: AnyFault = EXPIRE) -> StreamScript:
+def scaled(how: str = "expired", replicas: int = 2, fault: AnyFault = EXPIRE) -> Script:
     """The widget is scaled after its watch expired, and that is not shown."""
-    return StreamScript(fault).pair(1).opens().ended(WIDGETS, how).step(2, "scale").applied("w", spec=replicas)
+    return Script(fault).pair(1).opens().ended(WIDGETS, how).step(2, "scale").applied("w", spec=replicas)
 
 
-def refused() -> StreamScript:
+def refused() -> Script:
     return expired("gone").adds(Refused, client="controller", resource=WIDGETS, start="1", code=410, fault=0)
 
 
-def answer_to_a_list() -> StreamScript:
-    script = StreamScript(EXPIRE).opens().fires().asks("list", WIDGETS)
+def answer_to_a_list() -> Script:
+    script = Script(EXPIRE).opens().fires().asks("list", WIDGETS)
     script.entries[-1] = Answered(at=1.0, request=1, outcome="fail", code=410, reason="Expired", fault=0, executed=False)
     return script.lists(WIDGETS).pair()
 
 
-CASES: dict[str, tuple[StreamScript, str]] = {
+CASES = {
     "never lists again": (
         scaled().stuck(),
         f"FAIL: it never listed {WIDGETS} again after 410 Expired, and widget/w was changed: {ONE_POD}",
@@ -45,7 +41,7 @@ CASES: dict[str, tuple[StreamScript, str]] = {
         f"FAIL: after 410 Expired, and a list of {WIDGETS}: {ONE_POD}",
     ),
     "keeps what has vanished": (
-        StreamScript(RELIST).pair().hold().removed("w-1").relist().stuck(),
+        Script(RELIST).pair().hold().removed("w-1").relist().stuck(),
         f"FAIL: after 410 Expired, and a list of pods: {ONE_POD}",
     ),
     "lists again after expired": (expired().lists(WIDGETS).watches(WIDGETS).pair(), "PASS"),
@@ -55,7 +51,7 @@ CASES: dict[str, tuple[StreamScript, str]] = {
     "410 may answer a list": (answer_to_a_list(), "PASS"),
     "410 may answer a watch": (refused().lists(WIDGETS).watches(WIDGETS).pair(), "PASS"),
     "a resync is answered 410 as well": (
-        StreamScript(EXPIRE).ended(WIDGETS, "expired", fault=None).lists(WIDGETS).watches(WIDGETS).pair(),
+        Script(EXPIRE).ended(WIDGETS, "expired", fault=None).lists(WIDGETS).watches(WIDGETS).pair(),
         "PASS",
     ),
     # --- something else may explain the end
@@ -77,21 +73,19 @@ CASES: dict[str, tuple[StreamScript, str]] = {
         f"NOT_EXERCISED: it did not list {WIDGETS} again after 410, and there was nothing there that it needed",
     ),
     "nothing it needed": (
-        StreamScript(EXPIRE).pair().opens().ended("configmaps", "expired"),
+        Script(EXPIRE).pair().opens().ended("configmaps", "expired"),
         "NOT_EXERCISED: it did not list configmaps again after 410, and there was nothing there that it needed",
     ),
     "never wrote": (
         expired().lists(WIDGETS).watches(WIDGETS).applied("w").made("w-0"),
         "NOT_EXERCISED: the controller never wrote anything",
     ),
-    "empty": (StreamScript(EXPIRE), NEVER),
-    "not fired": (StreamScript(EXPIRE).pair(), NEVER),
-    "another end": (StreamScript(EXPIRE).ended(WIDGETS, "reset").watches(WIDGETS).pair(), NEVER),
-    "bookkeeping": (StreamScript(Expire(resource="*")).watches("events").ended("events", "expired").pair(), NEVER),
+    "empty": (Script(EXPIRE), NEVER),
+    "not fired": (Script(EXPIRE).pair(), NEVER),
+    "another end": (Script(EXPIRE).ended(WIDGETS, "reset").watches(WIDGETS).pair(), NEVER),
+    "bookkeeping": (Script(Expire(resource="*")).watches("events").ended("events", "expired").pair(), NEVER),
     "never settled": (expired().adds(Ended), "INCONCLUSIVE: the trial has no settling phase"),
 }
 
 
-@pytest.mark.parametrize(("script", "verdict"), CASES.values(), ids=CASES)
-def test_verdict(script: StreamScript, verdict: str) -> None:
-    assert told(verdict_of(survives_expiry.REQUIREMENT, Trial(script.ends(), two_references())), verdict) == verdict
+test_verdict = verdicts(REQUIREMENT, CASES, two_references())

@@ -2,29 +2,25 @@
 
 from collections.abc import Mapping
 
-import pytest
-
-from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules.survives_restart import REQUIREMENT
-from staleproof.checks.trial import Trial
 from staleproof.core.entry import Continued, Stopped
 from staleproof.core.fault import Kill, Pause
 
-from ..life_script import PAST, RESTART, AnyScript, LifeScript, three, tried
-from ..script import HOLD, WIDGETS, Script, told
+from ..rule_cases import verdicts
+from ..script import HOLD, PAST, RESTART, WIDGETS, Script, beside, three, three_renewed, two_references
 
 # --- workloads -------------------------------------------------------------------------------------------------------------------
 
 
-def applied(script: AnyScript, *names: str, generated: str = "w-") -> AnyScript:
+def applied(script: Script, *names: str, generated: str = "w-") -> Script:
     return script.step(1, "apply").applied("w", spec=3).creates(*names, generated=generated)
 
 
-def touched(script: AnyScript) -> AnyScript:
+def touched(script: Script) -> Script:
     return script.step(2, "touch").applied("w")
 
 
-def named(script: AnyScript) -> AnyScript:
+def named(script: Script) -> Script:
     return touched(applied(script, "w-0", "w-1", generated="").idle(1))
 
 
@@ -37,65 +33,60 @@ def down(script: Script) -> Script:
     return three(script).applied("w", spec=1).deletes("w-c", "w-a" if script.namespace == "ref-2" else "w-b")
 
 
-def again(script: Script) -> Script:
-    """The widget is deleted and made again."""
-    return three(script).deletes("w-a", "w-b", "w-c").removed("w", WIDGETS).applied("w", spec=1).creates("w-d")
-
-
 # --- what was done to the controller ---------------------------------------------------------------------------------------------
 
 
-def begun() -> LifeScript:
-    return applied(LifeScript(RESTART, PAST, HOLD), "w-a", "w-b", "w-c").idle(1)
+def begun() -> Script:
+    return applied(Script(RESTART, PAST, HOLD), "w-a", "w-b", "w-c").idle(1)
 
 
-def restarted(*, past: Mapping[str, Mapping[str, int]] | None = None, removed: str = "") -> LifeScript:
+def restarted(*, past: Mapping[str, Mapping[str, int]] | None = None, removed: str = "") -> Script:
     script = begun().dies()
     return touched((script.removed(removed) if removed else script).lives_again(past=past))
 
 
-def blind() -> LifeScript:
+def blind() -> Script:
     """The new life lists nothing."""
     return begun().dies().restarted().step(2, "touch")
 
 
-def killed(*names: str) -> LifeScript:
+def killed(*names: str) -> Script:
     """It is killed over its last create."""
-    return applied(LifeScript(Kill(resource="pods")), *names).loses_the_answer().dies().lives_again()
+    return applied(Script(Kill(resource="pods")), *names).loses_the_answer().dies().lives_again()
 
 
-def late(script: AnyScript) -> Trial:
-    return tried(touched(script).idle(2).released().passes(10))
+def late(script: Script) -> Script:
+    return touched(script).idle(2).released().passes(10)
 
 
-def also_held() -> LifeScript:
+def also_held() -> Script:
     """Another fault fired, too."""
-    script = LifeScript(RESTART, HOLD).step(1, "apply").applied("w", spec=3).hold(fault=1).creates("w-a").fires(1)
+    script = Script(RESTART, HOLD).step(1, "apply").applied("w", spec=3).hold(fault=1).creates("w-a").fires(1)
     return script.let_go(fault=1).dies().lives_again()
 
 
-def asked_again() -> LifeScript:
+def asked_again() -> Script:
     """It is shown no children and asks for the same names."""
-    script = applied(LifeScript(RESTART, PAST), "w-0", "w-1", generated="").dies().lives_again(past={"pods": {}})
+    script = applied(Script(RESTART, PAST), "w-0", "w-1", generated="").dies().lives_again(past={"pods": {}})
     return touched(script.refused("create", "w-0", "AlreadyExists").refused("create", "w-1", "AlreadyExists"))
 
 
-def hidden() -> LifeScript:
+def hidden() -> Script:
     """The new life's own creates are hidden."""
     return restarted().hold(fault=2).applied("w", spec=5).creates("w-d", "w-e").applied("w")
 
 
-def half_down() -> LifeScript:
+def half_down() -> Script:
     return touched(begun()).applied("w", spec=1).deletes("w-c").dies().lives_again()
 
 
-def slept() -> LifeScript:
+def slept() -> Script:
     """Its own timer ran out while the process was down."""
     return touched(begun().dies().passes(30).lives_again().deletes("w-a").idle(1)).idle(2)
 
 
 def paused() -> Script:
-    script = three(LifeScript(Pause())).adds(Stopped, life=1, paused=True, fault=0)
+    script = three(Script(Pause())).adds(Stopped, life=1, paused=True, fault=0)
     return script.adds(Continued, life=1).fires().idle(2)
 
 
@@ -110,59 +101,57 @@ TOOK_BACK = (
 UNSURE = "INCONCLUSIVE: it did not converge ({} of widget/w, fault-free runs ended with 3), but"
 CASES = {
     "makes everything again because it lists no children": (
+        blind().applied("w").creates("w-d", "w-e", "w-f").idle(2),
         "FAIL: " + "\n".join(REPEATED.format(*which, "not ") for which in (("d", "4th"), ("e", "5th"), ("f", "6th"))),
-        tried(blind().applied("w").creates("w-d", "w-e", "w-f").idle(2)),
     ),
     "is shown an old list of children and makes them again": (
+        restarted(past={"pods": {}}).creates("w-d"),
         f"FAIL: {REPEATED.format('d', '4th', 'not ')}",
-        tried(restarted(past={"pods": {}}).creates("w-d")),
     ),
     "keeps the names of its children in memory, and the second ones stay": (
+        restarted().creates("w-d").idle(2),
         f"FAIL: {REPEATED.format('d', '4th', '')}",
-        tried(restarted().creates("w-d").idle(2)),
     ),
     "takes what it finds for orphans": (
+        restarted().deletes("w-a", "w-b").creates("w-d", "w-e").idle(2),
         f"FAIL: {TOOK_BACK.format('a: 2 live pods')}\n{TOOK_BACK.format('b: 1 live pod')}",
-        tried(restarted().deletes("w-a", "w-b").creates("w-d", "w-e").idle(2)),
     ),
     "does not go on where it was killed": (
-        "FAIL: after it was restarted: 2 pods of widget/w, fault-free runs ended with 3",
         late(killed("w-a").creates("w-b").idle(1)),
+        "FAIL: after it was restarted: 2 pods of widget/w, fault-free runs ended with 3",
     ),
     # innocent, though it looks suspicious
-    "finds everything done": ("PASS", tried(restarted().idle(2))),
-    "goes on where it was killed": ("PASS", tried(touched(killed("w-a", "w-b").creates("w-c").idle(1)).idle(2))),
-    "asks for deterministic names again": ("PASS", tried(asked_again(), named)),
-    "replaces what was lost while it was down": ("PASS", tried(restarted(removed="w-a").creates("w-d"))),
-    "rolls out in another order": ("PASS", tried(restarted().creates("w-d").deletes("w-a").idle(2))),
+    "finds everything done": (restarted().idle(2), "PASS"),
+    "goes on where it was killed": (touched(killed("w-a", "w-b").creates("w-c").idle(1)).idle(2), "PASS"),
+    "asks for deterministic names again": (beside(asked_again(), named), "PASS"),
+    "replaces what was lost while it was down": (restarted(removed="w-a").creates("w-d"), "PASS"),
+    "rolls out in another order": (restarted().creates("w-d").deletes("w-a").idle(2), "PASS"),
     "has not seen creates of the same life": (
+        beside(hidden().creates("w-f").deletes("w-f").let_go(fault=2).idle(2), scaled),
         "PASS",
-        tried(hidden().creates("w-f").deletes("w-f").let_go(fault=2).idle(2), scaled),
     ),
-    "goes on scaling down": ("PASS", tried(half_down().deletes("w-b").idle(2), down)),
-    "a pause is no new life": ("NOT_EXERCISED", tried(paused())),
-    "a delete in an earlier step than usual": ("PASS", tried(slept(), lambda script: three(script).deletes("w-a"))),
+    "goes on scaling down": (beside(half_down().deletes("w-b").idle(2), down), "PASS"),
+    "a pause is no new life": (paused(), "NOT_EXERCISED"),
+    "a delete in an earlier step than usual": (beside(slept(), lambda script: three(script).deletes("w-a")), "PASS"),
     "another fault may explain the end": (
-        f"{UNSURE.format('2 pods')} Hold fired, too, and may explain that",
         late(also_held().creates("w-b")),
+        f"{UNSURE.format('2 pods')} Hold fired, too, and may explain that",
     ),
     "it has written nothing yet": (
-        f"{UNSURE.format('1 pod')} 11.6 s after its last start it may still wait to be elected",
         late(killed("w-a").idle(1)),
+        f"{UNSURE.format('1 pod')} 11.6 s after its last start it may still wait to be elected",
     ),
     "the second apply met the dying widget": (
+        beside(blind().terminating("w", WIDGETS).applied("w", spec=1).creates("w-d").idle(2), three_renewed),
         f"INCONCLUSIVE: {TOO_MANY.format('d', '4th')}, but the workload created {WIDGETS}/w 1 times and 2 times in fault-free runs",
-        tried(blind().terminating("w", WIDGETS).applied("w", spec=1).creates("w-d").idle(2), again),
     ),
     # nothing is proven without a restart behind which there is work
-    "nothing happened": ("NOT_EXERCISED", tried(LifeScript(RESTART))),
-    "no restart": ("NOT_EXERCISED", tried(three(LifeScript(RESTART)).idle(2))),
-    "nothing done before": ("NOT_EXERCISED", tried(LifeScript(RESTART).dies().lives_again())),
-    "no primary shown since": ("NOT_EXERCISED", tried(blind())),
-    "the owner is not in the list": ("NOT_EXERCISED", tried(begun().dies().lives_again(past={WIDGETS: {}}).step(2, "touch"))),
+    "nothing happened": (Script(RESTART), "NOT_EXERCISED"),
+    "no restart": (three(Script(RESTART)).idle(2), "NOT_EXERCISED"),
+    "nothing done before": (Script(RESTART).dies().lives_again(), "NOT_EXERCISED"),
+    "no primary shown since": (blind(), "NOT_EXERCISED"),
+    "the owner is not in the list": (begun().dies().lives_again(past={WIDGETS: {}}).step(2, "touch"), "NOT_EXERCISED"),
 }
 
 
-@pytest.mark.parametrize(("words", "trial"), CASES.values(), ids=CASES)
-def test_verdict(words: str, trial: Trial) -> None:
-    assert told(verdict_of(REQUIREMENT, trial), words) == words
+test_verdict = verdicts(REQUIREMENT, CASES, two_references(three))

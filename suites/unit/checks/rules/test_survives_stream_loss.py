@@ -1,36 +1,31 @@
 """survives-stream-loss: whom it accuses, whom it does not, and when it knows nothing."""
 
-import pytest
-
-from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules import survives_stream_loss
-from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Verdict
+from staleproof.checks.rules.survives_stream_loss import REQUIREMENT
 from staleproof.core.entry import Ended
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, SeverStream, SlowStart
 
-from ..script import WIDGETS, told
-from ..stream_script import ONE_POD, UNSURE, StreamScript, two_references
+from ..rule_cases import ONE_POD, UNSURE, verdicts, witnesses
+from ..script import SEVER, WIDGETS, Script, beside, two_references
 
-SEVER, RESUME = SeverStream(resource="pods"), HoldStream(resource="pods", release="resume")
+RESUME = HoldStream(resource="pods", release="resume")
 NOT_CUT = "NOT_EXERCISED: no watch of the controller was cut by a fault"
 
 
-def severed(*others: AnyFault, how: str = "reset", times: int = 1) -> StreamScript:
-    script = StreamScript(SEVER, *others).opens().ended(WIDGETS, how)
+def severed(*others: AnyFault, how: str = "reset", times: int = 1) -> Script:
+    script = Script(SEVER, *others).opens().ended(WIDGETS, how)
     for _ in range(times - 1):
         script.watches(WIDGETS).ended(WIDGETS, how)
     return script
 
 
-def missing() -> StreamScript:
-    script = StreamScript(SEVER).pair().opens().ended().removed("w-1").watches(start="").shows("w-0")
+def missing() -> Script:
+    script = Script(SEVER).pair().opens().ended().removed("w-1").watches(start="").shows("w-0")
     return script.made("other", owner="w")
 
 
-CASES: dict[str, tuple[StreamScript, str]] = {
+CASES = {
     "never watches again": (
-        StreamScript(SEVER).pair(1).opens().ended(WIDGETS, "clean").step(2, "scale").applied("w", spec=2).stuck(),
+        Script(SEVER).pair(1).opens().ended(WIDGETS, "clean").step(2, "scale").applied("w", spec=2).stuck(),
         f"FAIL: it never watched {WIDGETS} again after that watch was lost, and widget/w was changed: {ONE_POD}",
     ),
     "watches from now on, which does not tell what was deleted before": (
@@ -39,7 +34,7 @@ CASES: dict[str, tuple[StreamScript, str]] = {
     ),
     "does not get over it": (severed().watches(WIDGETS).pair(1).stuck(), f"FAIL: after its watch of {WIDGETS} was lost: {ONE_POD}"),
     "does not get over an initial list that was cut": (
-        StreamScript(SlowStart(resource="pods", then="closes")).opens().ended(how="clean").watches().pair(1).stuck(),
+        Script(SlowStart(resource="pods", then="closes")).opens().ended(how="clean").watches().pair(1).stuck(),
         f"FAIL: after its watch of pods was lost: {ONE_POD}",
     ),
     "resumes after clean": (severed(how="clean").watches(WIDGETS).pair(), "PASS"),
@@ -47,7 +42,7 @@ CASES: dict[str, tuple[StreamScript, str]] = {
     "resumes after reset": (severed(how="reset").watches(WIDGETS).pair(), "PASS"),
     "lists and watches": (severed().lists(WIDGETS).watches(WIDGETS).pair(), "PASS"),
     "a release by resumption is a loss as well": (
-        StreamScript(RESUME).hold().pair().closes().ended(how="clean").watches(start="100").shows("w-0").shows("w-1"),
+        Script(RESUME).hold().pair().closes().ended(how="clean").watches(start="100").shows("w-0").shows("w-1"),
         "PASS",
     ),
     "a patient client may yet come back": (
@@ -63,32 +58,25 @@ CASES: dict[str, tuple[StreamScript, str]] = {
         severed().restarted().watches(WIDGETS).pair(),
         f"NOT_EXERCISED: after the loss of its watch of {WIDGETS} there was nothing that it needed to see there",
     ),
-    "nothing happened there": (StreamScript(SEVER).pair().opens().ended("configmaps"), "NOT_EXERCISED"),
+    "nothing happened there": (Script(SEVER).pair().opens().ended("configmaps"), "NOT_EXERCISED"),
     "it needed nothing that happened there": (
-        StreamScript(SEVER).pair().opens().ended().step(2, "touch").applied("w", spec=2).updates("w-0", "pods", subresource=""),
+        Script(SEVER).pair().opens().ended().step(2, "touch").applied("w", spec=2).updates("w-0", "pods", subresource=""),
         "NOT_EXERCISED",
     ),
-    "empty": (StreamScript(SEVER), NOT_CUT),
-    "not fired": (StreamScript(SEVER).pair(), NOT_CUT),
-    "by upstream": (StreamScript(SEVER).ended(fault=None).watches().pair(), NOT_CUT),
-    "by the client": (StreamScript(SEVER).ended(how="client").watches().pair(), NOT_CUT),
-    "expired": (StreamScript(SEVER).ended(how="expired").lists().watches().pair(), NOT_CUT),
-    "bookkeeping": (StreamScript(SeverStream(resource="*")).watches("events").ended("events").pair(), NOT_CUT),
+    "empty": (Script(SEVER), NOT_CUT),
+    "not fired": (Script(SEVER).pair(), NOT_CUT),
+    "by upstream": (Script(SEVER).ended(fault=None).watches().pair(), NOT_CUT),
+    "by the client": (Script(SEVER).ended(how="client").watches().pair(), NOT_CUT),
+    "expired": (Script(SEVER).ended(how="expired").lists().watches().pair(), NOT_CUT),
+    "bookkeeping": (Script(SeverStream(resource="*")).watches("events").ended("events").pair(), NOT_CUT),
     "never settled": (severed().pair().adds(Ended), "INCONCLUSIVE: the trial has no settling phase"),
 }
 
 
-def judge(script: StreamScript) -> Verdict:
-    return verdict_of(survives_stream_loss.REQUIREMENT, Trial(script.ends(), two_references()))
-
-
-@pytest.mark.parametrize(("script", "verdict"), CASES.values(), ids=CASES)
-def test_verdict(script: StreamScript, verdict: str) -> None:
-    assert told(judge(script), verdict) == verdict
+test_verdict = verdicts(REQUIREMENT, CASES, two_references())
 
 
 def test_the_loss_and_what_was_missed_are_witnesses() -> None:
     script, _ = CASES["never watches again"]
 
-    (finding,) = judge(script).findings
-    assert [type(script.entries[index]).__name__ for index in finding.witnesses] == ["Closed", "Committed", "Released", "Settled"]
+    assert witnesses(REQUIREMENT, beside(script)) == ["Closed", "Committed", "Released", "Settled"]

@@ -1,97 +1,76 @@
 """tolerates-coalescing: whom it accuses, whom it does not, and when it knows nothing."""
 
-import pytest
-
-from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules import tolerates_coalescing
-from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.checks.rules.tolerates_coalescing import REQUIREMENT
 from staleproof.core.entry import Ended
-from staleproof.core.fault import Coalesce, HoldStream, Kill
-from staleproof.core.history import History
+from staleproof.core.fault import AnyFault, Coalesce, HoldStream, Kill
 
-from ..script import WIDGETS
-from ..stream_script import StreamScript, two_references
+from ..rule_cases import ONE_POD, UNSURE, verdicts
+from ..script import WIDGETS, Script, beside, two_references
 
 COALESCE = Coalesce(resource=WIDGETS)
+CHANGED = "FAIL: it was never shown that widget/w was changed, only what came of it"
 
 
-def judge(script: StreamScript, *references: History) -> Verdict:
-    return verdict_of(tolerates_coalescing.REQUIREMENT, Trial(script.ends(), references or two_references()))
-
-
-def scaled_twice(script: StreamScript, *, replicas: int = 1) -> StreamScript:
+def scaled_twice(*others: AnyFault) -> Script:
     """The widget goes from there to 5 and to 2 while nothing of it is shown."""
-    script.pair(replicas).opens().ended(WIDGETS, "gone").step(2, "scale").applied("w", spec=5).applied("w", spec=2)
-    return script.lists(WIDGETS).watches(WIDGETS)
+    script = Script(COALESCE, *others).pair(1).opens().ended(WIDGETS, "gone").step(2, "scale").applied("w", spec=5)
+    return script.applied("w", spec=2).lists(WIDGETS).watches(WIDGETS)
 
 
-def test_a_controller_that_needs_every_state_is_guilty() -> None:
-    verdict = judge(scaled_twice(StreamScript(COALESCE)).stuck())
-
-    assert verdict.outcome is Outcome.FAIL
-    assert verdict.findings[0].because == (
-        "it was never shown that widget/w was changed, only what came of it: 1 pod of widget/w, fault-free runs ended with 2"
-    )
+def done() -> Script:
+    return scaled_twice().creates("w-1").updates("w", status={"ready": 2})
 
 
-def test_so_is_one_that_does_not_notice_another_object_under_the_same_name() -> None:
-    def usual(number: int) -> History:
-        script = StreamScript(namespace=f"ref-{number}").pair(1).removed("w", WIDGETS).deletes("w-0")
-        return script.pair().ends()
-
-    script = StreamScript(HoldStream(resource=WIDGETS, release="relist")).pair(1).hold(WIDGETS)
-    script.removed("w", WIDGETS).applied("w", spec=2).relist(WIDGETS)
-
-    verdict = judge(script.stuck(), usual(1), usual(2))
-
-    assert verdict.findings[0].because.startswith("it was never shown that widget/w was deleted, only what came of it: ")
+def usual(script: Script) -> Script:
+    return script.pair(1).removed("w", WIDGETS).deletes("w-0").pair()
 
 
-def test_so_is_one_that_leaves_something_behind() -> None:
-    script = scaled_twice(StreamScript(COALESCE)).creates("w-1").updates("w", status={"ready": 2})
-
-    verdict = judge(script.creates("w-map", resource="configmaps", owner="", generated="").stuck())
-
-    assert verdict.findings[0].because.endswith(": configmap/w- is there, fault-free runs ended without it")
+def renamed() -> Script:
+    """There is another object under the same name."""
+    script = Script(HoldStream(resource=WIDGETS, release="relist")).pair(1).hold(WIDGETS)
+    return script.removed("w", WIDGETS).applied("w", spec=2).relist(WIDGETS)
 
 
-def test_one_that_looks_at_the_state_passes() -> None:
-    assert judge(scaled_twice(StreamScript(COALESCE)).creates("w-1").updates("w", status={"ready": 2})).outcome is Outcome.PASS
+def unseen_child() -> Script:
+    """A child comes and goes unseen."""
+    script = Script(COALESCE).opens().ended("configmaps", "gone").applied("x", "configmaps").removed("x", "configmaps")
+    return script.lists("configmaps").watches("configmaps").pair()
 
 
-def test_so_does_one_whose_child_came_and_went_unseen() -> None:
-    script = StreamScript(COALESCE).opens().ended("configmaps", "gone").applied("x", "configmaps").removed("x", "configmaps")
+CASES = {
+    "needs every state": (scaled_twice().stuck(), f"{CHANGED}: {ONE_POD}"),
+    "does not notice another object under the same name": (
+        beside(renamed().stuck(), usual),
+        "FAIL: it was never shown that widget/w was deleted, only what came of it: "
+        "1 pod of Widget that is gone, fault-free runs ended with 0",
+    ),
+    "leaves something behind": (
+        done().creates("w-map", resource="configmaps", owner="", generated="").stuck(),
+        f"{CHANGED}: configmap/w- is there, fault-free runs ended without it",
+    ),
+    "looks at the state": (done(), "PASS"),
+    "its child came and went unseen": (unseen_child(), "PASS"),
+    # --- something else may explain the end
+    "another fault": (scaled_twice(Kill(resource="pods")).fires(1).stuck(), f"{UNSURE} Kill fired, too, and may explain that"),
+    "too soon": (
+        scaled_twice(Kill(resource="pods")).stuck(0.5),
+        f"{UNSURE} it had 0.6 s to catch up, and may need 1.8 s after what was done to it",
+    ),
+    # --- nothing is proven unless a state was skipped
+    "empty": (Script(COALESCE), "NOT_EXERCISED"),
+    "not fired": (Script(COALESCE).pair(), "NOT_EXERCISED"),
+    "nothing changed": (
+        Script(COALESCE).opens().ended(WIDGETS, "gone").lists(WIDGETS).watches(WIDGETS).pair(),
+        "NOT_EXERCISED",
+    ),
+    "a deletion that the list shows": (Script(COALESCE).pair(1).hold().deletes("w-0").relist(), "NOT_EXERCISED"),
+    "held, not coalesced": (
+        Script(COALESCE).pair().hold(WIDGETS).applied("w", spec=5).applied("w", spec=2).let_go(WIDGETS),
+        "NOT_EXERCISED",
+    ),
+    "a new life": (Script(COALESCE).pair().opens().applied("w", spec=5).restarted(), "NOT_EXERCISED"),
+    "never settled": (scaled_twice().adds(Ended), "INCONCLUSIVE: the trial has no settling phase"),
+}
 
-    assert judge(script.lists("configmaps").watches("configmaps").pair()).outcome is Outcome.PASS
 
-
-@pytest.mark.parametrize("other", ["another fault", "too soon"])
-def test_it_is_inconclusive_when_something_else_may_explain_the_end(other: str) -> None:
-    script = scaled_twice(StreamScript(COALESCE, Kill(resource="pods")))
-
-    verdict = judge(script.fires(1).stuck() if other == "another fault" else script.stuck(0.5))
-
-    assert verdict.outcome is Outcome.INCONCLUSIVE
-
-
-@pytest.mark.parametrize(
-    "script",
-    [
-        StreamScript(COALESCE),
-        StreamScript(COALESCE).pair(),
-        StreamScript(COALESCE).opens().ended(WIDGETS, "gone").lists(WIDGETS).watches(WIDGETS).pair(),
-        StreamScript(COALESCE).pair(1).hold().deletes("w-0").relist(),
-        StreamScript(COALESCE).pair().hold(WIDGETS).applied("w", spec=5).applied("w", spec=2).let_go(WIDGETS),
-        StreamScript(COALESCE).pair().opens().applied("w", spec=5).restarted(),
-    ],
-    ids=["empty", "not fired", "nothing changed", "a deletion that the list shows", "held, not coalesced", "a new life"],
-)
-def test_nothing_is_proven_unless_a_state_was_skipped(script: StreamScript) -> None:
-    assert judge(script).outcome is Outcome.NOT_EXERCISED
-
-
-def test_without_a_settling_phase_it_is_inconclusive() -> None:
-    history = scaled_twice(StreamScript(COALESCE)).adds(Ended).unfinished()
-
-    assert verdict_of(tolerates_coalescing.REQUIREMENT, Trial(history, two_references())).outcome is Outcome.INCONCLUSIVE
+test_verdict = verdicts(REQUIREMENT, CASES, two_references())

@@ -1,99 +1,79 @@
 """tolerates-skew: whom it accuses, whom it does not, and when it knows nothing."""
 
-from typing import Literal
+from staleproof.checks.rules.tolerates_skew import REQUIREMENT
+from staleproof.core.fault import AnyFault, HoldStream, Reject, SeverStream
 
-import pytest
-
-from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules import tolerates_skew
-from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.core.fault import HoldStream, Reject, SeverStream
-
-from ..script import WIDGETS
-from ..stream_script import StreamScript, two_references
-
-HOLD = HoldStream(resource="pods")
+from ..rule_cases import ONE_POD, UNSURE, verdicts
+from ..script import HOLD, HOLD_WIDGETS, WIDGETS, Script, two_references
 
 
-def judge(script: StreamScript) -> Verdict:
-    return verdict_of(tolerates_skew.REQUIREMENT, Trial(script.ends(), two_references()))
+def late_children(fault: AnyFault = HOLD, *others: AnyFault) -> Script:
+    """One of two is made while pods are late."""
+    return Script(fault, *others).hold().pair(1).let_go()
 
 
-def test_a_controller_that_does_not_get_over_a_lag_is_guilty() -> None:
-    verdict = judge(StreamScript(HOLD).hold().pair(1).let_go().stuck())
-
-    assert verdict.outcome is Outcome.FAIL
-    assert verdict.findings[0].because == (
-        f"after its view of pods was behind that of {WIDGETS}: 1 pod of widget/w, fault-free runs ended with 2"
-    )
+def late_parents() -> Script:
+    """Another pod is wanted while widgets are late."""
+    return Script(HOLD_WIDGETS).pair(1).hold(WIDGETS).applied("w", spec=2)
 
 
-def test_so_is_one_whose_parents_are_older_than_their_children() -> None:
-    script = StreamScript(HoldStream(resource=WIDGETS)).pair(1).hold(WIDGETS).applied("w", spec=2)
-
-    verdict = judge(script.updates("w-0", "pods", subresource="", seen=1).let_go(WIDGETS).stuck())
-
-    assert verdict.findings[0].because.startswith(f"after its view of {WIDGETS} was behind that of pods: ")
+def duplicated() -> Script:
+    """It breaks another rule meanwhile."""
+    return Script(HOLD).hold().pair().step(2, "touch").applied("w", touched=1).creates("w-2").let_go()
 
 
-@pytest.mark.parametrize("mended", [True, False])
-def test_one_that_breaks_another_rule_meanwhile_is_for_that_rule_to_tell(*, mended: bool) -> None:
-    script = StreamScript(HOLD).hold().pair().step(2, "touch").applied("w", touched=1).creates("w-2").let_go()
-
-    verdict = judge(script.deletes("w-2") if mended else script.stuck())
-
-    assert (verdict.outcome, verdict.why) == (
-        Outcome.NOT_EXERCISED,
-        "it wrote on an old view meanwhile, which no-duplicate-create tells",
-    )
+def burst() -> Script:
+    """All in one reconciliation, which is no write on an old view."""
+    script = Script(HOLD).hold().step(1, "apply").applied("w", spec=2).creates("w-0", "w-1", "w-2").deletes("w-2")
+    return script.updates("w", status={"ready": 2}).let_go()
 
 
-def test_one_that_ends_well_passes_whichever_was_late() -> None:
-    children = StreamScript(HOLD).hold().pair().let_go()
-    parents = StreamScript(HoldStream(resource=WIDGETS)).pair(1).hold(WIDGETS).applied("w", spec=2)
-    parents.updates("w-0", "pods", subresource="").creates("w-1").let_go(WIDGETS).updates("w", status={"ready": 2})
-
-    assert judge(children).outcome is Outcome.PASS
-    assert judge(parents).outcome is Outcome.PASS
+def touched() -> Script:
+    return Script(HOLD).pair().hold().updates("w-0", "pods", subresource="", seen=1)
 
 
-def test_a_burst_inside_one_reconciliation_is_no_write_on_an_old_view() -> None:
-    script = StreamScript(HOLD).hold().step(1, "apply").applied("w", spec=2).creates("w-0", "w-1", "w-2").deletes("w-2")
+TOLD_ELSEWHERE = "NOT_EXERCISED: it wrote on an old view meanwhile, which no-duplicate-create tells"
+NOT_OURS = f"{UNSURE} Hold fired, too, and may explain that"
+CASES = {
+    "does not get over a lag": (
+        late_children().stuck(),
+        f"FAIL: after its view of pods was behind that of {WIDGETS}: {ONE_POD}",
+    ),
+    "does not get over parents that are older than their children": (
+        late_parents().updates("w-0", "pods", subresource="", seen=1).let_go(WIDGETS).stuck(),
+        f"FAIL: after its view of {WIDGETS} was behind that of pods: {ONE_POD}",
+    ),
+    "ends well, children were late": (Script(HOLD).hold().pair().let_go(), "PASS"),
+    "ends well, parents were late": (
+        late_parents().updates("w-0", "pods", subresource="").creates("w-1").let_go(WIDGETS).updates("w", status={"ready": 2}),
+        "PASS",
+    ),
+    "a burst": (burst(), "PASS"),
+    # --- others tell
+    "breaks another rule meanwhile, and mends it": (duplicated().deletes("w-2"), TOLD_ELSEWHERE),
+    "breaks another rule meanwhile": (duplicated().stuck(), TOLD_ELSEWHERE),
+    "a hold that ends with a list": (late_children(HoldStream(resource="pods", release="relist")).stuck(), NOT_OURS),
+    "a hold that ends with a resumption": (late_children(HoldStream(resource="pods", release="resume")).stuck(), NOT_OURS),
+    # --- something else may explain the end
+    "another fault": (
+        late_children(HOLD, Reject(resource="pods")).fires(1).stuck(),
+        f"{UNSURE} Reject fired, too, and may explain that",
+    ),
+    "too soon": (
+        late_children(HOLD, Reject(resource="pods")).passes(9.0).closes(0).stuck(1.0),
+        f"{UNSURE} it had 1.1 s to catch up, and may need 21.0 s after what was done to it",
+    ),
+    # --- nothing is proven unless one moved while another was late
+    "empty": (Script(HOLD), "NOT_EXERCISED"),
+    "not fired": (Script(HOLD).pair(), "NOT_EXERCISED"),
+    "nothing else moved": (touched().let_go(), "NOT_EXERCISED"),
+    "over before anything moved": (touched().relist().applied("w", spec=2), "NOT_EXERCISED"),
+    "cut, not late": (Script(SeverStream(resource="pods")).opens().ended().watches().pair(), "NOT_EXERCISED"),
+    "another life": (
+        Script(HOLD).hold().applied("w", spec=2).made("w-0").restarted().applied("w", spec=3),
+        "NOT_EXERCISED",
+    ),
+}
 
-    assert judge(script.updates("w", status={"ready": 2}).let_go()).outcome is Outcome.PASS
 
-
-@pytest.mark.parametrize("kind", ["another fault", "too soon"])
-def test_it_is_inconclusive_when_something_else_may_explain_the_end(kind: str) -> None:
-    script = StreamScript(HOLD, Reject(resource="pods")).hold().pair(1).let_go()
-
-    verdict = judge(script.fires(1).stuck() if kind == "another fault" else script.passes(9.0).closes(0).stuck(1.0))
-
-    assert verdict.outcome is Outcome.INCONCLUSIVE
-
-
-@pytest.mark.parametrize("release", ["relist", "resume"])
-def test_a_hold_that_ends_the_watch_is_for_others_to_tell(release: Literal["relist", "resume"]) -> None:
-    script = StreamScript(HoldStream(resource="pods", release=release)).hold().pair(1).let_go()
-
-    verdict = judge(script.stuck())
-
-    assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict.why.endswith("but Hold fired, too, and may explain that")
-
-
-@pytest.mark.parametrize(
-    "script",
-    [
-        StreamScript(HOLD),
-        StreamScript(HOLD).pair(),
-        StreamScript(HOLD).pair().hold().updates("w-0", "pods", subresource="", seen=1).let_go(),
-        StreamScript(HOLD).pair().hold().updates("w-0", "pods", subresource="", seen=1).relist().applied("w", spec=2),
-        StreamScript(SeverStream(resource="pods")).opens().ended().watches().pair(),
-        StreamScript(HOLD).hold().applied("w", spec=2).made("w-0").restarted().applied("w", spec=3),
-    ],
-    ids=["empty", "not fired", "nothing else moved", "over before anything moved", "another fault", "another life"],
-)
-def test_nothing_is_proven_unless_one_moved_while_another_was_late(script: StreamScript) -> None:
-    assert judge(script).outcome is Outcome.NOT_EXERCISED
+test_verdict = verdicts(REQUIREMENT, CASES, two_references())

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import msgspec
-
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import Story, explain
 from staleproof.checks.verdict import Finding
@@ -11,18 +9,18 @@ from staleproof.core.entry import Asked, Started, Stopped
 from staleproof.core.fault import DropFrame, HideOwnWrite
 from staleproof.core.history import History
 
-from ..script import WIDGETS, Script, against, reference, trial
+from ..script import WIDGETS, Script, Workload, trial, two_references
 
 SLUG = "no-duplicate-create"
 
 
-def work(script: Script) -> History:
-    return script.step(1, "apply Widget/w").applied("w", spec=3).creates("w-a", "w-b", "w-c").ends()
+def work(script: Script) -> Script:
+    return script.step(1, "apply Widget/w").applied("w", spec=3).creates("w-a", "w-b", "w-c")
 
 
-def story(history: History, slug: str, *references: History) -> Story:
+def story(script: Script, slug: str, workload: Workload = work) -> Story:
     """Of the first finding about a requirement."""
-    judged = against(history, *(references or (work(reference(1)), work(reference(2)))))
+    judged = replace(script.ends(), references=two_references(workload))
     findings = next(verdict.findings for verdict in judge(judged) if verdict.requirement == slug)
     return explain(findings[0], judged)
 
@@ -39,7 +37,7 @@ def test_the_story_of_a_duplicate() -> None:
     script = Script(HideOwnWrite(resource="pods")).step(1, "apply Widget/w").applied("w", spec=3)
     script.hold(why="own create number 1 of pods").creates("w-a", "w-b", "w-c").step(2, "touch Widget/w").applied("w")
 
-    assert story(script.creates("w-d").let_go().ends(), "no-duplicate-create").text() == (
+    assert story(script.creates("w-d").let_go(), "no-duplicate-create").text() == (
         "no-duplicate-create  pod/ns/w-d is the 4th live pod of widget/w; fault-free runs never had more than 3\n"
         "     0.700 s  from here (own create number 1 of pods) its pods stream was held; "
         "it had been shown pods up to resourceVersion 100\n"
@@ -53,16 +51,16 @@ def test_the_story_of_a_duplicate() -> None:
 
 def test_the_story_of_too_many_deletes() -> None:
     def scaled(script: Script) -> Script:
-        script.step(1, "apply Widget/w").applied("w", spec=4).creates("w-a", "w-b", "w-c", "w-d").step(2, "patch Widget/w")
-        return script
+        script.step(1, "apply Widget/w").applied("w", spec=4).creates("w-a", "w-b", "w-c", "w-d")
+        return script.step(2, "patch Widget/w")
 
-    def done(script: Script) -> History:
-        return scaled(script).applied("w", spec=2).deletes("w-d", "w-c").ends()
+    def done(script: Script) -> Script:
+        return scaled(script).applied("w", spec=2).deletes("w-d", "w-c")
 
     script = scaled(trial()).hold(why="own delete number 1 of pods").applied("w", spec=2).deletes("w-d", "w-c").applied("w")
-    history = script.deletes("w-b", "w-a").let_go().ends()
+    script.deletes("w-b", "w-a").let_go()
 
-    assert sentences(story(history, "no-excess-delete", done(reference(1)), done(reference(2)))) == [
+    assert sentences(story(script, "no-excess-delete", done)) == [
         "from here (own delete number 1 of pods) its pods stream was held; it had been shown pods up to resourceVersion 105",
         "the controller deleted w-d, w-c",
         "widget/w was shown (resourceVersion 109), in step 2: patch Widget/w",
@@ -74,7 +72,7 @@ def test_the_story_of_a_deleted_stranger() -> None:
     script = trial().step(1, "apply Widget/w").applied("w").creates("w-0", generated="").step(2, "recreate pods number -1")
     script.hold(why="step 2").removed("w-0").made("w-0").step(3, "scale Widget/w").lists(WIDGETS).deletes("w-0").let_go()
 
-    found = story(script.ends(), "no-delete-of-unseen")
+    found = story(script, "no-delete-of-unseen")
 
     assert found.headline == "the controller deleted pod/ns/w-0 (uid ns-uid-3), an incarnation that it had never been shown"
     assert sentences(found) == [
@@ -89,7 +87,7 @@ def test_the_story_of_a_state_that_was_not_reached() -> None:
     script = trial().step(1, "apply Widget/w").hold().applied("w", spec=3).creates("w-a").let_go().released().passes(60)
     script.settled(ok=False, why="after 10 s: 1 pod of widget/w, fault-free runs ended with 3")
 
-    found = story(script.ends(), "converges-after-catch-up")
+    found = story(script, "converges-after-catch-up")
 
     assert found.headline == "60.1 s after it could catch up: 1 pod of widget/w, fault-free runs ended with 3"
     assert sentences(found) == [
@@ -102,7 +100,7 @@ def test_the_story_of_a_state_that_was_not_reached() -> None:
 def test_the_story_of_a_controller_that_does_not_settle() -> None:
     script = trial().step(1, "apply Widget/w").applied("w").creates("w-a").released().settled().resynced().updates("w").updates("w")
 
-    found = story(script.ends(), "settles")
+    found = story(script, "settles")
 
     assert found.headline == "2 writes after it had settled and nothing had changed, the first: update widgets.example.com/w"
     assert sentences(found) == [
@@ -138,11 +136,9 @@ def test_only_the_last_few_things_that_happened_meanwhile_are_told() -> None:
 
 
 def test_a_story_under_hostile_faults_says_so_first() -> None:
-    history = trial().ends()
-    plan = msgspec.structs.replace(history.header.plan, faults=(DropFrame(resource="pods"),), contract="hostile")
-    hostile = told(replace(history, header=msgspec.structs.replace(history.header, plan=plan)))
+    hostile = told(Script(DropFrame(resource="pods"), contract="hostile").ends())
 
     heading = "Not about conformance: no API server does this. It was found under hostile faults (DropFrame):"
     assert hostile.heading == heading
     assert hostile.text().splitlines()[:2] == [heading, f"{SLUG}  2 writes"]
-    assert told(history).heading == ""
+    assert told(trial().ends()).heading == ""

@@ -1,7 +1,7 @@
 """For this repository's own tests: with xdist, the tests of a file stay together, because they share what they start.
 
-The mutants share nothing, so each may run on any worker. They are spread evenly among the integration tests: mutants mostly wait and
-integration tests mostly compute, so that the machine is neither idle nor overloaded.
+The mutants share nothing, so each may run on any worker. They are spread evenly among the integration tests: mutants mostly wait,
+integration tests mostly compute, and so the machine is neither idle nor overloaded.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""For this repository's own tests: with xdist, a file's tests stay together, because they share what they start.
+"""For this repository's own tests: with xdist, the tests of a file stay together, because they share what they start.
 
-The mutants do not: each is free to run on any worker. And they are mixed among the integration tests: mutants mostly wait and those
-mostly compute, so the machine is neither idle nor overloaded.
+The mutants share nothing, so each may run on any worker. They are spread evenly among the integration tests: mutants mostly wait,
+integration tests mostly compute, and so the machine is neither idle nor overloaded.
 """
 
 import os
@@ -38,6 +38,6 @@ def _file(item: pytest.Item) -> str:
 
 
 def _riffled(*decks: Sequence[list[pytest.Item]]) -> list[list[pytest.Item]]:
-    """Each deck in its order, all spread evenly over the whole."""
+    """All decks in one list: each keeps its order and is spread evenly over the whole."""
     placed = [(place / len(deck), number, unit) for number, deck in enumerate(decks) for place, unit in enumerate(deck)]
     return [unit for *_, unit in sorted(placed, key=lambda entry: entry[:2])]

@@ -108,37 +108,25 @@ def test_what_was_written_follows_the_schemas(failed: Done, staleproof: Run) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("command", "content", "told"),
     [
-        ("plan.json", "{", "not JSON"),
-        ("plan.json", "[]", "expected an object"),
-        ("plan.json", json.dumps({**PLAN, "apiVersion": "v9"}), "apiVersion"),
-        ("plan.json", json.dumps({**PLAN, "faults": [{"fault": "Hodl", "resource": "pods"}]}), "Hodl"),
-        ("plan.json", json.dumps({**PLAN, "faults": [{"fault": "Hold", "resource": "pods", "colour": 1}]}), "colour"),
-        ("plan.json", json.dumps({**PLAN, "steps": []}), "at least one step"),
+        ("replay", "{", "not JSON"),
+        ("replay", "[]", "expected an object"),
+        ("replay", json.dumps({**PLAN, "apiVersion": "v9"}), "apiVersion"),
+        ("replay", json.dumps({**PLAN, "faults": [{"fault": "Hodl", "resource": "pods"}]}), "Hodl"),
+        ("replay", json.dumps({**PLAN, "faults": [{"fault": "Hold", "resource": "pods", "colour": 1}]}), "colour"),
+        ("replay", json.dumps({**PLAN, "steps": []}), "at least one step"),
+        ("check", "", "the file is empty"),
+        ("check", '{"entry":"ended","at":1}\n', "expected a header"),
+        ("check", "nonsense\n{}\n", "line 1"),
     ],
 )
-def test_a_malformed_plan_is_refused(name: str, content: str, told: str, staleproof: Run, tmp_path: Path) -> None:
-    (tmp_path / name).write_text(content)
-    done = staleproof("replay", name, f"--controller-cmd={fixture_controller('naive')}", folder=tmp_path)
+def test_a_malformed_plan_or_history_is_refused(command: str, content: str, told: str, staleproof: Run, tmp_path: Path) -> None:
+    (tmp_path / "given.json").write_text(content)
+    more = [f"--controller-cmd={fixture_controller('naive')}"] if command == "replay" else []
+    done = staleproof(command, "given.json", *more, folder=tmp_path)
     assert done.code == 4, done.output
-    assert name in done.output
-    assert told in done.output
-    assert "Traceback" not in done.output
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        ("", "the file is empty"),
-        ('{"entry":"ended","at":1}\n', "expected a header"),
-        ("nonsense\n{}\n", "line 1"),
-    ],
-)
-def test_a_malformed_history_is_refused_with_its_line(content: str, told: str, staleproof: Run, tmp_path: Path) -> None:
-    (tmp_path / "history.jsonl").write_text(content)
-    done = staleproof("check", "history.jsonl", folder=tmp_path)
-    assert done.code == 4, done.output
+    assert "given.json" in done.output
     assert told in done.output
     assert "Traceback" not in done.output
 

@@ -17,17 +17,16 @@ from typing import Any
 import pytest
 import yaml
 from kubernetes import client as kubernetes_client
-from kubernetes import config as kubernetes_config
 from kubernetes import watch as kubernetes_watch
 
 from staleproof.core.entry import Answered, Asked, Broke, Delivered, Entry, Listed, Opened
-from staleproof.drive.cluster.control_plane import CONTROLLER, KUBERNETES_VERSION, Silent
-from staleproof.drive.cluster.control_plane.build import ensure_built
+from staleproof.drive.cluster.control_plane import CONTROLLER
 from staleproof.drive.process.process import Command, Process
 
 from .conftest import KCM_ARGUMENTS, MANIFESTS
 from .proxy_client import JSON, MERGE, until
 from .proxy_stage import Stage, numbered
+from .users import api_client
 
 
 def names(entries: list[Entry], kind: type[Delivered] | type[Answered]) -> list[str]:
@@ -101,8 +100,7 @@ async def test_a_list_and_a_watch_join_without_a_gap(stage: Stage, reflector: Re
 
 
 async def test_the_official_python_client_lists_watches_and_writes(stage: Stage, tmp_path: Path) -> None:
-    configured = kubernetes_config.new_client_from_config(str(kubeconfig(stage, tmp_path)))  # type: ignore[no-untyped-call]
-    api = kubernetes_client.CoreV1Api(configured)
+    api = kubernetes_client.CoreV1Api(api_client(kubeconfig(stage, tmp_path)))
 
     def made(name: str) -> kubernetes_client.V1ConfigMap:
         return kubernetes_client.V1ConfigMap(metadata=kubernetes_client.V1ObjectMeta(name=name))
@@ -174,13 +172,12 @@ async def test_kopf_sees_existing_and_new_objects(stage: Stage, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("gate", ["true", "false"], ids=["with WatchList", "with LIST"])
-async def test_client_go_makes_its_pods(stage: Stage, tmp_path: Path, gate: str) -> None:
+async def test_client_go_makes_its_pods(stage: Stage, programs: Path, tmp_path: Path, gate: str) -> None:
     """kube-controller-manager: protobuf in both directions by default, metadata informers, and typed writes."""
-    program = await ensure_built(KUBERNETES_VERSION, Silent()) / "kube-controller-manager"
     sample = yaml.safe_load((MANIFESTS / "replicaset-sample.yaml").read_text())
     path, pods = f"/apis/apps/v1/namespaces/{stage.namespace}/replicasets", f"/api/v1/namespaces/{stage.namespace}/pods"
     await stage.api.call("POST", path, sample)
-    argv = (str(program), f"--kubeconfig={kubeconfig(stage, tmp_path)}", *KCM_ARGUMENTS.split())
+    argv = (str(programs / "kube-controller-manager"), f"--kubeconfig={kubeconfig(stage, tmp_path)}", *KCM_ARGUMENTS.split())
     async with running(stage, (*argv, f"--feature-gates=WatchListClient={gate}"), tmp_path):
         watch = await stage.watch_at(f"{pods}?watch=1&resourceVersion=0")
         await watch.until(3)

@@ -6,6 +6,7 @@ The proxy is real; there is no API server behind it, because the control API nee
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,6 +95,14 @@ class Caller:
         health = await self.call("get", "/v1/healthz")
         return faults.body, health.body
 
+    @asynccontextmanager
+    async def unchanged(self) -> AsyncIterator[None]:
+        """With one fault installed, the block must change nothing."""
+        await self.put({"fault": "Hold", "resource": "pods"})
+        before = await self.state()
+        yield
+        assert await self.state() == before
+
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def caller(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Caller]:
@@ -130,29 +139,25 @@ async def test_calls_without_a_body_are_answered_as_documented(caller: Caller, m
 @pytest.mark.parametrize("token", [None, "", "wrong", TOKEN[:-1], TOKEN + "x", "\u00fc"])
 @pytest.mark.parametrize(("method", "path"), CALLS)
 async def test_a_wrong_token_changes_nothing(caller: Caller, method: str, path: str, token: str | None) -> None:
-    await caller.put({"fault": "Hold", "resource": "pods"})
-    before = await caller.state()
     example = next((each.values[2] for each in EXAMPLES if each.values[:2] == (method, path)), None)
     data = None if example is None else json.dumps(example).encode()
-    answer = await caller.call(method, path, data, values_for(path), token=token)
+    async with caller.unchanged():
+        answer = await caller.call(method, path, data, values_for(path), token=token)
     assert answer.status == 401
     assert answer.fields["WWW-Authenticate"] == "Bearer"
     assert "token" in answer.body["error"]
     answer.is_documented()
-    assert await caller.state() == before
 
 
 @pytest.mark.parametrize(
     ("method", "path", "data"), [("post", "/v1/sever", b"{}"), *((*call, data) for call in WITH_BODY for data in BAD_BODIES)]
 )
 async def test_a_body_that_makes_no_sense_changes_nothing(caller: Caller, method: str, path: str, data: bytes) -> None:
-    await caller.put({"fault": "Hold", "resource": "pods"})
-    before = await caller.state()
-    answer = await caller.call(method, path, data)
+    async with caller.unchanged():
+        answer = await caller.call(method, path, data)
     assert answer.status == 400
     assert answer.body["error"].startswith("body: ")
     answer.is_documented()
-    assert await caller.state() == before
 
 
 @pytest.mark.parametrize(
@@ -168,13 +173,11 @@ async def test_a_body_that_makes_no_sense_changes_nothing(caller: Caller, method
 async def test_a_parameter_that_makes_no_sense_changes_nothing(
     caller: Caller, method: str, path: str, values: dict[str, str], status: int, said: str
 ) -> None:
-    await caller.put({"fault": "Hold", "resource": "pods"})
-    before = await caller.state()
-    answer = await caller.call(method, path, None, values)
+    async with caller.unchanged():
+        answer = await caller.call(method, path, None, values)
     assert answer.status == status
     assert said in answer.body["error"]
     answer.is_documented()
-    assert await caller.state() == before
 
 
 @pytest.mark.parametrize(

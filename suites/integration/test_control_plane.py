@@ -270,16 +270,17 @@ async def test_a_full_disk_while_building_is_reported(tmp_path: Path, monkeypatc
     assert not any(path.is_dir() for path in (tmp_path / "cache" / "control-plane").iterdir())
 
 
-@needs_go
-async def test_a_full_cache_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with tmpfs(tmp_path / "cache", "size=32k") as folder:
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        pytest.param("size=32k", r"cache folder .* cannot be written: No space left on device .*", marks=needs_go, id="full"),
+        pytest.param("ro", r"Read-only file system .* choose another folder: ", id="read-only"),
+    ],
+)
+async def test_a_cache_folder_that_cannot_be_written_is_reported(
+    options: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tmpfs(tmp_path / "cache", options) as folder:
         monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(folder))
-        with pytest.raises(SetupError, match=r"cache folder .* cannot be written: No space left on device .*STALEPROOF_CACHE_DIR="):
-            await ensure_built(KUBERNETES_VERSION, Silent())
-
-
-async def test_a_read_only_cache_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with tmpfs(tmp_path / "cache", "ro") as folder:
-        monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(folder))
-        with pytest.raises(SetupError, match=r"Read-only file system .* choose another folder: STALEPROOF_CACHE_DIR="):
+        with pytest.raises(SetupError, match=f"{told}STALEPROOF_CACHE_DIR="):
             await ensure_built(KUBERNETES_VERSION, Silent())

@@ -1,4 +1,4 @@
-"""Hypothesis for the unit tests: no example fails because the machine is slow, since nothing here may depend on the wall clock.
+"""Settings of Hypothesis for the unit tests: no example fails because the machine is slow, as none depends on the wall clock.
 
 `--hypothesis-profile=thorough` tries 2,000 examples of everything, instead of 100 (and 300 of the gate's schedules).
 """

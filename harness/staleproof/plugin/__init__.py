@@ -73,8 +73,8 @@ def pytest_xdist_setupnodes(config: pytest.Config) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config) -> Any:  # noqa: ANN401  # a hook wrapper
     """With `--dist loadfile` or `loadscope`, the scenarios of the suite, which is one file, still go to different workers."""
     scheduler = yield
-    if config.getoption("dist") in ("loadfile", "loadscope"):
-        together = scheduler._split_scope
+    together = getattr(scheduler, "_split_scope", None)
+    if together is not None and _is_asked(config) and config.getoption("dist") in ("loadfile", "loadscope"):
         scheduler._split_scope = lambda nodeid: _scenario_of(nodeid) or together(nodeid)
     return scheduler
 

@@ -1,7 +1,6 @@
 """How long work looks to the one who waits: a bar on a terminal, plain lines in a CI log.
 
-It decides the looks alone. What is counted is decided where the work is done; both classes here fit the Protocol
-`staleproof.drive.cluster.control_plane.Progress`, which stands there so that `drive` need not know about displays.
+It decides the looks alone. What is counted is decided where the work is done, which need not know about displays.
 """
 
 from collections.abc import Callable
@@ -10,10 +9,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
+from staleproof.drive.cluster.control_plane import Progress
+
 LINES_PER_WORK = 10
 
 
-class ProgressBar:
+class ProgressBar(Progress):
     """One bar at a time, which goes away when the work ends."""
 
     def __init__(self, console: Console) -> None:
@@ -47,7 +48,7 @@ class ProgressBar:
             self._bars = None
 
 
-class ProgressLines:
+class ProgressLines(Progress):
     """A line when work begins, and at most ten more as it goes on."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
@@ -67,8 +68,6 @@ class ProgressLines:
         if step > self._told:
             self._told = step
             self._write(f"{self._title} ({done} of {self._total})")
-
-    def end(self) -> None: ...
 
 
 def progress_on(console: Console) -> ProgressBar | ProgressLines:

@@ -21,10 +21,10 @@ from staleproof.drive.cluster.access import not_inherited
 from staleproof.drive.cluster.api import Api
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlane, Progress
 from staleproof.drive.cluster.control_plane.build import ensure_built
-from staleproof.drive.cluster.control_plane.local import REQUEST_LIMIT, Server, launch_process, on_a_free_port
+from staleproof.drive.cluster.control_plane.local import REQUEST_LIMIT, Server, on_a_free_port
 from staleproof.drive.cluster.control_plane.plane import COMPANION
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
-from staleproof.drive.cluster.truth import Truth
+from staleproof.drive.cluster.truth import Truth, has_condition
 from staleproof.drive.process import logs
 from staleproof.drive.process.process import Command, Process
 from staleproof.drive.process.program import Program
@@ -129,7 +129,7 @@ class _Companions:
             return self._command(SCHEDULER, program, "--bind-address=127.0.0.1", f"--secure-port={port}", *_CLIENT)
 
         server = Server(command=command, ready=_answers_ready, grace_seconds=_GRACE_SECONDS)
-        scheduler, _ = await on_a_free_port(self.stack, server, launch_process)
+        scheduler, _ = await on_a_free_port(self.stack, server)
         self._end_the_run_with(scheduler)
 
     async def _kwok(self) -> None:
@@ -147,7 +147,7 @@ class _Companions:
         process = await self._run(self._command(KWOK, program, *flags))
 
         async def are_ready() -> bool:
-            return all(_is_ready(truth.objects.get(("nodes", "", node["metadata"]["name"]), {})) for node in nodes)
+            return all(has_condition(truth.objects.get(("nodes", "", node["metadata"]["name"]), {}), "Ready") for node in nodes)
 
         await process.ready(are_ready, limit_seconds=_READY_SECONDS)
         kind = await manifests.resource_type(nodes[0], api)
@@ -171,11 +171,6 @@ def _node(number: int) -> Manifest:
     name = f"node-{number}"
     labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "type": KWOK}
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
-
-
-def _is_ready(node: Manifest) -> bool:
-    conditions = (node.get("status") or {}).get("conditions") or ()
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 def _module(name: str) -> GoProgram:

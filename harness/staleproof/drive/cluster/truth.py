@@ -187,7 +187,7 @@ class Truth:
                 object=obj,
             )
         )
-        if kind.name == _CRDS and what != "DELETED" and _is_established(obj):
+        if kind.name == _CRDS and what != "DELETED" and has_condition(obj, "Established"):
             self._spawn(self._discover_new(f"{obj['spec']['names']['plural']}.{obj['spec']['group']}"))
 
 
@@ -223,6 +223,7 @@ def _digest(value: str) -> str:
     return f"sha256:{hashlib.sha256(value.encode()).hexdigest()[:16]}"
 
 
-def _is_established(crd: JSON) -> bool:
-    conditions = (crd.get("status") or {}).get("conditions") or []
-    return any(condition["type"] == "Established" and condition["status"] == "True" for condition in conditions)
+def has_condition(obj: JSON, name: str) -> bool:
+    """Whether this condition of the object is `True`."""
+    conditions = (obj.get("status") or {}).get("conditions") or []
+    return any(condition["type"] == name and condition["status"] == "True" for condition in conditions)

@@ -6,14 +6,12 @@ variable that is set is meant: an empty or wrong one is an error, never a reason
 
 import os
 from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from staleproof.drive.cluster.options import ControlPlaneOptions
 from staleproof.errors import UsageError
 
-from .local import Binaries, run_local
-from .plane import ControlPlane
+from .local import Binaries
 from .progress import Progress
 
 FOLDER_VARIABLE = "KUBEBUILDER_ASSETS"
@@ -24,8 +22,8 @@ async def applies(options: ControlPlaneOptions) -> str | None:
     return assets_named(os.environ)
 
 
-def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AbstractAsyncContextManager[ControlPlane]:
-    return run_local(find_assets(os.environ, why=why), folder, progress)
+async def find(options: ControlPlaneOptions, progress: Progress, *, why: str) -> Binaries:
+    return find_assets(os.environ, why=why)
 
 
 def assets_named(environment: Mapping[str, str]) -> str | None:

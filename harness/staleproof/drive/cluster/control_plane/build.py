@@ -9,8 +9,8 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,8 +20,7 @@ from staleproof.errors import SetupError, UsageError
 from staleproof.shipped import shipped
 
 from . import cache
-from .local import run_local
-from .plane import ControlPlane
+from .local import Binaries
 from .progress import Progress, working
 from .toolchain import ENVIRONMENT, find_go
 
@@ -59,11 +58,8 @@ async def applies(options: ControlPlaneOptions) -> str | None:
     return f"{await asyncio.to_thread(cache.what_is_wrong, entry) or 'another process just built it'}; nothing else was named"
 
 
-@asynccontextmanager
-async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
-    made = cache.binaries_in(await ensure_built(options.version, progress), provider="build", why=why)
-    async with run_local(made, folder, progress) as plane:
-        yield plane
+async def find(options: ControlPlaneOptions, progress: Progress, *, why: str) -> Binaries:
+    return cache.binaries_in(await ensure_built(options.version, progress), provider="build", why=why)
 
 
 async def ensure_built(version: str, progress: Progress) -> Path:

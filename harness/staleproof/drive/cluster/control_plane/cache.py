@@ -20,8 +20,7 @@ from filelock import AsyncFileLock, Timeout
 from staleproof.drive.cluster.options import ControlPlaneOptions
 from staleproof.errors import SetupError
 
-from .local import Binaries, run_local
-from .plane import ControlPlane
+from .local import Binaries
 from .progress import Progress, working
 
 CACHE_VARIABLE = "STALEPROOF_CACHE_DIR"
@@ -36,11 +35,8 @@ async def applies(options: ControlPlaneOptions) -> str | None:
     return None if await asyncio.to_thread(what_is_wrong, entry) else f"{entry} holds it"
 
 
-@asynccontextmanager
-async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
-    found = await asyncio.to_thread(find_cached, cache_root(os.environ), options.version, why=why)
-    async with run_local(found, folder, progress) as plane:
-        yield plane
+async def find(options: ControlPlaneOptions, progress: Progress, *, why: str) -> Binaries:
+    return await asyncio.to_thread(find_cached, cache_root(os.environ), options.version, why=why)
 
 
 def cache_root(environment: Mapping[str, str]) -> Path:

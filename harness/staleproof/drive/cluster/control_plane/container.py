@@ -8,8 +8,7 @@ as well.
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +17,7 @@ from staleproof.drive.cluster.options import ControlPlaneOptions
 from staleproof.errors import SetupError
 
 from . import cache
-from .local import Binaries, Server, run_local
-from .plane import ControlPlane
+from .local import Binaries, Server
 from .progress import Progress, working
 
 if TYPE_CHECKING:
@@ -44,12 +42,9 @@ async def applies(options: ControlPlaneOptions) -> str | None:
     return await asyncio.to_thread(_applies, options)
 
 
-@asynccontextmanager
-async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
-    image = await _image(options, progress)
-    named = Binaries(etcd=Path("etcd"), kube_apiserver=Path("kube-apiserver"), provider="container", why=why)
-    async with run_local(named, folder, progress, launch=partial(_launch, image)) as plane:
-        yield plane
+async def find(options: ControlPlaneOptions, progress: Progress, *, why: str) -> Binaries:
+    launch = partial(_launch, await _image(options, progress))
+    return Binaries(etcd=Path("etcd"), kube_apiserver=Path("kube-apiserver"), provider="container", why=why, launch=launch)
 
 
 def make_control_plane_image(client: "DockerClient", version: str) -> str:

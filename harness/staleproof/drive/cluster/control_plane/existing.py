@@ -18,7 +18,6 @@ from staleproof.drive.process.private import private_folder, write_private
 from staleproof.errors import UsageError
 
 from .plane import USERS, ControlPlane
-from .progress import Progress
 
 _CA = "ca.crt"
 
@@ -28,7 +27,7 @@ async def applies(options: ControlPlaneOptions) -> str | None:
 
 
 @asynccontextmanager
-async def run(options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str) -> AsyncIterator[ControlPlane]:
+async def use_existing(options: ControlPlaneOptions, folder: Path, *, why: str) -> AsyncIterator[ControlPlane]:
     if options.kubeconfig is None:
         raise UsageError("the existing provider needs a kubeconfig; name one with --staleproof-kubeconfig.")
     with private_folder("control-plane") as private:

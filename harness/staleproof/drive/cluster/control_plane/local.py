@@ -34,16 +34,6 @@ APISERVER_GRACE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Binaries:
-    """Where a provider found the two programs, and why it was that provider."""
-
-    etcd: Path
-    kube_apiserver: Path
-    provider: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
     """A program that listens on a port of our choice, which reads some files and writes below some folders."""
 
@@ -63,14 +53,20 @@ def launch_process(server: Server, port: int) -> Awaitable[Process]:
     return Process.start(server.command(port))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binaries:
+    """Where a provider found the two programs, why it was that provider, and how they are started."""
+
+    etcd: Path
+    kube_apiserver: Path
+    provider: str
+    why: str
+    launch: Launch = launch_process
+
+
 @asynccontextmanager
 async def run_local(
-    binaries: Binaries,
-    folder: Path,
-    progress: Progress,
-    *,
-    launch: Launch = launch_process,
-    ports: Callable[[], int] = free_port,
+    binaries: Binaries, folder: Path, progress: Progress, *, ports: Callable[[], int] = free_port
 ) -> AsyncIterator[ControlPlane]:
     """A control plane that is ready, stopped in order when the block is left. Its logs stay in `folder`."""
     folder = folder.resolve()
@@ -84,10 +80,10 @@ async def run_local(
         with working(progress, "control plane: starting etcd and kube-apiserver", 2):
             # The stack is left in reverse: kube-apiserver first, and its etcd is there until it has gone.
             etcd = _etcd(binaries.etcd, data, folder, session)
-            _, etcd_port = await on_a_free_port(stack, etcd, launch, ports=ports)
+            _, etcd_port = await on_a_free_port(stack, etcd, binaries.launch, ports=ports)
             progress.advance(1)
             apiserver = _apiserver(binaries.kube_apiserver, credentials, etcd_port, folder, session)
-            _, port = await on_a_free_port(stack, apiserver, launch, ports=ports)
+            _, port = await on_a_free_port(stack, apiserver, binaries.launch, ports=ports)
             progress.advance(2)
         server = f"https://127.0.0.1:{port}"
         access = Access(server=server, ca_file=credentials.ca_file, token=credentials.tokens[RUNNER])
@@ -109,7 +105,7 @@ def port_taken(lines: list[str]) -> bool:
 
 
 async def on_a_free_port(
-    stack: AsyncExitStack, server: Server, launch: Launch, *, ports: Callable[[], int] = free_port
+    stack: AsyncExitStack, server: Server, launch: Launch = launch_process, *, ports: Callable[[], int] = free_port
 ) -> tuple[Program, int]:
     """Start a server and wait until it is ready; the program and its port. If the port was taken meanwhile, try another."""
     for attempt in range(1, TRIES + 1):

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 
-class Progress(Protocol):
-    """One piece of work at a time. A `total` of None means that it is not known."""
+class Progress:
+    """One piece of work at a time. A `total` of None means that it is not known. Here nothing is told of it."""
 
     def begin(self, title: str, total: int | None) -> None: ...
 
@@ -26,11 +25,5 @@ def working(progress: Progress, title: str, total: int | None = None) -> Iterato
         progress.end()
 
 
-class Silent:
+class Silent(Progress):
     """The noop."""
-
-    def begin(self, title: str, total: int | None) -> None: ...
-
-    def advance(self, done: int) -> None: ...
-
-    def end(self) -> None: ...

@@ -1,11 +1,11 @@
 """Which provider gives the control plane.
 
 It decides the order in which providers are asked, and says why one was taken; each provider decides for itself whether it applies.
-A further provider is a module and a row in the table.
+All but `existing` find programs, which `local` runs. A further provider is a module and a row in the table.
 """
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Protocol, get_args
 
@@ -13,6 +13,7 @@ from staleproof.drive.cluster.options import ControlPlaneOptions, ProviderName
 from staleproof.errors import HarnessBug, SetupError, UsageError
 
 from . import assets, build, cache, container, existing
+from .local import Binaries, run_local
 from .plane import ControlPlane
 from .progress import Progress
 
@@ -24,22 +25,17 @@ class Provider(Protocol):
         """Asked in automatic choice only: one line why this provider is taken, or None to ask the next."""
         ...
 
-    def run(
-        self, options: ControlPlaneOptions, folder: Path, progress: Progress, *, why: str
-    ) -> AbstractAsyncContextManager[ControlPlane]:
-        """Start, yield, stop."""
-        ...
+
+class Finder(Provider, Protocol):
+    """One that knows where programs are, or can be had."""
+
+    async def find(self, options: ControlPlaneOptions, progress: Progress, *, why: str) -> Binaries: ...
 
 
 # In the order of automatic choice: what the user named, what is there, what can be had quickly, what takes minutes.
 # `download` (envtest archives) will have its row before `build`.
-PROVIDERS: dict[ProviderName, Provider] = {
-    "existing": existing,
-    "assets": assets,
-    "cache": cache,
-    "container": container,
-    "build": build,
-}
+FINDERS: dict[ProviderName, Finder] = {"assets": assets, "cache": cache, "container": container, "build": build}
+PROVIDERS: dict[ProviderName, Provider] = {"existing": existing, **FINDERS}
 
 
 async def choose(options: ControlPlaneOptions) -> tuple[ProviderName, str]:
@@ -65,5 +61,9 @@ async def control_plane(options: ControlPlaneOptions, folder: Path, progress: Pr
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as err:
         raise SetupError(f"the run folder {folder} cannot be made: {err.strerror}; choose another.") from err
-    async with PROVIDERS[name].run(options, folder, progress, why=why) as plane:
+    if name in FINDERS:
+        running = run_local(await FINDERS[name].find(options, progress, why=why), folder, progress)
+    else:
+        running = existing.use_existing(options, folder, why=why)
+    async with running as plane:
         yield plane

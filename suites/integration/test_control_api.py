@@ -97,14 +97,11 @@ class Caller:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def caller(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Caller]:
-    wanted = StandAloneOptions(
-        upstream=Access(server="https://127.0.0.1:1"),
-        listen=LOOPBACK,
-        control=LOOPBACK,
-        control_token=TOKEN,
-        on_disconnect="heal",
+    wanted, upstream = (
+        StandAloneOptions(listen=LOOPBACK, control=LOOPBACK, on_disconnect="heal"),
+        Access(server="https://127.0.0.1:1"),
     )
-    async with stand_alone(wanted, tmp_path_factory.mktemp("proxy")) as running:
+    async with stand_alone(wanted, upstream, tmp_path_factory.mktemp("proxy"), control_token=TOKEN) as running:
         yield Caller(running)
         assert running.process.running, running.process.account()
 

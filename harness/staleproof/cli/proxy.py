@@ -25,7 +25,7 @@ from staleproof.core.plan import decode as decode_plan
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.control_plane.existing import load_access
 from staleproof.drive.cluster.control_plane.plane import kubeconfig
-from staleproof.drive.process.address import Address, parse_address, require_free
+from staleproof.drive.process.address import parse_address, require_free
 from staleproof.drive.process.private import private_folder, write_private
 from staleproof.drive.proxy.serve import OnDisconnect, StandAlone, StandAloneOptions, stand_alone, unreachable, upstream_at
 from staleproof.errors import UsageError
@@ -42,19 +42,15 @@ _REMOTE = "Let the kubeconfig's cluster be one that is not on this machine."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(StandAloneOptions):
     """The command line, of which exactly one of `upstream` and `kubeconfig` is given."""
 
     upstream: str
     upstream_ca: Path | None
     kubeconfig: Path | None
     allow_remote: bool
-    listen: Address
-    control: Address
     token_file: Path | None
     client_kubeconfig: Path | None
-    plan: InstallPlan | None
-    on_disconnect: OnDisconnect
 
 
 @click.command()
@@ -98,17 +94,11 @@ async def _serve(options: Options, token: str) -> None:
         upstream = await _upstream(options, folder)
         for wanted, option in ((options.listen, "--listen"), (options.control, "--control")):
             require_free(wanted, option)
-        order = StandAloneOptions(
-            upstream=upstream,
-            listen=options.listen,
-            control=options.control,
-            control_token=token,
-            on_disconnect=options.on_disconnect,
-            plan=options.plan,
-        )
-        async with stand_alone(order, folder) as running:
+        async with stand_alone(options, upstream, folder, control_token=token) as running:
             if options.client_kubeconfig is not None:
-                write_private(options.client_kubeconfig, client_kubeconfig(running, upstream))
+                # Without a token its user is nobody: the proxy presents a certificate, or whoever uses the file adds credentials.
+                client = Access(server=running.server, ca_file=running.ca_file, token=upstream.token)
+                write_private(options.client_kubeconfig, MARK + kubeconfig(client, user="client"))
             _say(options, upstream, await unreachable(upstream), running)
             click.echo(json.dumps(ready_line(options, running, token)))
             await running.ended()
@@ -142,12 +132,6 @@ def _say(options: Options, upstream: Access, unreached: str, running: StandAlone
     if options.client_kubeconfig is not None:
         lines.append(f"Try: kubectl --kubeconfig={options.client_kubeconfig} get namespaces")
     click.echo("\n".join([*lines, "Ctrl-C ends it."]), err=True)
-
-
-def client_kubeconfig(running: StandAlone, upstream: Access) -> bytes:
-    """Without a token its user is nobody: either the proxy presents a certificate, or whoever uses the file adds credentials."""
-    credentials = {"token": upstream.token} if upstream.token else {}
-    return MARK + kubeconfig(running.server, running.ca_file, user="client", credentials=credentials)
 
 
 def read_faults(path: Path) -> InstallPlan:

@@ -6,7 +6,6 @@ import stat
 from pathlib import Path
 
 import pytest
-import yaml
 from click.testing import CliRunner
 
 from staleproof.cli.proxy import MARK, control_token, own_file, proxy, read_faults
@@ -16,7 +15,9 @@ from staleproof.core.engine.routes import openapi
 from staleproof.core.fault import DropFrame, HoldStream
 from staleproof.core.plan import Plan, Touch, encode
 from staleproof.core.plan import Target as PlanTarget
+from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.control_plane.credentials import make_credentials
+from staleproof.drive.cluster.control_plane.plane import kubeconfig
 from staleproof.errors import SetupError, UsageError
 
 UPSTREAM = "--upstream=https://127.0.0.1:1"
@@ -67,14 +68,8 @@ def test_a_port_that_is_taken_is_named(option: str) -> None:
 
 
 def test_a_cluster_elsewhere_needs_the_explicit_option(tmp_path: Path) -> None:
-    ca_file = make_credentials(tmp_path, ["a"]).ca_file
-    document = {
-        "clusters": [{"name": "c", "cluster": {"server": "https://192.0.2.1:6443", "certificate-authority": str(ca_file)}}],
-        "users": [{"name": "u", "user": {"token": "t"}}],
-        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
-        "current-context": "x",
-    }
-    (tmp_path / "kubeconfig").write_text(yaml.safe_dump(document))
+    access = Access(server="https://192.0.2.1:6443", ca_file=make_credentials(tmp_path, ["a"]).ca_file, token="t")
+    (tmp_path / "kubeconfig").write_bytes(kubeconfig(access, user="u"))
     error = refused(f"--kubeconfig={tmp_path / 'kubeconfig'}")
     assert "https://192.0.2.1:6443, which is not this machine" in str(error)
     assert "--allow-remote-cluster" in str(error)

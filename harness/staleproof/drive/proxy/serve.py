@@ -5,7 +5,7 @@ It decides what the end of the proxy process means. What happens to the clients 
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -29,13 +29,10 @@ OnDisconnect = Literal["heal", "exit", "nothing"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandAloneOptions:
-    """What to start. The upstream's token is that of one client (without it, all bring their own); its client certificate is what
-    the proxy presents for everybody. `plan` is installed, and its step 1 begun, before anybody knows the address."""
+    """What to start. `plan` is installed, and its step 1 begun, before anybody knows the address."""
 
-    upstream: Access
     listen: Address
     control: Address
-    control_token: str = field(repr=False)
     on_disconnect: OnDisconnect
     plan: InstallPlan | None = None
 
@@ -90,23 +87,26 @@ async def unreachable(upstream: Access) -> str:
 
 
 @asynccontextmanager
-async def stand_alone(options: StandAloneOptions, folder: Path) -> AsyncIterator[StandAlone]:
-    """A ready proxy. The folder must be a private one: it gets the key of the proxy's CA, the control token and the log. SetupError
-    when it does not start."""
+async def stand_alone(
+    options: StandAloneOptions, upstream: Access, folder: Path, *, control_token: str
+) -> AsyncIterator[StandAlone]:
+    """A ready proxy. The upstream's token is that of one client (without it, all bring their own); its client certificate is what
+    the proxy presents for everybody. The folder must be a private one: it gets the key of the proxy's CA, the control token and the
+    log. SetupError when it does not start."""
     config = {
-        "tokens": {options.upstream.token: "controller"} if options.upstream.token else {},
+        "tokens": {upstream.token: "controller"} if upstream.token else {},
         "listenHost": options.listen.host,
         "listenPort": options.listen.port,
         "controlHost": options.control.host,
         "controlPort": options.control.port,
-        "controlToken": options.control_token,
+        "controlToken": control_token,
         "onDisconnect": options.on_disconnect,
     }
-    async with proxy_process(options.upstream, config, folder, log=folder / "proxy.log") as (process, ports):
+    async with proxy_process(upstream, config, folder, log=folder / "proxy.log") as (process, ports):
         server = f"https://{_reached(options.listen, ports.port)}"
         control = f"http://{_reached(options.control, ports.control)}"
         if options.plan is not None:
-            await _install(options.plan, f"{control}/v1", options.control_token)
+            await _install(options.plan, f"{control}/v1", control_token)
         yield StandAlone(process, server, control, ca_file(folder))
 
 

@@ -5,7 +5,7 @@ It decides what is handed out and how a kubeconfig is written. It starts nothing
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import yaml
@@ -36,32 +36,31 @@ class ControlPlane:
 
     def write_kubeconfig(self, path: Path, *, user: str = RUNNER, server: str | None = None, ca_file: Path | None = None) -> None:
         """For `user`, with everything embedded. `server` and `ca_file` replace our own: a proxy's, for example."""
-        credentials = self._credentials(user)
-        write_private(path, kubeconfig(server or self.server, ca_file or self.ca_file, user=user, credentials=credentials))
+        if user not in self.tokens and self.client_certificate is None:
+            raise HarnessBug(f"the control plane knows {sorted(self.tokens)}, not {user!r}; name one of them.")
+        reached = replace(self.access(user), server=server or self.server, ca_file=ca_file or self.ca_file)
+        write_private(path, kubeconfig(reached, user=user))
 
     def access(self, user: str) -> Access:
         """How `user` reaches the API server."""
         token = self.tokens.get(user, "")
         return Access(server=self.server, ca_file=self.ca_file, token=token, client_certificate=self.client_certificate)
 
-    def _credentials(self, user: str) -> dict[str, str]:
-        if user in self.tokens:
-            return {"token": self.tokens[user]}
-        if self.client_certificate is None:
-            raise HarnessBug(f"the control plane knows {sorted(self.tokens)}, not {user!r}; name one of them.")
+
+def kubeconfig(access: Access, *, user: str) -> bytes:
+    """A kubeconfig in YAML, with the CA and the user's credentials embedded, as far as there are any."""
+    credentials: dict[str, str] = {}
+    if access.token:
+        credentials = {"token": access.token}
+    elif access.client_certificate is not None:
         # One file serves as both: each reader takes the kind of PEM block it looks for.
-        both = _base64(self.client_certificate)
-        return {"client-certificate-data": both, "client-key-data": both}
-
-
-def kubeconfig(server: str, ca_file: Path, *, user: str, credentials: Mapping[str, str]) -> bytes:
-    """A kubeconfig in YAML, with the CA embedded; `credentials` are the fields of its user."""
-    cluster = {"server": server, "certificate-authority-data": _base64(ca_file)}
+        credentials = dict.fromkeys(("client-certificate-data", "client-key-data"), _base64(access.client_certificate))
+    trusted = {} if access.ca_file is None else {"certificate-authority-data": _base64(access.ca_file)}
     document = {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": "staleproof", "cluster": cluster}],
-        "users": [{"name": user, "user": dict(credentials)}],
+        "clusters": [{"name": "staleproof", "cluster": {"server": access.server, **trusted}}],
+        "users": [{"name": user, "user": credentials}],
         "contexts": [{"name": "staleproof", "context": {"cluster": "staleproof", "user": user}}],
         "current-context": "staleproof",
     }

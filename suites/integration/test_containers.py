@@ -35,7 +35,7 @@ from staleproof.drive.cluster.control_plane.container import control_plane_image
 from staleproof.drive.process.address import free_port
 from staleproof.drive.process.container import Container, ContainerCommand
 from staleproof.drive.process.images import ImageRequest
-from staleproof.drive.process.reaper import RUN_LABEL, is_orphan
+from staleproof.drive.process.reaper import RUN_LABEL
 from staleproof.drive.subject.image import controller_container
 from staleproof.errors import SetupError, UsageError
 
@@ -344,18 +344,3 @@ async def test_the_next_start_removes_the_containers_of_a_killed_run_and_of_no_o
         async with waiting(tmp_path):
             assert ours.running
             assert len(of_this_process(engine)) == 2
-
-
-def test_only_dead_runs_of_this_machine_leave_leftovers() -> None:
-    here = "host pid:[4026531836]"
-    alive = {7: "100"}
-
-    def born(pid: int) -> str:
-        return alive.get(pid, "")
-
-    assert not is_orphan(f"{here}/7/100", here, born)
-    assert is_orphan(f"{here}/7/99", here, born), "the process id was used again"
-    assert is_orphan(f"{here}/8/100", here, born)
-    assert not is_orphan("other pid:[4026531836]/8/100", here, born)
-    assert not is_orphan("host pid:[4026532999]/8/100", here, born), "processes outside are not visible in a container"
-    assert not is_orphan("something else", here, born)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from staleproof.drive.process.reaper import born, here, is_orphan, run_label
+from staleproof.drive.process.reaper import born, here
 from staleproof.errors import SetupError
 
 _NAME = re.compile(r"staleproof-(?P<place>[0-9a-f]{12})-(?P<pid>\d+)-(?P<birth>\d*)-.*")
@@ -76,9 +76,7 @@ def sweep(root: Path) -> None:
 def is_dead(name: str, here: str, born: Callable[[int], str]) -> bool:
     """Whether this is the name of a private folder whose run is dead, as far as `here` can tell."""
     found = _NAME.fullmatch(name)
-    if found is None or found["place"] != _digest(here):
-        return False
-    return is_orphan(run_label(here, int(found["pid"]), found["birth"]), here, born)
+    return found is not None and found["place"] == _digest(here) and born(int(found["pid"])) != found["birth"]
 
 
 def _digest(place: str) -> str:

@@ -22,14 +22,9 @@ if TYPE_CHECKING:
 RUN_LABEL = "staleproof.run"
 
 
-def run_label(place: str, pid: int, birth: str) -> str:
-    """What names a run."""
-    return f"{place}/{pid}/{birth}"
-
-
 def this_run() -> str:
     """The label of the run that this process is."""
-    return run_label(here(), os.getpid(), born(os.getpid()))
+    return f"{here()}/{os.getpid()}/{born(os.getpid())}"
 
 
 def is_orphan(label: str, here: str, born: Callable[[int], str]) -> bool:

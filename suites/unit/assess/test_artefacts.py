@@ -126,7 +126,7 @@ def test_what_cannot_be_written_is_told(guilty: Result, tmp_path: Path) -> None:
 
 def test_an_artefact_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match=r"cannot make a run folder in .*/file: Not a directory"):
+    with pytest.raises(UsageError, match=r"cannot make a run folder in .*/file: Not a directory; name an artefact folder"):
         run_folder_in(tmp_path / "file")
 
 

@@ -41,9 +41,6 @@ def test_errors_are_raised_for_the_top_of_the_command_line(tmp_path: Path, monke
     assert result.stdout == ""
 
 
-def test_an_unknown_provider_is_refused() -> None:
-    assert CliRunner().invoke(control_plane_group, ["start", "--provider=minikube"]).exit_code == 2
-
-
-def test_a_cluster_that_exists_is_not_started() -> None:
-    assert CliRunner().invoke(control_plane_group, ["start", "--provider=existing"]).exit_code == 2
+@pytest.mark.parametrize("provider", ["minikube", "existing"])
+def test_what_is_no_provider_or_a_cluster_that_exists_is_not_started(provider: str) -> None:
+    assert CliRunner().invoke(control_plane_group, ["start", f"--provider={provider}"]).exit_code == 2

@@ -8,35 +8,22 @@ import pytest
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.plugin.outcome import OUTCOMES, Outcomes, _Note, begin, begun, join
-from staleproof.report.model import RequirementVerdict, TrialReport, Word
+from staleproof.report.model import TrialReport
+
+from ..report import runs
+from ..report.runs import BAD, GOOD, IDLE, UNKNOWN, Said
 
 pytest_plugins = ["pytester"]
 
 OK, FAILED, INTERRUPTED, INTERNAL, USAGE, NO_TESTS = range(6)
 EXIT_BUG, EXIT_INCONCLUSIVE, EXIT_ENVIRONMENT = 3, 10, 11
-IDLE: tuple[Word, bool] = ("inconclusive", False)
-UNKNOWN: tuple[Word, bool] = ("inconclusive", True)
-GOOD: tuple[Word, bool] = ("passed", True)
-BAD: tuple[Word, bool] = ("failed", True)
 
 
-def trial(said: tuple[Word, bool], name: str = "001", slug: str = REQUIREMENTS[0].slug) -> TrialReport:
-    word, exercised = said
-    return TrialReport(
-        name=name,
-        scenario="own-writes",
-        title="",
-        folder=f"trials/{name}",
-        evidence="0" * 64,
-        seconds=1.0,
-        faults_planned=1,
-        faults_fired=1,
-        reproduced=(0, 0),
-        verdicts=(RequirementVerdict(requirement=slug, result=word, exercised=exercised),),
-    )
+def trial(said: Said, name: str = "001", slug: str = REQUIREMENTS[0].slug) -> TrialReport:
+    return runs.trial(name, runs.verdict(slug, said))
 
 
-def outcomes(folder: Path, *said: tuple[Word, bool], worker: str = "") -> Outcomes:
+def outcomes(folder: Path, *said: Said, worker: str = "") -> Outcomes:
     made = Outcomes(folder, folder, worker=worker)
     made.trials = [trial(each, f"{number:03d}") for number, each in enumerate(said, 1)]
     return made
@@ -64,14 +51,14 @@ def outcomes(folder: Path, *said: tuple[Word, bool], worker: str = "") -> Outcom
     ],
 )
 def test_the_exit_code(
-    status: int, said: list[tuple[Word, bool]], option: str, expected: int, pytester: pytest.Pytester, tmp_path: Path
+    status: int, said: list[Said], option: str, expected: int, pytester: pytest.Pytester, tmp_path: Path
 ) -> None:
     config = pytester.parseconfig(*([f"--staleproof-inconclusive={option}"] if option else []))
     assert outcomes(tmp_path, *said).finish(config, status) == expected
 
 
 @pytest.mark.parametrize("said", [BAD, UNKNOWN])
-def test_a_provisional_requirement_does_not_change_it(said: tuple[Word, bool], pytester: pytest.Pytester, tmp_path: Path) -> None:
+def test_a_provisional_requirement_does_not_change_it(said: Said, pytester: pytest.Pytester, tmp_path: Path) -> None:
     made = outcomes(tmp_path, GOOD)
     made.trials.append(trial(said, "002", "no-blind-retry"))
     assert made.finish(pytester.parseconfig(), OK) == OK
@@ -93,7 +80,7 @@ def test_a_provisional_requirement_does_not_change_it(said: tuple[Word, bool], p
     ],
 )
 def test_who_is_to_blame_when_tests_failed(
-    errors: list[Exception], said: list[tuple[Word, bool]], expected: int, pytester: pytest.Pytester, tmp_path: Path
+    errors: list[Exception], said: list[Said], expected: int, pytester: pytest.Pytester, tmp_path: Path
 ) -> None:
     made = outcomes(tmp_path, *said)
     for error in errors:
@@ -184,7 +171,7 @@ def test_a_line_that_a_dying_worker_did_not_finish_is_left_out(pytester: pytest.
 
 @pytest.mark.parametrize(("said", "expected"), [([], EXIT_ENVIRONMENT), ([GOOD], EXIT_ENVIRONMENT), ([BAD], FAILED)])
 def test_a_lost_worker_is_the_environment_unless_something_was_found(
-    said: list[tuple[Word, bool]], expected: int, pytester: pytest.Pytester, tmp_path: Path
+    said: list[Said], expected: int, pytester: pytest.Pytester, tmp_path: Path
 ) -> None:
     noting(outcomes(tmp_path, *said, worker="gw0"))
     controlling = outcomes(tmp_path)
@@ -264,12 +251,6 @@ def test_a_run_that_only_workers_knew_of_is_joined(pytester: pytest.Pytester, tm
     assert OUTCOMES not in config.stash
     join(config, tmp_path)
     assert config.stash[OUTCOMES].folder == tmp_path
-
-
-def test_an_artefact_folder_that_cannot_be_made_is_refused(pytester: pytest.Pytester, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match=r"cannot make a run folder in .*/file: Not a directory; name an artefact folder"):
-        begin(pytester.parseconfig(f"--staleproof-dir={tmp_path / 'file'}"))
 
 
 def test_a_report_that_cannot_be_copied_is_told(pytester: pytest.Pytester, tmp_path: Path) -> None:

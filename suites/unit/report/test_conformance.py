@@ -59,10 +59,6 @@ def first_line(of: Report) -> dict[str, Any]:
     return found
 
 
-def test_the_schema_is_one() -> None:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
-
-
 @pytest.mark.parametrize(
     ("path", "value"),
     [

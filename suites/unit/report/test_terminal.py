@@ -189,10 +189,5 @@ def test_only_the_first_few_of_them_are_told() -> None:
     assert "  and 2 more; report.json has them" in shown
 
 
-def test_no_name_is_cut_off_on_a_narrow_terminal() -> None:
-    shown = "\n".join(lines(report(PASSED), width=80))
-    assert [slug for slug in SLUGS if slug not in shown] == []
-
-
 def test_without_an_environment_the_version_is_unknown() -> None:
     assert "Kubernetes ?" in lines(msgspec.structs.replace(report(), environment={}))[0]

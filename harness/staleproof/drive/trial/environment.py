@@ -175,10 +175,6 @@ class Environment:
         except ApiError as err:
             raise SetupError(f"cannot create the namespace {name}: {err}") from err
 
-    async def delete_namespace(self, name: str) -> None:
-        """Ask for it; the cluster's own controllers finish it."""
-        await self.api.delete(NAMESPACES, "", name)
-
     @property
     def logs(self) -> tuple[Path, Path]:
         """The files that controller and proxy write to, over all trials."""

@@ -17,7 +17,7 @@ from staleproof.core.fault import PastSnapshot, StaleRead
 from staleproof.core.history import Header, History
 from staleproof.core.plan import Plan, describe
 from staleproof.core.plan import encode as encode_plan
-from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType
+from staleproof.drive.cluster.api import JSON, NAMESPACES, Api, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.cluster.truth import Key
 from staleproof.drive.process import logs
@@ -266,7 +266,7 @@ async def _clean_up(environment: Environment, namespace: str, primaries: Sequenc
                 await _remove(environment.api, kind, namespace, obj)
         await environment.bus.until_idle(_REST_SECONDS, limit_seconds=2.0)
     if environment.ends_namespaces:  # elsewhere nobody would finish the deletion, and the whole cluster goes anyway
-        await environment.delete_namespace(namespace)
+        await environment.api.delete(NAMESPACES, "", namespace)
 
 
 async def _remove(api: Api, kind: ResourceType, namespace: str, obj: JSON) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -45,18 +44,6 @@ async def test_it_is_stopped_when_the_block_is_left(tmp_path: Path) -> None:
             assert (running.running, running.exit_code) == (True, None)
             assert running.pid > 0
         assert (running.running, running.exit_code) == (False, 128 + signal.SIGTERM)
-
-
-async def test_one_that_cannot_be_started_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="'nosuch-controller' was not found on PATH"):
-        await output(tmp_path, Subject(command=("nosuch-controller",)))
-
-
-async def test_its_last_words_are_in_its_account(tmp_path: Path) -> None:
-    subject = Subject(command=(sys.executable, "-c", "raise SystemExit('no such flag')"))
-    async with asyncio.timeout(LIMIT_SECONDS), controller_process(subject, tmp_path / "k", tmp_path / "log") as running:
-        assert await running.wait() == 1
-        assert "  | no such flag" in running.account()
 
 
 # --- what it sees of the harness's environment -----------------------------------------------------------------------------------

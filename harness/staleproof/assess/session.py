@@ -5,7 +5,6 @@ synchronously and returns when it is done.
 """
 
 import asyncio
-import hashlib
 import itertools
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -61,7 +60,7 @@ class Session:
         self.run = Run(folder or run_folder_in(options.root))
         self.plane: ControlPlane
         self._progress = progress or Silent()
-        self._references: dict[str, tuple[History, ...]] = {}
+        self._references: dict[bytes, tuple[History, ...]] = {}
         self._numbers, self._workloads = itertools.count(1), itertools.count(1)
         self._stack = ExitStack()
         self._portal: BlockingPortal
@@ -96,7 +95,7 @@ class Session:
     def repeat(self, plan: Plan) -> tuple[History, ...]:
         """The plan, run as often as a reference needs, and not judged; kept for the next time it is asked for."""
         paces = msgspec.structs.replace(plan.settle, limit_seconds=1.0, deadline_seconds=1.0)  # whatever they were, it settled
-        key = _digest((self.options.subject, plan.steps, paces))
+        key = msgspec.json.encode((self.options.subject, plan.steps, paces), order="sorted")
         if key not in self._references:
             found = self._watch_twice(plan)
             if not _usable(found):  # once more: one that was disturbed must not stand for the whole run
@@ -230,10 +229,6 @@ def _against(references: Sequence[History], history: History, folder: Path) -> H
 
 def _usable(references: Sequence[History]) -> bool:
     return not reference_trouble(Trial(references[0], references))
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(msgspec.json.encode(value, order="sorted")).hexdigest()
 
 
 def _innermost(err: Exception) -> Exception:

@@ -11,22 +11,17 @@ import os
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from testcontainers.core.docker_client import DockerClient
 
 from staleproof.drive.cluster.options import ControlPlaneOptions
+from staleproof.drive.process.container import Container, ContainerCommand
+from staleproof.drive.process.images import ImageRequest, Recipe, image_here, make_image, reach_engine
 from staleproof.errors import SetupError
 
 from . import cache
 from .local import Binaries, Server
 from .progress import Progress, working
-
-if TYPE_CHECKING:
-    from testcontainers.core.docker_client import DockerClient
-
-    from staleproof.drive.process.container import Container
-    from staleproof.drive.process.images import ImageRequest
-
-# testcontainers is imported where it is used: it takes longer than all the rest, and few runs need it.
 
 INSTEAD = "choose another control plane provider (cache, build, assets, existing)"
 ASKED_SECONDS = 0.4  # by the automatic choice, which everybody waits for
@@ -47,20 +42,16 @@ async def find(options: ControlPlaneOptions, progress: Progress, *, why: str) ->
     return Binaries(etcd=Path("etcd"), kube_apiserver=Path("kube-apiserver"), provider="container", why=why, launch=launch)
 
 
-def make_control_plane_image(client: "DockerClient", version: str) -> str:
+def make_control_plane_image(client: DockerClient, version: str) -> str:
     """Make our image of the programs in the cache, unless it is there; its digest. Blocks. SetupError when the programs are not in
     the cache, with what to do; or the engine fails."""
-    from staleproof.drive.process.images import Recipe, make_image
-
     root = cache.cache_root(os.environ)
     cache.find_cached(root, version, why="an image is made of it")
     program = cache.entry_folder(root, version) / cache.BINARY
     return make_image(client, Recipe(image=control_plane_image(version), program=program, names=cache.PROGRAMS))
 
 
-async def _launch(image: "ImageRequest", server: Server, port: int) -> "Container":
-    from staleproof.drive.process.container import Container, ContainerCommand
-
+async def _launch(image: ImageRequest, server: Server, port: int) -> Container:
     command = server.command(port)
     return await Container.start(
         ContainerCommand(
@@ -77,8 +68,6 @@ async def _launch(image: "ImageRequest", server: Server, port: int) -> "Containe
 
 
 def _applies(options: ControlPlaneOptions) -> str | None:
-    from staleproof.drive.process.images import image_here, reach_engine
-
     try:
         client = reach_engine(instead=INSTEAD, limit_seconds=ASKED_SECONDS)
     except SetupError:
@@ -90,10 +79,8 @@ def _applies(options: ControlPlaneOptions) -> str | None:
         return f"Docker has the image {image}" if image_here(client, image) else None
 
 
-async def _image(options: ControlPlaneOptions, progress: Progress) -> "ImageRequest":
+async def _image(options: ControlPlaneOptions, progress: Progress) -> ImageRequest:
     """The one that was named, else our own, made when it is not there yet."""
-    from staleproof.drive.process.images import ImageRequest
-
     if options.image:
         advice = "Check its name; load it (`docker load`), or log in to its registry; or leave it out to use one made here."
         return ImageRequest(name=options.image, advice=advice)
@@ -104,8 +91,6 @@ async def _image(options: ControlPlaneOptions, progress: Progress) -> "ImageRequ
 
 
 def _make_unless_there(version: str) -> None:
-    from staleproof.drive.process.images import image_here, reach_engine
-
     client = reach_engine(instead=INSTEAD)
     with closing(client.client):
         if not image_here(client, control_plane_image(version)):

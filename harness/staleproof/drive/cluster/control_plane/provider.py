@@ -1,7 +1,7 @@
 """Which provider gives the control plane.
 
 It decides the order in which providers are asked, and says why one was taken; each provider decides for itself whether it applies.
-All but `existing` find programs, which `local` runs. A further provider is a module and a row in the table.
+All but `existing` find programs, which `local` runs. A further provider is a module and a name.
 """
 
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from typing import Protocol, get_args
 from staleproof.drive.cluster.options import ControlPlaneOptions, ProviderName
 from staleproof.errors import HarnessBug, SetupError, UsageError
 
-from . import assets, build, cache, container, existing
+from . import assets, build, cache, existing
 from .local import Binaries, run_local
 from .plane import ControlPlane
 from .progress import Progress
@@ -32,10 +32,18 @@ class Finder(Provider, Protocol):
     async def find(self, options: ControlPlaneOptions, progress: Progress, *, why: str) -> Binaries: ...
 
 
-# In the order of automatic choice: what the user named, what is there, what can be had quickly, what takes minutes.
-# `download` (envtest archives) will have its row before `build`.
-FINDERS: dict[ProviderName, Finder] = {"assets": assets, "cache": cache, "container": container, "build": build}
-PROVIDERS: dict[ProviderName, Provider] = {"existing": existing, **FINDERS}
+PROVIDERS: tuple[ProviderName, ...] = get_args(ProviderName)[1:]
+"""In the order of automatic choice: what the user named, what is there, what can be had quickly, what takes minutes. `download`
+(envtest archives) will have its place before `build`."""
+
+
+def _finder(name: ProviderName) -> Finder | None:
+    """The module of this name; None for `existing`, which finds no programs."""
+    if name == "container":
+        from . import container  # testcontainers takes longer to import than all the rest, and few runs need it
+
+        return container
+    return {"assets": assets, "cache": cache, "build": build}.get(name)
 
 
 async def choose(options: ControlPlaneOptions) -> tuple[ProviderName, str]:
@@ -46,7 +54,8 @@ async def choose(options: ControlPlaneOptions) -> tuple[ProviderName, str]:
     if options.provider != "auto":
         names = ", ".join(get_args(ProviderName))
         raise UsageError(f"expected a control plane provider ({names}), found {options.provider!r}; name one of them.")
-    for name, provider in PROVIDERS.items():
+    for name in PROVIDERS:
+        provider: Provider = _finder(name) or existing
         why = await provider.applies(options)
         if why is not None:
             return name, why
@@ -61,8 +70,8 @@ async def control_plane(options: ControlPlaneOptions, folder: Path, progress: Pr
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as err:
         raise SetupError(f"the run folder {folder} cannot be made: {err.strerror}; choose another.") from err
-    if name in FINDERS:
-        running = run_local(await FINDERS[name].find(options, progress, why=why), folder, progress)
+    if finder := _finder(name):
+        running = run_local(await finder.find(options, progress, why=why), folder, progress)
     else:
         running = existing.use_existing(options, folder, why=why)
     async with running as plane:

@@ -1,5 +1,5 @@
 from pathlib import Path
-from typing import cast, get_args
+from typing import cast
 
 import pytest
 
@@ -63,7 +63,3 @@ async def test_a_run_folder_that_cannot_be_made_is_named(nothing: Path) -> None:
     (nothing / "file").write_text("")
     with pytest.raises(SetupError, match=r"run folder .*file/run cannot be made: Not a directory"):
         await use(ControlPlaneOptions(provider="cache"), nothing / "file" / "run")
-
-
-def test_every_name_has_its_provider() -> None:
-    assert ["auto", *PROVIDERS] == list(get_args(ProviderName))

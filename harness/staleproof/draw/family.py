@@ -68,9 +68,6 @@ class Scenario:
     settle: Callable[[Observed], Settle] = Observed.settle
     families: list[Family] = field(default_factory=list)
 
-    def __str__(self) -> str:
-        return self.name
-
     def family(self, drafts: Callable[[Observed, Profile], Iterator[Draft]]) -> Family:
         """Makes a family of a function; `hide_creates` is called `hide-creates`."""
 

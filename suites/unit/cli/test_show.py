@@ -8,7 +8,7 @@ from rich.console import Console
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.story.narrative import Story
 from staleproof.checks.verdict import Finding, Outcome, Verdict
-from staleproof.cli.show import show_story, show_verdicts
+from staleproof.cli.show import show_verdicts
 
 SLUG = REQUIREMENTS[0].slug
 STORY = Story(SLUG, "pod/ns/w-d is the 4th live pod of widget/w", ((0.7, "from here [held] it was held"),), BY_SLUG[SLUG].remedy)
@@ -47,9 +47,3 @@ def test_the_story_stands_below_its_verdict() -> None:
 def test_brackets_are_no_markup_and_long_lines_stay_whole() -> None:
     why = "expected [bold], found " + "x" * 200
     assert shown(Verdict(SLUG, Outcome.INCONCLUSIVE, why=why), width=40) == [f"  ? {SLUG}  {why}"]
-
-
-def test_nothing_but_text_is_written_when_it_is_no_terminal() -> None:
-    out = io.StringIO()
-    show_story(Console(file=out, force_terminal=False), STORY)
-    assert "\x1b" not in out.getvalue()

@@ -12,8 +12,6 @@ import pytest
 from xdist.remote import Producer
 
 from staleproof.assess import Result
-from staleproof.checks.judge import judge
-from staleproof.core.history import decode
 from staleproof.core.observed import ChildKind, Observed
 from staleproof.core.plan import Plan
 from staleproof.draw import own_writes
@@ -21,10 +19,11 @@ from staleproof.draw.scenarios import FAMILIES
 from staleproof.errors import HarnessBug, SetupError
 from staleproof.plugin.fixtures import told_plainly
 
+from ..judged import result
+
 pytest_plugins = ["pytester"]
 
 SUITES = Path(__file__).parents[2]
-HISTORIES = SUITES.parent / "fixtures" / "histories"
 SAMPLE = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"replicas": 3}}
 OBSERVED = Observed(SAMPLE, "widgets.example.com", ("spec", "replicas"), (ChildKind("pods", 4, 3, stable_names=False),))
 EXAMPLES = 5
@@ -92,11 +91,6 @@ def search() -> Callable[..., None]:
     spec.loader.exec_module(module)
     found: Callable[..., None] = module._search
     return found
-
-
-def result(name: str) -> Result:
-    history = decode((HISTORIES / f"{name}.jsonl").read_bytes())
-    return Result("001", history.header.plan, history, judge(history), Path("trials/001"), 1.0)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.requirement import PAGE
 from staleproof.report.documentation import catalogue, requirements, updated
@@ -37,21 +39,17 @@ def test_the_page_is_as_the_catalogue_says_and_every_link_leads_to_a_heading() -
         assert f"\n### {anchor}\n" in page
 
 
-def test_what_stands_between_the_markers_is_replaced() -> None:
-    text = f"# Title\n\n{BEGIN}| old |\n| table |\n{END}\n\nafter\n"
-    assert updated(text) == f"# Title\n\n{BEGIN}{catalogue()}\n{END}\n\nafter\n"
+FILLED = f"{BEGIN}{catalogue()}\n{END}"
 
 
-def test_an_empty_place_is_filled_and_again_changes_nothing() -> None:
-    once = updated(f"{BEGIN}{END}")
-    assert once == f"{BEGIN}{catalogue()}\n{END}"
-    assert updated(once) == once
-
-
-def test_each_place_is_filled_by_itself() -> None:
-    assert updated(f"{BEGIN}{END}\nbetween\n{BEGIN}{END}").count("\nbetween\n") == 1
-
-
-def test_a_document_without_markers_is_left_alone() -> None:
-    for text in ("", "# Title\n", END, BEGIN):
-        assert updated(text) == text
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (f"# Title\n\n{BEGIN}| old |\n| table |\n{END}\n\nafter\n", f"# Title\n\n{FILLED}\n\nafter\n"),
+        (f"{BEGIN}{END}", FILLED),
+        (f"{BEGIN}{END}\nbetween\n{BEGIN}{END}", f"{FILLED}\nbetween\n{FILLED}"),
+        *((text, text) for text in ("", "# Title\n", END, BEGIN)),
+    ],
+)
+def test_what_stands_between_the_markers_is_replaced_and_again_changes_nothing(before: str, after: str) -> None:
+    assert updated(before) == after == updated(after)

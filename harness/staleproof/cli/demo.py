@@ -52,7 +52,7 @@ def demo() -> int:
             f"control plane: Kubernetes {plane.version} from {plane.provider}, all ready after {took:.1f} s\n", highlight=False
         )
         for name, does, guilty in CONTROLLERS:
-            if session.run.results:
+            if ledger.results:
                 session.use(_subject(name))
             with console.status(f"{name}: twice without any fault, then the plan"):
                 result = session.trial(plan)

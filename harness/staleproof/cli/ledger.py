@@ -31,11 +31,13 @@ class Ledger:
     reproduce: Callable[[Sequence[Result]], str]
     environment: dict[str, str] = field(default_factory=dict)
     replayed: bool = False
+    results: list[Result] = field(default_factory=list)
     trials: list[TrialReport] = field(default_factory=list)
 
     def add(self, result: Result) -> str:
         """Keep a result. Returns the id that replays it if it failed."""
         crash = keep_crash(ROOT, result, replayed=self.replayed)
+        self.results.append(result)
         self.trials.append(trial_report(result, self.run.folder, crash))
         self.report(partial=True)
         return crash
@@ -46,7 +48,7 @@ class Ledger:
             run_id=self.run.folder.name,
             date=now(),
             partial=partial,
-            reproduce=self.reproduce(self.run.results),
+            reproduce=self.reproduce(self.results),
             environment={**self.run.environment, **self.environment},
             trials=tuple(self.trials),
         )

@@ -119,7 +119,7 @@ def _run_all(session: Session, plans: Sequence[Plan], ledger: Ledger, console: C
 
 def _code(ledger: Ledger) -> int:
     """The exit code of the worst trial."""
-    return max((exit_code(result.verdicts) for result in ledger.run.results), key=[0, 10, 1].index, default=0)
+    return max((exit_code(result.verdicts) for result in ledger.results), key=[0, 10, 1].index, default=0)
 
 
 def _subject(settings: Settings, plans: Sequence[Plan]) -> Subject:

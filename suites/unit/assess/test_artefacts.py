@@ -129,6 +129,12 @@ def test_a_name_that_cannot_be_a_file_is_no_plan(tmp_path: Path) -> None:
         find_plan("x" * 5000, tmp_path)
 
 
+def test_an_artefact_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"cannot make a run folder in .*/file: Not a directory; name an artefact folder"):
+        run_folder_in(tmp_path / "file")
+
+
 # --- finding a plan again ------------------------------------------------------------------------------------------------------
 
 

@@ -68,10 +68,9 @@ def test_a_port_that_is_taken_is_named(option: str) -> None:
 
 
 def test_a_cluster_elsewhere_needs_the_explicit_option(tmp_path: Path) -> None:
-    ca_file = make_credentials(tmp_path, ["a"]).ca_file
-    path = tmp_path / "config"
-    path.write_bytes(kubeconfig(Access(server="https://192.0.2.1:6443", ca_file=ca_file, token="t"), user="u"))
-    error = refused(f"--kubeconfig={path}")
+    access = Access(server="https://192.0.2.1:6443", ca_file=make_credentials(tmp_path, ["a"]).ca_file, token="t")
+    (tmp_path / "kubeconfig").write_bytes(kubeconfig(access, user="u"))
+    error = refused(f"--kubeconfig={tmp_path / 'kubeconfig'}")
     assert "https://192.0.2.1:6443, which is not this machine" in str(error)
     assert "--allow-remote-cluster" in str(error)
 

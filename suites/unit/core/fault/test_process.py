@@ -1,6 +1,5 @@
 """Legal faults about the process: who does them, and when a kill freezes its request."""
 
-
 from staleproof.core.fault import Kill, Pause, Restart
 from staleproof.core.fault.decision import PASS, Stall
 from staleproof.core.fault.model import Fault

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 import yaml
 
-from staleproof.assess.artefacts import find_plan, fingerprint, keep_crash, suite_digest, trial_report, write
+from staleproof.assess.artefacts import find_plan, fingerprint, keep_crash, run_folder_in, suite_digest, trial_report, write
 from staleproof.assess.result import Result
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault import HoldStream

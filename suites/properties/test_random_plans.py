@@ -17,7 +17,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from staleproof.checks.facts.fault_outcomes import PlannedFault, planned_faults
+from staleproof.checks.facts.fault_outcomes import FaultOutcome, fault_outcomes
 from staleproof.core.entry import Committed, Delivered, Entry, Opened, Withheld
 from staleproof.core.plan import contradictions, decode, encode
 from staleproof.drive.cluster.api import connect
@@ -62,7 +62,7 @@ async def test_every_copy_is_right_in_the_end(tmp_path: Path, capsys: pytest.Cap
     flaws = [f"plan {each.number} of seed {SEED}: {flaw}" for each in played for flaw in each.flaws]
     assert not flaws, "\n".join([*flaws, f"histories: {tmp_path}"])
     if not ONLY:
-        assert sum(fault.outcome == "fired" for each in played for fault in planned_faults(each.history)) >= len(played) / 2
+        assert sum(fault.outcome == "fired" for each in played for fault in fault_outcomes(each.history)) >= len(played) / 2
 
 
 async def _play(todo: Sequence[tuple[int, Case]], folder: Path) -> list[Played]:
@@ -103,7 +103,7 @@ async def _lanes(folder: Path, count: int) -> AsyncIterator[list[Lane]]:
 
 def _tell(played: Sequence[Played]) -> None:
     console = Console()
-    faults = [fault for each in played for fault in planned_faults(each.history)]
+    faults = [fault for each in played for fault in fault_outcomes(each.history)]
     table = Table(title=f"{len(played)} random plans, seed {SEED}", title_justify="left")
     for heading in ("fault", "planned", "fired", "refused", "not fired"):
         table.add_column(heading, justify="left" if heading == "fault" else "right")
@@ -125,6 +125,6 @@ def _tell(played: Sequence[Played]) -> None:
     )
 
 
-def _counts(faults: Sequence[PlannedFault]) -> list[str]:
+def _counts(faults: Sequence[FaultOutcome]) -> list[str]:
     outcomes = Counter(fault.outcome for fault in faults)
     return [str(len(faults)), *(str(outcomes[word]) for word in ("fired", "refused", "not fired"))]

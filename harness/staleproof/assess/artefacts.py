@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from staleproof.assess.result import Result
-from staleproof.checks.facts.fault_outcomes import PlannedFault
+from staleproof.checks.facts.fault_outcomes import FaultOutcome
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan import Plan, PlanError, masked
@@ -56,7 +56,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
     )
 
 
-def _fault_report(fault: PlannedFault) -> FaultReport:
+def _fault_report(fault: FaultOutcome) -> FaultReport:
     return FaultReport(
         fault=fault.name,
         resource=fault.resource,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from staleproof.checks.catalog import is_scored
-from staleproof.checks.facts.fault_outcomes import PlannedFault, hostility, planned_faults
+from staleproof.checks.facts.fault_outcomes import FaultOutcome, fault_outcomes, hostility
 from staleproof.checks.story.narrative import Story, explain
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.history import History
@@ -42,9 +42,9 @@ class Result:
         return [explain(verdict.findings[0], self.history) for verdict in self.verdicts if verdict.findings]
 
     @property
-    def faults(self) -> tuple[PlannedFault, ...]:
+    def faults(self) -> tuple[FaultOutcome, ...]:
         """What came of each planned fault."""
-        return planned_faults(self.history)
+        return fault_outcomes(self.history)
 
     @property
     def fired(self) -> int:

@@ -46,7 +46,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class Watch:
     """A watch of the controller: where it was opened and where it ended."""
 
     entry: Opened
@@ -55,7 +55,7 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StepRun:
     """A step of the workload. `ended` is None for one that was interrupted; `idle`: the controller was idle at its end."""
 
     number: int
@@ -136,10 +136,10 @@ class Trial:
     # --- streams
 
     @cached_property
-    def streams(self) -> Mapping[StreamId, Stream]:
+    def streams(self) -> Mapping[StreamId, Watch]:
         """By the stream's number."""
         closed = {entry.stream: index for index, entry in self.every(Closed)}
-        return {entry.stream: Stream(entry, index, closed.get(entry.stream)) for index, entry in self.every(Opened)}
+        return {entry.stream: Watch(entry, index, closed.get(entry.stream)) for index, entry in self.every(Opened)}
 
     def resource_of(self, stream: StreamId) -> str:
         """What a stream is a watch of; empty for a stream that is not known."""
@@ -161,11 +161,11 @@ class Trial:
         return self.starts[self.life(index)] if self.starts else 0
 
     @cached_property
-    def steps(self) -> Sequence[Step]:
+    def steps(self) -> Sequence[StepRun]:
         """Those that began, in order."""
         ended = {entry.step: (index, entry.idle) for index, entry in self.every(StepEnded)}
         began = {entry.step: index for index, entry in self.every(StepBegan)}
-        return [Step(number, index, *ended.get(number, (None, False))) for number, index in began.items()]
+        return [StepRun(number, index, *ended.get(number, (None, False))) for number, index in began.items()]
 
     @cached_property
     def released(self) -> Position | None:

@@ -21,7 +21,7 @@ PROFILE = "WATCH-CACHE"
 _MUTABLE = frozenset({"", "latest", "main", "master", "head", "dev"})
 _WORDS = {"success": "Core succeeded", "partial": "Core partially succeeded", "failure": "Core failed"}
 
-Result = Literal["success", "partial", "failure"]
+TestResult = Literal["success", "partial", "failure"]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
@@ -83,7 +83,7 @@ class Statistics(_Struct, frozen=True, kw_only=True):
     skipped: Count = 0
 
     @property
-    def result(self) -> Result:
+    def result(self) -> TestResult:
         if self.failed:
             return "failure"
         return "partial" if self.inconclusive else "success"
@@ -98,7 +98,7 @@ class Statistics(_Struct, frozen=True, kw_only=True):
 class LevelResult(_Struct, frozen=True, kw_only=True):
     """All requirements of a level."""
 
-    result: Result
+    result: TestResult
     statistics: Statistics
     tests: tuple[RequirementResult, ...]
 

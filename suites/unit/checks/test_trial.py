@@ -3,7 +3,7 @@
 import pytest
 
 from staleproof.checks.facts.object_history import names
-from staleproof.checks.trial import Span, Step, Trial, fact
+from staleproof.checks.trial import Span, StepRun, Trial, fact
 from staleproof.core.entry import Closed, Committed, Delivered, Opened, Settled, Started, StepBegan
 
 from .script import HOLD, SEVER, WIDGETS, Script, beside, losing, trial
@@ -75,7 +75,7 @@ def test_without_a_start_there_is_one_life_that_began_before() -> None:
 def test_steps_begin_and_may_end() -> None:
     script = trial().step(1, "apply").idle(1).step(2, "touch")
 
-    assert Trial(script.unfinished()).steps == [Step(1, 4, 5, idle=True), Step(2, 6)]
+    assert Trial(script.unfinished()).steps == [StepRun(1, 4, 5, idle=True), StepRun(2, 6)]
     assert Trial(script.unfinished()).positions(StepBegan) == [4, 6]
 
 

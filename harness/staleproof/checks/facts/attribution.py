@@ -57,7 +57,7 @@ def usual_seconds(trial: Trial, primary: str) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class Standstill:
     """A primary was shown at a position, while own creates and deletes for other primaries were hidden, the last one up to `until`.
 
     At the latest it ended with the settling phase, or with the life of the process. `first` is as in `FirstEffect`.
@@ -71,7 +71,7 @@ class Wait:
 
 
 @fact
-def waits(trial: Trial) -> Sequence[Wait]:
+def waits(trial: Trial) -> Sequence[Standstill]:
     """In the order in which they ended. Of primaries that one list showed together, there is the youngest's."""
     found = []
     by_position = {effect.shown: (primary, effect) for primary, effect in first_effects(trial).items()}
@@ -83,7 +83,7 @@ def waits(trial: Trial) -> Sequence[Wait]:
         until: list[int] = [max(seen)] if seen and len(seen) == len(hidden) else []
         until += [end for end in trial.positions(Settled, Started) if end > shown][:1]
         if hidden and until:
-            found.append(Wait(primary, shown, effect.first, hidden, min(until)))
+            found.append(Standstill(primary, shown, effect.first, hidden, min(until)))
     return sorted(found, key=lambda wait: (wait.until, wait.shown))
 
 

@@ -12,11 +12,11 @@ from staleproof.core.fault.legality import ROWS
 from staleproof.core.history import History
 from staleproof.core.plan import Plan
 
-Outcome = Literal["fired", "refused", "not fired"]
+FaultState = Literal["fired", "refused", "not fired"]
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedFault:
+class FaultOutcome:
     """One fault of the plan, and what came of it.
 
     Attributes:
@@ -29,7 +29,7 @@ class PlannedFault:
 
     name: str
     resource: str
-    outcome: Outcome
+    outcome: FaultState
     at: float | None = None
     on: str = ""
     row: str = ""
@@ -46,7 +46,7 @@ class PlannedFault:
         return f"{what}: refused on {self.on}, {row}{self.why}"
 
 
-def planned_faults(history: History) -> tuple[PlannedFault, ...]:
+def fault_outcomes(history: History) -> tuple[FaultOutcome, ...]:
     """One for each fault of the plan, in its order. What fired has fired, whatever was refused besides."""
     told: dict[int, FaultFired | FaultRefused | FaultMissed] = {}
     for entry in history.entries:
@@ -69,12 +69,12 @@ def hostility(plan: Plan) -> str:
 _WEIGHT: dict[type, int] = {FaultMissed: 0, FaultRefused: 1, FaultFired: 2}
 
 
-def _outcome(name: str, resource: str, told: FaultFired | FaultRefused | FaultMissed | None) -> PlannedFault:
+def _outcome(name: str, resource: str, told: FaultFired | FaultRefused | FaultMissed | None) -> FaultOutcome:
     match told:
         case FaultFired(at=at, on=on):
-            return PlannedFault(name, resource, "fired", at, on)
+            return FaultOutcome(name, resource, "fired", at, on)
         case FaultRefused(at=at, on=on, row=row, why=why):
-            return PlannedFault(name, resource, "refused", at, on, row, why)
+            return FaultOutcome(name, resource, "refused", at, on, row, why)
         case FaultMissed(why=why):
-            return PlannedFault(name, resource, "not fired", why=why)
-    return PlannedFault(name, resource, "not fired")
+            return FaultOutcome(name, resource, "not fired", why=why)
+    return FaultOutcome(name, resource, "not fired")

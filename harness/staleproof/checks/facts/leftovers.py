@@ -15,9 +15,9 @@ from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.provenance import uid_of
 
-Kind = Literal["unfinished", "orphaned", "leaked"]
+LeftoverKind = Literal["unfinished", "orphaned", "leaked"]
 """Primaries that were deleted and are there; children of an owner that was; what the controller made and nobody owns."""
-_Left = Mapping[Kind, Mapping[Role, Sequence[Incarnation]]]
+_Left = Mapping[LeftoverKind, Mapping[Role, Sequence[Incarnation]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Leftover:
     `owner` is the first one's owner; the object itself when it has none that is known.
     """
 
-    kind: Kind
+    kind: LeftoverKind
     owner: Incarnation
     children: Sequence[Incarnation]
     usual: int
@@ -74,7 +74,7 @@ def _deletes(reference: Trial, left: int, role: Role) -> bool:
 def _left(trial: Trial) -> _Left:
     """The oldest of each role first."""
     there = _lasting(trial, trial.settled) & _lasting(trial, None)
-    left: dict[Kind, dict[Role, list[Incarnation]]] = {
+    left: dict[LeftoverKind, dict[Role, list[Incarnation]]] = {
         "unfinished": defaultdict(list),
         "orphaned": defaultdict(list),
         "leaked": defaultdict(list),
@@ -86,7 +86,7 @@ def _left(trial: Trial) -> _Left:
     return left
 
 
-def _kind(trial: Trial, child: Incarnation) -> Kind | None:
+def _kind(trial: Trial, child: Incarnation) -> LeftoverKind | None:
     if child.deleted is not None and child.resource in trial.beside.primaries and not child.owner_uid:
         return "unfinished"
     owner = object_history(trial).objects.get(child.owner_uid)  # one that was never seen was not of this trial: nobody's fault

@@ -19,7 +19,7 @@ from staleproof.core.entry import Answered
 from staleproof.core.history import Request
 from staleproof.core.provenance import is_executed, uid_of
 
-Verb = Literal["create", "delete"]
+OwnVerb = Literal["create", "delete"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class OwnWrites:
     """
 
     trial: Trial
-    verb: Verb
+    verb: OwnVerb
     _groups: dict[Role, list[tuple[int, Incarnation]]]
     """By group: (position of the answer, object written), in that order."""
 
@@ -74,7 +74,7 @@ class OwnWrites:
         return min(other.deleted, other.deleted if told is None else told)
 
 
-def _own_writes(trial: Trial, verb: Verb) -> OwnWrites:
+def _own_writes(trial: Trial, verb: OwnVerb) -> OwnWrites:
     groups: dict[Role, list[tuple[int, Incarnation]]] = defaultdict(list)
     for child in object_history(trial).objects.values():
         request = child.creator if verb == "create" else child.deleter
@@ -154,7 +154,7 @@ def _lost_by_life(trial: Trial, written: Iterable[tuple[Request, Incarnation]], 
             yield answered, child
 
 
-def group_of(role: Role, verb: Verb) -> Role:
+def group_of(role: Role, verb: OwnVerb) -> Role:
     """What is decided on together: for creates a role, for deletes all of an owner's children of that resource."""
     return role if verb == "create" else role._replace(stem="")
 

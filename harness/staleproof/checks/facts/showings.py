@@ -11,7 +11,7 @@ from typing import Literal
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Delivered, Listed, Opened, Started
 
-Kind = Literal["event", "list", "watch"]
+ShowingKind = Literal["event", "list", "watch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Showing:
     """At which position, and of what kind: `watch` for one that is opened without a revision to go on from."""
 
     index: int
-    kind: Kind
+    kind: ShowingKind
 
 
 @fact
@@ -39,7 +39,7 @@ def showings(trial: Trial) -> Mapping[str, Sequence[Showing]]:
     return found
 
 
-def is_shown(trial: Trial, resource: str, kinds: Iterable[Kind], *, since: int, until: int) -> bool:
+def is_shown(trial: Trial, resource: str, kinds: Iterable[ShowingKind], *, since: int, until: int) -> bool:
     """Whether the life that the position `since` belongs to was shown any of these kinds behind it and before `until`."""
     end = min([until, *(start for start in trial.positions(Started) if start > since)])
     return any(since < each.index < end and each.kind in kinds for each in showings(trial).get(resource, ()))

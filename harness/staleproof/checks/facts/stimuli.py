@@ -14,7 +14,7 @@ from staleproof.core.entry import Answered, Asked, Delivered, Entry, Listed, Ope
 from staleproof.core.history import is_work
 from staleproof.core.request import BOOKKEEPING
 
-Kind = Literal["cause", "echo", "write", "bookmark"]
+StimulusKind = Literal["cause", "echo", "write", "bookmark"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Stimulus:
 
     index: int
     at: float
-    kind: Kind
+    kind: StimulusKind
     rested: float
 
 
@@ -67,7 +67,7 @@ def sleep_after(trial: Trial, since: int, until: int) -> Sleep:
     return Sleep(max(longest, trial.at(until) - last), until, wrote=False)
 
 
-def _kind(trial: Trial, index: int, entry: Entry, versions: set[tuple[str, int | None]]) -> Kind | None:
+def _kind(trial: Trial, index: int, entry: Entry, versions: set[tuple[str, int | None]]) -> StimulusKind | None:
     match entry:
         case Asked() if is_work(entry):
             return "write"
@@ -84,7 +84,7 @@ def _kind(trial: Trial, index: int, entry: Entry, versions: set[tuple[str, int |
     return None
 
 
-def _shown(entry: Delivered, versions: set[tuple[str, int | None]]) -> Kind:
+def _shown(entry: Delivered, versions: set[tuple[str, int | None]]) -> StimulusKind:
     """An event of a version that was shown before is an echo; `versions` has those of this life, and takes this one in."""
     if entry.type == "BOOKMARK":
         return "cause" if entry.initial_end else "bookmark"

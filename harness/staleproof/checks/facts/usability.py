@@ -1,6 +1,6 @@
 """Whether a trial, and the references beside it, can prove anything: what interrupted them, what broke, what never fired."""
 
-from staleproof.checks.facts.fault_outcomes import planned_faults
+from staleproof.checks.facts.fault_outcomes import fault_outcomes
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Broke, Exited, Settled
 from staleproof.core.watch_properties import unexplained
@@ -16,7 +16,7 @@ def trouble(trial: Trial) -> str:
 @fact
 def unfired(trial: Trial) -> str:
     """The planned faults that did nothing, in words, with the reason of each; empty when all fired."""
-    silent = [str(fault) for fault in planned_faults(trial.history) if fault.outcome != "fired"]
+    silent = [str(fault) for fault in fault_outcomes(trial.history) if fault.outcome != "fired"]
     return f"planned faults never fired: {'; '.join(silent)}" if silent else ""
 
 

@@ -10,7 +10,7 @@ or lost, or its process was stopped, because then it had other reasons to wait.
 
 from collections.abc import Iterator
 
-from staleproof.checks.facts.attribution import Wait, usual_seconds, waits
+from staleproof.checks.facts.attribution import Standstill, usual_seconds, waits
 from staleproof.checks.facts.wording import listing, short_name
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
@@ -27,7 +27,7 @@ def check(trial: Trial) -> Iterator[Said]:
     yield from (said for said in judged if isinstance(said, Finding) or (said is not None and None not in judged))
 
 
-def _judge(trial: Trial, wait: Wait) -> Finding | NotExercised | None:
+def _judge(trial: Trial, wait: Standstill) -> Finding | NotExercised | None:
     """A finding, or why nothing is known; None when it was good."""
     usual = usual_seconds(trial, wait.primary)
     if usual is None:

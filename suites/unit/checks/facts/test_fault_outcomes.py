@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.checks.facts.fault_outcomes import PlannedFault, hostility, planned_faults
+from staleproof.checks.facts.fault_outcomes import FaultOutcome, fault_outcomes, hostility
 from staleproof.core.entry import Entry, FaultFired, FaultMissed, FaultRefused
 from staleproof.core.fault import AnyFault, DropFrame, HoldStream, PastSnapshot, Reject, Reorder
 from staleproof.core.fault.legality import Contract
@@ -20,36 +20,36 @@ def plan(*faults: AnyFault, contract: Contract = "legal") -> Plan:
     return Plan(scenario="test", steps=(Apply(object={}),), faults=faults, contract=contract)
 
 
-def became(fault: AnyFault, *entries: Entry) -> PlannedFault:
-    (found,) = planned_faults(History(Header(plan=plan(fault), namespace="ns"), entries))
+def became(fault: AnyFault, *entries: Entry) -> FaultOutcome:
+    (found,) = fault_outcomes(History(Header(plan=plan(fault), namespace="ns"), entries))
     return found
 
 
 @pytest.mark.parametrize(
     ("found", "expected", "text"),
     [
-        (became(HOLD, FIRED), PlannedFault("Hold", "pods", "fired", 2.0, FIRED.on), "Hold of pods: fired on ADDED pods ns/a"),
+        (became(HOLD, FIRED), FaultOutcome("Hold", "pods", "fired", 2.0, FIRED.on), "Hold of pods: fired on ADDED pods ns/a"),
         (
             became(HOLD, MISSED),
-            PlannedFault("Hold", "pods", "not fired", why=MISSED.why),
+            FaultOutcome("Hold", "pods", "not fired", why=MISSED.why),
             "Hold of pods: no event of pods came while it was open",
         ),
-        (became(HOLD), PlannedFault("Hold", "pods", "not fired"), "Hold of pods"),
+        (became(HOLD), FaultOutcome("Hold", "pods", "not fired"), "Hold of pods"),
         (
             became(PAST, REFUSED),
-            PlannedFault("PastSnapshot", "*", "refused", 1.0, "list pods", "25", REFUSED.why),
+            FaultOutcome("PastSnapshot", "*", "refused", 1.0, "list pods", "25", REFUSED.why),
             "PastSnapshot of *: refused on list pods, legality row 25 (an old answer to a consistent read): "
             "the read does not ask for resourceVersion 0",
         ),
         (
             became(PAST, UNABLE),
-            PlannedFault("PastSnapshot", "*", "refused", 1.0, "list pods", "", UNABLE.why),
+            FaultOutcome("PastSnapshot", "*", "refused", 1.0, "list pods", "", UNABLE.why),
             "PastSnapshot of *: refused on list pods, the API server no longer knows revision 7",
         ),
     ],
     ids=["fired", "not fired", "not told", "refused", "could not be done"],
 )
-def test_what_became_of_it_and_how_it_is_told(found: PlannedFault, expected: PlannedFault, text: str) -> None:
+def test_what_became_of_it_and_how_it_is_told(found: FaultOutcome, expected: FaultOutcome, text: str) -> None:
     assert found == expected
     assert str(found) == text
 
@@ -76,7 +76,7 @@ def test_it_is_the_first_time_that_is_told() -> None:
 
 def test_faults_are_told_in_the_plans_order() -> None:
     history = History(Header(plan=plan(HOLD, PAST, HOLD), namespace="ns"), (FaultFired(at=1.0, fault=2, on="x"), REFUSED))
-    assert [fault.outcome for fault in planned_faults(history)] == ["refused", "not fired", "fired"]
+    assert [fault.outcome for fault in fault_outcomes(history)] == ["refused", "not fired", "fired"]
 
 
 @pytest.mark.parametrize(

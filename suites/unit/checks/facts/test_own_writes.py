@@ -6,7 +6,7 @@ import pytest
 
 from staleproof.checks.facts.object_history import Incarnation, creations, deletions, object_history
 from staleproof.checks.facts.own_writes import (
-    Verb,
+    OwnVerb,
     group_of,
     is_inherited,
     lost_writes,
@@ -49,7 +49,7 @@ def unheard() -> Script:
 
 
 BOTH = {"w-a", "w-b"}
-BEHIND: dict[str, tuple[Verb, Callable[[], Script], set[str]]] = {
+BEHIND: dict[str, tuple[OwnVerb, Callable[[], Script], set[str]]] = {
     "the same decision": ("create", held, set()),
     "the owner is shown": ("create", lambda: held().applied("w"), BOTH),
     "the next decision's own writes are not behind": ("create", lambda: held().applied("w").creates("w-c"), BOTH),
@@ -76,7 +76,9 @@ BEHIND: dict[str, tuple[Verb, Callable[[], Script], set[str]]] = {
 
 
 @pytest.mark.parametrize(("verb", "script", "names"), BEHIND.values(), ids=BEHIND)
-def test_what_it_would_not_have_seen_if_it_created_one_more_now(verb: Verb, script: Callable[[], Script], names: set[str]) -> None:
+def test_what_it_would_not_have_seen_if_it_created_one_more_now(
+    verb: OwnVerb, script: Callable[[], Script], names: set[str]
+) -> None:
     then = Trial(script().creates("w-z").ends())
     last, own = child(then, "w-z"), own_creates(then) if verb == "create" else own_deletes(then)
     assert last.creator is not None

@@ -2,12 +2,12 @@
 
 import pytest
 
-from staleproof.checks.facts.showings import Kind, is_shown, showings
+from staleproof.checks.facts.showings import ShowingKind, is_shown, showings
 from staleproof.checks.trial import Trial
 
 from ..script import WIDGETS, Script
 
-KINDS: dict[str, tuple[Script, list[tuple[int, Kind]]]] = {
+KINDS: dict[str, tuple[Script, list[tuple[int, ShowingKind]]]] = {
     "an event": (Script().applied("w"), [(5, "event")]),
     "a list": (Script().lists(WIDGETS), [(5, "list")]),
     "a list of something else": (Script().lists("pods"), []),
@@ -20,7 +20,7 @@ KINDS: dict[str, tuple[Script, list[tuple[int, Kind]]]] = {
 
 
 @pytest.mark.parametrize(("script", "expected"), KINDS.values(), ids=KINDS)
-def test_kinds(script: Script, expected: list[tuple[int, Kind]]) -> None:
+def test_kinds(script: Script, expected: list[tuple[int, ShowingKind]]) -> None:
     found = showings(Trial(script.unfinished())).get(WIDGETS, ())
 
     assert [(each.index, each.kind) for each in found] == expected
@@ -31,7 +31,7 @@ def test_kinds(script: Script, expected: list[tuple[int, Kind]]) -> None:
     [("event", 4, 6, True), ("list", 4, 6, False), ("event", 5, 99, False), ("event", 4, 5, False), ("list", 5, 99, False)],
     ids=["shown", "of another kind", "before", "later", "to another life"],
 )
-def test_what_one_life_was_shown_between_two_positions(kind: Kind, since: int, until: int, *, expected: bool) -> None:
+def test_what_one_life_was_shown_between_two_positions(kind: ShowingKind, since: int, until: int, *, expected: bool) -> None:
     trial = Trial(Script().applied("w").restarted().lists(WIDGETS).unfinished())
 
     assert is_shown(trial, WIDGETS, (kind,), since=since, until=until) is expected

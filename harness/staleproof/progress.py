@@ -1,4 +1,4 @@
-"""How long work looks to the one who waits: a bar on a terminal, plain lines in a CI log.
+"""How progress is shown: as a bar on a terminal, as plain lines in a CI log.
 
 It decides the looks alone. What is counted is decided where the work is done, which need not know about displays.
 """
@@ -24,7 +24,7 @@ class ProgressBar(Progress):
 
     def begin(self, title: str, total: int | None) -> None:
         self.end()
-        # A count of nothing says nothing: without a total there is a moving bar and a clock.
+        # Without a total a count says nothing: then there is only a moving bar and a clock.
         count = () if total is None else (MofNCompleteColumn(),)
         self._bars = Bars(
             SpinnerColumn(),
@@ -71,6 +71,7 @@ class ProgressLines(Progress):
 
 
 def progress_on(console: Console) -> ProgressBar | ProgressLines:
+    """The one that fits where the console writes."""
     # Not `is_terminal`: colours forced on in a CI log do not make it a screen that can be repainted.
     if console.file.isatty():
         return ProgressBar(console)

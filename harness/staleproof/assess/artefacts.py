@@ -58,13 +58,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
 
 def _fault_report(fault: FaultOutcome) -> FaultReport:
     return FaultReport(
-        fault=fault.name,
-        resource=fault.resource,
-        outcome=fault.outcome,
-        at=fault.at,
-        on=fault.on,
-        row=fault.row,
-        why=fault.why,
+        fault=fault.name, resource=fault.resource, outcome=fault.outcome, at=fault.at, on=fault.on, row=fault.row, why=fault.why
     )
 
 

@@ -1,4 +1,4 @@
-"""How a test of the suite fails: in the words of the findings, with how to see it again."""
+"""How a test of the suite fails: with the stories of the findings, and how to see them again."""
 
 from collections.abc import Iterable
 

@@ -119,11 +119,7 @@ def test_an_error_is_noted_with_whom_it_blames(
 
 @pytest.mark.parametrize(
     ("error", "bugs"),
-    [
-        (KeyError("x"), ["unexpected KeyError: 'x'"]),
-        (AssertionError("a finding"), []),
-        (pytest.fail.Exception("a finding"), []),
-    ],
+    [(KeyError("x"), ["unexpected KeyError: 'x'"]), (AssertionError("a finding"), []), (pytest.fail.Exception("a finding"), [])],
 )
 def test_in_the_suite_nothing_but_a_failure_is_a_finding(error: BaseException, bugs: list[str], tmp_path: Path) -> None:
     made = outcomes(tmp_path)

@@ -1,9 +1,9 @@
 """The parent of one program, so that nothing outlives the harness. A script, never imported; standard library only.
 
-It decides when the program must go: when told by a signal (forwarded), and when its standard input ends, which happens
-when the harness dies in any way, SIGKILL included, for only the harness holds the other end. It does not decide what a
-death means. One line on standard output says `pid N` or `errno N`; standard error is the log the program writes to.
-A descendant that leaves the program's process group on purpose (a daemon) is out of its reach.
+It decides when the program must go: when a signal says so, which is forwarded, and when the leash's own standard input ends. Only
+the harness holds the other end, so that happens when the harness dies in any way, SIGKILL included. It does not decide what a death
+means. One line on standard output says `pid N` or `errno N`; standard error is the log that the program writes to. A descendant
+that leaves the program's process group on purpose (a daemon) is out of its reach.
 
     python -I -S leash.py PROGRAM ARGUMENT…
 """
@@ -16,15 +16,7 @@ import sys
 import time
 
 GRACE_SECONDS = 2.0
-FORWARDED = (
-    signal.SIGTERM,
-    signal.SIGINT,
-    signal.SIGHUP,
-    signal.SIGQUIT,
-    signal.SIGUSR1,
-    signal.SIGUSR2,
-    signal.SIGCONT,
-)
+FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT)
 
 
 def _wake_on_signals() -> int:
@@ -38,10 +30,7 @@ def _wake_on_signals() -> int:
 
 def _spawn(argv: list[str]) -> int:
     """Into its own process group, with no descriptor but /dev/null and the log, and with the default signals."""
-    actions = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_DUP2, 2, 1),
-    ]
+    actions = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), (os.POSIX_SPAWN_DUP2, 2, 1)]
     default = [signal.SIGPIPE, signal.SIGXFSZ, *FORWARDED]
     return os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions, setpgroup=0, setsigmask=[], setsigdef=default)
 

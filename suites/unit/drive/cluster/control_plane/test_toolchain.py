@@ -32,12 +32,7 @@ def no_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(
     ("text", "version"),
-    [
-        ("go1.26.8\n", (1, 26)),
-        ("go1.27rc1", (1, 27)),
-        ("devel go1.28-0123abcd", (1, 28)),
-        ("bash: go: no such thing", None),
-    ],
+    [("go1.26.8\n", (1, 26)), ("go1.27rc1", (1, 27)), ("devel go1.28-0123abcd", (1, 28)), ("bash: go: no such thing", None)],
 )
 def test_versions_are_read(text: str, version: tuple[int, int] | None) -> None:
     assert go_version(text) == version
@@ -55,11 +50,7 @@ async def test_no_go_and_no_wheel_tells_what_was_tried_and_what_to_install(no_go
 
 
 @pytest.mark.parametrize(
-    ("says", "told"),
-    [
-        ("go1.25.9", r"bin/go is Go 1\.25, older than Go 1\.26"),
-        ("chess 1.26", "bin/go is of an unknown version"),
-    ],
+    ("says", "told"), [("go1.25.9", r"bin/go is Go 1\.25, older than Go 1\.26"), ("chess 1.26", "bin/go is of an unknown version")]
 )
 async def test_a_go_that_does_not_do_is_passed_over_and_told(says: str, told: str, no_go: Path) -> None:
     program(no_go / "bin" / "go", f"echo {says}")

@@ -144,6 +144,9 @@ def _meant(word: str, known: Collection[str], prefix: str = "") -> str:
 
 
 def _nearest(word: str, known: Collection[str]) -> str | None:
+    by_class = {kind.__name__: tag for tag, kind in FAULTS.items()}
+    if by_class.get(word) in known:
+        return by_class[word]  # what it is called in Python
     by_lower = {name.lower(): name for name in known}
     close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[close[0]] if close else None

@@ -3,9 +3,11 @@
 from typing import Any, get_args
 
 import msgspec
+import pytest
 
-from staleproof.core.fault import AnyFault, Effect
-from staleproof.core.fault.suggest import FAULTS
+from staleproof.core import fault as faults
+from staleproof.core.fault import AnyFault, Effect, Fault
+from staleproof.core.fault.suggest import FAULTS, mistakes
 
 FIELDS: dict[str, list[dict[str, Any]]] = {
     "Hold": [{"release": release} for release in ("events", "trickle", "relist", "resume")],
@@ -23,14 +25,31 @@ FIELDS: dict[str, list[dict[str, Any]]] = {
 }
 """Each value of the fields that change what a fault does to a controller."""
 
-EVERY: list[AnyFault] = [
-    msgspec.convert({"fault": tag, "resource": resource} | fields, AnyFault)
-    for tag in FAULTS
-    for fields in FIELDS.get(tag, [{}])
-    for resource in ("pods", "*")
-]
+
+def every(tag: str) -> list[AnyFault]:
+    """The fault in each of these forms."""
+    bodies = [{"fault": tag, "resource": resource} | fields for fields in FIELDS.get(tag, [{}]) for resource in ("pods", "*")]
+    missing = {problem for body in bodies for problem in mistakes({"faults": [body]})}
+    assert not missing, f"a row of FIELDS has to say what {tag} needs: {missing}"
+    return [msgspec.convert(body, AnyFault) for body in bodies]
 
 
-def test_every_fault_says_what_it_does_and_hostile_ones_do_nothing_else() -> None:
-    assert {effect for fault in EVERY for effect in fault.effects} == set(get_args(Effect))
-    assert all((fault.effects == {"forges"}) == (fault.contract == "hostile") and fault.effects for fault in EVERY)
+@pytest.mark.parametrize("tag", FAULTS)
+def test_a_fault_says_what_it_does_and_a_hostile_one_does_nothing_else(tag: str) -> None:
+    for fault in every(tag):
+        assert fault.effects
+        assert (fault.effects == {"forges"}) == (fault.contract == "hostile")
+
+
+def test_every_word_of_the_vocabulary_is_used() -> None:
+    assert {effect for tag in FAULTS for fault in every(tag) for effect in fault.effects} == set(get_args(Effect))
+
+
+def test_every_fault_is_in_the_union_and_has_a_public_name() -> None:
+    def tagged(kind: type[Fault]) -> set[type[Fault]]:
+        below = {each for sub in kind.__subclasses__() for each in tagged(sub)}
+        return below | ({kind} if kind.__module__.startswith("staleproof.core.fault.") else set())
+
+    concrete = {kind for kind in tagged(Fault) if not kind.__subclasses__() or kind in get_args(AnyFault)}
+    assert concrete == set(get_args(AnyFault))
+    assert {kind.__name__ for kind in concrete} <= set(faults.__all__)

@@ -70,7 +70,7 @@ def verdict_of(requirement: Requirement, trial: Trial) -> Verdict:
     slug = requirement.slug
     if requirement.needs_end and (trial.settled is None or trial.released is None):
         return Verdict(slug, Outcome.INCONCLUSIVE, why="the trial has no settling phase")
-    said = [each for each in islice(requirement.check(trial), MOST_FINDINGS)]
+    said = list(islice(requirement.check(trial), MOST_FINDINGS))
     ends = [_end(each, trial) if isinstance(each, Suspicion) else each for each in said]
     findings = [replace(each, requirement=slug) for each in ends if isinstance(each, Finding)]
     if findings:

@@ -15,7 +15,9 @@ def answered(at: float, request: int) -> Answered:
 
 
 def committed(at: float, revision: int = 1, namespace: str = NAMESPACE, resource: str = "pods") -> Committed:
-    return Committed(at=at, resource=resource, type="ADDED", namespace=namespace, name="x", uid="u", revision=revision, object={})
+    return Committed(
+        at=at, resource=resource, type="ADDED", namespace=namespace, name="x", uid="u", revision=revision, object={"metadata": {}}
+    )
 
 
 def delivered(at: float, revision: int | None = 1, type_: EventType = "ADDED", namespace: str = NAMESPACE) -> Delivered:

@@ -60,7 +60,9 @@ def after(*entries: Entry, namespace: str = NS) -> Activity:
         ([asked(1.0, "create", "events")], 9.0, 0.0, 0.0),
         # streams
         ([opened(1.0)], 9.0, 1.0, 0.0),
-        ([opened(1.0), delivered(2.0, 5)], 9.0, 2.0, 0.0),
+        ([opened(1.0), committed(1.5, 5), delivered(2.0, 5)], 9.0, 2.0, 1.5),
+        ([opened(1.0), delivered(2.0, 5)], 9.0, 1.0, 0.0),  # truth will tell of the commit, and then that counts
+        ([opened(1.0), delivered(2.0, 5, namespace="")], 9.0, 2.0, 0.0),  # nobody else tells of what is cluster-scoped
         ([opened(1.0), delivered(2.0, 5, namespace="other")], 9.0, 1.0, 0.0),
         ([opened(1.0), delivered(2.0, 5, "BOOKMARK")], 9.0, 1.0, 0.0),
         ([opened(1.0), delivered(2.0, None, "ERROR")], 9.0, 2.0, 0.0),

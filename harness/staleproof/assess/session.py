@@ -107,8 +107,11 @@ class Session:
         return self._references[key]
 
     def watch(self, plan: Plan, *, lasts: Sequence[float] = (), goals: Goals | None = None) -> History:
-        """Run a plan once and judge nothing. `lasts`: seconds that each step, and then the settling, take at least. `goals`: what an
-        earlier run of it came to; without them it is waited for with patience."""
+        """Run a plan once and judge nothing.
+
+        `lasts`: seconds that each step, and then the settling, take at least. `goals`: what the steps of an earlier run came to;
+        without them each is waited for with patience.
+        """
         folder = self.run.folder / "references" / f"{next(self._workloads):03d}"
         spec = TrialSpec(plan=plan, folder=folder, lasts=lasts, goals=goals)
         return self.call(lambda env: run_trial(spec, env))

@@ -61,8 +61,8 @@ class TrialSpec:
         plan: the workload and the faults.
         folder: gets plan.json and history.jsonl.
         references: fault-free histories of the same workload; empty when this is one itself.
-        goals: what each step, and the trial, must come to before it is over without a further wait; None accepts any state that is
-            quiet.
+        goals: what each step must come to before it is over without a further wait, and what a trial that has references must come
+            to; None accepts any state that is quiet.
         patient: the plan is about what comes later, so the controller's pauses are waited for in any case.
         deadline_seconds: how long after the release convergence may take; None means what the plan says.
         may_need: the seconds after the release that a correct controller may need, given what was recorded so far; a controller
@@ -264,14 +264,14 @@ class _Run:
             since, idle = self._activity.quiet_since(now), self._activity.idle_since(now)
             if since is None or idle is None:
                 return now + POLL_SECONDS
-            if self._is_brisk:
+            if self._is_brisk and spec.references:
                 due = idle + (settle.idle_seconds if was_released else SETTLING_SECONDS)
             else:
                 due = max(since + settle.quiet_seconds, idle + settle.idle_seconds, released + lasts)
             if now < due:
                 return due
             objects = [(key[0], obj) for key, obj in self._environment.truth.live(self._namespace).items()]
-            missing = spec.goals.missing_at_end(objects, self._namespace) if spec.goals else ""
+            missing = spec.goals.missing_at_end(objects, self._namespace) if spec.goals and spec.references else ""
             return not missing
 
         limit = lasts + (spec.deadline_seconds or settle.deadline_seconds)

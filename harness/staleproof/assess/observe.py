@@ -37,6 +37,7 @@ def observe(session: Session, sample: Manifest) -> Observed:
     bare = Observed(sample, resource, scale_path, (), manifests=session.options.manifests)
     patient = session.watch(_plan(bare, (Apply(object=sample),), _PATIENT))
     moves = restless_fields(patient)
+    session.note("moves", ", ".join(moves))
     bare = replace(bare, moves=moves, pause_seconds=longest_pause(patient, moves))
     bare = _with_change(session, bare)
     life = _trials(session, bare, workloads.life(bare).steps)

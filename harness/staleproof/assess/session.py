@@ -89,6 +89,14 @@ class Session:
         """Begin a new life of the controller, to which nothing has been done."""
         self.call(lambda env: env.controller_ready(fresh=True))
 
+    def note(self, name: str, text: str) -> None:
+        """Let reports say this of the environment; nothing when the text is empty."""
+
+        async def noted(running: Environment) -> None:
+            running.description |= {name: text} if text else {}
+
+        self.call(noted)
+
     def references(self, plan: Plan) -> tuple[History, ...]:
         """Fault-free histories of this workload; run once for each workload and kept."""
         return self.repeat(plan.reference)

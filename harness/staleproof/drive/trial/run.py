@@ -33,6 +33,8 @@ from staleproof.errors import HarnessBug, SetupError
 _LEFT_ALONE = frozenset({"events", "serviceaccounts"})
 _REST_SECONDS = 0.1
 _MARGIN_SECONDS = 1.0
+_MOST_DOUBTS = 20
+"""How often the controller's metrics may say, `POLL_SECONDS` apart, that it has work although nothing is seen of it."""
 SETTLING_SECONDS = 0.1
 """How long nothing changes, and nothing is shown to the controller, before a step is over that has brought what it brought in the
 references."""
@@ -193,11 +195,17 @@ class _Run:
         self._bus.take(StepEnded(at=time.monotonic(), step=number, idle=idle))
 
     async def _until_over(self, number: int) -> bool:
-        """Nobody is idle between two lives: a controller that was killed in a step still has to finish it."""
+        """Nobody is idle between two lives: a controller that was killed in a step still has to finish it. Nor is one whose own
+        metrics say that it has work, unless they say so all the time."""
+        doubts = 0
         while True:
             idle = await self._bus.until(self._over(number), limit_seconds=self._settle.limit_seconds)
-            if not await self._process_faults.settled():
+            if await self._process_faults.settled():
+                continue
+            if not idle or doubts == _MOST_DOUBTS or not await self._readings.says_working():
                 return idle
+            doubts += 1
+            await asyncio.sleep(POLL_SECONDS)
 
     def _over(self, number: int) -> Condition:
         """A step is over when it has brought what it brought in the references, or else when the controller's pauses are over, too.

@@ -14,7 +14,7 @@ from staleproof.checks.trial import Trial
 from staleproof.core.entry import Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.observed import ChildKind, Observed, WriteVerb, Written
-from staleproof.core.pace import longest_pause
+from staleproof.core.pace import longest_pause, restless_fields
 from staleproof.core.plan import Apply, Manifest, Patch, Plan, Settle, Step, Touch
 from staleproof.core.request import BOOKKEEPING
 from staleproof.draw import workloads
@@ -35,7 +35,10 @@ def observe(session: Session, sample: Manifest) -> Observed:
     when the API server does not know or accept the sample, or the controller does nothing for it."""
     resource, scale_path = session.call(lambda environment: _describe(environment, sample))
     bare = Observed(sample, resource, scale_path, (), manifests=session.options.manifests)
-    bare = replace(bare, pause_seconds=longest_pause(session.watch(_plan(bare, (Apply(object=sample),), _PATIENT))))
+    patient = session.watch(_plan(bare, (Apply(object=sample),), _PATIENT))
+    moves = restless_fields(patient)
+    session.note("moves", ", ".join(moves))
+    bare = replace(bare, moves=moves, pause_seconds=longest_pause(patient, moves))
     bare = _with_change(session, bare)
     life = _trials(session, bare, workloads.life(bare).steps)
     children = _children(life)

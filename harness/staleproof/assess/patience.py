@@ -1,26 +1,58 @@
-"""How long a trial is waited for: until its objects are like the references' end, but not longer than a controller may need."""
+"""How long a trial is waited for: until each step, and at last the trial, has brought what it brought in the references; but not
+longer than a controller may need."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import cached_property
 
-from staleproof.checks.facts.baseline import baseline
+from staleproof.checks.facts.baseline import baseline, step_baselines
 from staleproof.checks.facts.liveness import time_needed
 from staleproof.checks.trial import Trial
-from staleproof.core.history import History
-from staleproof.core.plan import Manifest, Plan
-from staleproof.drive.trial.run import Converged
+from staleproof.core.change import WriteKind, void_writes
+from staleproof.core.history import History, Request
+from staleproof.core.plan import Manifest, Plan, Resync
 
 _DEADLINE_FACTOR = 5.0
+Objects = Collection[tuple[str, Manifest]]
+"""(resource, object) of what there is in a trial's namespace."""
 
 
-def converged(references: Sequence[History]) -> Converged:
-    """When the runner may stop waiting."""
-    wanted = baseline(Trial(references[0], references))
+class Goals:
+    """What the references came to, at the end of each step and at the end of all. `plan`: that of the trial, whose resyncs the
+    references do not have."""
 
-    def missing(objects: dict[tuple[str, str, str], Manifest]) -> str:
-        namespace = next((key[1] for key in objects), "")
-        return wanted.difference(((key[0], obj) for key, obj in objects.items()), namespace)
+    def __init__(self, references: Sequence[History], plan: Plan) -> None:
+        self._trial = Trial(references[0], references)
+        self._plan = plan
 
-    return missing
+    def missing_at_end(self, objects: Objects, namespace: str) -> str:
+        """What is not as in the references' end; empty when nothing is missing."""
+        return baseline(self._trial).difference(objects, namespace)
+
+    def is_reached(self, step: int, objects: Objects, namespace: str, done: Collection[WriteKind]) -> bool:
+        """Whether a step has brought the state that it brought in the references, by writes of the same kinds."""
+        resyncs = sum(isinstance(each, Resync) for each in self._plan.steps[:step])
+        index = step - resyncs - 1
+        if not 0 <= index < len(self._kinds):
+            return False
+        is_resync = isinstance(self._plan.steps[step - 1], Resync)
+        kinds = frozenset[WriteKind]() if is_resync else self._kinds[index]
+        return kinds <= set(done) and not step_baselines(self._trial)[index].difference(objects, namespace)
+
+    @cached_property
+    def _kinds(self) -> Sequence[frozenset[WriteKind]]:
+        """By step, the kinds of writes that changed something in that step of every reference."""
+        found = ([_kinds_in(reference, step.began, step.ended) for step in reference.steps] for reference in self._trial.references)
+        return [frozenset.intersection(*each) for each in zip(*found, strict=False)]
+
+
+def _kinds_in(trial: Trial, since: int, until: int | None) -> frozenset[WriteKind]:
+    void = {request.index for request in void_writes(trial.work, trial.commits, trial.plan.settle.moves)}
+    made = (request for request in trial.work if since < request.index < (until or since) and request.index not in void)
+    return frozenset(_kind(request) for request in made)
+
+
+def _kind(request: Request) -> WriteKind:
+    return (request.asked.verb, request.asked.resource, request.asked.subresource)
 
 
 def may_need(history: History) -> float:

@@ -20,6 +20,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from staleproof.assess import patience
 from staleproof.assess.artefacts import run_folder_in
 from staleproof.assess.result import Result, Run, confirmed, failures
+from staleproof.checks.catalog import waits
 from staleproof.checks.facts.usability import reference_trouble
 from staleproof.checks.judge import judge
 from staleproof.checks.trial import Trial
@@ -28,7 +29,7 @@ from staleproof.core.pace import lasted
 from staleproof.core.plan import Plan, Subject
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
-from staleproof.drive.trial.run import TrialSpec, run_trial
+from staleproof.drive.trial.run import Goals, TrialSpec, run_trial
 from staleproof.errors import SetupError
 from staleproof.settings import ARTEFACTS
 
@@ -88,6 +89,14 @@ class Session:
         """Begin a new life of the controller, to which nothing has been done."""
         self.call(lambda env: env.controller_ready(fresh=True))
 
+    def note(self, name: str, text: str) -> None:
+        """Let reports say this of the environment; nothing when the text is empty."""
+
+        async def noted(running: Environment) -> None:
+            running.description |= {name: text} if text else {}
+
+        self.call(noted)
+
     def references(self, plan: Plan) -> tuple[History, ...]:
         """Fault-free histories of this workload; run once for each workload and kept."""
         return self.repeat(plan.reference)
@@ -105,9 +114,14 @@ class Session:
             self._references[key] = found
         return self._references[key]
 
-    def watch(self, plan: Plan, *, lasts: Sequence[float] = ()) -> History:
-        """Run a plan once and judge nothing. `lasts`: seconds that each step, and then the settling, take at least."""
-        spec = TrialSpec(plan=plan, folder=self.run.folder / "references" / f"{next(self._workloads):03d}", lasts=lasts)
+    def watch(self, plan: Plan, *, lasts: Sequence[float] = (), goals: Goals | None = None) -> History:
+        """Run a plan once and judge nothing.
+
+        `lasts`: seconds that each step, and then the settling, take at least. `goals`: what the steps of an earlier run came to;
+        without them each is waited for with patience.
+        """
+        folder = self.run.folder / "references" / f"{next(self._workloads):03d}"
+        spec = TrialSpec(plan=plan, folder=folder, lasts=lasts, goals=goals)
         return self.call(lambda env: run_trial(spec, env))
 
     def trial(self, plan: Plan) -> Result:
@@ -149,7 +163,8 @@ class Session:
         return done.result()
 
     def _watch_twice(self, plan: Plan) -> tuple[History, ...]:
-        return tuple(self.watch(plan) for _ in range(REFERENCES))
+        patient = self.watch(plan)
+        return patient, *(self.watch(plan, goals=patience.Goals((patient,), plan)) for _ in range(REFERENCES - 1))
 
     def _at_the_pace_of(self, history: History, plan: Plan) -> History:
         """A fault-free run of the same workload that takes as long: what the controller does later by itself, it does there, too.
@@ -165,7 +180,8 @@ class Session:
             plan=plan,
             folder=folder,
             references=references,
-            converged=patience.converged(references),
+            goals=patience.Goals(references, plan),
+            patient=waits(plan.aims),
             deadline_seconds=patience.deadline(plan, references[:REFERENCES]),
             may_need=patience.may_need,
         )

@@ -18,6 +18,7 @@ from staleproof.checks.rules import (
     no_duplicate_create,
     no_excess_delete,
     no_time_travel,
+    quiet_at_rest,
     recovers_in_bounded_time,
     reports_skips,
     settles,
@@ -64,6 +65,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     # provisional
     no_blind_retry.REQUIREMENT,
     no_cross_object_writes.REQUIREMENT,
+    quiet_at_rest.REQUIREMENT,
 )
 
 BY_SLUG = {requirement.slug: requirement for requirement in REQUIREMENTS}
@@ -72,6 +74,11 @@ BY_SLUG = {requirement.slug: requirement for requirement in REQUIREMENTS}
 def is_scored(slug: str) -> bool:
     """Whether a violation of it fails a run. What another version knew is taken seriously."""
     return slug not in BY_SLUG or BY_SLUG[slug].scored
+
+
+def waits(slugs: Iterable[str]) -> bool:
+    """Whether any of these requirements is about what comes later."""
+    return any(slug in BY_SLUG and BY_SLUG[slug].waits for slug in slugs)
 
 
 def worst(outcomes: Iterable[tuple[str, Outcome]]) -> Outcome:

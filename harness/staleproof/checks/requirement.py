@@ -32,6 +32,7 @@ class Requirement:
         check: yields findings, or why there can be none; a trial of which it yields nothing has passed.
         needs_references: the check compares with fault-free runs, so without good ones it is not made.
         needs_end: the check is about the settling phase, so it is not made for a trial that has none.
+        waits: it is about what comes later, so a plan that aims at it waits for the controller's pauses, whatever was reached.
         explains_end: a violation may be why a controller ends elsewhere, so it is looked for before the end accuses.
     """
 
@@ -44,6 +45,7 @@ class Requirement:
     check: Callable[[Trial], Iterator[Said]]
     needs_references: bool = True
     needs_end: bool = False
+    waits: bool = False
     explains_end: bool = False
 
     @property

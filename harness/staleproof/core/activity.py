@@ -1,8 +1,11 @@
 """Is the controller idle? Is it quiet? The entries alone tell, so the runner waits for conditions and never sleeps.
 
 Idle: every request has been answered, every commit has reached the streams that will show it (delivered, or withheld by a fault),
-and for a while the controller neither wrote nor was shown anything. Quiet: for a while nobody, companions included, wrote anything
-in the trial's namespace. Bookkeeping (leases, events) does not count.
+and for a while the controller neither changed anything nor was shown a change. Quiet: for a while nobody, companions included,
+changed anything in the trial's namespace. Bookkeeping (leases, events) does not count.
+
+Rest is a fixed point of the state, not silence (`core.change`): a controller that writes again and again what is there already, or
+fails again and again in the same way, is at rest. The first such write of a kind since the last change counts all the same.
 
 A controller whose watch was ended (by a fault, by upstream) is not idle before it watches again: client-go waits up to a minute.
 
@@ -10,13 +13,16 @@ Divergence from Kubernetes: a stream with a selector may never show a commit, so
 for a commit longer than `OWED_SECONDS`, or for a watch longer than `MISSED_SECONDS`.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from staleproof.core.change import Changes, WriteKind
 from staleproof.core.entry import (
     Answered,
     Asked,
     Closed,
     Committed,
+    Competed,
     Delivered,
     Dropped,
     Entry,
@@ -48,6 +54,9 @@ class Activity:
     last_activity: float = 0.0
     last_write: float = 0.0
     is_starting: bool = False
+    _changes: Changes = field(default_factory=Changes)
+    _void: set[tuple[int, str, WriteKind]] = field(default_factory=set)
+    _expected: set[tuple[str, int]] = field(default_factory=set)
     _in_flight: dict[RequestId, Asked] = field(default_factory=dict)
     _reached: dict[StreamId, int] = field(default_factory=dict)
     _commits: dict[str, tuple[int, float]] = field(default_factory=dict)
@@ -63,7 +72,7 @@ class Activity:
                 self._answered(entry)
             case Delivered() | Withheld() | Dropped():
                 self._moved(entry)
-            case Committed() if self._counts(entry.resource, entry.namespace):
+            case Committed() | Competed():
                 self._committed(entry)
             case Stalled():
                 self._stalled(entry)
@@ -73,20 +82,33 @@ class Activity:
                 self._watched(entry)
 
     def idle_since(self, now: float) -> float | None:
-        """Since when the controller has had nothing to do and done nothing; None while something is under way."""
-        if self._in_flight or self._owed(now) or self._misses(now):
+        """Since when the controller has had nothing to do and changed nothing; None while something is under way."""
+        if self._in_flight or self._owed(now) or self._misses(now) or self._changes.awaits(now - OWED_SECONDS):
             return None
         return self.last_activity
 
     def quiet_since(self, now: float) -> float | None:
-        """Since when nobody has written anything; None while something is under way."""
+        """Since when nobody has changed anything; None while something is under way."""
         return None if self.idle_since(now) is None else self.last_write
 
-    def begin(self, namespace: str, now: float) -> None:
-        """A trial begins: from now on only its namespace counts, in which nothing has been written yet."""
+    def begin(self, namespace: str, now: float, *, moves: Collection[str] = ()) -> None:
+        """A trial begins: from now on only its namespace counts, in which nothing has been written yet. `moves`: the fields that
+        move by themselves."""
         self.namespace, self.last_activity, self.last_write = namespace, now, now
-        self._commits.clear()
-        self._in_flight.clear()
+        self._changes = Changes(moves)
+        for of_before in (self._commits, self._in_flight, self._void, self._expected):
+            of_before.clear()
+
+    def begin_step(self, now: float) -> None:
+        """A step of the workload begins, so the controller has something to do, and may do again what it did in vain before."""
+        self._changes.done.clear()
+        self._void.clear()
+        self.touch(now)
+
+    @property
+    def done(self) -> Collection[WriteKind]:
+        """The kinds of writes by which the controller has changed anything since the present step began."""
+        return self._changes.done
 
     def restarted(self) -> None:
         """A new process has no streams, and those of the old one are not waited for."""
@@ -118,14 +140,23 @@ class Activity:
         self.touch(now)
 
     def expect(self, resource: str, revision: int, at: float) -> None:
-        """The API server has told of this commit, so truth and streams will, too."""
+        """The API server has told of this commit of somebody else's, so truth and streams will, too; the controller may react."""
         if self._counts(resource, self.namespace):
             self._commits[resource] = max((revision, at), self._commits.get(resource, (0, 0.0)))
+            self._expected.add((resource, revision))
 
-    def _committed(self, entry: Committed) -> None:
+    def _committed(self, entry: Committed | Competed) -> None:
         """Companions may react to it, whether the controller is shown it or not."""
+        if isinstance(entry, Competed):
+            self.expect(entry.resource, entry.revision or 0, entry.at)
+            return
+        if not self._counts(entry.resource, entry.namespace):
+            return
         self._commits[entry.resource] = max((entry.revision, entry.at), self._commits.get(entry.resource, (0, 0.0)))
         if entry.namespace and entry.namespace == self.namespace:
+            if not self._changes.committed(entry) and (entry.resource, entry.revision) not in self._expected:
+                return
+            self._void.clear()
             self.last_write = max(self.last_write, entry.at)
             self.touch(entry.at)
 
@@ -149,7 +180,9 @@ class Activity:
 
     def _stalled(self, entry: Stalled) -> None:
         """A fault keeps the request waiting, so no answer is owed."""
-        self._in_flight.pop(entry.request, None)
+        asked = self._in_flight.pop(entry.request, None)
+        if asked is not None and is_work(asked):
+            self.touch(asked.at)
         if entry.verb == "watch":
             self._missed.pop(entry.resource, None)
 
@@ -165,14 +198,24 @@ class Activity:
     def _asked(self, entry: Asked) -> None:
         if self._counts(entry.resource, entry.namespace):
             self._in_flight[entry.request] = entry
-            if is_work(entry):
-                self.last_write = entry.at
-                self.touch(entry.at)
 
     def _answered(self, entry: Answered | Listed) -> None:
         asked = self._in_flight.pop(entry.request, None)
-        if asked is not None and asked.verb in WRITES:
-            self.touch(entry.at)
+        if asked is None or asked.verb not in WRITES or not isinstance(entry, Answered):
+            return
+        changed = self._changes.answered(asked, entry) if self.namespace else True
+        if changed is None:
+            return  # the commit counts
+        if changed:
+            self._void.clear()
+        elif entry.fault is None:
+            void = (entry.code, asked.name, (asked.verb, asked.resource, asked.subresource))
+            if void in self._void:
+                return
+            self._void.add(void)
+        if is_work(asked):
+            self.last_write = max(self.last_write, asked.at)
+        self.touch(entry.at)
 
     def _moved(self, entry: Delivered | Withheld | Dropped) -> None:
         if entry.revision is not None:
@@ -180,8 +223,14 @@ class Activity:
         stream = self.streams.get(entry.stream)
         if stream is None or not isinstance(entry, Delivered) or entry.type == "BOOKMARK":
             return
-        if self._counts(stream.resource, entry.namespace):
+        if self._counts(stream.resource, entry.namespace) and not self._is_unmoved(stream.resource, entry):
             self.touch(entry.at)
+
+    def _is_unmoved(self, resource: str, entry: Delivered) -> bool:
+        """Whether the frame shows a commit that changed nothing, or one of which truth has yet to tell: then that counts."""
+        if entry.revision is None or not entry.namespace or entry.namespace != self.namespace:
+            return False
+        return (resource, entry.revision) not in self._expected and not self._changes.shown(resource, entry.revision)
 
     def _owed(self, now: float) -> bool:
         """Whether a recent commit has not arrived at a stream that will carry it."""

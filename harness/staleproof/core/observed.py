@@ -66,6 +66,7 @@ class Observed:
         relists_at_once: after a 410 it lists again without waiting (client-go waits longer each time).
         manifests: CustomResourceDefinitions that the sample needs.
         pause_seconds: its longest wait before it went on by itself.
+        moves: fields that move by themselves when it is at rest, as `Settle.moves` spells them.
         change: a step that changes the primary so that the controller changes a child's content; None when none was found.
         watched: the resources that it watches, the primary's first.
         reads_past: those that it reads at resourceVersion 0 when it starts, so that it can be shown an earlier state.
@@ -85,6 +86,7 @@ class Observed:
     relists_at_once: bool = False
     manifests: tuple[Manifest, ...] = ()
     pause_seconds: float = 0.0
+    moves: tuple[str, ...] = ()
     change: Patch | None = None
     watched: tuple[str, ...] = ()
     reads_past: tuple[str, ...] = ()
@@ -98,7 +100,7 @@ class Observed:
 
     def settle(self, *, resync: bool | None = None) -> Settle:
         """How long to wait for this controller. By default it is resynced only if it lists again at once."""
-        return paced(self.pause_seconds, resync=self.relists_at_once if resync is None else resync)
+        return paced(self.pause_seconds, resync=self.relists_at_once if resync is None else resync, moves=self.moves)
 
     @property
     def hideable(self) -> list[ChildKind]:

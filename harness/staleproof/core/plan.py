@@ -107,6 +107,8 @@ class Settle(Value, frozen=True):
         deadline_seconds: the controller has this long to converge after the release; the reference may ask for more.
         resync: once settled, end the watches of the primaries with 410, so that everything is reconciled again. client-go waits
             longer each time (0.8 s doubled up to 30 s, until two quiet minutes have passed), so it is not done in every trial.
+        moves: fields that move by themselves even when there is nothing to do, as `widgets.staleproof.dev status.beats`: nobody
+            waits for them to stand still, and they are not compared.
     """
 
     idle_seconds: Seconds = 0.25
@@ -114,6 +116,7 @@ class Settle(Value, frozen=True):
     limit_seconds: Seconds = 10.0
     deadline_seconds: Seconds = 10.0
     resync: bool = False
+    moves: tuple[str, ...] = ()
 
 
 class Subject(Value, frozen=True):

@@ -40,7 +40,7 @@ def poke_step(poke: Poke, observed: Observed) -> Step:
 def idempotence(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """No fault at all: once everything is done, reconcile everything again."""
     title = "no fault: reconcile everything again once it has settled"
-    yield Draft(title, ("settles",), settle=observed.settle(resync=True))
+    yield Draft(title, ("settles", "quiet-at-rest"), settle=observed.settle(resync=True))
 
 
 @SCENARIO.family

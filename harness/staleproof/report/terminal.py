@@ -45,6 +45,8 @@ def table(report: Report) -> Group:
         why = next((_why(v) for _, v in every if outcome(v) is joined and (v.why or v.story)), "")
         if joined is not Outcome.PASS and why and not told_apart:
             notes.append(Text.assemble((slug, _STYLES[joined]), f": {why}"))
+    if moves := report.environment.get("moves"):
+        notes.append(Text(f"moves by itself at rest, so it is neither waited for nor compared: {moves}", style="dim"))
     notes.append(_time(report))
     return Group(made, "", *notes, *_silent(report), *_provisional(report), *_apart(report))
 

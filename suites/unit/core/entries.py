@@ -1,6 +1,7 @@
 """Entries for the tests that fold them: one controller `c`, one stream, one object `x` of the trial, unless said otherwise."""
 
-from staleproof.core.entry import Answered, Asked, Committed, Delivered, EventType
+from staleproof.core.entry import Answered, Asked, Committed, Delivered, Entry, EventType, FaultIndex, RequestId, RequestOutcome
+from staleproof.core.resource_version import Revision
 
 NAMESPACE = "trial"
 
@@ -15,7 +16,28 @@ def answered(at: float, request: int) -> Answered:
 
 
 def committed(at: float, revision: int = 1, namespace: str = NAMESPACE, resource: str = "pods") -> Committed:
-    return Committed(at=at, resource=resource, type="ADDED", namespace=namespace, name="x", uid="u", revision=revision, object={})
+    return Committed(
+        at=at, resource=resource, type="ADDED", namespace=namespace, name="x", uid="u", revision=revision, object={"metadata": {}}
+    )
+
+
+def wrote(
+    at: float, revision: int, *, outcome: RequestOutcome = "ok", code: int = 200, fault: FaultIndex | None = None
+) -> list[Entry]:
+    """It updates x, and is answered half a second later with this revision."""
+    request = RequestId(int(at))
+    answer = Answered(
+        at=at + 0.5, request=request, outcome=outcome, code=code, name="x", uid="u", revision=Revision(revision), fault=fault
+    )
+    return [Asked(at=at, request=request, client="c", verb="update", resource="pods", namespace=NAMESPACE, name="x"), answer]
+
+
+def changed(at: float, revision: int, **status: object) -> Committed:
+    """x has this status now."""
+    obj = {"metadata": {}, "status": status}
+    return Committed(
+        at=at, resource="pods", type="MODIFIED", namespace=NAMESPACE, name="x", uid="u", revision=Revision(revision), object=obj
+    )
 
 
 def delivered(at: float, revision: int | None = 1, type_: EventType = "ADDED", namespace: str = NAMESPACE) -> Delivered:

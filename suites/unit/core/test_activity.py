@@ -5,10 +5,10 @@ from typing import Literal
 import pytest
 
 from staleproof.core.activity import MISSED_SECONDS, OWED_SECONDS, Activity
-from staleproof.core.entry import Closed, Dropped, Ended, Entry, Listed, Opened, Refused, Resumed, Stalled, Withheld
+from staleproof.core.entry import Closed, Competed, Dropped, Ended, Entry, Listed, Opened, Refused, Resumed, Stalled, Withheld
 
 from .entries import NAMESPACE as NS
-from .entries import answered, asked, committed, delivered
+from .entries import answered, asked, changed, committed, delivered, wrote
 
 Answer = float | None
 
@@ -60,7 +60,9 @@ def after(*entries: Entry, namespace: str = NS) -> Activity:
         ([asked(1.0, "create", "events")], 9.0, 0.0, 0.0),
         # streams
         ([opened(1.0)], 9.0, 1.0, 0.0),
-        ([opened(1.0), delivered(2.0, 5)], 9.0, 2.0, 0.0),
+        ([opened(1.0), committed(1.5, 5), delivered(2.0, 5)], 9.0, 2.0, 1.5),
+        ([opened(1.0), delivered(2.0, 5)], 9.0, 1.0, 0.0),  # truth will tell of the commit, and then that counts
+        ([opened(1.0), delivered(2.0, 5, namespace="")], 9.0, 2.0, 0.0),  # nobody else tells of what is cluster-scoped
         ([opened(1.0), delivered(2.0, 5, namespace="other")], 9.0, 1.0, 0.0),
         ([opened(1.0), delivered(2.0, 5, "BOOKMARK")], 9.0, 1.0, 0.0),
         ([opened(1.0), delivered(2.0, None, "ERROR")], 9.0, 2.0, 0.0),
@@ -107,6 +109,52 @@ def after(*entries: Entry, namespace: str = NS) -> Activity:
 def test_idle_and_quiet(entries: list[Entry], now: float, idle: Answer, quiet: Answer) -> None:
     activity = after(*entries)
     assert (activity.idle_since(now), activity.quiet_since(now)) == (idle, quiet)
+
+
+T = "2026-01-01T00:00:0{}Z"
+
+
+@pytest.mark.parametrize(
+    ("entries", "idle"),
+    [
+        # a write that leaves x as it was counts once: it may be a new thing that the controller does
+        ([*wrote(2.0, 1)], 2.5),
+        ([*wrote(2.0, 1), *wrote(3.0, 1), *wrote(4.0, 1)], 3.5),  # the first claims the revision, the second is void
+        ([*wrote(2.0, 1), *wrote(3.0, 1), changed(3.7, 2, ready=1), *wrote(4.0, 2), *wrote(5.0, 2), *wrote(6.0, 2)], 5.5),
+        # one that fails as before
+        ([*wrote(2.0, 1, outcome="fail", code=409), *wrote(3.0, 1, outcome="fail", code=409)], 2.5),
+        ([*wrote(2.0, 1, outcome="fail", code=409), *wrote(3.0, 1, outcome="fail", code=422)], 3.5),
+        ([*wrote(2.0, 1, outcome="fail", code=503, fault=0), *wrote(3.0, 1, outcome="fail", code=503, fault=0)], 3.5),
+        # what changes only a time, or moves by itself
+        ([changed(2.0, 2, seen=T.format(1)), changed(3.0, 3, seen=T.format(2))], 2.0),
+        ([changed(2.0, 2, beats=1), changed(3.0, 3, beats=2)], 1.0),
+        ([changed(2.0, 2, ready=1), changed(3.0, 3, ready=2)], 3.0),
+        ([opened(1.5), changed(2.0, 2, beats=1), delivered(3.0, 2)], 1.5),
+        ([opened(1.5), changed(2.0, 2, ready=1), delivered(3.0, 2)], 3.0),
+        # the commit of a write that was answered is on its way
+        ([*wrote(3.0, 2)], None),
+        ([*wrote(3.0, 2), changed(3.6, 2, ready=1)], 3.6),
+        ([*wrote(3.0, 2), changed(3.6, 2, beats=1)], 1.0),
+        # what somebody else did counts, whatever it changed
+        ([opened(1.5), Competed(at=2.0, request=1, resource="pods", revision=2, fault=0), changed(2.1, 2), delivered(3.0, 2)], 3.0),
+    ],
+)
+def test_rest_is_a_fixed_point_of_the_state(entries: list[Entry], idle: Answer) -> None:
+    activity = Activity()
+    activity.begin(NS, 0.0, moves=["pods status.beats"])
+    for entry in (committed(1.0, 1), *entries):
+        activity.see(entry)
+    assert activity.idle_since(4.0) == idle
+
+
+def test_a_step_begins_with_nothing_done_and_may_bring_again_what_was_in_vain() -> None:
+    activity = after(committed(1.0, 1), *wrote(2.0, 1), *wrote(3.0, 1))
+    assert activity.done == {("update", "pods", "")}
+    activity.begin_step(4.0)
+    assert not activity.done
+    for entry in wrote(5.0, 1):
+        activity.see(entry)
+    assert activity.idle_since(9.0) == 5.5
 
 
 def test_without_a_namespace_everything_counts() -> None:

@@ -4,10 +4,10 @@ import pytest
 
 from staleproof.core.entry import Ended, Entry, Released, Settled, StepBegan, StepEnded
 from staleproof.core.history import Header, History
-from staleproof.core.pace import lasted, longest_pause, paced
+from staleproof.core.pace import lasted, longest_pause, paced, restless_fields
 from staleproof.core.plan import Plan, Rest, Resync, Settle
 
-from .entries import NAMESPACE, answered, asked, committed, delivered
+from .entries import NAMESPACE, answered, asked, changed, committed, delivered, wrote
 
 HEADER = Header(plan=Plan(scenario="x", steps=(Rest(seconds=1.0),)), namespace=NAMESPACE)
 STEP = StepBegan(at=1.0, step=1, does="apply")
@@ -37,6 +37,38 @@ STEP_LATER = StepBegan(at=9.0, step=2, does="patch")
 )
 def test_the_longest_pause(entries: list[Entry], expected: float) -> None:
     assert longest_pause(History(HEADER, tuple(entries))) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ([STEP, committed(1.1, 1), *wrote(1.5, 1), *wrote(9.0, 1)], 0.1),  # it polls and writes what is there
+        ([STEP, committed(1.1, 1), *wrote(3.0, 1, outcome="fail", code=409)], 0.1),
+        ([STEP, committed(1.1, 1), changed(5.0, 2, beats=1), changed(9.0, 3, beats=2)], 0.1),
+        ([STEP, committed(1.1, 1), changed(5.0, 2, ready=1)], 3.9),
+    ],
+)
+def test_what_changes_nothing_is_no_second_thing(entries: list[Entry], expected: float) -> None:
+    assert longest_pause(History(HEADER, tuple(entries)), ["pods status.beats"]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "ok", "expected"),
+    [
+        ([{"beats": n} for n in range(9)], False, ("pods status.beats",)),
+        ([{"beats": n, "ready": n > 5} for n in range(9)], False, ("pods status.beats",)),
+        ([{"beats": min(n, 4)} for n in range(9)], False, ()),  # it came to an end in the first half
+        ([{"seen": f"2026-01-01T00:00:0{n}Z"} for n in range(9)], False, ()),
+        ([{"beats": n} for n in range(9)], True, ()),  # it came to rest in between
+    ],
+)
+def test_what_moves_by_itself(statuses: list[dict[str, object]], expected: tuple[str, ...], *, ok: bool) -> None:
+    moving = [changed(1.0 + n, 1 + n, **status) for n, status in enumerate(statuses)]
+    assert restless_fields(History(HEADER, (STEP, *moving, Settled(at=10.0, ok=ok)))) == expected
+
+
+def test_nobody_knows_what_moves_in_a_run_that_was_broken_off() -> None:
+    assert restless_fields(History(HEADER, (STEP,))) == ()
 
 
 def test_a_brisk_controller_is_waited_for_as_usual() -> None:

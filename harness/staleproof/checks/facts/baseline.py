@@ -13,12 +13,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from staleproof.checks.facts.flatten import Flat, flatten
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.facts.roles import Named, Names, Role, controller_of, gone, is_of_gone, owner_labels
 from staleproof.checks.facts.wording import owner_name, plural
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.change import moved
 from staleproof.core.entry import Committed
+from staleproof.core.flatten import Flat, flatten
 from staleproof.core.plan import Manifest
 from staleproof.core.provenance import is_bookkeeping
 
@@ -36,12 +37,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What the references have in common. `counts` and, per path, `values` are all that any of them ended with, by their repr."""
+    """What the references have in common. `counts` and, per path, `values` are all that any of them ended with, by their repr.
+    `moves`: the fields that move by themselves (`Settle.moves`), which are not compared."""
 
     counts: Mapping[Role, Sequence[int]] = field(default_factory=dict)
     values: Mapping[Role, Mapping[str, Mapping[str, object]]] = field(default_factory=dict)
     masks: Mapping[Role, frozenset[str]] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
+    moves: Collection[str] = ()
 
     def difference(self, objects: Iterable[tuple[str, Manifest]], namespace: str) -> str:
         """The first way in which a state (resource, object) is not like the references' end; empty when it is."""
@@ -76,6 +79,8 @@ class Baseline:
         values, masks = self.values.get(role, {}), self.masks.get(role, frozenset())
         for path in sorted(found.keys() | values.keys()) if values else ():
             value, wanted = found.get(path, _MISSING), values.get(path, {repr(_MISSING): _MISSING})
+            if moved(role.resource, path) in self.moves:
+                continue
             if repr(value) in wanted or (path in masks and not _is_measure(path, value, wanted.values())):
                 continue
             shown = " or ".join(_show(right) for right in list(wanted.values())[:3])
@@ -87,8 +92,20 @@ class Baseline:
 @fact
 def baseline(trial: Trial) -> Baseline:
     """What the ends of the references have in common."""
+    return _common(trial, [final_objects(reference) for reference in trial.references])
+
+
+@fact
+def step_baselines(trial: Trial) -> Sequence[Baseline]:
+    """What the states have in common in which the references ended each step, in order."""
+    ends = [[final_objects(reference, until=step.ended) for step in reference.steps] for reference in trial.references]
+    return [_common(trial, states) for states in zip(*ends, strict=False)]
+
+
+def _common(trial: Trial, states: Sequence[Sequence[tuple[str, Manifest]]]) -> Baseline:
+    """What one state of each reference has in common with the others'."""
     known = names(trial)
-    ends = [group(final_objects(reference), reference.namespace, known) for reference in trial.references]
+    ends = [group(state, reference.namespace, known) for state, reference in zip(states, trial.references, strict=True)]
     counts, values, masks = {}, {}, {}
     for role in sorted({role for end in ends for role in end}):
         flats = [end.get(role, ()) for end in ends]
@@ -97,7 +114,7 @@ def baseline(trial: Trial) -> Baseline:
         counts[role] = [len(found) for found in flats]
         values[role] = {path: {repr(v): v for found in lists for v in found} for path, lists in by_end.items()}
         masks[role] = frozenset(path for path, lists in by_end.items() if len({frozenset(map(repr, v)) for v in lists}) > 1)
-    return Baseline(counts, values, masks, known)
+    return Baseline(counts, values, masks, known, frozenset(trial.plan.settle.moves))
 
 
 def ends_with_more(trial: Trial, role: Role, *, until: int | None = None) -> bool:

@@ -49,9 +49,9 @@ class Names:
 
 
 def learn_names(references: Sequence[Iterable[Named]]) -> Names:
-    """What these runs' names have in common."""
+    """What these runs' names have in common. One run alone does not tell which of its names are generated."""
     used = [set(names) for names in references]
-    if not used:
+    if len(used) < 2:
         return Names()
     stable = frozenset(set.intersection(*used))
     stems = [{role for named in names - stable for role in _beginnings(named)} for names in used]

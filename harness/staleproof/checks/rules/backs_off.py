@@ -95,4 +95,5 @@ REQUIREMENT = Requirement(
     remedy="put the object back into a rate-limited queue after every failure, honour Retry-After, and set no limit of tries",
     check=check,
     needs_end=True,
+    waits=True,
 )

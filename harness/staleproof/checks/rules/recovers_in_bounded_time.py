@@ -92,4 +92,5 @@ REQUIREMENT = Requirement(
     "and forget the back-off of an object that has caught up",
     check=check,
     needs_end=True,
+    waits=True,
 )

@@ -22,6 +22,9 @@ OPTION = "--controller-metrics"
 EXPECTED = f"a URL as http://127.0.0.1:{METRICS_PORT}/metrics"
 SKIPS = "_stale_sync_skips_total"
 VERSIONS = "informer_store_resource_version"
+WORKING = ("workqueue_depth", "workqueue_unfinished_work_seconds", "workqueue_longest_running_processor_seconds", "active_workers")
+"""How the names of gauges end that are above zero while a controller has work (client-go util/workqueue/metrics.go and
+controller-runtime pkg/internal/controller/metrics). What waits in a delaying queue is in none of them."""
 READ_SECONDS = 2.0
 
 
@@ -56,6 +59,10 @@ class Endpoint:
         text = await self._text()
         at = time.monotonic()
         return Metrics(at=at, took=round(at - began, 6), samples=samples_in(text))
+
+    async def is_working(self) -> bool:
+        """Whether the metrics say that the controller has work; False when they say nothing of it. Unreadable as for `check`."""
+        return says_working(await self._text())
 
     async def _text(self) -> str:
         """Over a connection of its own: that of the reading before may have been to another life of the controller."""
@@ -97,8 +104,21 @@ def samples_in(text: str) -> tuple[Sample, ...]:
     """The samples that are kept: counts of skipped syncs and versions of informers, where these are whole numbers. Unreadable when
     the text is not in Prometheus' format."""
     # A large controller serves ten thousand lines; a handful is kept.
-    lines = [line for line in text.split("\n") if not line.startswith("#") and _is_kept(line.partition("{")[0].partition(" ")[0])]
+    lines = [line for line in text.split("\n") if not line.startswith("#") and _is_kept(_name(line))]
     return _parsed("\n".join([*lines, ""])) if lines else ()
+
+
+def says_working(text: str) -> bool:
+    """Whether any gauge of work is above zero. Unreadable when the text is not in Prometheus' format."""
+    lines = [line for line in text.split("\n") if not line.startswith("#") and _name(line).endswith(WORKING)]
+    try:
+        return any(sample.value > 0 for f in text_string_to_metric_families("\n".join([*lines, ""])) for sample in f.samples)
+    except ValueError as err:
+        raise Unreadable(f"it answers with something else than metrics ({err})") from err
+
+
+def _name(line: str) -> str:
+    return line.partition("{")[0].partition(" ")[0]
 
 
 def _parsed(text: str) -> tuple[Sample, ...]:

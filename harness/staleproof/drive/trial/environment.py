@@ -237,7 +237,8 @@ class Environment:
 
     async def _at_rest(self) -> None:
         """Wait for what an earlier trial left the controller to do. If it does not come to rest, it spoils the next trial."""
-        self.bus.activity.begin("", time.monotonic())
+        if self.bus.activity.namespace:  # else it has been watched since the clean-up began
+            self.bus.activity.begin("", time.monotonic())
         if not await self.bus.until_idle(_READY_IDLE_SECONDS / 3, limit_seconds=_REST_LIMIT_SECONDS):
             why = f"the controller was still busy {_REST_LIMIT_SECONDS:g} s after the trial before this one"
             self.bus.take(Broke(at=time.monotonic(), where="runner", why=why))

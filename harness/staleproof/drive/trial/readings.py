@@ -52,6 +52,15 @@ class Readings:
             self._is_unread = False
             self._bus.take(reading)
 
+    async def says_working(self) -> bool:
+        """Whether the controller's metrics say that it has work; False when there are none, or they cannot be read."""
+        if self._source is None or not self._runs:
+            return False
+        try:
+            return await self._source.is_working()
+        except Unreadable:
+            return False
+
     async def follow(self) -> None:
         """Read whenever it is due, until the proxy is gone."""
         while self._source is not None and not self._bus.dead:

@@ -8,10 +8,12 @@ import contextlib
 import datetime
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
+from staleproof.core.change import WriteKind
 from staleproof.core.entry import Broke, Ended, Released, Settled, StepBegan, StepEnded
 from staleproof.core.fault import PastSnapshot, StaleRead
 from staleproof.core.history import Header, History
@@ -19,10 +21,9 @@ from staleproof.core.plan import Plan, describe
 from staleproof.core.plan import encode as encode_plan
 from staleproof.drive.cluster.api import JSON, NAMESPACES, Api, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import resource_type
-from staleproof.drive.cluster.truth import Key
 from staleproof.drive.process import logs
 from staleproof.drive.trial.environment import Environment
-from staleproof.drive.trial.event_bus import POLL_SECONDS
+from staleproof.drive.trial.event_bus import POLL_SECONDS, Condition
 from staleproof.drive.trial.process_faults import ProcessFaults
 from staleproof.drive.trial.readings import Readings
 from staleproof.drive.trial.recorder import Recorder
@@ -32,11 +33,26 @@ from staleproof.errors import HarnessBug, SetupError
 _LEFT_ALONE = frozenset({"events", "serviceaccounts"})
 _REST_SECONDS = 0.1
 _MARGIN_SECONDS = 1.0
+_MOST_DOUBTS = 20
+"""How often the controller's metrics may say, `POLL_SECONDS` apart, that it has work although nothing is seen of it."""
+SETTLING_SECONDS = 0.1
+"""How long nothing changes, and nothing is shown to the controller, before a step is over that has brought what it brought in the
+references."""
 MOST_PATIENCE_SECONDS = 100.0
 """client-go's rate limiter has come to 82 s after 15 failures."""
 
-Converged = Callable[[dict[Key, JSON]], str]
-"""Says what is missing from the state that the references reached; empty when nothing is."""
+Objects = Collection[tuple[str, JSON]]
+"""(resource, object) of what there is in a trial's namespace."""
+
+
+class Goals(Protocol):
+    """What the references came to."""
+
+    def missing_at_end(self, objects: Objects, namespace: str) -> str:
+        """What is not as in the references' end; empty when nothing is missing."""
+
+    def is_reached(self, step: int, objects: Objects, namespace: str, done: Collection[WriteKind]) -> bool:
+        """Whether a step has brought what it brought in the references."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +63,9 @@ class TrialSpec:
         plan: the workload and the faults.
         folder: gets plan.json and history.jsonl.
         references: fault-free histories of the same workload; empty when this is one itself.
-        converged: when the wait for convergence is over; None accepts any state that is quiet.
+        goals: what each step must come to before it is over without a further wait, and what a trial that has references must come
+            to; None accepts any state that is quiet.
+        patient: the plan is about what comes later, so the controller's pauses are waited for in any case.
         deadline_seconds: how long after the release convergence may take; None means what the plan says.
         may_need: the seconds after the release that a correct controller may need, given what was recorded so far; a controller
             that has not converged at the deadline gets them, up to `MOST_PATIENCE_SECONDS`.
@@ -57,7 +75,8 @@ class TrialSpec:
     plan: Plan
     folder: Path
     references: Sequence[History] = ()
-    converged: Converged | None = None
+    goals: Goals | None = None
+    patient: bool = False
     deadline_seconds: float | None = None
     may_need: Callable[[History], float] | None = None
     lasts: Sequence[float] = ()
@@ -122,7 +141,7 @@ class _Run:
     async def run(self) -> None:
         """From the first step to the last entry."""
         plan, bus = self._spec.plan, self._bus
-        self._activity.begin(self._namespace, self._recorder.began)
+        self._activity.begin(self._namespace, self._recorder.began, moves=self._settle.moves)
         bus.take(self._environment.controller_started(self._recorder.began))
         for flaw in bus.flaws:
             self._recorder.take(flaw)
@@ -158,6 +177,7 @@ class _Run:
         await self._proxy.begin_step(number, revision=revision)
         await self._process_faults.settled()
         began = time.monotonic()
+        self._activity.begin_step(began)
         self._bus.take(StepBegan(at=began, step=number, does=describe(step)))
         try:
             await self._workload.do(step, number)
@@ -167,19 +187,48 @@ class _Run:
             why = f"{err}; what was there before went away late"
             self._bus.take(Broke(at=time.monotonic(), where="workload", why=why))
         self._activity.touch(time.monotonic())
-        idle = await self._until_idle()
+        idle = await self._until_over(number)
         if lasts and (left := began + lasts[number - 1] - time.monotonic()) > 0:
             await asyncio.sleep(left)
-            idle = await self._until_idle()
+            idle = await self._until_over(number)
         await self._readings.take()
         self._bus.take(StepEnded(at=time.monotonic(), step=number, idle=idle))
 
-    async def _until_idle(self) -> bool:
-        """Nobody is idle between two lives: a controller that was killed in a step still has to finish it."""
+    async def _until_over(self, number: int) -> bool:
+        """Nobody is idle between two lives: a controller that was killed in a step still has to finish it. Nor is one whose own
+        metrics say that it has work, unless they say so all the time."""
+        doubts = 0
         while True:
-            idle = await self._bus.until_idle(self._settle.idle_seconds, limit_seconds=self._settle.limit_seconds)
-            if not await self._process_faults.settled():
+            idle = await self._bus.until(self._over(number), limit_seconds=self._settle.limit_seconds)
+            if await self._process_faults.settled():
+                continue
+            if not idle or doubts == _MOST_DOUBTS or not await self._readings.says_working():
                 return idle
+            doubts += 1
+            await asyncio.sleep(POLL_SECONDS)
+
+    def _over(self, number: int) -> Condition:
+        """A step is over when it has brought what it brought in the references, or else when the controller's pauses are over, too.
+
+        Those are waited for in any case where a fault closes with the step: what the controller does late, it must do under it.
+        """
+        goals, spec, live = self._spec.goals, self._spec, self._environment.truth.live
+        is_brisk = self._is_brisk and not closes_with(spec.plan, number)
+        reached: dict[float, bool] = {}
+
+        def over(now: float) -> bool | float:
+            since = self._activity.idle_since(now)
+            if since is None:
+                return now + POLL_SECONDS  # what is owed is forgiven by time alone
+            due, soon = since + self._settle.idle_seconds, since + SETTLING_SECONDS
+            if now >= due or not is_brisk or now < soon:
+                return now >= due or min(due, soon if is_brisk else due)
+            if since not in reached and goals is not None:
+                objects = [(key[0], obj) for key, obj in live(self._namespace).items()]
+                reached[since] = goals.is_reached(number, objects, self._namespace, self._activity.done)
+            return reached[since] or due
+
+        return over
 
     async def _release_and_settle(self) -> None:
         """Release everything, wait until converged and quiet, then let the controller reconcile everything once more."""
@@ -204,22 +253,33 @@ class _Run:
         if not missing and settle.resync:
             for resource in self._primaries:
                 await self._workload.resync(resource)
-            await bus.until_idle(settle.idle_seconds, limit_seconds=settle.limit_seconds)
+            idle_seconds = SETTLING_SECONDS if self._is_brisk else settle.idle_seconds
+            await bus.until_idle(idle_seconds, limit_seconds=settle.limit_seconds)
+
+    @property
+    def _is_brisk(self) -> bool:
+        """Whether what is reached need not be waited for any longer."""
+        return self._spec.goals is not None and not self._spec.patient
 
     async def _until_settled(self, released: float) -> str:
         """Wait until converged and quiet; what was missing when the time ran out, empty when nothing is."""
         spec, settle = self._spec, self._settle
         missing, lasts = "still busy", spec.lasts[-1] if spec.lasts else 0.0
+        was_released = closes_with(spec.plan, len(spec.plan.steps))
 
         def settled(now: float) -> bool | float:
             nonlocal missing
             since, idle = self._activity.quiet_since(now), self._activity.idle_since(now)
             if since is None or idle is None:
                 return now + POLL_SECONDS
-            due = max(since + settle.quiet_seconds, idle + settle.idle_seconds, released + lasts)
+            if self._is_brisk and spec.references:
+                due = idle + (settle.idle_seconds if was_released else SETTLING_SECONDS)
+            else:
+                due = max(since + settle.quiet_seconds, idle + settle.idle_seconds, released + lasts)
             if now < due:
                 return due
-            missing = spec.converged(self._environment.truth.live(self._namespace)) if spec.converged else ""
+            objects = [(key[0], obj) for key, obj in self._environment.truth.live(self._namespace).items()]
+            missing = spec.goals.missing_at_end(objects, self._namespace) if spec.goals and spec.references else ""
             return not missing
 
         limit = lasts + (spec.deadline_seconds or settle.deadline_seconds)
@@ -248,6 +308,13 @@ class _Run:
             if kind is not None:
                 with contextlib.suppress(ApiError):
                     await self._environment.api.delete(kind, self._namespace, name, now=True)
+
+
+def closes_with(plan: Plan, number: int) -> bool:
+    """Whether a fault is open at the end of a step and closes there: at the last one, whatever is open is released."""
+    last = len(plan.steps)
+    ends = ((fault.window.from_step, min(fault.window.until_step or last + 1, last + 1) - 1) for fault in plan.faults)
+    return any(began <= number == ended for began, ended in ends)
 
 
 async def _clean_up(environment: Environment, namespace: str, primaries: Sequence[str]) -> None:

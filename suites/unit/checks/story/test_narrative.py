@@ -98,7 +98,8 @@ def test_the_story_of_a_state_that_was_not_reached() -> None:
 
 
 def test_the_story_of_a_controller_that_does_not_settle() -> None:
-    script = trial().step(1, "apply Widget/w").applied("w").creates("w-a").released().settled().resynced().updates("w").updates("w")
+    script = trial().step(1, "apply Widget/w").applied("w").creates("w-a").released().settled().resynced()
+    script = script.updates("w", status=1).updates("w", status=2)
 
     found = story(script, "settles")
 

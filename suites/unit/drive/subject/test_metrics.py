@@ -11,7 +11,17 @@ from staleproof.checks.rules import reports_skips
 from staleproof.core.entry import Sample
 from staleproof.core.plan import Subject
 from staleproof.drive.process.address import free_port
-from staleproof.drive.subject.metrics import SKIPS, VERSIONS, Endpoint, Unreadable, endpoint, is_url, samples_in, subject_at
+from staleproof.drive.subject.metrics import (
+    SKIPS,
+    VERSIONS,
+    Endpoint,
+    Unreadable,
+    endpoint,
+    is_url,
+    samples_in,
+    says_working,
+    subject_at,
+)
 from staleproof.errors import UsageError
 
 TEXT = """\
@@ -53,6 +63,22 @@ def test_there_may_be_none(text: str) -> None:
 def test_what_is_not_in_the_format_is_unreadable(line: str) -> None:
     with pytest.raises(Unreadable, match="something else than metrics"):
         samples_in(line)
+
+
+@pytest.mark.parametrize(
+    ("text", "working"),
+    [
+        ("", False),
+        (TEXT, False),
+        ('workqueue_depth{name="rs"} 0\nworkqueue_adds_total{name="rs"} 7\n', False),
+        ('workqueue_depth{name="rs"} 2\n', True),
+        ('workqueue_unfinished_work_seconds{name="rs"} 0.25\n', True),
+        ('controller_runtime_active_workers{controller="w"} 1\n', True),
+        ('workqueue_depth{name="rs"} NaN\n', False),
+    ],
+)
+def test_whether_the_controller_says_that_it_has_work(text: str, *, working: bool) -> None:
+    assert says_working(text) is working
 
 
 # --- where they are --------------------------------------------------------------------------------------------------------------

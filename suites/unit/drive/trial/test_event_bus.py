@@ -29,7 +29,7 @@ def test_entries_go_to_the_fold_always_and_to_the_recorder_while_there_is_one(tm
     history, bus.recorder = bus.recorder.finish(), None
     bus.take(Ended(at=102.0))
     assert list(bus.activity.streams) == [1]
-    assert bus.activity.last_write == 101.0
+    assert bus.activity.idle_since(103.0) is None
     assert history.entries == (asked(1.0),)
 
 

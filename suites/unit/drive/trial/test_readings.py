@@ -39,6 +39,11 @@ async def test_one_is_taken_when_it_is_asked_for_and_one_that_fails_is_none(sour
     assert [len(trial.taken) for trial in (good, bad, none)] == [2, 0, 0]
 
 
+async def test_a_controller_that_says_nothing_does_not_say_that_it_works(source: Endpoint) -> None:
+    for trial in (Trial(source), Trial(Endpoint(f"http://127.0.0.1:{free_port()}/")), Trial(None)):
+        assert not await trial.readings.says_working()
+
+
 async def test_a_new_life_is_read_once_it_answers(served: Served) -> None:
     """Nobody listens at first; then it is read, once."""
     port = free_port()

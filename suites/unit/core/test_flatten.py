@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.checks.facts.flatten import flatten
+from staleproof.core.flatten import flatten
 from staleproof.core.plan import COMPETED, TOUCHED
 
 PLACEHOLDERS = {"ns": "<namespace>", "w-x7": "<name>"}

@@ -1,0 +1,88 @@
+"""What a controller writes at rest: once the trial has settled, and its primaries have been listed once more without any change.
+
+What does not count: refused writes, leases, events and leader election, reviews and tokens (nothing is stored), writes outside the
+trial's namespace, and whatever came after somebody else had changed something. Nor does the first repetition of a write that a
+fault had rejected, or whose answer was lost: a controller waits before it tries again.
+
+Nothing is known when the controller had not been shown everything by the time it had settled: then something had changed for it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from staleproof.checks.facts.pending_events import pending_events
+from staleproof.checks.facts.retries import repeated_writes
+from staleproof.checks.facts.showings import showings
+from staleproof.checks.facts.wording import plural
+from staleproof.checks.trial import Trial, fact
+from staleproof.checks.verdict import Finding, NotExercised
+from staleproof.core.change import void_writes
+from staleproof.core.entry import Answered, Committed, Settled
+from staleproof.core.history import Request
+from staleproof.core.provenance import is_bookkeeping
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Attributes:
+    changing: the controller's writes at rest that changed anything.
+    void: those that changed nothing, or nothing but times and what moves by itself.
+    untested: why there may be none though the controller does such things, in words; empty when it was put to the test.
+    """
+
+    changing: Sequence[Request] = ()
+    void: Sequence[Request] = ()
+    untested: str = ""
+
+    def told(self, writes: Sequence[Request], trial: Trial, *, what: str, though: str) -> Finding:
+        """A finding about some of the writes; `what` is the end of "2 writes"."""
+        first = writes[0]
+        because = f"{plural(len(writes), 'write')} {what}, the first: {first.asked.verb} {first.asked.resource}/{_name(first)}"
+        return Finding(because, (trial.ending[1], *(request.index for request in writes[:3])), though)
+
+    @property
+    def doubt(self) -> Iterator[NotExercised]:
+        """Why nothing is known, if that is so."""
+        if self.untested:
+            yield NotExercised(self.untested)
+
+
+@fact
+def rest(trial: Trial) -> Rest:
+    """What the controller did at rest. ValueError for a trial that has no settling phase."""
+    _, settled = trial.ending
+    end = trial.entries[settled]
+    if isinstance(end, Settled) and not end.ok:
+        return Rest(untested=f"it never settled ({end.why})")
+    if trial.idle or pending_events(trial).before(settled):
+        return Rest(untested=trial.idle or "when it settled it had not been shown everything yet")
+    disturbed = min((each.index for each in trial.commits if each.index > settled and each.by is None), default=len(trial.entries))
+    late = [write for write in _late_writes(trial, settled) if write.index < disturbed]
+    void = {each.index for each in void_writes(late, trial.commits, trial.plan.settle.moves)}
+    changing, unchanging = [each for each in late if each.index not in void], [each for each in late if each.index in void]
+    return Rest(changing, unchanging, _untested(trial, settled, disturbed))
+
+
+def _untested(trial: Trial, settled: int, disturbed: int) -> str:
+    if disturbed in trial.commit_at:
+        changed = trial.commit_at[disturbed].entry
+        return f"somebody else changed {changed.resource}/{changed.name} after the controller had settled"
+    if not any(each.kind == "list" and each.index > settled for of in trial.primaries for each in showings(trial).get(of, ())):
+        told = "although it was told to" if trial.plan.settle.resync else "because the plan does not tell it to"
+        return f"the controller did not list its primaries again after it had settled, {told}"
+    return ""
+
+
+def _late_writes(trial: Trial, settled: int) -> Iterator[Request]:
+    """The controller's writes from the settling on that count."""
+    locks = {(e.resource, e.name) for _, e in trial.every(Committed) if is_bookkeeping(e.resource, e.object)}
+    for request in trial.work:
+        asked = request.asked
+        mine = asked.namespace == trial.namespace or (not asked.namespace and asked.resource in trial.primaries)
+        counts = mine and (asked.resource, _name(request)) not in locks and request.index not in repeated_writes(trial)
+        if request.index > settled and request.succeeded and counts:
+            yield request
+
+
+def _name(request: Request) -> str:
+    return request.asked.name or (request.answer.name if isinstance(request.answer, Answered) else "")

@@ -1,0 +1,114 @@
+"""What changes anything: rest is a fixed point of the state, however busy a controller is.
+
+A write whose answer has a revision that the object had before committed nothing: the API server does not store an update that
+leaves an object as it is (apiserver pkg/storage/etcd3/store.go, GuaranteedUpdate). A commit changes nothing when `flatten` sees
+no difference (it leaves out times, attempts, messages, and the reasons of conditions), or only in fields that were seen to move by
+themselves although nothing happened (`Settle.moves`).
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+
+from staleproof.core.entry import Answered, Asked, Committed
+from staleproof.core.flatten import Flat, flatten
+from staleproof.core.history import Request
+from staleproof.core.plan import Manifest
+from staleproof.core.provenance import Commit
+from staleproof.core.resource_version import Revision
+
+WriteKind = tuple[str, str, str]
+"""Verb, resource and subresource of a write."""
+_At = tuple[str, Revision]
+
+
+def changed_paths(before: Flat, after: Flat) -> frozenset[str]:
+    """The fields, as `flatten` calls them, whose values differ, or that are in one only."""
+    missing = object()
+    return frozenset(path for path in before.keys() | after.keys() if before.get(path, missing) != after.get(path, missing))
+
+
+def moved(resource: str, path: str) -> str:
+    """A field of a resource, as `Settle.moves` spells it: `widgets.staleproof.dev status.beats`."""
+    return f"{resource} {path}"
+
+
+def essential(resource: str, before: Manifest, after: Manifest, moves: Collection[str] = ()) -> frozenset[str]:
+    """The fields in which one state of an object differs from another, without those that move by themselves."""
+    paths = changed_paths(dict(flatten(before, {})), dict(flatten(after, {})))
+    return frozenset(path for path in paths if moved(resource, path) not in moves)
+
+
+def is_unmoved(commit: Commit, moves: Collection[str] = ()) -> bool:
+    """Whether a commit left its object as it was."""
+    entry = commit.entry
+    known = commit.before is not None and entry.type == "MODIFIED"
+    return known and not essential(entry.resource, commit.before or {}, entry.object, moves)
+
+
+def void_writes(work: Iterable[Request], commits: Iterable[Commit], moves: Collection[str] = ()) -> Iterator[Request]:
+    """The writes among `work` that changed nothing: they failed, or the object had been so before. `commits`: all of the trial."""
+    every = list(commits)
+    made, known = {commit.by.index: commit for commit in every if commit.by is not None}, {commit.entry.uid for commit in every}
+    for request in work:
+        answer, commit = request.answer, made.get(request.index)
+        if commit is not None:
+            void = is_unmoved(commit, moves)
+        else:
+            told = isinstance(answer, Answered) and answer.outcome == "ok" and answer.revision is not None and answer.uid in known
+            void = told or (isinstance(answer, Answered) and answer.outcome == "fail")
+        if void:
+            yield request
+
+
+class Changes:
+    """A fold over the commits in a trial's namespace and the answers to the controller's writes, in the order in which they were
+    heard of: either may come first. `moves`: the fields that move by themselves.
+
+    Attributes:
+        done: the kinds of writes by which the controller has changed anything since `done` was cleared.
+    """
+
+    def __init__(self, moves: Collection[str] = ()) -> None:
+        self.done: set[WriteKind] = set()
+        self._moves = frozenset(moves)
+        self._objects: dict[str, Manifest] = {}
+        self._changed: dict[_At, bool] = {}
+        self._claimed: set[_At] = set()
+        self._awaited: dict[_At, tuple[WriteKind, float]] = {}
+
+    def committed(self, entry: Committed) -> bool:
+        """Whether the commit changes anything; that of an object that was not known does."""
+        at, before = (entry.resource, entry.revision), self._objects.get(entry.uid)
+        self._objects[entry.uid] = entry.object
+        known = before is not None and entry.type == "MODIFIED"
+        changed = not known or bool(essential(entry.resource, before or {}, entry.object, self._moves))
+        self._changed[at] = changed
+        kind, _ = self._awaited.pop(at, (None, 0.0))
+        if kind is not None and changed:
+            self.done.add(kind)
+        return changed
+
+    def answered(self, asked: Asked, answer: Answered) -> bool | None:
+        """Whether a write changed anything; None if its commit will tell, which has not been heard of."""
+        kind = (asked.verb, asked.resource, asked.subresource)
+        if asked.dry_run or answer.outcome == "fail":
+            return False
+        if answer.outcome == "unknown" or answer.revision is None or not asked.namespace:
+            self.done.add(kind)
+            return True
+        at = (asked.resource, answer.revision)
+        if at not in self._changed:
+            self._awaited[at] = (kind, answer.at)
+            return None
+        changed = self._changed[at] and at not in self._claimed  # the first write that is answered with a revision made it
+        self._claimed.add(at)
+        if changed:
+            self.done.add(kind)
+        return changed
+
+    def awaits(self, since: float) -> bool:
+        """Whether the commit of a write that was answered after this time has not been heard of."""
+        return any(at > since for _, at in self._awaited.values())
+
+    def shown(self, resource: str, revision: Revision) -> bool | None:
+        """Whether the commit of this revision changed anything; None if it has not been heard of."""
+        return self._changed.get((resource, revision))

@@ -45,8 +45,8 @@ class TrialSpec:
 
     Attributes:
         plan: the workload and the faults.
-        folder: gets plan.json and history.jsonl.
-        references: fault-free histories of the same workload; empty when this is one itself.
+        folder: gets plan.json and history.jsonl.gz.
+        references: fault-free histories of the same workload, from their files; empty when this is one itself.
         converged: when the wait for convergence is over; None accepts any state that is quiet.
         deadline_seconds: how long after the release convergence may take; None means what the plan says.
         may_need: the seconds after the release that a correct controller may need, given what was recorded so far; a controller

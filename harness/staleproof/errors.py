@@ -18,6 +18,10 @@ class SetupError(Exception):
 
 
 class HarnessBug(Exception):
-    """staleproof itself is wrong; please report it with plan.json and history.jsonl."""
+    """staleproof itself is wrong."""
 
     exit_code = 3
+
+
+REPORT = "please report it, with what `staleproof export TRIAL` makes of the trial"
+"""What to do about a HarnessBug."""

@@ -15,6 +15,7 @@ from staleproof.drive.cluster.options import ProviderName
 from staleproof.errors import UsageError
 
 ARTEFACTS = Path(".staleproof")
+Keep = Literal["findings", "all"]
 _PROVIDERS = get_args(ProviderName)
 _UNPREFIXED = ("controller_", "conformance_", "implementation_")
 
@@ -207,6 +208,14 @@ class Settings:
     ] = True
     replay: Annotated[str, Option("run only this plan again: the id of a finding, a plan.json or the folder of a trial")] = ""
     dir: Annotated[Path, Option("artefact folder", _path)] = ARTEFACTS
+    keep: Annotated[
+        Keep,
+        Option(
+            "all: every history is kept; findings: those of trials that pass are removed once they are judged, and their plans and "
+            "verdicts stay",
+            choices=get_args(Keep),
+        ),
+    ] = "all"
     conformance_report: Annotated[
         Path | None, Option("write conformance.yaml to this path too; empty: only into the run folder", _path_or_none)
     ] = None

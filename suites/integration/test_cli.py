@@ -1,5 +1,6 @@
 """The staleproof command: what a run leaves can be judged again without a cluster, run again, and described by schemas."""
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -58,10 +59,11 @@ def test_run_catches_it(failed: Done) -> None:
 
 
 def test_check_gives_the_same_findings_without_a_cluster(failed: Done, staleproof: Run, tmp_path: Path) -> None:
-    """Only the history is copied to another folder, where no program could be started."""
-    shutil.copy(_trial(failed) / "history.jsonl", tmp_path)
+    """Only what is exported is brought to another folder, where no program could be started."""
+    exported = staleproof("export", "001", f"--output={tmp_path / 'given.jsonl.gz'}", folder=failed.folder)
+    assert exported.code == 0, exported.output
     nowhere = {"PATH": "/nonexistent", "HOME": str(tmp_path)}
-    done = staleproof("check", "history.jsonl", folder=tmp_path, env=nowhere)
+    done = staleproof("check", "given.jsonl.gz", folder=tmp_path, env=nowhere)
     assert done.code == 1, done.output
     stories = [verdict["story"] for verdict in failed.report["trials"][0]["verdicts"] if verdict["story"]]
     assert stories
@@ -70,9 +72,12 @@ def test_check_gives_the_same_findings_without_a_cluster(failed: Done, staleproo
 
 
 def test_check_tolerates_a_truncated_last_line(failed: Done, staleproof: Run, tmp_path: Path) -> None:
-    whole = (_trial(failed) / "history.jsonl").read_bytes()
-    (tmp_path / "history.jsonl").write_bytes(whole[:-20])
-    done = staleproof("check", str(tmp_path))
+    """A run that was killed leaves it as it was written up to then."""
+    left = tmp_path / "run" / "trials" / "001" / "history.jsonl"
+    shutil.copytree(failed.run_folder / "shared", tmp_path / "run" / "shared")
+    left.parent.mkdir(parents=True)
+    left.write_bytes(gzip.decompress((_trial(failed) / "history.jsonl.gz").read_bytes())[:-20])
+    done = staleproof("check", str(left.parent))
     assert "is truncated and was left out" in done.output
     assert done.code == 10  # it was not recorded to its end, so nothing is known
 
@@ -81,7 +86,9 @@ def test_replay_fails_again_and_passes_once_fixed(failed: Done, staleproof: Run)
     (crash,) = (failed.folder / ".staleproof" / "crashes").iterdir()
     plan = json.loads(crash.read_text())["plan"]
     assert plan["manifests"], "a plan that was run holds all that is needed to run it again"
-    again = staleproof("replay", str(_trial(failed) / "plan.json"), folder=failed.folder)
+    exported = failed.folder / "given.jsonl.gz"
+    assert staleproof("export", str(_trial(failed)), f"--output={exported}").code == 0
+    again = staleproof("replay", str(exported))
     assert again.code == 1, again.output
     assert "STILL FAILS" in again.output
     command = f"--controller-cmd={fixture_controller('expectations')}"
@@ -103,7 +110,7 @@ def test_what_was_written_follows_the_schemas(failed: Done, staleproof: Run) -> 
     jsonschema.validate(json.loads((_trial(failed) / "plan.json").read_text()), plan_schema)
     line_schema = json.loads(staleproof("schema", "history").output)
     validator = jsonschema.Draft202012Validator(line_schema)
-    for line in (_trial(failed) / "history.jsonl").read_text().splitlines():
+    for line in gzip.decompress((_trial(failed) / "history.jsonl.gz").read_bytes()).splitlines():
         validator.validate(json.loads(line))
 
 

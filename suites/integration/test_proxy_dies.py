@@ -39,6 +39,6 @@ async def test_a_trial_whose_proxy_dies_is_inconclusive_and_its_clients_are_refu
         host, _, port = running.proxy.server.removeprefix("https://").partition(":")
         with pytest.raises(ConnectionRefusedError):
             await asyncio.open_connection(host, int(port))
-    history = decode((tmp_path / "trial" / "history.jsonl").read_bytes())
+    history = decode((tmp_path / "trial" / "history.jsonl.gz").read_bytes())
     assert [entry.where for entry in history.entries if isinstance(entry, Broke)] == ["proxy"]
     assert {verdict.outcome for verdict in judge(history, [history, history])} == {Outcome.INCONCLUSIVE}

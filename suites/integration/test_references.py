@@ -5,11 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from staleproof.assess import Session
+from staleproof.assess.run_folder import HISTORY, read_history
 from staleproof.assess.session import REFERENCES, SessionOptions
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault import SlowAnswer, Window
-from staleproof.core.history import History, decode
+from staleproof.core.history import History
 from staleproof.core.pace import lasted
 from staleproof.core.plan import Apply, Patch, Plan, Subject, Target
 from staleproof.drive.cluster.manifests import read, read_crds
@@ -43,4 +44,4 @@ def test_what_a_controller_does_later_by_itself_is_no_finding(tmp_path: Path) ->
     assert len(quick) == REFERENCES
     assert lasted(slow)[1] > LATE_SECONDS > PHASE_SECONDS > max(sum(lasted(reference)) for reference in quick)
     assert result.failures == []
-    assert failed(decode((result.folder / "history.jsonl").read_bytes())) == []
+    assert failed(read_history(result.folder / HISTORY)) == []

@@ -259,5 +259,5 @@ def test_the_commands_options_reach_the_runner(staleproof: Run, tmp_path: Path) 
     (tmp_path / "plan.json").write_bytes(encode(Plan(scenario="mine", steps=(Apply(object=WIDGET),))))
     crds = f"--crds={MANIFESTS / 'widget-crd.yaml'}"
     done = staleproof("run", "plan.json", COMMAND, READ, "--release-leases=no", crds, folder=tmp_path)
-    history = decode((done.run_folder / "trials" / "001" / "history.jsonl").read_bytes())
+    history = decode((done.run_folder / "trials" / "001" / "history.jsonl.gz").read_bytes())
     assert of(history, Metrics), done.output

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from staleproof.core.stored import plain
 from staleproof.drive.process.private import sweep
 
 from .conftest import MANIFESTS, QUICK, WIDGETS, Done, Run, fixture_controller
@@ -23,11 +24,11 @@ LIMIT_SECONDS = 120
 
 
 def holding(folder: Path, *values: str) -> list[str]:
-    """The files below .staleproof that contain one of the values, as it is or in base64."""
+    """The files below .staleproof that contain one of the values, as it is or in base64, compressed or not."""
     sought = [form for value in values for form in (value.encode(), base64.b64encode(value.encode()))]
     files = [path for path in (folder / ".staleproof").rglob("*") if path.is_file()]
     assert files
-    return [str(path) for path in files if any(form in path.read_bytes() for form in sought)]
+    return [str(path) for path in files if any(form in plain(path.read_bytes()) for form in sought)]
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -104,7 +105,7 @@ def killed(tmp_path: Path) -> Path:
     running = subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + LIMIT_SECONDS
-        while not list(tmp_path.glob(".staleproof/runs/*/references/*/history.jsonl")):
+        while not list(tmp_path.glob(".staleproof/runs/*/shared/references/*/history.jsonl")):
             assert running.poll() is None, "it ended before it could be killed"
             assert time.monotonic() < deadline, "no trial began"
             with contextlib.suppress(subprocess.TimeoutExpired):

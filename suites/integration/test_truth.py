@@ -19,6 +19,7 @@ import pytest_asyncio
 from staleproof.core.entry import Broke, Committed, Entry
 from staleproof.core.history import Header, encode_line
 from staleproof.core.plan import Plan, Rest
+from staleproof.core.stored import plain
 from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType
 from staleproof.drive.cluster.control_plane import ControlPlane
 from staleproof.drive.cluster.truth import Truth, watching
@@ -248,7 +249,7 @@ async def test_the_data_of_a_secret_is_digested_and_never_raw(stage: Stage, tmp_
     for entry in stage.commits:
         record.take(entry)
     record.finish()
-    written = record.path.read_text()
+    written = plain(record.path.read_bytes()).decode()
     live = msgspec.json.encode(list(stage.truth.live(stage.namespace).values())).decode()
     assert len(written.splitlines()) == 1 + len(stage.commits)
     for text in (SECRET, raw):

@@ -3,7 +3,6 @@
 If STALEPROOF_GOLDEN names a folder, the history of the trial that caught a mutant is kept there (`ci/golden`).
 """
 
-import gzip
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -14,9 +13,11 @@ import pytest
 from staleproof.assess import Session
 from staleproof.assess.observe import observe
 from staleproof.assess.result import Result
+from staleproof.assess.run_folder import HISTORY, exported
 from staleproof.checks.verdict import Outcome
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Plan
+from staleproof.core.stored import compressed, plain
 from staleproof.draw.scenarios import canonical_plans
 from staleproof.drive.cluster.manifests import read
 
@@ -56,5 +57,5 @@ def _found(result: Result, slug: str) -> bool:
 def _keep(result: Result, path: Path) -> None:
     """Keep the history: small, the same bytes for the same history, and without the paths of this machine."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    history = (result.folder / "history.jsonl").read_bytes().replace(sys.executable.encode(), b"python")
-    path.write_bytes(gzip.compress(history, mtime=0))
+    history = plain(exported(result.folder / HISTORY)).replace(sys.executable.encode(), b"python")
+    path.write_bytes(compressed(history))

@@ -1,25 +1,24 @@
-"""The files of a run: its folder, report.json, conformance.yaml, and a crash file for each finding."""
+"""What a run tells: report.json, conformance.yaml, and a crash file for each finding; and the plans that a person finds in them."""
 
 import datetime
 import hashlib
 import json
-import os
-import secrets
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from staleproof.assess.result import Result
+from staleproof.assess.run_folder import HISTORY, PLAN, RunFolder, decoded, whole, write_whole
 from staleproof.checks.facts.fault_outcomes import FaultOutcome
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.verdict import Outcome
+from staleproof.core.history import is_history
 from staleproof.core.plan import Plan, PlanError, masked
 from staleproof.core.plan import decode as decode_plan
 from staleproof.core.plan import encode as encode_plan
 from staleproof.core.time_breakdown import spent
-from staleproof.errors import SetupError, UsageError
+from staleproof.errors import UsageError
 from staleproof.report import conformance
 from staleproof.report.model import FaultReport, Report, RequirementVerdict, TrialReport, encode
 from staleproof.shipped import shipped
@@ -42,7 +41,8 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         scenario=result.plan.scenario,
         title=result.plan.title,
         folder=str(result.folder.relative_to(run_folder)),
-        evidence=hashlib.sha256((result.folder / "history.jsonl").read_bytes()).hexdigest(),
+        evidence=result.history.digest,
+        kept=(result.folder / HISTORY).exists(),
         seconds=round(result.seconds, 3),
         references_seconds=round(result.references_seconds, 3),
         spent=spent(result.history),
@@ -64,37 +64,8 @@ def _fault_report(fault: FaultOutcome) -> FaultReport:
 
 def write(run_folder: Path, report: Report) -> None:
     """Write report.json and conformance.yaml of a run."""
-    _replace(run_folder / "report.json", encode(report))
-    _replace(run_folder / "conformance.yaml", conformance.to_yaml(report, suite_digest=suite_digest()).encode())
-
-
-def run_folder_in(root: Path) -> Path:
-    """A new run folder `runs/<utc>-<id>` in the artefact folder, with `latest` pointing at it. UsageError when nothing can be made
-    in the artefact folder."""
-    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
-    folder = root / "runs" / f"{stamp}-{secrets.token_hex(2)}"
-    latest = root / "latest"
-    try:
-        folder.mkdir(parents=True)
-        latest.unlink(missing_ok=True)
-        latest.symlink_to(folder.relative_to(root))
-    except OSError as err:
-        raise UsageError(
-            f"cannot make a run folder in {root.absolute()}: {err.strerror or err}; name an artefact folder that can be written "
-            "(--staleproof-dir), or work in one that can"
-        ) from err
-    return folder.resolve()
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, even when this is interrupted or another process reads it."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(data)
-        draft.replace(path)
-    except OSError as err:
-        raise SetupError(f"cannot write {path}: {err.strerror or err}; is the disk full or the folder write-protected?") from err
+    write_whole(run_folder / "report.json", encode(report))
+    write_whole(run_folder / "conformance.yaml", conformance.to_yaml(report, suite_digest=suite_digest()).encode())
 
 
 def now() -> str:
@@ -135,7 +106,7 @@ def keep_crash(root: Path, result: Result, *, replayed: bool = False) -> str:
         "environment": result.history.header.environment,
         "plan": json.loads(encode_plan(result.plan)),
     }
-    _replace(path, json.dumps(crash, indent=2).encode() + b"\n")
+    write_whole(path, json.dumps(crash, indent=2).encode() + b"\n")
     return name
 
 
@@ -151,23 +122,43 @@ def _is_fixed(path: Path, result: Result, *, replayed: bool) -> bool:
 
 
 def find_plan(text: str, root: Path) -> Plan:
-    """The plan that `replay` was given: a plan.json, a trial's folder, a crash file, or the id of one. UsageError when there is no
-    such file, or it holds no plan."""
-    named = Path(text)
-    candidates: Sequence[Path] = (named / "plan.json", named, root / "crashes" / f"{text}.json")
+    """The plan that `replay` was given: a plan.json, a trial's folder or its name in the latest run, a history, a crash file, or
+    the id of one. UsageError when there is no such file, or it holds no plan."""
+    path = _with_plan(text, root)
     try:
+        data = path.read_bytes()
+    except OSError as err:
+        raise UsageError(f"cannot read the plan {text[:100]!r}: {err.strerror or err}") from err
+    if path.parent.name == "crashes":
+        return _decoded(path, _plan_of_crash(path, data))
+    return whole(decoded(path, data).header.plan if is_history(data) else _decoded(path, data), path)
+
+
+def _with_plan(text: str, root: Path) -> Path:
+    """The first file that it may mean."""
+    named, crash = Path(text), root / "crashes" / f"{text}.json"
+    try:
+        trial = RunFolder(root / "latest").trial(text)
+        candidates = [named / PLAN, named, crash, *([trial / PLAN] if trial else [])]
         path = next((path for path in candidates if path.is_file()), None)
-        data = path.read_bytes() if path is not None else b""
     except OSError as err:
         raise UsageError(f"cannot read the plan {text[:100]!r}: {err.strerror or err}") from err
     if path is None:
-        where = root / "crashes"
-        raise UsageError(f"no plan {text!r}: expected a plan.json, a trial's folder, or the id of a file in {where}")
-    if path.parent.name == "crashes":
-        try:
-            data = json.dumps(json.loads(data)["plan"]).encode()
-        except (ValueError, KeyError, TypeError) as err:
-            raise UsageError(f"{path} is not a crash file of staleproof: {err}") from err
+        raise UsageError(
+            f"no plan {text!r}: expected a plan.json, a trial's folder, its name in {root / 'latest'}, an exported trial, or the "
+            f"id of a file in {crash.parent}"
+        )
+    return path
+
+
+def _plan_of_crash(path: Path, data: bytes) -> bytes:
+    try:
+        return json.dumps(json.loads(data)["plan"]).encode()
+    except (ValueError, KeyError, TypeError) as err:
+        raise UsageError(f"{path} is not a crash file of staleproof: {err}") from err
+
+
+def _decoded(path: Path, data: bytes) -> Plan:
     try:
         return decode_plan(data)
     except PlanError as err:

@@ -39,4 +39,5 @@ def session_options(settings: Settings, subject: Subject, manifests: Sequence[Ma
         release_leases=settings.release_leases,
         metrics=settings.controller_metrics,
         companions=settings.companions,
+        keep=settings.keep,
     )

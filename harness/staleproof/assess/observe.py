@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
+import msgspec
+
 from staleproof.assess.session import Session
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial
@@ -31,13 +33,22 @@ _CANDIDATES = 3
 
 
 def observe(session: Session, sample: Manifest) -> Observed:
-    """Apply, change, scale, touch and delete the sample without any fault and note what the controller writes for it. UsageError
-    when the API server does not know or accept the sample, or the controller does nothing for it."""
+    """Apply, change, scale, touch and delete the sample without any fault and note what the controller writes for it, once a run.
+    UsageError when the API server does not know or accept the sample, or the controller does nothing for it."""
+
+    def seen() -> bytes:
+        return msgspec.json.encode(replace(_observe(session, sample), sample={}, manifests=()))  # who asks knows them
+
+    seen_once = msgspec.json.decode(session.once("observation", sample, seen), type=Observed)
+    session.note("moves", ", ".join(seen_once.moves))
+    return replace(seen_once, sample=sample, manifests=session.options.manifests)
+
+
+def _observe(session: Session, sample: Manifest) -> Observed:
     resource, scale_path = session.call(lambda environment: _describe(environment, sample))
     bare = Observed(sample, resource, scale_path, (), manifests=session.options.manifests)
     patient = session.watch(_plan(bare, (Apply(object=sample),), _PATIENT))
     moves = restless_fields(patient)
-    session.note("moves", ", ".join(moves))
     bare = replace(bare, moves=moves, pause_seconds=longest_pause(patient, moves))
     bare = _with_change(session, bare)
     life = _trials(session, bare, workloads.life(bare).steps)

@@ -18,7 +18,7 @@ class Result:
 
     Attributes:
         reproduced: how often the findings came back, and how often the plan was run; (0, 0) without findings.
-        references_seconds: what its references took; 0 when they had been run before.
+        references_seconds: what its references took; 0 when they had been run before, or by another worker.
     """
 
     name: str
@@ -34,6 +34,11 @@ class Result:
     def failures(self) -> list[Verdict]:
         """What fails a run."""
         return failures(self.verdicts)
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing was found, and nothing that was exercised is open."""
+        return all(verdict.outcome <= Outcome.PASS for verdict in self.verdicts)
 
     @property
     def stories(self) -> list[Story]:

@@ -1,11 +1,16 @@
-"""A run: one environment, many plans, each with its references, its verdicts and its folder.
+"""A run, or a worker's part of one: one environment, many plans, each with its references, its verdicts and its folder.
+
+Observation and references are done once a run, by the worker that needs them first (`run_folder`).
 
 The environment lives in an event loop in a thread of its own, so that watches go on while a test thinks; everything here is called
 synchronously and returns when it is done.
 """
 
 import asyncio
+import contextlib
+import hmac
 import itertools
+import secrets
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import ExitStack
@@ -16,26 +21,29 @@ from typing import Any, Self, TypeVar
 import msgspec
 from anyio.abc import TaskStatus
 from anyio.from_thread import BlockingPortal, start_blocking_portal
+from filelock import FileLock, Timeout
 
+from staleproof import __version__
 from staleproof.assess import patience
-from staleproof.assess.artefacts import run_folder_in
 from staleproof.assess.result import Result, Run, confirmed, failures
+from staleproof.assess.run_folder import HISTORY, RunFolder, new_run_folder, write_whole
 from staleproof.checks.catalog import waits
 from staleproof.checks.facts.usability import reference_trouble
 from staleproof.checks.judge import judge
 from staleproof.checks.trial import Trial
-from staleproof.core.history import History, encode
+from staleproof.core.history import History, sealed
 from staleproof.core.pace import lasted
 from staleproof.core.plan import Plan, Subject
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
 from staleproof.drive.trial.run import Goals, TrialSpec, run_trial
 from staleproof.errors import SetupError
-from staleproof.settings import ARTEFACTS
+from staleproof.settings import ARTEFACTS, Keep
 
 T = TypeVar("T")
 Work = Callable[[Environment], Coroutine[Any, Any, T]]
 REFERENCES = 2
+_LOCK_POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +52,17 @@ class SessionOptions(EnvironmentOptions):
 
     Attributes:
         root: the artefact folder; a run gets a folder of its own under `runs`.
-        name: added to the trials' names, e.g. the xdist worker; empty means none.
+        worker: the xdist worker that this is, which has a part of the run folder; empty: the run has one process.
+        run_secret: what the workers of a run know and no file says; empty: the run has one process.
         reruns: how often a trial with a finding is run again before the finding is believed.
+        keep: whether the histories of trials that pass are kept, too.
     """
 
     root: Path = ARTEFACTS
-    name: str = ""
+    worker: str = ""
+    run_secret: str = ""
     reruns: int = 2
+    keep: Keep = "all"
 
 
 class Session:
@@ -58,10 +70,13 @@ class Session:
 
     def __init__(self, options: SessionOptions, progress: Progress | None = None, *, folder: Path | None = None) -> None:
         self.options = options
-        self.run = Run(folder or run_folder_in(options.root))
+        self._shared = RunFolder(folder or new_run_folder(options.root))
+        self.run = Run(self._shared.path / options.worker)
+        self._secret = (options.run_secret or secrets.token_hex()).encode()
         self.plane: ControlPlane
         self._progress = progress or Silent()
-        self._references: dict[bytes, tuple[History, ...]] = {}
+        self._references: dict[str, tuple[History, ...]] = {}
+        self._references_seconds = 0.0
         self._numbers, self._workloads = itertools.count(1), itertools.count(1)
         self._stack = ExitStack()
         self._portal: BlockingPortal
@@ -102,17 +117,30 @@ class Session:
         return self.repeat(plan.reference)
 
     def repeat(self, plan: Plan) -> tuple[History, ...]:
-        """The plan, run as often as a reference needs, and not judged; kept for the next time it is asked for."""
+        """The plan, run as often as a reference needs, and not judged; kept for the next time that any worker asks for it."""
         paces = msgspec.structs.replace(plan.settle, limit_seconds=1.0, deadline_seconds=1.0)  # whatever they were, it settled
-        key = msgspec.json.encode((self.options.subject, plan.steps, paces), order="sorted")
-        if key not in self._references:
+        found: tuple[History, ...] = ()
+
+        def run() -> bytes | None:
+            nonlocal found
             found = self._watch_twice(plan)
             if not _usable(found):  # once more: one that was disturbed must not stand for the whole run
                 found = self._watch_twice(plan)
-            if not _usable(found):
+            return msgspec.json.encode([history.digest for history in found]) if _usable(found) else None
+
+        workload = self._key("references", plan.steps, paces)
+        if workload not in self._references:
+            kept = self._shared.once(workload, run, self._acquire)
+            if kept is None:
                 return found
-            self._references[key] = found
-        return self._references[key]
+            names = msgspec.json.decode(kept, type=list[str])
+            self._references[workload] = tuple(self._shared.reference(name) for name in names)
+        return self._references[workload]
+
+    def once(self, kind: str, about: object, make: Callable[[], bytes]) -> bytes:
+        """What came of work of this kind on this controller, done once a run. An error in it is raised, and the next who asks tries
+        again."""
+        return self._shared.once(self._key(kind, about), make, self._acquire) or b""
 
     def watch(self, plan: Plan, *, lasts: Sequence[float] = (), goals: Goals | None = None) -> History:
         """Run a plan once and judge nothing.
@@ -120,9 +148,13 @@ class Session:
         `lasts`: seconds that each step, and then the settling, take at least. `goals`: what the steps of an earlier run came to;
         without them each is waited for with patience.
         """
-        folder = self.run.folder / "references" / f"{next(self._workloads):03d}"
-        spec = TrialSpec(plan=plan, folder=folder, lasts=lasts, goals=goals)
-        return self.call(lambda env: run_trial(spec, env))
+        folder = self._shared.reference_under_way(self._named(next(self._workloads)))
+        began = time.monotonic()
+        plan = self._shared.keep_manifests(plan)
+        history = self.call(lambda env: run_trial(TrialSpec(plan=plan, folder=folder, lasts=lasts, goals=goals), env))
+        self._shared.keep_reference(folder, history)
+        self._references_seconds += time.monotonic() - began
+        return history
 
     def trial(self, plan: Plan) -> Result:
         """Run a plan and judge it.
@@ -133,10 +165,9 @@ class Session:
         mine = self.options  # the plan that is kept can be run again by itself
         manifests = plan.manifests or mine.manifests
         plan = msgspec.structs.replace(plan, controller=mine.subject, manifests=manifests, companions=mine.companions)
-        began = time.monotonic()
+        before = self._references_seconds
         references = self.references(plan)
-        compared = time.monotonic() - began
-        name = f"{mine.name}{next(self._numbers):03d}"
+        name = self._named(next(self._numbers))
         folder = self.run.folder / "trials" / name
         began = time.monotonic()
         history = self._run(plan, references, folder)
@@ -144,15 +175,16 @@ class Session:
         verdicts = judge(history)
         reproduced = (0, 0)
         if failures(verdicts):
-            began = time.monotonic()
             references = (*references, self._at_the_pace_of(history, plan))
-            compared += time.monotonic() - began
             history = _against(references, history, folder)
             verdicts = judge(history)
         if failures(verdicts):
             again = [judge(self._run(plan, references, folder / f"rerun-{n}")) for n in range(1, mine.reruns + 1)]
             verdicts, reproduced = confirmed(verdicts, again)
-        return Result(name, plan, history, verdicts, folder, seconds, reproduced, compared)
+        result = Result(name, plan, history, verdicts, folder, seconds, reproduced, self._references_seconds - before)
+        if mine.keep == "findings" and result.passed:
+            (folder / HISTORY).unlink()
+        return result
 
     def call(self, work: Work[T]) -> T:
         """Run a coroutine with the environment, in its event loop. SetupError when the run is over."""
@@ -161,6 +193,29 @@ class Session:
         except RuntimeError:  # the portal is closed
             raise self._over() from None
         return done.result()
+
+    def _named(self, number: int) -> str:
+        """The name of something in this run; no other worker gives it."""
+        return f"{self.options.worker}-{number:03d}" if self.options.worker else f"{number:03d}"
+
+    def _key(self, kind: str, *about: object) -> str:
+        """Names work by all that it depends on. Secret values are among that, so nobody can tell from the key whether they guessed
+        them: it cannot be worked out without what only this run knows."""
+        mine = self.options
+        depends = (kind, about, __version__, mine.subject, mine.manifests, mine.companions, mine.metrics, mine.release_leases)
+        return hmac.digest(self._secret, msgspec.json.encode(depends, order="sorted"), "sha256").hex()
+
+    def _acquire(self, lock: FileLock) -> None:
+        """Wait for a lock, as long as the run is on."""
+
+        async def acquired(_: Environment) -> None:
+            while True:
+                with contextlib.suppress(Timeout):
+                    lock.acquire(blocking=False)
+                    return
+                await asyncio.sleep(_LOCK_POLL_SECONDS)
+
+        self.call(acquired)
 
     def _watch_twice(self, plan: Plan) -> tuple[History, ...]:
         patient = self.watch(plan)
@@ -177,7 +232,7 @@ class Session:
 
     def _run(self, plan: Plan, references: Sequence[History], folder: Path) -> History:
         spec = TrialSpec(
-            plan=plan,
+            plan=self._shared.keep_manifests(plan),
             folder=folder,
             references=references,
             goals=patience.Goals(references, plan),
@@ -238,8 +293,8 @@ async def _do(work: Work[T], running: Environment, done: asyncio.Future[T]) -> N
 
 def _against(references: Sequence[History], history: History, folder: Path) -> History:
     """The trial with other references, also where it is kept."""
-    compared = replace(history, references=tuple(references))
-    (folder / "history.jsonl").write_bytes(encode(compared))
+    compared, data = sealed(replace(history, references=tuple(references)))
+    write_whole(folder / HISTORY, data)
     return compared
 
 

@@ -8,15 +8,15 @@ import click
 
 from staleproof import __version__
 from staleproof.assess.blame import known
-from staleproof.cli.check import check
+from staleproof.cli.check import check, export
 from staleproof.cli.control_plane import control_plane_group
 from staleproof.cli.demo import demo
 from staleproof.cli.proxy import proxy
 from staleproof.cli.run import replay, run
 from staleproof.cli.schema import schema
-from staleproof.errors import HarnessBug, UsageError
+from staleproof.errors import REPORT, HarnessBug, UsageError
 
-_REPORT = "\nThis is a bug of staleproof; please report it with plan.json and history.jsonl."
+_REPORT = f"\nThis is a bug of staleproof; {REPORT}."
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -25,7 +25,7 @@ def cli() -> None:
     """Find out whether a Kubernetes controller acts on what is out of date."""
 
 
-for command in (demo, run, check, replay, proxy, control_plane_group, schema):
+for command in (demo, run, check, replay, export, proxy, control_plane_group, schema):
     cli.add_command(command)
 
 

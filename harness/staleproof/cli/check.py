@@ -1,35 +1,31 @@
-"""`staleproof check`: judge a stored history. Needs no cluster."""
+"""`staleproof check` and `staleproof export`: judge a stored history, or make one file of it. Neither needs a cluster."""
 
 from pathlib import Path
 
 import click
 from rich.console import Console
 
+from staleproof.assess.run_folder import export_name, exported, find_history, read_history, write_whole
 from staleproof.checks.catalog import worst
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.cli.show import show_verdicts
-from staleproof.core.history import HistoryError, decode
-from staleproof.errors import UsageError
+from staleproof.settings import ARTEFACTS
 
 EXIT_FINDING, EXIT_INCONCLUSIVE = 1, 10
 
 
 @click.command()
-@click.argument("history", type=click.Path(path_type=Path))
-def check(history: Path) -> int:
-    """Judge HISTORY, a history.jsonl or the folder of a trial, with the checkers of this version.
+@click.argument("history")
+def check(history: str) -> int:
+    """Judge HISTORY with the checkers of this version: the folder of a trial, its name in the latest run, its history, or an
+    exported one.
 
     Exit code 0: no finding. 1: findings. 10: no finding, but something is inconclusive. 4: it is not a history.
     """
-    path = history / "history.jsonl" if history.is_dir() else history
-    try:
-        found = decode(path.read_bytes())
-    except OSError as err:
-        raise UsageError(f"cannot read {path}: {err.strerror}; give a history.jsonl or the folder of a trial") from err
-    except HistoryError as err:
-        raise UsageError(f"{path}: {err}") from err
+    path = find_history(history, ARTEFACTS)
+    found = read_history(path)
     console = Console()
     for note in found.notes:
         console.print(f"note: {note}", style="yellow")
@@ -37,6 +33,19 @@ def check(history: Path) -> int:
     console.print(f"{path}: {found.header.plan.title or found.header.plan.scenario}, {len(found.entries)} entries", soft_wrap=True)
     show_verdicts(console, verdicts, [explain(v.findings[0], found) for v in verdicts if v.findings])
     return exit_code(verdicts)
+
+
+@click.command()
+@click.argument("trial")
+@click.option("--output", type=click.Path(path_type=Path), help="The file to write; default: RUN-TRIAL.jsonl.gz in this folder.")
+def export(trial: str, output: Path | None) -> int:
+    """Make one file of TRIAL, its folder or its name in the latest run: plan, manifests, fault-free runs and history, all that
+    check and replay need. Attach it to a bug report."""
+    found = find_history(trial, ARTEFACTS)
+    data, path = exported(found), output or Path(export_name(found))
+    write_whole(path, data)
+    click.echo(f"{path}: {len(data) / 1000:.0f} kB, for `staleproof check` and `staleproof replay`")
+    return 0
 
 
 def exit_code(verdicts: tuple[Verdict, ...]) -> int:

@@ -9,7 +9,7 @@ import yaml
 from rich.console import Console
 
 from staleproof.assess import Result, Session, SessionOptions
-from staleproof.assess.artefacts import run_folder_in
+from staleproof.assess.run_folder import new_run_folder
 from staleproof.checks.verdict import Outcome
 from staleproof.cli.ledger import ROOT, Ledger, kept
 from staleproof.cli.show import show_story
@@ -44,7 +44,7 @@ def demo() -> int:
     console.print(f"[bold]The plan[/]: {THE_PLAN}\n", soft_wrap=True)
     as_expected = True
     options = SessionOptions(subject=_subject(CONTROLLERS[0][0]), manifests=(crd,), root=ROOT)
-    session = Session(options, progress_on(Console(stderr=True)), folder=run_folder_in(ROOT))
+    session = Session(options, progress_on(Console(stderr=True)), folder=new_run_folder(ROOT))
     ledger = Ledger(run=session.run, reproduce=lambda _: "staleproof demo", environment={"controller": _WHO})
     with kept(ledger, console, in_words=False), session:
         plane, took = session.plane, time.monotonic() - began

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from staleproof.assess import Session
-from staleproof.assess.artefacts import find_plan, run_folder_in
+from staleproof.assess.artefacts import find_plan
 from staleproof.assess.configuration import session_options, subject_of
 from staleproof.assess.observe import observe
+from staleproof.assess.run_folder import new_run_folder
 from staleproof.cli.check import EXIT_FINDING, exit_code
 from staleproof.cli.ledger import ROOT, Ledger, kept, run_again
 from staleproof.cli.show import show_verdicts
@@ -27,7 +28,7 @@ from staleproof.settings import OPTIONS, Given, Option, Settings, parse
 F = TypeVar("F", bound=Callable[..., Any])
 _SUBJECT = ("controller_cmd", "controller_image", "controller_args", "controller_env", "controller_metrics", "companions",
             "release_leases", "allow_remote_cluster", "kubeconfig", "kube_provider")  # fmt: skip
-_PLANS = ("crds", "samples", "profile")
+_PLANS = ("crds", "samples", "profile", "keep")
 _REPLAYED = {0: "[green]FIXED[/]: it passes now", EXIT_FINDING: "[bold red]STILL FAILS[/]"}
 
 
@@ -66,7 +67,8 @@ def _settings(options: Mapping[str, Any]) -> Settings:
 @click.argument("plans", nargs=-1)
 @_takes(*_SUBJECT, *_PLANS)
 def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click's
-    """Run PLANS (plan.json files, trial folders or ids of findings), or the canonical plans for each sample.
+    """Run PLANS, or the canonical plans for each sample. A plan is a plan.json, the folder of a trial, its name in the latest
+    run, an exported trial, or the id of a finding.
 
     Exit code 0: no finding. 1: findings. 10: no finding, but something is inconclusive.
     """
@@ -91,7 +93,7 @@ def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click
 @click.argument("plan")
 @_takes(*_SUBJECT)
 def replay(plan: str, **options: Any) -> int:  # noqa: ANN401  # click's
-    """Run PLAN again: a plan.json, the folder of a trial, or the id of a finding.
+    """Run PLAN again: a plan.json, the folder of a trial, its name in the latest run, an exported trial, or the id of a finding.
 
     Exit code 0: it passes now. 1: it still fails. 10: inconclusive. 11: it could not be run.
     """
@@ -138,7 +140,7 @@ def _session(settings: Settings, plans: Sequence[Plan], manifests: Sequence[Mani
     options = session_options(settings, _subject(settings, plans), manifests)
     if not options.companions:
         options = dataclasses.replace(options, companions=_companions_of(plans))
-    return Session(options, progress_on(Console(stderr=True)), folder=run_folder_in(ROOT))
+    return Session(options, progress_on(Console(stderr=True)), folder=new_run_folder(ROOT))
 
 
 def _companions_of(plans: Sequence[Plan]) -> tuple[str, ...]:

@@ -26,6 +26,6 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
 @click.command()
 @click.argument("which", type=click.Choice(sorted(SCHEMAS)))
 def schema(which: str) -> None:
-    """Print the JSON Schema of plan.json, of one line of history.jsonl, of report.json or of conformance.yaml; for `control`, the
+    """Print the JSON Schema of plan.json, of one line of a history, of report.json or of conformance.yaml; for `control`, the
     OpenAPI document of the control API of `staleproof proxy`."""
     click.echo(json.dumps(SCHEMAS[which](), indent=2))

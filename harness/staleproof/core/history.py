@@ -1,11 +1,12 @@
-"""A history: everything that happened in one trial, in order. One value, saved as history.jsonl, which can be judged anywhere.
+"""A history: everything that happened in one trial, in order. One value, which can be judged anywhere.
 
-The file is a sequence of sections, each a header line followed by entry lines: first the references that the trial is compared
-with, last the trial itself. So `staleproof check` needs one attachment and no cluster.
+A section is a header line followed by entry lines. In a run folder, history.jsonl.gz is the trial's own section, and its header
+names by digest the references that it is compared with, because many trials share them. An exported file has all sections, first
+the references, last the trial, so that `staleproof check` needs one attachment and no cluster.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, NewType
 
 import msgspec
@@ -13,6 +14,7 @@ import msgspec
 from staleproof.core.entry import Answered, Asked, Ended, Entry, Listed
 from staleproof.core.plan import API_VERSION, ApiVersion, Plan, masked
 from staleproof.core.request import BOOKKEEPING, WRITES
+from staleproof.core.stored import compressed, digest, is_compressed, plain
 
 _NOT_STORED = ("authentication.k8s.io", "authorization.k8s.io")
 
@@ -30,6 +32,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
         primaries: resource and name of what the workload applies, as `widgets.staleproof.dev/sample`.
         environment: what the trial ran on, for people: kubernetes, provider, staleproof, controller.
         started: UTC time in ISO 8601, for people; entries count seconds from it.
+        references: digests of those that the trial is compared with, where they are not in the same file.
     """
 
     api_version: ApiVersion = API_VERSION
@@ -40,16 +43,21 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     primaries: tuple[str, ...] = ()
     environment: dict[str, str] = {}
     started: str = ""
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """One trial. `notes` says what was odd about the file (a truncated last line)."""
+    """One trial. `notes` says what was odd about the file (a truncated last line).
+
+    `digest` is that of its section in its file; empty for what has no file, or one with other sections.
+    """
 
     header: Header
     entries: tuple[Entry, ...]
     references: tuple["History", ...] = ()
     notes: tuple[str, ...] = ()
+    digest: str = field(default="", compare=False)
 
     @property
     def complete(self) -> bool:
@@ -58,7 +66,7 @@ class History:
 
 
 class HistoryError(ValueError):
-    """A history.jsonl that cannot be read; the message names the line."""
+    """A history that cannot be read; the message names the line."""
 
 
 _encoder = msgspec.json.Encoder()
@@ -75,19 +83,35 @@ def encode_line(line: Header | Entry) -> bytes:
 
 
 def encode(history: History) -> bytes:
-    """history.jsonl, references first."""
-    sections = [*history.references, history]
-    return b"".join(encode_line(line) for section in sections for line in (section.header, *section.entries))
+    """Everything that judging it needs, references first: what is exported."""
+    sections = (*history.references, history)
+    return b"".join(_section(msgspec.structs.replace(each.header, references=()), each.entries) for each in sections)
+
+
+def sealed(history: History) -> tuple[History, bytes]:
+    """The history as it is stored in a run folder, and its file: its own section, compressed. The references, which must have been
+    sealed before, are named by their digests."""
+    header = msgspec.structs.replace(history.header, references=tuple(reference.digest for reference in history.references))
+    data = _section(header, history.entries)
+    return replace(history, header=header, digest=digest(data)), compressed(data)
+
+
+def _section(header: Header, entries: Iterable[Entry]) -> bytes:
+    return b"".join(encode_line(line) for line in (header, *entries))
 
 
 def decode(data: bytes) -> History:
-    """The trial in history.jsonl, with its references.
+    """The trial in a file, compressed or not, with the references that are in it.
 
     A truncated last line (the run was killed while it was written) is left out and noted.
 
     Raises:
-        HistoryError: a line is not what this version writes; the message says which line.
+        HistoryError: the file is damaged, or a line is not what this version writes; the message says which line.
     """
+    try:
+        data = plain(data)
+    except ValueError as err:
+        raise HistoryError(str(err)) from err
     sections: list[tuple[Header, list[Entry]]] = []
     notes: list[str] = []
     lines = data.split(b"\n")
@@ -108,7 +132,12 @@ def decode(data: bytes) -> History:
             raise HistoryError(f'line {number}: expected a header ("entry": "header") before the first entry')
         else:
             sections[-1][1].append(item)
-    return _join(sections, notes)
+    return replace(_join(sections, notes), digest=digest(data) if len(sections) == 1 else "")
+
+
+def is_history(data: bytes) -> bool:
+    """Whether a file is meant to be one, rather than a plan."""
+    return is_compressed(data) or b'"entry":"header"' in data.partition(b"\n")[0]
 
 
 def _join(sections: Sequence[tuple[Header, list[Entry]]], notes: list[str]) -> History:
@@ -123,7 +152,7 @@ def _join(sections: Sequence[tuple[Header, list[Entry]]], notes: list[str]) -> H
 def _explain(err: Exception, line: bytes) -> str:
     text = line[:80].decode(errors="replace")
     found = text if len(line) <= 80 else text + "…"
-    return f"{err} (found: {found}); the file must be a history.jsonl of {API_VERSION}"
+    return f"{err} (found: {found}); the file must be a history of {API_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ class Plan(Value, frozen=True, kw_only=True):
         scenario: the scenario that it belongs to, e.g. `own-writes`.
         title: one line for people.
         aims: slugs of the requirements it is meant to exercise; every checker judges the trial all the same.
-        manifests: applied before anything else, e.g. CustomResourceDefinitions.
+        manifests: applied before anything else, e.g. CustomResourceDefinitions; in a run folder, digests of them (`core.stored`).
         steps: what the user does, in order; step 1 is the first.
         faults: what happens to the controller meanwhile; empty is a reference.
         contract: `legal` (hostile faults are refused) or `hostile` (findings are told apart and never scored).

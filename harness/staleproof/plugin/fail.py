@@ -6,6 +6,7 @@ import pytest
 
 from staleproof.assess.artefacts import fingerprint
 from staleproof.assess.result import Result
+from staleproof.assess.run_folder import HISTORY
 from staleproof.checks.catalog import BY_SLUG
 
 
@@ -24,6 +25,6 @@ def _told(result: Result) -> str:
     name = fingerprint(result.plan)
     blocks.append(
         f"reproduced {times}/{runs}\nReproduce with:\n  pytest --staleproof-replay {name} …\n  staleproof replay {name}\n"
-        f"History: {result.folder / 'history.jsonl'}"
+        f"History: {result.folder / HISTORY}"
     )
     return "\n".join(blocks)

@@ -29,7 +29,7 @@ def told_plainly() -> Iterator[None]:
     Any other error that comes out of staleproof is a bug of staleproof, and nobody must take it for a finding.
     """
     from staleproof.assess.blame import known
-    from staleproof.errors import HarnessBug
+    from staleproof.errors import REPORT, HarnessBug
 
     try:
         yield
@@ -38,7 +38,7 @@ def told_plainly() -> Iterator[None]:
     except Exception as err:
         blamed = known(err)
         if blamed is None or isinstance(blamed, HarnessBug):
-            raise HarnessBug(f"unexpected {type(err).__name__}: {err}; please report it with plan.json and history.jsonl") from err
+            raise HarnessBug(f"unexpected {type(err).__name__}: {err}; {REPORT}") from err
         raise pytest.fail.Exception(f"staleproof: {blamed}", pytrace=False) from err
 
 
@@ -105,13 +105,14 @@ def staleproof_session(
     from staleproof.plugin.outcome import begun
     from staleproof.progress import progress_on
 
-    worker = getattr(pytestconfig, "workerinput", {}).get("workerid", "")  # xdist's name for this process
+    xdist = getattr(pytestconfig, "workerinput", {})
+    worker = xdist.get("workerid", "")
     with told_plainly():
         outcomes = begun(pytestconfig)  # a conftest.py, and no option, may name the controller
     options = session_options(settings_of(pytestconfig), controller_spec, controller_crds)
-    options = replace(options, control_plane=control_plane_config, name=f"{worker}-" if worker else "")
+    options = replace(options, control_plane=control_plane_config, worker=worker, run_secret=xdist.get("testrunuid", ""))
     progress = Silent() if worker else progress_on(Console(stderr=True))
-    session = Session(options, progress, folder=outcomes.folder / worker)
+    session = Session(options, progress, folder=outcomes.folder)
     capture: Any = pytestconfig.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled() if capture else nullcontext(), told_plainly():
         terminal: Any = pytestconfig.pluginmanager.getplugin("terminalreporter")

@@ -14,9 +14,10 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from staleproof.assess.artefacts import keep_crash, now, run_folder_in, trial_report, write
+from staleproof.assess.artefacts import keep_crash, now, trial_report, write
 from staleproof.assess.blame import known
 from staleproof.assess.result import Result
+from staleproof.assess.run_folder import new_run_folder
 from staleproof.checks.catalog import worst
 from staleproof.checks.verdict import Outcome
 from staleproof.core.masking import masked_arguments
@@ -196,7 +197,7 @@ def begin(config: pytest.Config) -> None:
     if "staleproof_run" in given:
         made = Outcomes(Path(given["staleproof_run"]), root, worker=given["workerid"], replayed=replayed)
     else:
-        made = Outcomes(run_folder_in(root), root, replayed=replayed)
+        made = Outcomes(new_run_folder(root), root, replayed=replayed)
     config.stash[OUTCOMES] = made
 
 

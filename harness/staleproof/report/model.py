@@ -42,11 +42,12 @@ class FaultReport(_Struct, frozen=True, kw_only=True):
 
 
 class TrialReport(_Struct, frozen=True, kw_only=True):
-    """One trial. `folder` is relative to the run's; `evidence` is the sha256 of its history.jsonl.
+    """One trial. `folder` is relative to the run's; `evidence` is the sha256 of its history before compression, which is still in
+    the folder if it is `kept`.
 
     `hostile` names what no API server does in it: such a trial tells about robustness and is not scored. `faults` has one for each
     planned fault; it is empty in reports of older versions. `references_seconds` is what its references took, 0 when they had been
-    run for another plan; `spent` says where the trial's own seconds went.
+    run for another plan or by another worker; `spent` says where the trial's own seconds went.
     """
 
     name: str
@@ -54,6 +55,7 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     title: str
     folder: str
     evidence: str
+    kept: bool = True
     seconds: float
     references_seconds: float = 0.0
     spent: Spent = Spent()

@@ -47,7 +47,7 @@ def table(report: Report) -> Group:
             notes.append(Text.assemble((slug, _STYLES[joined]), f": {why}"))
     if moves := report.environment.get("moves"):
         notes.append(Text(f"moves by itself at rest, so it is neither waited for nor compared: {moves}", style="dim"))
-    notes.append(_time(report))
+    notes += [_time(report), _kept(report)]
     return Group(made, "", *notes, *_silent(report), *_provisional(report), *_apart(report))
 
 
@@ -109,6 +109,13 @@ def _time(report: Report) -> Text:
     seconds = sorted(trial.seconds for trial in report.trials)
     median = f"; median {seconds[len(seconds) // 2]:.1f} s a trial" if seconds else ""
     return Text(f"time: {', '.join(f'{name} {value:.0f} s' for name, value in parts.items())}{median}", style="dim")
+
+
+def _kept(report: Report) -> Text:
+    """What the run folder still has of the trials."""
+    kept, every = sum(trial.kept for trial in report.trials), len(report.trials)
+    removed = f"; {every - kept} of trials that passed were removed, as keep=findings asks" if kept < every else ""
+    return Text(f"kept: {every} plan{_s(every)}, {kept} histor{'y' if kept == 1 else 'ies'}{removed}", style="dim")
 
 
 def _headline(verdict: RequirementVerdict) -> str:

@@ -1,5 +1,6 @@
 """The files of a run: written from results, found again by what a person has at hand."""
 
+import gzip
 import hashlib
 import json
 from dataclasses import replace
@@ -11,8 +12,9 @@ import msgspec
 import pytest
 import yaml
 
-from staleproof.assess.artefacts import find_plan, fingerprint, keep_crash, run_folder_in, suite_digest, trial_report, write
+from staleproof.assess.artefacts import find_plan, fingerprint, keep_crash, suite_digest, trial_report, write
 from staleproof.assess.result import Result
+from staleproof.assess.run_folder import HISTORY, RunFolder
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault import HoldStream
 from staleproof.core.plan import Apply, Plan, Settle, Subject, encode
@@ -129,12 +131,6 @@ def test_a_name_that_cannot_be_a_file_is_no_plan(tmp_path: Path) -> None:
         find_plan("x" * 5000, tmp_path)
 
 
-def test_an_artefact_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match=r"cannot make a run folder in .*/file: Not a directory; name an artefact folder"):
-        run_folder_in(tmp_path / "file")
-
-
 # --- finding a plan again ------------------------------------------------------------------------------------------------------
 
 
@@ -142,15 +138,28 @@ def test_a_plan_is_found_by_file_folder_and_id(guilty: Result, tmp_path: Path) -
     name = keep_crash(tmp_path, guilty)
     (guilty.folder / "plan.json").write_bytes(encode(guilty.plan))
     (tmp_path / "mine.json").write_bytes(encode(guilty.plan))
-    for text in (name, str(guilty.folder), str(guilty.folder / "plan.json"), str(tmp_path / "mine.json")):
+    (tmp_path / "latest").symlink_to(tmp_path / "runs" / "now")
+    in_folder = [str(guilty.folder), str(guilty.folder / "plan.json"), str(guilty.folder / HISTORY)]
+    for text in (name, "001", *in_folder, str(tmp_path / "mine.json")):
         assert find_plan(text, tmp_path) == guilty.plan
     assert find_plan(str(tmp_path / "crashes" / f"{name}.json"), tmp_path / "elsewhere") == guilty.plan
+
+
+def test_a_plan_in_a_run_gets_its_manifests_back(guilty: Result, tmp_path: Path) -> None:
+    kept = RunFolder(tmp_path / "runs" / "now").keep_manifests(guilty.plan)
+    assert kept != guilty.plan
+    (guilty.folder / "plan.json").write_bytes(encode(kept))
+    assert find_plan(str(guilty.folder), tmp_path) == guilty.plan
+    (tmp_path / "copied.json").write_bytes(encode(kept))
+    with pytest.raises(UsageError, match=r"copied\.json needs what its run folder keeps in shared/, and no folder above"):
+        find_plan(str(tmp_path / "copied.json"), tmp_path)
 
 
 @pytest.mark.parametrize(
     ("file", "content", "text", "told"),
     [
-        ("empty/.keep", "", "nosuch", "no plan 'nosuch': expected a plan.json, a trial's folder, or the id of a file in"),
+        ("empty/.keep", "", "nosuch", "no plan 'nosuch': expected a plan.json, a trial's folder, its name in"),
+        ("mine.jsonl", '{"entry":"header"}', "mine.jsonl", "mine.jsonl: line 1"),
         ("folder/history.jsonl", "", "folder", "no plan"),
         ("plan.json", "{", "plan.json", "plan.json: not JSON"),
         ("plan.json", '{"kind": "Report"}', "plan.json", "kind 'Report'"),
@@ -178,11 +187,17 @@ def test_a_trial_is_told_by_what_was_recorded(guilty: Result, tmp_path: Path) ->
     told = trial_report(guilty, tmp_path / "runs" / "now", "0123456789")
     assert (told.name, told.folder, told.seconds, told.reproduced) == ("001", "trials/001", 1.235, (3, 3))
     assert (told.faults_planned, told.faults_fired, told.crash) == (1, 1, "0123456789")
-    assert told.evidence == hashlib.sha256((guilty.folder / "history.jsonl").read_bytes()).hexdigest()
+    assert told.evidence == hashlib.sha256(gzip.decompress((guilty.folder / HISTORY).read_bytes())).hexdigest()
     assert {verdict.requirement: verdict.result for verdict in told.verdicts if verdict.exercised} | {
         "no-duplicate-create": "failed"
     } == {verdict.requirement: verdict.result for verdict in told.verdicts if verdict.exercised}
     assert [verdict.story for verdict in told.verdicts if verdict.story] == [story.text() for story in guilty.stories]
+
+
+def test_a_history_that_was_removed_is_told(innocent: Result, tmp_path: Path) -> None:
+    before = trial_report(innocent, tmp_path)
+    (innocent.folder / HISTORY).unlink()
+    assert (before.kept, trial_report(innocent, tmp_path)) == (True, msgspec.structs.replace(before, kept=False))
 
 
 def test_not_exercised_and_inconclusive_are_told_apart(innocent: Result, tmp_path: Path) -> None:

@@ -1,19 +1,51 @@
-"""`staleproof check`: a stored history is judged again, without a cluster; its exit code is a pipeline's answer."""
+"""`staleproof check`: a stored history is judged again, without a cluster; its exit code is a pipeline's answer.
 
+`staleproof export` makes a file of it that can be judged anywhere.
+"""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click import Command
 from click.testing import CliRunner, Result
+from msgspec import structs
 
+from staleproof.assess.run_folder import HISTORY, RunFolder
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.cli.check import check, exit_code
+from staleproof.cli.check import check, exit_code, export
+from staleproof.core.history import decode, sealed
 from staleproof.errors import UsageError
 
 from ..judged import HISTORIES
 
 
-def invoke(*arguments: object) -> Result:
-    return CliRunner().invoke(check, [str(argument) for argument in arguments], standalone_mode=False)
+def invoke(*arguments: object, command: Command = check) -> Result:
+    return CliRunner().invoke(command, [str(argument) for argument in arguments], standalone_mode=False)
+
+
+@pytest.fixture
+def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a guilty trial in the latest run, as a run leaves it."""
+    monkeypatch.chdir(tmp_path)
+    path = Path(".staleproof/runs/now").absolute()
+    run, references = RunFolder(path), []
+    history = decode((HISTORIES / "naive-hidden-creates.jsonl").read_bytes())
+    for reference in history.references:
+        stored, data = sealed(reference)
+        under_way = run.reference_under_way(stored.digest[:3])
+        under_way.mkdir(parents=True)
+        (under_way / HISTORY).write_bytes(data)
+        run.keep_reference(under_way, stored)
+        references.append(stored)
+    header = structs.replace(history.header, plan=run.keep_manifests(history.header.plan))
+    _, data = sealed(replace(history, header=header, references=tuple(references)))
+    (path / "gw1" / "trials" / "gw1-007").mkdir(parents=True)
+    (path / "gw1" / "trials" / "gw1-007" / HISTORY).write_bytes(data)
+    Path(".staleproof/latest").symlink_to("runs/now")
+    return path / "gw1" / "trials" / "gw1-007"
 
 
 def verdicts(*outcomes: Outcome) -> tuple[Verdict, ...]:
@@ -55,6 +87,59 @@ def test_an_innocent_history_exits_0() -> None:
     assert "✗" not in done.stdout
 
 
+@pytest.mark.parametrize("given", ["{0}", "{0}/history.jsonl.gz", "gw1-007"])
+def test_a_trial_of_a_run_is_judged_with_what_its_run_keeps(given: str, trial: Path) -> None:
+    done = invoke(given.format(trial))
+    assert done.return_value == 1, done.exception
+    assert "fault-free runs never had more than 3" in done.stdout
+
+
+def test_an_export_needs_no_run_folder(trial: Path, tmp_path: Path) -> None:
+    done = invoke("gw1-007", command=export)
+    assert done.return_value == 0, done.exception
+    assert done.stdout.startswith("now-gw1-007.jsonl.gz: ")
+    assert done.stdout.endswith(" kB, for `staleproof check` and `staleproof replay`\n")
+    elsewhere = tmp_path / "mine"
+    assert invoke(trial, "--output", elsewhere, command=export).return_value == 0
+    assert elsewhere.read_bytes() == Path("now-gw1-007.jsonl.gz").read_bytes()
+    shutil.rmtree(".staleproof")
+    assert decode(elsewhere.read_bytes()) == decode((HISTORIES / "naive-hidden-creates.jsonl").read_bytes())
+    assert invoke(elsewhere).return_value == 1
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda path: path.unlink(), "No such file or directory; bring it back, or take what `staleproof export` makes"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-9]), "damaged or was cut short"),
+        (lambda path: path.write_bytes(b"{}"), "is not what was written: it has the digest 44136fa355b3… and was stored as"),
+    ],
+    ids=["missing", "cut short", "changed"],
+)
+@pytest.mark.parametrize("what", ["references/*/history.jsonl.gz", "manifests/*.json.gz"])
+def test_what_is_not_as_it_was_written_is_named(spoil: Callable[[Path], None], told: str, what: str, trial: Path) -> None:
+    spoilt = sorted((trial.parents[2] / "shared").glob(what))[0]
+    spoil(spoilt)
+    done = invoke(trial, command=export)
+    assert isinstance(done.exception, UsageError)
+    assert str(spoilt) in str(done.exception)
+    assert told in str(done.exception)
+
+
+def test_a_history_that_was_taken_from_its_run_is_refused(trial: Path, tmp_path: Path) -> None:
+    shutil.copy(trial / HISTORY, tmp_path / "mine.jsonl.gz")
+    done = invoke(tmp_path / "mine.jsonl.gz")
+    assert isinstance(done.exception, UsageError)
+    assert "mine.jsonl.gz needs what its run folder keeps in shared/" in str(done.exception)
+
+
+def test_a_trial_whose_history_was_removed_can_be_run_again(trial: Path) -> None:
+    (trial / HISTORY).rename(trial / "plan.json")
+    done = invoke(trial)
+    assert isinstance(done.exception, UsageError)
+    assert f"`staleproof replay {trial}` runs the plan again" in str(done.exception)
+
+
 def test_a_folder_stands_for_the_history_in_it(tmp_path: Path) -> None:
     data = (HISTORIES / "naive-hidden-creates.jsonl").read_bytes()
     (tmp_path / "history.jsonl").write_bytes(data)
@@ -93,4 +178,4 @@ def test_what_is_no_history_is_refused_with_its_path(content: bytes | None, told
 def test_a_folder_without_a_history_is_refused(tmp_path: Path) -> None:
     done = invoke(tmp_path)
     assert isinstance(done.exception, UsageError)
-    assert "give a history.jsonl or the folder of a trial" in str(done.exception)
+    assert "give a history, the folder of a trial, or the name of a trial in the latest run" in str(done.exception)

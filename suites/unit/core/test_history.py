@@ -1,6 +1,7 @@
-"""history.jsonl: what is written can be read again, also when the run was killed while writing it."""
+"""A history: what is written can be read again, alone or with its references, also when the run was killed while writing it."""
 
 import json
+from dataclasses import replace
 from typing import Literal, get_args
 
 import msgspec
@@ -10,8 +11,23 @@ from hypothesis import strategies as st
 
 from staleproof.core.entry import Answered, Asked, Broke, Ended, Entry, Listed, Released, StepBegan
 from staleproof.core.fault import HoldStream
-from staleproof.core.history import Header, History, HistoryError, Request, decode, encode, encode_line, in_order, is_work, requests
+from staleproof.core.history import (
+    Header,
+    History,
+    HistoryError,
+    Request,
+    decode,
+    encode,
+    encode_line,
+    in_order,
+    is_history,
+    is_work,
+    requests,
+    sealed,
+)
 from staleproof.core.plan import Apply, Plan, Rest, Subject
+from staleproof.core.plan import encode as encode_plan
+from staleproof.core.stored import compressed, digest, plain
 
 from .entries import asked, committed
 from .structs import TEXT, anything
@@ -52,6 +68,41 @@ def lines(history: History) -> list[Header | Entry]:
 @given(HISTORY)
 def test_round_trip(history: History) -> None:
     assert decode(encode(history)) == history
+
+
+@given(HISTORY)
+def test_a_compressed_file_is_read_as_it_is(history: History) -> None:
+    assert decode(compressed(encode(history))) == history
+
+
+@given(HISTORY)
+def test_what_is_stored_names_its_references(history: History) -> None:
+    references = tuple(sealed(reference)[0] for reference in history.references)
+    stored, data = sealed(replace(history, references=references))
+    alone = decode(data)
+    assert (alone.header, alone.entries, alone.references) == (stored.header, history.entries, ())
+    assert alone.header.references == tuple(reference.digest for reference in references)
+    assert alone.digest == stored.digest == digest(plain(data))
+    assert decode(encode(replace(alone, references=references))) == history, "an export names nothing: it has everything"
+
+
+def test_the_digest_of_a_history_covers_what_it_is_compared_with() -> None:
+    first, second = (sealed(History(OF_REFERENCE, (Ended(at=at),)))[0] for at in (1.0, 2.0))
+    assert sealed(History(HEADER, (), (first,)))[0].digest != sealed(History(HEADER, (), (second,)))[0].digest
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (encode(History(HEADER, ())), True),
+        (compressed(b""), True),
+        (encode_plan(PLANS[0]), False),
+        (b"", False),
+        (b"{", False),
+    ],
+)
+def test_histories_and_plans_are_told_apart(data: bytes, *, expected: bool) -> None:
+    assert is_history(data) is expected
 
 
 @pytest.mark.parametrize("kind", get_args(Entry), ids=lambda kind: kind.__name__)
@@ -122,7 +173,7 @@ H, E = encode_line(HEADER), encode_line(Ended(at=1.0))
         (b"\n\n", ["line 1: the file is empty; expected a header"]),
         (E, ["line 1: expected a header"]),
         (b"\n" + E + H, ["line 2: expected a header"]),
-        (b"garbage", ["line 1:", "(found: garbage)", "history.jsonl of staleproof.dev/v1alpha1"]),
+        (b"garbage", ["line 1:", "(found: garbage)", "a history of staleproof.dev/v1alpha1"]),
         (H[:-9], ["line 1:"]),
         (H + E + b"garbage\n" + E, ["line 3:", "found: garbage"]),
         (H + E + E[:-4] + b"\n" + E, ["line 3:"]),
@@ -136,6 +187,7 @@ H, E = encode_line(HEADER), encode_line(Ended(at=1.0))
         (H + E + H.replace(b"v1alpha1", b"v9") + E, ["line 3:", "$.apiVersion"]),
         (H.replace(b'"seconds"', b'"minutes"'), ["line 1:", "unknown field `minutes`", "$.plan.steps[0]"]),
         (H + b"x" * 200 + b"\n" + E, ["line 2:", f"(found: {'x' * 80}…)"]),
+        (compressed(H)[:-3], ["damaged or was cut short"]),
     ],
 )
 def test_a_line_that_cannot_be_read_is_named(data: bytes, parts: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""The history of the trial under way: filtered to its namespace, written as it happens, put in order at the end."""
+"""The history of the trial under way: filtered to its namespace, written as it happens, put in order and compressed at the end."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,22 +6,24 @@ from pathlib import Path
 import msgspec
 
 from staleproof.core.entry import Answered, Asked, Committed, Delivered, Entry, Listed, Withheld
-from staleproof.core.history import Header, History, encode, encode_line, in_order
+from staleproof.core.history import Header, History, encode_line, in_order, sealed
 
 
 class Recorder:
-    """Writes history.jsonl as it grows. `began` is the monotonic time that entries count from."""
+    """Writes history.jsonl as it grows, and history.jsonl.gz in its place when it is finished.
+
+    `path` is the file that there is; `began` is the monotonic time that entries count from.
+    """
 
     def __init__(self, path: Path, header: Header, references: Sequence[History], *, began: float) -> None:
         self.path, self.began = path, began
-        self.header, self._references = header, tuple(references)
+        names = tuple(reference.digest for reference in references)
+        self.header, self._references = msgspec.structs.replace(header, references=names), tuple(references)
         self._entries: list[Entry] = []
         self._left_out: set[int] = set()
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("wb", buffering=0)  # a run that is killed leaves every entry that it had taken
-        for reference in self._references:
-            self._file.write(encode(reference))
-        self._file.write(encode_line(header))
+        self._file.write(encode_line(self.header))
 
     def take(self, entry: Entry) -> None:
         """Write down an entry, which has an absolute time, unless it happened in another namespace."""
@@ -44,10 +46,12 @@ class Recorder:
     def finish(self) -> History:
         """Put the entries in order, in the file as well, and close it."""
         self._file.close()
-        history = self.so_far()
+        history, data = sealed(self.so_far())
+        growing, self.path = self.path, self.path.with_name(f"{self.path.name}.gz")
         draft = self.path.with_suffix(".draft")
-        draft.write_bytes(encode(history))
+        draft.write_bytes(data)
         draft.replace(self.path)
+        growing.unlink()
         return history
 
     def _of_this_trial(self, entry: Entry) -> Entry | None:

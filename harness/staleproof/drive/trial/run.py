@@ -61,8 +61,8 @@ class TrialSpec:
 
     Attributes:
         plan: the workload and the faults.
-        folder: gets plan.json and history.jsonl.
-        references: fault-free histories of the same workload; empty when this is one itself.
+        folder: gets plan.json and history.jsonl.gz.
+        references: fault-free histories of the same workload, from their files; empty when this is one itself.
         goals: what each step must come to before it is over without a further wait, and what a trial that has references must come
             to; None accepts any state that is quiet.
         patient: the plan is about what comes later, so the controller's pauses are waited for in any case.

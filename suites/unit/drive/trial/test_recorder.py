@@ -1,9 +1,11 @@
 """The history of the trial under way: of its namespace alone, in seconds since it began, on disk as it happens."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from staleproof.core.entry import (
     Answered,
@@ -21,12 +23,12 @@ from staleproof.core.entry import (
     StepBegan,
     Withheld,
 )
-from staleproof.core.history import Header, History, decode
+from staleproof.core.history import Header, History, decode, sealed
 from staleproof.core.plan import Plan, Rest
 from staleproof.drive.trial.recorder import Recorder
 
 HEADER = Header(plan=Plan(scenario="mine", steps=(Rest(seconds=1.0),)), namespace="mine")
-REFERENCE = History(Header(role="reference", plan=HEADER.plan, namespace="earlier"), (Ended(at=1.0),))
+REFERENCE, _ = sealed(History(Header(role="reference", plan=HEADER.plan, namespace="earlier"), (Ended(at=1.0),)))
 BEGAN = 1000.0
 Placed = Committed | Delivered | Withheld | Asked
 
@@ -146,16 +148,18 @@ def test_entries_are_put_in_order_at_the_end(tmp_path: Path) -> None:
 def test_the_file_is_the_history(tmp_path: Path) -> None:
     made = record(tmp_path, Released(at=BEGAN + 2), committed("mine", at=BEGAN + 1), Ended(at=BEGAN + 3))
     history = made.finish()
-    assert decode(made.path.read_bytes()) == history
-    assert history.references == (REFERENCE,)
+    found = decode(made.path.read_bytes())
+    assert replace(found, references=(REFERENCE,)) == history
+    assert history.digest == found.digest
+    assert found.header.references == (REFERENCE.digest,)
     assert history.complete
-    assert [path.name for path in made.path.parent.iterdir()] == ["history.jsonl"]
+    assert [path.name for path in made.path.parent.iterdir()] == ["history.jsonl.gz"]
 
 
 def test_the_file_can_be_read_while_it_grows(tmp_path: Path) -> None:
     """A run that is killed leaves what it saw."""
     made = record(tmp_path)
-    assert decode(made.path.read_bytes()) == History(HEADER, (), (REFERENCE,))
+    assert decode(made.path.read_bytes()) == History(structs.replace(HEADER, references=(REFERENCE.digest,)), ())
     for number in range(1, 4):
         made.take(asked(number, "mine", at=BEGAN + number))
         found = decode(made.path.read_bytes())

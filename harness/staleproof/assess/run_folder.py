@@ -1,0 +1,216 @@
+"""The folder of a run: where things are in it, and what its trials and its workers share.
+
+    trials/NAME/                        plan.json, history.jsonl.gz, logs; of an xdist worker below a folder of its own
+    shared/manifests/DIGEST.json.gz     a manifest of plans, once
+    shared/references/DIGEST/           a fault-free run, with the same files as a trial
+    shared/once/KEY.json                what came of work that is done once for all workers; KEY.lock is held by who does it
+
+A file comes into being whole or not at all, and what is named by its digest is compared with it whenever it is read. A lock belongs
+to a process and goes with it, however it ends.
+"""
+
+import datetime
+import os
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from filelock import FileLock
+from msgspec import structs
+
+from staleproof.core.history import History, HistoryError, decode, encode
+from staleproof.core.plan import Plan
+from staleproof.core.stored import attached, compressed, detached, digest, digest_in, plain
+from staleproof.errors import SetupError, UsageError
+
+PLAN, HISTORY = "plan.json", "history.jsonl.gz"
+_GROWING = "history.jsonl"
+_SHARED = "shared"
+_INSTEAD = "or take what `staleproof export` makes of a trial, which needs no run folder"
+_EXPECTED = "give a history, the folder of a trial, or the name of a trial in the latest run"
+Acquire = Callable[[FileLock], object]
+
+
+class RunFolder:
+    """The folder of one run, be it under way or over."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._shared = path, path / _SHARED
+
+    def keep_manifests(self, plan: Plan) -> Plan:
+        """Keep the plan's manifests; the plan with their digests."""
+        kept, manifests = detached(plan)
+        for name, data in manifests.items():
+            path = self._manifest(name)
+            if not path.exists():
+                write_whole(path, compressed(data))
+        return kept
+
+    def whole(self, plan: Plan) -> Plan:
+        """The plan with its manifests. UsageError when one is missing or damaged."""
+        return attached(plan, lambda name: _read(self._manifest(name), name))
+
+    def reference_under_way(self, name: str) -> Path:
+        """Where a fault-free run is recorded, under a name that is the run's own, until it is kept."""
+        return self._shared / "references" / name
+
+    def keep_reference(self, under_way: Path, history: History) -> None:
+        """Keep a fault-free run that is over."""
+        under_way.rename(self._reference(history.digest))
+
+    def reference(self, name: str) -> History:
+        """The fault-free run of this digest. UsageError when it is missing or damaged."""
+        path = self._reference(name) / HISTORY
+        return decoded(path, _read(path, name))
+
+    def once(self, key: str, make: Callable[[], bytes | None], acquire: Acquire = FileLock.acquire) -> bytes | None:
+        """What came of the work with this key: whoever comes first does it, the others wait for it, and the next of them takes it
+        over when who was at it has died. None: it came to nothing that could be kept.
+
+        `acquire` waits for a lock, and raises when the run is over.
+        """
+        path = self._shared / "once" / f"{key}.json"
+        if path.exists():
+            return path.read_bytes()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path.with_suffix(".lock"), thread_local=False)
+        try:
+            acquire(lock)
+            if path.exists():
+                return path.read_bytes()
+            made = make()
+            if made is not None:
+                write_whole(path, made)
+            return made
+        finally:
+            lock.release()
+
+    def trial(self, name: str) -> Path | None:
+        """The folder of the trial of this name, if there is one."""
+        folders = (self.path / "trials" / name, *self.path.glob(f"*/trials/{name}")) if name.replace("-", "").isalnum() else ()
+        return next((folder for folder in folders if folder.is_dir()), None)
+
+    def _manifest(self, name: str) -> Path:
+        return self._shared / "manifests" / f"{name}.json.gz"
+
+    def _reference(self, name: str) -> Path:
+        return self._shared / "references" / name
+
+
+def new_run_folder(root: Path) -> Path:
+    """A new run folder `runs/<utc>-<id>` in the artefact folder, with `latest` pointing at it. UsageError when nothing can be made
+    in the artefact folder."""
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+    folder = root / "runs" / f"{stamp}-{secrets.token_hex(2)}"
+    latest = root / "latest"
+    try:
+        folder.mkdir(parents=True)
+        latest.unlink(missing_ok=True)
+        latest.symlink_to(folder.relative_to(root))
+    except OSError as err:
+        raise UsageError(
+            f"cannot make a run folder in {root.absolute()}: {err.strerror or err}; name an artefact folder that can be written "
+            "(--staleproof-dir), or work in one that can"
+        ) from err
+    return folder.resolve()
+
+
+def find_history(text: str, root: Path) -> Path:
+    """The file that a person means: a history, the folder of a trial, or the name of a trial in the latest run. UsageError when
+    there is none."""
+    named = Path(text)
+    try:
+        folder = named if named.is_dir() else RunFolder(root / "latest").trial(text)
+        found = next((folder / name for name in (HISTORY, _GROWING) if (folder / name).is_file()), None) if folder else named
+    except OSError as err:
+        raise UsageError(f"cannot read {text[:100]!r}: {err.strerror or err}") from err
+    if found is None and folder and (folder / PLAN).is_file():
+        raise UsageError(
+            f"{folder} has a plan and no history: with --staleproof-keep=findings those of trials that pass are not kept. "
+            f"`staleproof replay {text}` runs the plan again"
+        )
+    if found is None:
+        raise UsageError(f"cannot read {folder}: there is no {HISTORY} in it; {_EXPECTED}")
+    return found
+
+
+def read_history(path: Path) -> History:
+    """A stored history with its references. UsageError when it cannot be read, or what it names is missing or damaged."""
+    try:
+        found = decoded(path, path.read_bytes())
+    except OSError as err:
+        raise UsageError(f"cannot read {path}: {err.strerror}; {_EXPECTED}") from err
+    if not found.header.references:
+        return found
+    run = _run_folder_of(path)
+    return replace(found, references=tuple(run.reference(name) for name in found.header.references))
+
+
+def whole(plan: Plan, path: Path) -> Plan:
+    """A plan that was read from this file, with its manifests. UsageError when one is missing or damaged."""
+    return _run_folder_of(path).whole(plan) if any(map(digest_in, plan.manifests)) else plan
+
+
+def exported(path: Path) -> bytes:
+    """A stored history in one file with all that judging it and running its plan again need. UsageError when some of it is missing
+    or damaged."""
+    history = read_history(path)
+    header = structs.replace(history.header, plan=whole(history.header.plan, path))
+    return compressed(encode(replace(history, header=header)))
+
+
+def export_name(path: Path) -> str:
+    """What the exported file of this history is called: the run and the trial."""
+    trial, run = path.resolve().parent, _above(path)
+    return f"{run.name}-{trial.name}.jsonl.gz" if run else f"{trial.name}.jsonl.gz"
+
+
+def _above(path: Path) -> Path | None:
+    return next((folder for folder in path.resolve().parents if (folder / _SHARED).is_dir()), None)
+
+
+def _run_folder_of(path: Path) -> RunFolder:
+    folder = _above(path)
+    if folder is None:
+        raise UsageError(
+            f"{path} needs what its run folder keeps in {_SHARED}/, and no folder above it has that: leave it where it was "
+            f"written, {_INSTEAD}"
+        )
+    return RunFolder(folder)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, even when this is interrupted or another process reads it. SetupError when it cannot be
+    written."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_bytes(data)
+        draft.replace(path)
+    except OSError as err:
+        raise SetupError(f"cannot write {path}: {err.strerror or err}; is the disk full or the folder write-protected?") from err
+
+
+def _read(path: Path, name: str) -> bytes:
+    """The plain data of a file, whose digest must be its name."""
+    try:
+        data = plain(path.read_bytes())
+    except OSError as err:
+        raise UsageError(f"cannot read {path}: {err.strerror or err}; bring it back, {_INSTEAD}") from err
+    except ValueError as err:
+        raise UsageError(f"{path}: {err}; bring back the file as it was written, {_INSTEAD}") from err
+    if (found := digest(data)) != name:
+        raise UsageError(
+            f"{path} is not what was written: it has the digest {found[:12]}… and was stored as {name[:12]}…; bring back the file "
+            f"as it was, {_INSTEAD}"
+        )
+    return data
+
+
+def decoded(path: Path, data: bytes) -> History:
+    """The history in this file, as it is there; the path is for the UsageError."""
+    try:
+        return decode(data)
+    except HistoryError as err:
+        raise UsageError(f"{path}: {err}") from err

@@ -39,6 +39,7 @@ class Written:
     """Writes of one kind that the controller made in one step of a workload, in every fault-free run of it.
 
     `step` is the step's number, from 1; `times` the fewest in any run; `subresource` is empty for writes of the object itself.
+    `changes`: in some run, at least one of them changed something; an update of what is there already changes nothing.
     """
 
     step: int
@@ -46,12 +47,24 @@ class Written:
     verb: WriteVerb
     subresource: str
     times: int
+    changes: bool = True
 
     @property
     def selectors(self) -> Selectors:
         """Those of a fault that concerns these writes only, in their step only."""
         window = Window(self.step, self.step + 1)
         return {"resource": self.resource, "verb": self.verb, "subresource": self.subresource, "window": window}
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A resource that had objects in a workload, and the steps in which anyone created, changed or deleted any of them.
+
+    Those of all fault-free runs together: in any other step its state stays what it was.
+    """
+
+    resource: str
+    steps: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +80,7 @@ class Observed:
         manifests: CustomResourceDefinitions that the sample needs.
         pause_seconds: its longest wait before it went on by itself.
         change: a step that changes the primary so that the controller changes a child's content; None when none was found.
-        watched: the resources that it watches, the primary's first.
+        watched: the resources that it watches: the primary's first, then its children's, most created first, then the rest.
         reads_past: those that it reads at resourceVersion 0 when it starts, so that it can be shown an earlier state.
         asks_watch_list: it begins with WatchLists.
         asks_bookmarks: its watches ask for bookmarks.
@@ -76,6 +89,8 @@ class Observed:
         has_metrics: its metrics were read.
         life: its writes in `draw.workloads.life`, by step.
         death: its writes in `draw.workloads.death`, by step.
+        life_changed: which resources had objects in `draw.workloads.life`, and when they changed.
+        death_changed: the same of `draw.workloads.death`.
     """
 
     sample: Manifest
@@ -95,6 +110,8 @@ class Observed:
     has_metrics: bool = False
     life: tuple[Written, ...] = ()
     death: tuple[Written, ...] = ()
+    life_changed: tuple[Changed, ...] = ()
+    death_changed: tuple[Changed, ...] = ()
 
     def settle(self, *, resync: bool | None = None) -> Settle:
         """How long to wait for this controller. By default it is resynced only if it lists again at once."""

@@ -6,6 +6,7 @@ It is given the workloads that plans use, so that these runs serve as their refe
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any, get_args
 
 from staleproof.assess.session import Session
@@ -14,8 +15,8 @@ from staleproof.checks.trial import Trial
 from staleproof.core.entry import Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
-from staleproof.core.pace import longest_pause
-from staleproof.core.plan import Apply, Manifest, Patch, Plan, Settle, Step, Touch
+from staleproof.core.pace import lasted, longest_pause
+from staleproof.core.plan import Apply, Manifest, Patch, Plan, Rest, Settle, Step, Touch
 from staleproof.core.provenance import is_bookkeeping
 from staleproof.core.request import BOOKKEEPING
 from staleproof.draw import workloads
@@ -56,6 +57,7 @@ def observe(session: Session, sample: Manifest) -> Observed:
         death=_written(death),
         life_changed=_changed(life),
         death_changed=_changed(death),
+        seconds=_took((*life, *death)),
         has_metrics=life[0].first(Metrics) is not None,
         keeps_finalizer=any(commit.object["metadata"].get("finalizers") for _, commit in commits if commit.resource == resource),
         asks_bookmarks=any(stream.entry.bookmarks for stream in streams),
@@ -169,6 +171,16 @@ def _changed(references: Sequence[Trial]) -> tuple[Changed, ...]:
     return tuple(Changed(resource, tuple(sorted(steps))) for resource, steps in sorted(found.items()))
 
 
+def _took(references: Sequence[Trial]) -> dict[str, float]:
+    """The most seconds that a step of each kind took, beyond what it rests, and the settling."""
+    took: dict[str, float] = defaultdict(float)
+    for trial in references:
+        for step, seconds in zip_longest(trial.plan.steps, lasted(trial.history)):
+            kind = "settle" if step is None else step.tag
+            took[kind] = max(took[kind], seconds - (step.seconds if isinstance(step, Rest) else 0.0))
+    return dict(took)
+
+
 def _watched(references: Sequence[Trial], order: Sequence[str]) -> tuple[str, ...]:
     """The resources that are watched in every reference, in this order; those that are not in it come last."""
     each = [{stream.entry.resource for stream in trial.streams.values()} - BOOKKEEPING for trial in references]
@@ -204,6 +216,7 @@ def _with_beginning(session: Session, seen: Observed) -> Observed:
     return replace(
         seen,
         reads_past=tuple(each for index, each in enumerate(seen.watched) if index in trial.fired),
+        seconds=seen.seconds | {"start": max(0.0, lasted(trial.history)[1] - seen.seconds.get("touch", 0.0))},
         asks_watch_list=any(stream.entry.watch_list for stream in trial.streams.values()),
         relists_at_once=_relist_seconds(trial, seen.resource) < _AT_ONCE_SECONDS,
     )

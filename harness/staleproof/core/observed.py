@@ -1,6 +1,6 @@
 """What a fault-free run showed of a controller: enough to derive plans from, without knowing it by name."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypedDict
 
 from staleproof.core.fault import Window
@@ -91,6 +91,8 @@ class Observed:
         death: its writes in `draw.workloads.death`, by step.
         life_changed: which resources had objects in `draw.workloads.life`, and when they changed.
         death_changed: the same of `draw.workloads.death`.
+        seconds: how long things took at most: a step of each kind, by its tag (a rest: beyond what it rests), `settle`, and
+            `start`, by which a step takes longer when the controller is started again in it.
     """
 
     sample: Manifest
@@ -112,6 +114,7 @@ class Observed:
     death: tuple[Written, ...] = ()
     life_changed: tuple[Changed, ...] = ()
     death_changed: tuple[Changed, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
 
     def settle(self, *, resync: bool | None = None) -> Settle:
         """How long to wait for this controller. By default it is resynced only if it lists again at once."""

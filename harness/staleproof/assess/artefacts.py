@@ -21,7 +21,7 @@ from staleproof.core.plan import encode as encode_plan
 from staleproof.core.time_breakdown import spent
 from staleproof.errors import SetupError, UsageError
 from staleproof.report import conformance
-from staleproof.report.model import FaultReport, Report, RequirementVerdict, TrialReport, encode
+from staleproof.report.model import FaultReport, LeftOut, Report, RequirementVerdict, TrialReport, encode
 from staleproof.shipped import shipped
 
 
@@ -56,6 +56,12 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
     )
 
 
+def left_out(plan: Plan) -> LeftOut:
+    """A plan for which there was no time, as the report tells it."""
+    faults = tuple(dict.fromkeys(fault.tag for fault in plan.faults))
+    return LeftOut(scenario=plan.scenario, title=plan.title, aims=plan.aims, faults=faults)
+
+
 def _fault_report(fault: FaultOutcome) -> FaultReport:
     return FaultReport(
         fault=fault.name, resource=fault.resource, outcome=fault.outcome, at=fault.at, on=fault.on, row=fault.row, why=fault.why
@@ -64,8 +70,8 @@ def _fault_report(fault: FaultOutcome) -> FaultReport:
 
 def write(run_folder: Path, report: Report) -> None:
     """Write report.json and conformance.yaml of a run."""
-    _replace(run_folder / "report.json", encode(report))
-    _replace(run_folder / "conformance.yaml", conformance.to_yaml(report, suite_digest=suite_digest()).encode())
+    write_whole(run_folder / "report.json", encode(report))
+    write_whole(run_folder / "conformance.yaml", conformance.to_yaml(report, suite_digest=suite_digest()).encode())
 
 
 def run_folder_in(root: Path) -> Path:
@@ -86,8 +92,9 @@ def run_folder_in(root: Path) -> Path:
     return folder.resolve()
 
 
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, even when this is interrupted or another process reads it."""
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, even when this is interrupted or another process reads it. SetupError when it cannot be
+    written."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -135,7 +142,7 @@ def keep_crash(root: Path, result: Result, *, replayed: bool = False) -> str:
         "environment": result.history.header.environment,
         "plan": json.loads(encode_plan(result.plan)),
     }
-    _replace(path, json.dumps(crash, indent=2).encode() + b"\n")
+    write_whole(path, json.dumps(crash, indent=2).encode() + b"\n")
     return name
 
 

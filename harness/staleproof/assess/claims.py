@@ -5,6 +5,7 @@ A claim is a lock that belongs to a process and goes with it, however it ends. A
 one that died, or failed: only the worker that needs the outcome takes it over, so a plan that kills workers kills no more of them.
 """
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,6 +75,10 @@ class Claims:
         path = folder / "history.jsonl"
         history = decode(path.read_bytes()) if path.exists() else History(Header(role="trial", plan=plan, namespace=""), ())
         return Result(**told, plan=plan, history=history, folder=folder)
+
+    def forget(self) -> None:
+        """Once the run is over, nobody asks any more."""
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _told(self, result: Result | None) -> Done:
         if result is None:

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from staleproof.assess.artefacts import keep_crash, now, run_folder_in, trial_report, write
 from staleproof.assess.blame import known
+from staleproof.assess.claims import Claims
 from staleproof.assess.result import Result
 from staleproof.checks.catalog import worst
 from staleproof.checks.verdict import Outcome
@@ -104,6 +105,7 @@ class Outcomes:
             return exitstatus
         for note in _notes_in(self.folder):
             self._take(note)
+        Claims(self.folder).forget()
         if self.trials or self.left_out:
             self.report = self._report(config, partial=exitstatus == _INTERRUPTED or self.lost)
             try:
@@ -163,6 +165,8 @@ class Outcomes:
         outcome = worst(overall(self.report).items()) if self.report is not None else Outcome.NOT_EXERCISED
         if exitstatus == _FAILED and not self.other_failures and outcome is not Outcome.FAIL:
             return next((code for code, told in self.problems.items() if told), exitstatus)
+        if not self.trials and self.left_out:
+            outcome = Outcome.INCONCLUSIVE  # nothing was tried, so nothing is known
         if exitstatus == _OK and outcome is Outcome.INCONCLUSIVE:
             return {"ok": _OK, "fail": _FAILED}.get(settings_of(config).inconclusive, _INCONCLUSIVE)
         return exitstatus

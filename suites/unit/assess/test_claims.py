@@ -56,6 +56,14 @@ def test_nobody_else_runs_it_meanwhile(run_folder: Path, guilty: Result) -> None
     assert Claims(run_folder).take("key", run) is not None
 
 
+def test_once_the_run_is_over_nothing_is_left_of_it(run_folder: Path, guilty: Result) -> None:
+    claims = Claims(run_folder)
+    claims.take("key", lambda: guilty)
+    claims.forget()
+    claims.forget()
+    assert [path.name for path in run_folder.iterdir()] == ["gw1"]
+
+
 def test_a_plan_that_was_left_out_stays_so(run_folder: Path) -> None:
     assert Claims(run_folder).take("key", lambda: None) == Claims(run_folder).take("key", never) == Done()
 

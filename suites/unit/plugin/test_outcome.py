@@ -179,6 +179,15 @@ def test_what_workers_left_out_is_in_the_report(pytester: pytest.Pytester, tmp_p
     assert [plan.title for plan in controlling.report.left_out] == ["a", "b"]
 
 
+@pytest.mark.parametrize(("said", "expected"), [([], EXIT_INCONCLUSIVE), ([GOOD], OK), ([UNKNOWN], EXIT_INCONCLUSIVE)])
+def test_a_run_that_had_no_time_for_anything_knows_nothing(
+    said: list[Said], expected: int, pytester: pytest.Pytester, tmp_path: Path
+) -> None:
+    made = outcomes(tmp_path, *said)
+    made.leave_out([LeftOut(scenario="streams", title="a")])
+    assert made.finish(pytester.parseconfig(), OK) == expected
+
+
 @pytest.mark.parametrize(("minutes", "seconds"), [("2", 120), ("0.5", 30), ("", math.inf)])
 def test_minutes_count_from_the_beginning_of_the_run(minutes: str, seconds: float, pytester: pytest.Pytester) -> None:
     config = pytester.parseconfigure(f"--staleproof-minutes={minutes}")

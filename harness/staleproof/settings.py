@@ -98,6 +98,13 @@ def _seconds(text: str) -> float:
     return found
 
 
+def _minutes(text: str) -> float | None:
+    try:
+        return _seconds(text) if text else None
+    except ValueError:
+        raise ValueError("a positive number of minutes") from None
+
+
 def _count(text: str) -> int:
     if not text.strip().isdecimal():
         raise ValueError("a whole number, 0 or more")
@@ -188,6 +195,14 @@ class Settings:
         ),
     ] = ()
     profile: Annotated[str, Option(f"how thorough to be: {', '.join(PROFILES)}", choices=tuple(PROFILES))] = STANDARD.name
+    minutes: Annotated[
+        float | None,
+        Option(
+            "end the run after so many minutes, its start included: the plans that show most come first, and the report says which "
+            "were left out; empty: run all",
+            _minutes,
+        ),
+    ] = None
     max_examples: Annotated[
         int, Option("plans drawn by Hypothesis for each scenario and sample, after the canonical ones", _count)
     ] = 10

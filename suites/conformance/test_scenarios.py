@@ -3,8 +3,9 @@
 What a scenario is about, and what its families are, is told by its module in `staleproof.draw`.
 """
 
+import math
+import time
 from collections.abc import Callable
-from operator import attrgetter
 from types import ModuleType
 
 import pytest
@@ -19,9 +20,11 @@ from staleproof.draw.family import Family
 from staleproof.draw.scenarios import FAMILIES
 from staleproof.plugin.fail import assert_passed
 from staleproof.plugin.options import settings_of
+from staleproof.plugin.outcome import begun, ends
+from staleproof.report.model import LeftOut
 
 
-@pytest.mark.parametrize("family", sorted(FAMILIES, key=attrgetter("scenario")), ids=str)
+@pytest.mark.parametrize("family", FAMILIES, ids=str)
 def test_canonical(family: Family, run_family: Callable[[Family], list[Result]]) -> None:
     run_family(family)
 
@@ -30,21 +33,27 @@ def test_canonical(family: Family, run_family: Callable[[Family], list[Result]])
 def test_drawn(
     scenario: ModuleType, observed: list[Observed], trial: Callable[[Plan], Result], pytestconfig: pytest.Config
 ) -> None:
-    """A finding ends the search: the plans after it would only find it again."""
+    """A finding ends the search: the plans after it would only find it again. So does the end of the run's minutes."""
     examples = settings_of(pytestconfig).max_examples
     if not examples:
         pytest.skip("--staleproof-max-examples=0: no plan is drawn")
     results: list[Result] = []
+    end = ends(pytestconfig)
     for each in observed:
         if scenario.can_draw(each):
-            _search(scenario.plans(each), trial, results, examples)
+            _search(scenario.plans(each), trial, results, examples, end)
+    if time.monotonic() >= end:
+        name = scenario.SCENARIO.name
+        begun(pytestconfig).leave_out([LeftOut(scenario=name, title="more drawn plans")])
     assert_passed(results)
 
 
-def _search(plans: SearchStrategy[Plan], trial: Callable[[Plan], Result], results: list[Result], examples: int) -> None:
-    """Run drawn plans until one has a finding. An error in a trial ends the search, too, and is raised at the end.
+def _search(
+    plans: SearchStrategy[Plan], trial: Callable[[Plan], Result], results: list[Result], examples: int, end: float = math.inf
+) -> None:
+    """Run drawn plans until one has a finding, or the time is over. An error in a trial ends the search, too.
 
-    Hypothesis does not see that error: it would run the plan again and call the test flaky.
+    It is raised at the end, and Hypothesis does not see it: it would run the plan again and call the test flaky.
     """
     errors: list[BaseException] = []
 
@@ -57,7 +66,7 @@ def _search(plans: SearchStrategy[Plan], trial: Callable[[Plan], Result], result
     )
     @given(plans)
     def every_plan(plan: Plan) -> None:
-        if errors or any(result.failures for result in results):
+        if errors or time.monotonic() >= end or any(result.failures for result in results):
             return
         try:
             results.append(trial(plan))

@@ -33,11 +33,15 @@ def test_a_naive_controller_is_caught(naive: Done) -> None:
 
 
 def test_xdist_gives_the_same_verdicts(suite: Run, naive: Done) -> None:
-    done = suite("-n2", f"--controller-cmd={fixture_controller('naive')}", *WIDGETS, *QUICK, *A_PART, "--hypothesis-seed=7")
+    arguments = (f"--controller-cmd={fixture_controller('naive')}", *WIDGETS, *QUICK, *A_PART, "--hypothesis-seed=7")
+    done = suite("-n2", "--junitxml=junit.xml", *arguments)
     assert done.code == naive.code, done.output
     assert done.results == naive.results
     assert len(done.report["trials"]) == len(naive.report["trials"])
-    assert {trial["name"].partition("-")[0] for trial in done.report["trials"]} == {"gw0", "gw1"}
+    ran = [trial["name"] for trial in done.report["trials"]]
+    assert {name.partition("-")[0] for name in ran} == {"gw0", "gw1"}
+    noted = (done.folder / "junit.xml").read_text().split('name="staleproof.trial" value="')[1:]
+    assert sorted(part.partition('"')[0] for part in noted) == sorted(ran), "each trial is noted by one test"
 
 
 def test_a_correct_controller_passes(suite: Run) -> None:

@@ -20,7 +20,7 @@ from staleproof.core.plan import encode as encode_plan
 from staleproof.core.time_breakdown import spent
 from staleproof.errors import UsageError
 from staleproof.report import conformance
-from staleproof.report.model import FaultReport, Report, RequirementVerdict, TrialReport, encode
+from staleproof.report.model import FaultReport, LeftOut, Report, RequirementVerdict, TrialReport, encode
 from staleproof.shipped import shipped
 
 
@@ -54,6 +54,12 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         faults=tuple(_fault_report(fault) for fault in result.faults),
         verdicts=verdicts,
     )
+
+
+def left_out(plan: Plan) -> LeftOut:
+    """A plan for which there was no time, as the report tells it."""
+    faults = tuple(dict.fromkeys(fault.tag for fault in plan.faults))
+    return LeftOut(scenario=plan.scenario, title=plan.title, aims=plan.aims, faults=faults)
 
 
 def _fault_report(fault: FaultOutcome) -> FaultReport:

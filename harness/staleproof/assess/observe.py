@@ -3,9 +3,10 @@
 It is given the workloads that plans use, so that these runs serve as their references, too.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any, get_args
 
 import msgspec
@@ -15,9 +16,10 @@ from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
-from staleproof.core.observed import ChildKind, Observed, WriteVerb, Written
-from staleproof.core.pace import longest_pause, restless_fields
-from staleproof.core.plan import Apply, Manifest, Patch, Plan, Settle, Step, Touch
+from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
+from staleproof.core.pace import lasted, longest_pause, restless_fields
+from staleproof.core.plan import Apply, Manifest, Patch, Plan, Rest, Settle, Step, Touch
+from staleproof.core.provenance import is_bookkeeping
 from staleproof.core.request import BOOKKEEPING
 from staleproof.draw import workloads
 from staleproof.drive.cluster.manifests import name_of, resource_type
@@ -28,6 +30,7 @@ _AT_ONCE_SECONDS = 0.5
 _PATIENT = Settle(quiet_seconds=5.0, deadline_seconds=30.0)
 """Long enough to see what a controller does some seconds later by itself. Each sample is watched like this once, after one step, so
 that nothing else can wake the controller in the meantime."""
+_Kind = tuple[int, str, WriteVerb, str]
 _CANDIDATES = 3
 """How many fields of a sample are tried as something that can be changed."""
 
@@ -58,13 +61,17 @@ def _observe(session: Session, sample: Manifest) -> Observed:
             f"the controller created nothing for {name_of(sample)} in {life[0].entries[-1].at:.1f} s: is it the controller of this "
             f"kind, and is the sample complete? See {session.run.folder / 'controller.log'}"
         )
+    death = _trials(session, bare, workloads.death(bare).steps)
     streams, commits = life[0].streams.values(), life[0].every(Committed)
     seen = replace(
         bare,
         children=children,
-        watched=_watched(life, resource),
+        watched=_watched(life, (resource, *(child.resource for child in children))),
         life=_written(life),
-        death=_written(_trials(session, bare, workloads.death(bare).steps)),
+        death=_written(death),
+        life_changed=_changed(life),
+        death_changed=_changed(death),
+        seconds=_took((*life, *death)),
         has_metrics=life[0].first(Metrics) is not None,
         keeps_finalizer=any(commit.object["metadata"].get("finalizers") for _, commit in commits if commit.resource == resource),
         asks_bookmarks=any(stream.entry.bookmarks for stream in streams),
@@ -147,23 +154,52 @@ def _children(life: Sequence[Trial]) -> tuple[ChildKind, ...]:
 
 def _written(references: Sequence[Trial]) -> tuple[Written, ...]:
     """The controller's successful writes by step; of each kind the fewest in any reference."""
-    counts = [Counter(_writes(trial)) for trial in references]
+    counts = [Counter(kind for kind, _ in _writes(trial)) for trial in references]
     kinds = sorted(set.intersection(*(set(each) for each in counts)))
-    return tuple(Written(*kind, times=min(each[kind] for each in counts)) for kind in kinds)
+    changing = {kind for trial in references for kind, changes in _writes(trial) if changes}
+    return tuple(Written(*kind, times=min(each[kind] for each in counts), changes=kind in changing) for kind in kinds)
 
 
-def _writes(trial: Trial) -> Iterator[tuple[int, str, WriteVerb, str]]:
+def _writes(trial: Trial) -> Iterator[tuple[_Kind, bool]]:
+    """The kind of each successful write, and whether it changed anything; of objects without a namespace nobody knows."""
+    makers = {commit.by.index for commit in trial.commits if commit.by is not None}
     for request in trial.work:
         asked = request.asked
         if asked.verb in get_args(WriteVerb) and request.succeeded and not asked.dry_run:
-            step = sum(trial.at(each.began) <= asked.at for each in trial.steps)
-            yield step, asked.resource, asked.verb, asked.subresource  # type: ignore[misc]  # one of those verbs
+            kind = _step_at(trial, asked.at), asked.resource, asked.verb, asked.subresource
+            yield kind, request.index in makers or not asked.namespace  # type: ignore[misc]  # one of those verbs
 
 
-def _watched(references: Sequence[Trial], primary: str) -> tuple[str, ...]:
-    """The resources that are watched in every reference, the primary first."""
+def _step_at(trial: Trial, at: float) -> int:
+    """The number of the step in which, or after which, something happened."""
+    return sum(trial.at(each.began) <= at for each in trial.steps)
+
+
+def _changed(references: Sequence[Trial]) -> tuple[Changed, ...]:
+    """What had objects, and when they changed. Whatever has no namespace counts as the trial's."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for trial in references:
+        for _, entry in trial.every(Committed):
+            if not is_bookkeeping(entry.resource, entry.object):
+                found[entry.resource].add(_step_at(trial, entry.at))
+    return tuple(Changed(resource, tuple(sorted(steps))) for resource, steps in sorted(found.items()))
+
+
+def _took(references: Sequence[Trial]) -> dict[str, float]:
+    """The most seconds that a step of each kind took, beyond what it rests, and the settling."""
+    took: dict[str, float] = defaultdict(float)
+    for trial in references:
+        for step, seconds in zip_longest(trial.plan.steps, lasted(trial.history)):
+            kind = "settle" if step is None else step.tag
+            took[kind] = max(took[kind], seconds - (step.seconds if isinstance(step, Rest) else 0.0))
+    return dict(took)
+
+
+def _watched(references: Sequence[Trial], order: Sequence[str]) -> tuple[str, ...]:
+    """The resources that are watched in every reference, in this order; those that are not in it come last."""
     each = [{stream.entry.resource for stream in trial.streams.values()} - BOOKKEEPING for trial in references]
-    return tuple(sorted(set.intersection(*each), key=lambda resource: (resource != primary, resource)))
+    watched = set.intersection(*each)
+    return (*(resource for resource in order if resource in watched), *sorted(watched.difference(order)))
 
 
 def _bookmarked(references: Sequence[Trial]) -> tuple[str, ...]:
@@ -194,6 +230,7 @@ def _with_beginning(session: Session, seen: Observed) -> Observed:
     return replace(
         seen,
         reads_past=tuple(each for index, each in enumerate(seen.watched) if index in trial.fired),
+        seconds=seen.seconds | {"start": max(0.0, lasted(trial.history)[1] - seen.seconds.get("touch", 0.0))},
         asks_watch_list=any(stream.entry.watch_list for stream in trial.streams.values()),
         relists_at_once=_relist_seconds(trial, seen.resource) < _AT_ONCE_SECONDS,
     )

@@ -8,6 +8,8 @@ Rest is a fixed point of the state, not silence (`core.change`): a controller th
 fails again and again in the same way, is at rest. The first such write of a kind since the last change counts all the same.
 
 A controller whose watch was ended (by a fault, by upstream) is not idle before it watches again: client-go waits up to a minute.
+Nor is a new life idle before it watches what a life opens by itself. Some watches are only opened when they are first needed
+(controller-runtime does that), and nothing tells when that is: a watch opened after the life was shown an object of the trial.
 
 Divergence from Kubernetes: a stream with a selector may never show a commit, so nothing waits for such streams; and nothing waits
 for a commit longer than `OWED_SECONDS`, or for a watch longer than `MISSED_SECONDS`.
@@ -46,7 +48,8 @@ MISSED_SECONDS = 90.0
 class Activity:
     """A fold over entries with absolute times. `namespace` limits what counts to one trial; empty counts everything.
 
-    `is_starting`: a new life has not opened any watch yet, though the one before it had some.
+    `is_starting`: a new life has not opened any watch yet, though the one before it had some. `_unasked`: the resources that some
+    life watched before it was shown anything of a trial; `_is_shown`: the present life was.
     """
 
     namespace: str = ""
@@ -61,7 +64,9 @@ class Activity:
     _reached: dict[StreamId, int] = field(default_factory=dict)
     _commits: dict[str, tuple[int, float]] = field(default_factory=dict)
     _missed: dict[str, float] = field(default_factory=dict)
-    _had: frozenset[str] = frozenset()
+    _had: set[str] = field(default_factory=set)
+    _unasked: set[str] = field(default_factory=set)
+    _is_shown: bool = False
     _is_cut_off: bool = False
 
     def see(self, entry: Entry) -> None:
@@ -112,15 +117,16 @@ class Activity:
 
     def restarted(self) -> None:
         """A new process has no streams, and those of the old one are not waited for."""
-        self.is_starting = False
+        self.is_starting = self._is_shown = False
         self.streams.clear()
         self._reached.clear()
         self._missed.clear()
         self._in_flight.clear()
 
     def dies(self) -> None:
-        """The controller's process is about to be ended on purpose: its next life will watch what it watches now."""
-        self._had = frozenset(stream.resource for stream in self.streams.values()) | frozenset(self._missed)
+        """The controller's process is about to be ended on purpose: its next life will watch what it watches now, as far as it does
+        so by itself."""
+        self._had = self._unasked & ({stream.resource for stream in self.streams.values()} | set(self._missed))
 
     def died(self, now: float) -> None:
         """It is gone: nothing can be expected of it."""
@@ -153,7 +159,7 @@ class Activity:
         if not self._counts(entry.resource, entry.namespace):
             return
         self._commits[entry.resource] = max((entry.revision, entry.at), self._commits.get(entry.resource, (0, 0.0)))
-        if entry.namespace and entry.namespace == self.namespace:
+        if self._is_of_trial(entry.namespace):
             if not self._changes.committed(entry) and (entry.resource, entry.revision) not in self._expected:
                 return
             self._void.clear()
@@ -165,6 +171,8 @@ class Activity:
             case Opened():
                 self.streams[entry.stream] = entry
                 self.is_starting = False
+                if not self._is_shown:
+                    self._unasked.add(entry.resource)
                 self._missed.pop(entry.resource, None)
                 self.touch(entry.at)
             case Refused():
@@ -201,6 +209,7 @@ class Activity:
 
     def _answered(self, entry: Answered | Listed) -> None:
         asked = self._in_flight.pop(entry.request, None)
+        self._is_shown |= isinstance(entry, Listed) and any(self._is_of_trial(item.namespace) for item in entry.items)
         if asked is None or asked.verb not in WRITES or not isinstance(entry, Answered):
             return
         changed = self._changes.answered(asked, entry) if self.namespace else True
@@ -224,11 +233,12 @@ class Activity:
         if stream is None or not isinstance(entry, Delivered) or entry.type == "BOOKMARK":
             return
         if self._counts(stream.resource, entry.namespace) and not self._is_unmoved(stream.resource, entry):
+            self._is_shown |= self._is_of_trial(entry.namespace)
             self.touch(entry.at)
 
     def _is_unmoved(self, resource: str, entry: Delivered) -> bool:
         """Whether the frame shows a commit that changed nothing, or one of which truth has yet to tell: then that counts."""
-        if entry.revision is None or not entry.namespace or entry.namespace != self.namespace:
+        if entry.revision is None or not self._is_of_trial(entry.namespace):
             return False
         return (resource, entry.revision) not in self._expected and not self._changes.shown(resource, entry.revision)
 
@@ -243,6 +253,9 @@ class Activity:
 
     def _counts(self, resource: str, namespace: str) -> bool:
         return resource not in BOOKKEEPING and (not self.namespace or namespace in ("", self.namespace))
+
+    def _is_of_trial(self, namespace: str) -> bool:
+        return bool(namespace) and namespace == self.namespace
 
     def touch(self, at: float) -> None:
         """Something happened that the controller may still have to react to."""

@@ -1,6 +1,6 @@
 """What a fault-free run showed of a controller: enough to derive plans from, without knowing it by name."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypedDict
 
 from staleproof.core.fault import Window
@@ -39,6 +39,7 @@ class Written:
     """Writes of one kind that the controller made in one step of a workload, in every fault-free run of it.
 
     `step` is the step's number, from 1; `times` the fewest in any run; `subresource` is empty for writes of the object itself.
+    `changes`: in some run, at least one of them changed something; an update of what is there already changes nothing.
     """
 
     step: int
@@ -46,12 +47,24 @@ class Written:
     verb: WriteVerb
     subresource: str
     times: int
+    changes: bool = True
 
     @property
     def selectors(self) -> Selectors:
         """Those of a fault that concerns these writes only, in their step only."""
         window = Window(self.step, self.step + 1)
         return {"resource": self.resource, "verb": self.verb, "subresource": self.subresource, "window": window}
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A resource that had objects in a workload, and the steps in which anyone created, changed or deleted any of them.
+
+    Those of all fault-free runs together: in any other step its state stays what it was.
+    """
+
+    resource: str
+    steps: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +81,7 @@ class Observed:
         pause_seconds: its longest wait before it went on by itself.
         moves: fields that move by themselves when it is at rest, as `Settle.moves` spells them.
         change: a step that changes the primary so that the controller changes a child's content; None when none was found.
-        watched: the resources that it watches, the primary's first.
+        watched: the resources that it watches: the primary's first, then its children's, most created first, then the rest.
         reads_past: those that it reads at resourceVersion 0 when it starts, so that it can be shown an earlier state.
         asks_watch_list: it begins with WatchLists.
         asks_bookmarks: its watches ask for bookmarks.
@@ -77,6 +90,10 @@ class Observed:
         has_metrics: its metrics were read.
         life: its writes in `draw.workloads.life`, by step.
         death: its writes in `draw.workloads.death`, by step.
+        life_changed: which resources had objects in `draw.workloads.life`, and when they changed.
+        death_changed: the same of `draw.workloads.death`.
+        seconds: how long things took at most: a step of each kind, by its tag (a rest: beyond what it rests), `settle`, and
+            `start`, by which a step takes longer when the controller is started again in it.
     """
 
     sample: Manifest
@@ -97,6 +114,9 @@ class Observed:
     has_metrics: bool = False
     life: tuple[Written, ...] = ()
     death: tuple[Written, ...] = ()
+    life_changed: tuple[Changed, ...] = ()
+    death_changed: tuple[Changed, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
 
     def settle(self, *, resync: bool | None = None) -> Settle:
         """How long to wait for this controller. By default it is resynced only if it lists again at once."""

@@ -57,9 +57,13 @@ def hide_deletes(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def hide_updates(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Hide its first update of anything that it watches, in each step in which it makes one, and what comes after it."""
+    """Hide its first update of anything that it watches, in each step in which it makes one, and what comes after it.
+
+    Updates that change nothing are left out: no event tells of them.
+    """
     aims = ("no-blind-retry", "no-cross-object-writes", "converges-after-catch-up")
-    hidden = [each for each in own_updates(observed) if not each.subresource and each.resource in observed.watched]
+    updates = [each for each in own_updates(observed) if each.changes and not each.subresource]
+    hidden = [each for each in updates if each.resource in observed.watched]
     for each in profile.some(hidden):
         hide = HideOwnWrite(resource=each.resource, window=Window(from_step=each.step), write=OwnWrite(each.verb))
         yield Draft(f"hide own {each.verb} of {each.resource} in step {each.step}", aims, [hide])

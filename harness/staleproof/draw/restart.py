@@ -3,7 +3,7 @@
 One plan restarts it several times, once in a step: what it does in a step does not depend on how often it was started before.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, zip_longest
 from typing import Literal
 
@@ -11,7 +11,7 @@ from staleproof.core.fault import AnyFault, Expire, Kill, PastSnapshot, Reject, 
 from staleproof.core.observed import Observed, Written
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import death, life, slow_to_start
+from staleproof.draw.workloads import Workload, death, life, slow_to_start
 
 SCENARIO = Scenario("restart", settle=slow_to_start)
 AIMS = ("survives-restart",)
@@ -22,10 +22,14 @@ _SLOW_SECONDS = 2.0
 
 @SCENARIO.family
 def kills(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Kill it at each of its writes, in each step of a plan at another one."""
+    """Kill it at each of its writes, in each step of a plan at another one.
+
+    Writes that change nothing are left out: the next life finds what it finds after the write before, or after a mere restart.
+    """
     lived, died = life(observed), death(observed)
-    ending = [each for each in observed.death if each.step == died.deletes]
-    lives = [(f"each step of a primary's life, {n}", lived.steps, faults) for n, faults in enumerate(_rounds(observed.life), 1)]
+    living = [each for each in observed.life if each.changes]
+    ending = [each for each in observed.death if each.changes and each.step == died.deletes]
+    lives = [(f"each step of a primary's life, {n}", lived.steps, faults) for n, faults in enumerate(_rounds(living), 1)]
     deaths = [(f"the step that deletes a primary, {n}", died.steps, faults) for n, faults in enumerate(_rounds(ending), 1)]
     for where, steps, faults in profile.some((*lives, *deaths)):
         yield Draft(f"kill it at a write in {where}", AIMS, faults, steps)
@@ -72,27 +76,31 @@ def behind_status(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def past(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Restart it on each earlier state of each resource that it reads at resourceVersion 0, and of all of them at once."""
-    resources = [(each,) for each in observed.reads_past]
-    together = [observed.reads_past] if len(resources) > 1 else []
-    lived, died = life(observed).steps, death(observed).steps
-    for name, steps, aim in (("life", lived, "no-time-travel"), ("death", died, "no-delete-of-unseen")):
-        window = Window(from_step=len(steps))
-        earlier = range(len(steps) - 1, 0, -1)
-        for step, shown in profile.some((step, shown) for step in earlier for shown in (*resources, *together)):
+    """Restart it on each earlier state of each resource that it reads at resourceVersion 0, and of all of them at once.
+
+    A state that is like the present, or like a later one that is shown, is left out, and so is a resource without objects.
+    """
+    for name, workload, aim in (("life", life(observed), "no-time-travel"), ("death", death(observed), "no-delete-of-unseen")):
+        window = Window(from_step=workload.last)
+        for step, shown in profile.some(_pasts(observed.reads_past, workload)):
             snapshots = (PastSnapshot(resource=each, as_of_step=step, window=window) for each in shown)
             title = f"restart on {' and '.join(shown)} of before step {step} of a primary's {name}"
-            yield Draft(title, (*AIMS, aim), [*snapshots, Restart(window=window)], steps)
+            yield Draft(title, (*AIMS, aim), [*snapshots, Restart(window=window)], workload.steps)
 
 
 @SCENARIO.family
 def past_relist(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """End its streams while an API server at hand is one step behind: it may list an older state than it has seen."""
+    """End its streams while an API server at hand is one step behind: it may list an older state than it has seen.
+
+    Resources that did not change in that step are left out: of them the list shows what it has seen.
+    """
     lived = life(observed)
-    windows = [Window(step, step + 1) for step in sorted({3, lived.last}) if 1 < step <= lived.last]
-    for end, resource in profile.some((end, resource) for end in (SeverStream, Expire) for resource in observed.watched):
+    steps = [step for step in sorted({3, lived.last}) if 1 < step <= lived.last]
+    behind = {each: [step for step in steps if lived.may_change(each, step - 1, step)] for each in observed.watched}
+    some = [resource for resource, found in behind.items() if found]
+    for end, resource in profile.some((end, resource) for end in (SeverStream, Expire) for resource in some):
         ends: list[AnyFault] = []
-        for window in windows:
+        for window in (Window(step, step + 1) for step in behind[resource]):
             ends.append(end(resource=resource, window=window))
             ends.append(PastSnapshot(resource=resource, as_of_step=window.from_step - 1, window=window))
         how = "with 410" if end is Expire else "cleanly"
@@ -108,14 +116,25 @@ def slow_start(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """
     died = death(observed)
     window = Window(from_step=died.last)
-    concerned = {observed.resource, *(child.resource for child in observed.children)}
-    resources = [each for each in reversed(observed.watched) if each in concerned]  # children first
+    concerned = (*(child.resource for child in observed.children), observed.resource)
+    resources = [each for each in concerned if each in observed.watched]
     ways: list[tuple[Literal["ends", "closes"], str]] = [("ends", resource) for resource in resources]
     ways += [("closes", resource) for resource in resources[:1]]
     for then, resource in profile.some(ways):
         slow = SlowStart(resource=resource, by_seconds=_SLOW_SECONDS, then=then, window=window)
         title = f"restart while the first list of {resource} {'is slow' if then == 'ends' else 'breaks off'}"
         yield Draft(title, ("waits-for-initial-sync", *AIMS), [slow, Restart(window=window)], died.steps)
+
+
+def _pasts(resources: Sequence[str], workload: Workload) -> Iterator[tuple[int, Sequence[str]]]:
+    """(step, resources) of each state at the beginning of a step that differs from the next one's: of each resource that does, and
+    of all together that differ from the present."""
+    for step in range(workload.last - 1, 0, -1):
+        changed = [each for each in resources if workload.may_change(each, step, step + 1)]
+        differ = [each for each in resources if workload.may_change(each, step, workload.last)]
+        yield from ((step, (each,)) for each in changed)
+        if changed and len(differ) > 1:
+            yield step, differ
 
 
 def _rounds(written: Iterable[Written]) -> Iterator[tuple[AnyFault, ...]]:

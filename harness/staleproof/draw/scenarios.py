@@ -8,6 +8,7 @@ from staleproof.draw import api_failure, coalescing_skew, deletion, isolation, m
 from staleproof.draw.family import Family
 from staleproof.draw.profile import STANDARD, Profile
 
+# Those with the longest plans come first: what begins last ends last.
 _MODULES = (own_writes, restart, streams, api_failure, status, deletion, coalescing_skew, isolation, metrics)
 FAMILIES: tuple[Family, ...] = tuple(family for module in _MODULES for family in module.SCENARIO.families)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite
-from staleproof.core.observed import Observed, Written
+from staleproof.core.observed import Changed, Observed, Written
 from staleproof.core.plan import Apply, Delete, Heartbeat, Rest, Settle, Step, Touch
 
 _AT_LEAST = 3
@@ -25,7 +25,10 @@ _DEADLINE_SECONDS, _DEADLINE_FACTOR = 30.0, 2.5
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Steps, and the numbers of those in which the primary is changed, grows, shrinks, is deleted and returns; 0 for none."""
+    """Steps, and the numbers of those in which the primary is changed, grows, shrinks, is deleted and returns; 0 for none.
+
+    `changed`: which resources had objects when the controller was observed, and in which steps they may have changed.
+    """
 
     steps: tuple[Step, ...]
     changes: int = 0
@@ -33,6 +36,11 @@ class Workload:
     shrinks: int = 0
     deletes: int = 0
     returns: int = 0
+    changed: tuple[Changed, ...] = ()
+
+    def may_change(self, resource: str, since: int, until: int) -> bool:
+        """Whether its state at the beginning of step `until` may differ from that at the beginning of step `since`."""
+        return any(each.resource == resource and any(since <= step < until for step in each.steps) for each in self.changed)
 
     @property
     def last(self) -> int:
@@ -59,7 +67,8 @@ def life(observed: Observed) -> Workload:
     if observed.scale_path:
         steps += [observed.scale(replicas(observed) + 1), observed.scale(replicas(observed) - 1)]
     grows = len(steps) - 1 if observed.scale_path else 0
-    return Workload((*steps, Touch(target=observed.target)), changes, grows, grows and grows + 1)
+    steps.append(Touch(target=observed.target))
+    return Workload(tuple(steps), changes, grows, grows and grows + 1, changed=observed.life_changed)
 
 
 def outage(observed: Observed) -> Workload:
@@ -98,7 +107,8 @@ def death(observed: Observed, *, rests: float = _TERMINATING_SECONDS) -> Workloa
         again = Apply(object=observed.scaled(replicas(observed) + 1))
     grows = len(steps) if observed.scale_path else 0
     steps += [Delete(target=observed.target), Rest(seconds=rests), again, Touch(target=observed.target)]
-    return Workload(tuple(steps), grows=grows, deletes=len(steps) - 3, returns=len(steps) - 1)
+    deletes, returns = len(steps) - 3, len(steps) - 1
+    return Workload(tuple(steps), grows=grows, deletes=deletes, returns=returns, changed=observed.death_changed)
 
 
 def stirred(observed: Observed, resource: str) -> list[int]:

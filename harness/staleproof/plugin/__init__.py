@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["staleproof.plugin.fixtures"]
 
+BEGAN = pytest.StashKey[float]()
+"""When the run began, on the monotonic clock; in an xdist worker, when the controlling process did."""
 _PROMISED = pytest.StashKey[Path]()
 _FIRST_BUILD = "staleproof: workers are starting their control planes; the first run builds it, about 6 minutes"
 
@@ -31,6 +34,7 @@ def _is_asked(config: pytest.Config) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.stash[BEGAN] = getattr(config, "workerinput", {}).get("staleproof_began", time.monotonic())
     if not _is_asked(config):
         return
     if settings_of(config).replay:
@@ -87,10 +91,11 @@ def _scenario_of(nodeid: str) -> str:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:  # noqa: ANN401  # xdist's WorkerController
-    """xdist: every worker keeps its trials in a part of the one run folder."""
+    """xdist: every worker keeps its trials in a part of the one run folder, and all have the same time."""
     outcomes = _outcomes(node.config)
     folder = outcomes.folder if outcomes is not None else _promised(node)
     node.workerinput["staleproof_run"] = str(folder)
+    node.workerinput["staleproof_began"] = node.config.stash[BEGAN]
 
 
 def _promised(node: Any) -> Path:  # noqa: ANN401  # as above
@@ -117,6 +122,14 @@ def _join(config: pytest.Config) -> None:
         from staleproof.plugin.outcome import join
 
         join(config, promised)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """A worker that has no other test has time for the plans of others, as long as its fixtures live."""
+    spread = sys.modules.get("staleproof.plugin.spread")
+    if spread is not None and nextitem is None:
+        spread.help_others(item)
 
 
 @pytest.hookimpl(wrapper=True)

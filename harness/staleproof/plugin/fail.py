@@ -1,4 +1,4 @@
-"""How a test of the suite fails: with the stories of the findings, and how to see them again."""
+"""How a test of the suite tells what it found: it fails with the stories of the findings, and how to see them again."""
 
 from collections.abc import Iterable
 
@@ -15,6 +15,14 @@ def assert_passed(results: Iterable[Result]) -> None:
     failed = [result for result in results if result.failures]
     if failed:
         pytest.fail("\n\n".join(_told(result) for result in failed), pytrace=False)
+
+
+def told_to_junit(result: Result, test: pytest.Item) -> None:
+    """Say in the test's properties which trial it needed, and how its findings can be seen again."""
+    test.user_properties.append(("staleproof.trial", result.name))
+    for verdict in result.failures:
+        again = f"failed, staleproof replay {fingerprint(result.plan)}"
+        test.user_properties.append((f"staleproof.{verdict.requirement}", again))
 
 
 def _told(result: Result) -> str:

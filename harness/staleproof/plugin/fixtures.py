@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from staleproof.core.plan import Manifest, Plan, Subject
     from staleproof.draw.family import Family
     from staleproof.drive.cluster.control_plane import ControlPlane, ControlPlaneOptions
+    from staleproof.plugin.spread import Spread
 
 
 @contextmanager
@@ -148,44 +149,76 @@ def observed(controller_samples: list[Manifest], staleproof_session: Session) ->
         return [observe(staleproof_session, sample) for sample in controller_samples]
 
 
-@pytest.fixture
-def trial(staleproof_session: Session, pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Callable[[Plan], Result]:
-    """Run a plan, judge it, keep everything. A finding does not raise here: pass the results to `assert_passed`."""
+@pytest.fixture(scope="session")
+def run_plan(staleproof_session: Session, pytestconfig: pytest.Config) -> Callable[..., Result]:
+    """Run a plan, judge it, keep everything and report it, whichever test it is for."""
     from staleproof.plugin.outcome import begun
 
     outcomes = begun(pytestconfig)
 
-    def run(plan: Plan) -> Result:
+    def run(plan: Plan, claim: str = "") -> Result:
         with told_plainly():
             result = staleproof_session.trial(plan)
-            crash = outcomes.add(result, staleproof_session.run.environment)
-        request.node.user_properties.append(("staleproof.trial", result.name))
-        for verdict in result.failures:
-            request.node.user_properties.append((f"staleproof.{verdict.requirement}", f"failed, staleproof replay {crash}"))
+            outcomes.add(result, staleproof_session.run.environment, claim=claim)
         return result
 
     return run
 
 
 @pytest.fixture
-def run_family(
-    observed: list[Observed], trial: Callable[[Plan], Result], pytestconfig: pytest.Config
-) -> Callable[[Family], list[Result]]:
-    """Run every plan of a family, for every sample, as thoroughly as `--staleproof-profile` says, and fail with the findings.
+def trial(run_plan: Callable[..., Result], request: pytest.FixtureRequest) -> Callable[[Plan], Result]:
+    """Run a plan, judge it, keep everything. A finding does not raise here: pass the results to `assert_passed`."""
+    from staleproof.plugin.fail import told_to_junit
 
-    Skips when the family has no plan for this controller.
-    """
+    def run(plan: Plan) -> Result:
+        result: Result = run_plan(plan)
+        told_to_junit(result, request.node)
+        return result
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def spread(observed: list[Observed], run_plan: Callable[..., Result], pytestconfig: pytest.Config) -> Iterator[Spread]:
+    """Has the plans of families run by whichever worker has time."""
+    from staleproof.assess.claims import Claims
+    from staleproof.draw.order import expected_seconds
     from staleproof.draw.profile import PROFILES
-    from staleproof.plugin.fail import assert_passed
+    from staleproof.plugin.outcome import begun, ends
+    from staleproof.plugin.spread import SPREAD, Drawn, Spread
 
     profile = PROFILES[settings_of(pytestconfig).profile]
 
+    def draw(family: Family) -> list[Drawn]:
+        return [(plan, expected_seconds(plan, each.seconds)) for each in observed for plan in family.plans(each, profile)]
+
+    outcomes = begun(pytestconfig)
+    made = Spread(Claims(outcomes.folder), draw, run_plan, outcomes.note_error, ends(pytestconfig))
+    pytestconfig.stash[SPREAD] = made
+    yield made
+    del pytestconfig.stash[SPREAD]
+
+
+@pytest.fixture
+def run_family(spread: Spread, pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Callable[[Family], list[Result]]:
+    """Run every plan of a family, for every sample, as thoroughly as `--staleproof-profile` says, and fail with the findings.
+
+    Skips when the family has no plan for this controller, or the minutes of the run are over.
+    """
+    from staleproof.assess.artefacts import left_out as told
+    from staleproof.plugin.fail import assert_passed, told_to_junit
+    from staleproof.plugin.outcome import begun
+
     def run(family: Family) -> list[Result]:
-        plans = [plan for each in observed for plan in family.plans(each, profile)]
-        if not plans:
-            why = f"without faults the controller gives no occasion for these plans, or profile {profile.name} leaves them out"
+        results, left_out = spread.results(request.node, family)
+        begun(pytestconfig).leave_out(list(map(told, left_out)))
+        for result in results:
+            told_to_junit(result, request.node)
+        if not results:
+            profile = settings_of(pytestconfig).profile
+            why = f"without faults the controller gives no occasion for these plans, or profile {profile} leaves them out"
+            why = f"{len(left_out)} left out for want of time" if left_out else why
             pytest.skip(f"{family.scenario}, {family.name}: {why}")
-        results = [trial(plan) for plan in plans]
         assert_passed(results)
         return results
 

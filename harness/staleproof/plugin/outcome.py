@@ -5,8 +5,9 @@ process reads at the end, so that nothing is lost with a worker that dies.
 """
 
 import io
+import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,14 +17,16 @@ from rich.console import Console
 
 from staleproof.assess.artefacts import keep_crash, now, trial_report, write
 from staleproof.assess.blame import known
+from staleproof.assess.claims import Claims
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import new_run_folder
 from staleproof.checks.catalog import worst
 from staleproof.checks.verdict import Outcome
 from staleproof.core.masking import masked_arguments
 from staleproof.errors import HarnessBug, SetupError, UsageError
+from staleproof.plugin import BEGAN
 from staleproof.plugin.options import settings_of
-from staleproof.report.model import Implementation, Report, TrialReport, overall
+from staleproof.report.model import Implementation, LeftOut, Report, TrialReport, overall
 from staleproof.report.terminal import sentence, table
 
 _OK, _FAILED, _INTERRUPTED, _INCONCLUSIVE = 0, 1, 2, 10
@@ -32,9 +35,14 @@ _NOTES = "notes.jsonl"
 
 
 class _Note(msgspec.Struct, omit_defaults=True):
-    """Something that happened: a trial, or an error, whose exit code says who is to blame."""
+    """Something that happened: a trial, plans that were left out, or an error, whose exit code says who is to blame.
+
+    `claim` tells a trial apart from all others that were not run for the same purpose; empty: there are no others.
+    """
 
     trial: TrialReport | None = None
+    claim: str = ""
+    left_out: tuple[LeftOut, ...] = ()
     environment: dict[str, str] = {}
     problem: str = ""
     exit_code: int = _FAILED
@@ -47,6 +55,7 @@ class Outcomes:
     Attributes:
         folder: the run's; a `worker` (its name, empty without xdist) keeps its results in a part of it.
         problems: by exit code, those that win first.
+        claimed: where the trials are, among all, that were run under a claim.
         other_failures: whether a test failed for any other reason.
         lost: whether a worker died.
     """
@@ -56,17 +65,23 @@ class Outcomes:
     worker: str = ""
     replayed: bool = False
     trials: list[TrialReport] = field(default_factory=list)
+    claimed: dict[str, int] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     problems: dict[int, list[str]] = field(default_factory=lambda: {_BUG: [], _BROKEN: [], _MISUSED: []})
     other_failures: bool = False
     lost: bool = False
     report: Report | None = None
 
-    def add(self, result: Result, environment: dict[str, str]) -> str:
-        """Take a result. Returns the id that replays it if it failed."""
+    def add(self, result: Result, environment: dict[str, str], *, claim: str = "") -> None:
+        """Take a result. Of several under the same claim the last counts: the worker that ran the one before died over it."""
         crash = keep_crash(self.root, result, replayed=self.replayed)
-        self._note(_Note(trial=trial_report(result, self.folder, crash), environment=dict(environment)))
-        return crash
+        self._note(_Note(trial=trial_report(result, self.folder, crash), claim=claim, environment=dict(environment)))
+
+    def leave_out(self, plans: Sequence[LeftOut]) -> None:
+        """Take what there was no time for."""
+        if plans:
+            self._note(_Note(left_out=tuple(plans)))
 
     def note_error(self, error: BaseException, *, ours: bool = False) -> None:
         """Note whose fault an exception in a test or fixture is. In a test of `ours`, one that is not expected is our bug."""
@@ -91,7 +106,8 @@ class Outcomes:
             return exitstatus
         for note in _notes_in(self.folder):
             self._take(note)
-        if self.trials:
+        Claims(self.folder).forget()
+        if self.trials or self.left_out:
             self.report = self._report(config, partial=exitstatus == _INTERRUPTED or self.lost)
             try:
                 write(self.folder, self.report)
@@ -123,8 +139,13 @@ class Outcomes:
         self._take(note)
 
     def _take(self, note: _Note) -> None:
-        if note.trial is not None:
+        if note.claim in self.claimed and note.trial is not None:
+            self.trials[self.claimed[note.claim]] = note.trial
+        elif note.trial is not None:
+            if note.claim:
+                self.claimed[note.claim] = len(self.trials)
             self.trials.append(note.trial)
+        self.left_out += note.left_out
         self.environment |= note.environment
         if note.exit_code in self.problems:
             self.problems[note.exit_code].append(note.problem)
@@ -145,6 +166,8 @@ class Outcomes:
         outcome = worst(overall(self.report).items()) if self.report is not None else Outcome.NOT_EXERCISED
         if exitstatus == _FAILED and not self.other_failures and outcome is not Outcome.FAIL:
             return next((code for code, told in self.problems.items() if told), exitstatus)
+        if not self.trials and self.left_out:
+            outcome = Outcome.INCONCLUSIVE  # nothing was tried, so nothing is known
         if exitstatus == _OK and outcome is Outcome.INCONCLUSIVE:
             return {"ok": _OK, "fail": _FAILED}.get(settings_of(config).inconclusive, _INCONCLUSIVE)
         return exitstatus
@@ -167,6 +190,7 @@ class Outcomes:
             ),
             environment=environment,
             trials=tuple(sorted(self.trials, key=lambda trial: trial.name)),
+            left_out=tuple(sorted(self.left_out, key=lambda plan: (plan.scenario, plan.title))),
         )
 
 
@@ -199,6 +223,12 @@ def begin(config: pytest.Config) -> None:
     else:
         made = Outcomes(new_run_folder(root), root, replayed=replayed)
     config.stash[OUTCOMES] = made
+
+
+def ends(config: pytest.Config) -> float:
+    """When the minutes of the run are over, on the monotonic clock, which the workers share; infinite if they are not limited."""
+    minutes = settings_of(config).minutes
+    return math.inf if minutes is None else config.stash[BEGAN] + 60 * minutes
 
 
 def join(config: pytest.Config, folder: Path) -> None:

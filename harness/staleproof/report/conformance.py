@@ -112,7 +112,8 @@ class ProfileResult(_Struct, frozen=True, kw_only=True):
 
 
 class ConformanceReport(_Struct, frozen=True, kw_only=True):
-    """The document. `not_submittable_because` says why nobody else could rely on it; `partial`: the run was interrupted."""
+    """The document. `not_submittable_because` says why nobody else could rely on it; `partial`: the run was interrupted;
+    `plans_left_out` counts those for which there was no time."""
 
     api_version: ApiVersion
     kind: Literal["ConformanceReport"]
@@ -123,6 +124,7 @@ class ConformanceReport(_Struct, frozen=True, kw_only=True):
     seed: str = ""
     profiles: tuple[ProfileResult, ...]
     partial: bool = False
+    plans_left_out: Count = 0
     submittable: bool
     not_submittable_because: tuple[str, ...] | UnsetType = UNSET
     reproduce: str
@@ -160,6 +162,7 @@ def conformance(report: Report, *, suite_digest: str) -> ConformanceReport:
             ),
         ),
         partial=report.partial,
+        plans_left_out=len(report.left_out),
         submittable=not because,
         not_submittable_because=because or UNSET,
         reproduce=report.reproduce,
@@ -203,6 +206,8 @@ def _not_submittable(report: Report) -> list[str]:
         because.append(f"the version {told.version!r} is a branch or a moving tag, not a release")
     if report.partial:
         because.append("the run was interrupted")
+    if report.left_out:
+        because.append(f"{len(report.left_out)} plans were left out for want of time")
     if report.environment.get("staleproof", "").startswith("0."):
         because.append("this staleproof is not a stable release")
     return because

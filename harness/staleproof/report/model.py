@@ -68,6 +68,15 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     verdicts: tuple[RequirementVerdict, ...]
 
 
+class LeftOut(_Struct, frozen=True, kw_only=True):
+    """A plan, or drawn plans, for which there was no time: what they were to exercise, and with which faults."""
+
+    scenario: str
+    title: str
+    aims: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
 class Implementation(_Struct, frozen=True, kw_only=True):
     """Who made the controller, as they say."""
 
@@ -80,7 +89,8 @@ class Implementation(_Struct, frozen=True, kw_only=True):
 
 
 class Report(_Struct, frozen=True, kw_only=True):
-    """A run. `partial`: it was interrupted, and only the finished trials are in the report."""
+    """A run. `partial`: it was interrupted, and only the finished trials are in the report. `left_out`: what there was no time for
+    in a run whose minutes are limited."""
 
     api_version: ApiVersion = API_VERSION
     kind: Literal["Report"] = "Report"
@@ -92,6 +102,7 @@ class Report(_Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     implementation: Implementation = Implementation()
     trials: tuple[TrialReport, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def encode(report: Report) -> bytes:

@@ -48,12 +48,32 @@ def table(report: Report) -> Group:
     if moves := report.environment.get("moves"):
         notes.append(Text(f"moves by itself at rest, so it is neither waited for nor compared: {moves}", style="dim"))
     notes += [_time(report), _kept(report)]
-    return Group(made, "", *notes, *_silent(report), *_provisional(report), *_apart(report))
+    return Group(made, "", *notes, *_left_out(report), *_silent(report), *_provisional(report), *_apart(report))
 
 
 def _fired(trials: Sequence[TrialReport]) -> str:
     told = f"{sum(trial.faults_fired for trial in trials)} of {sum(trial.faults_planned for trial in trials)}"
     return f"{told}, {refused(trials)} refused" if refused(trials) else told
+
+
+def _left_out(report: Report) -> Iterator[Text]:
+    """The plans for which there was no time, and which requirements no trial exercised with which of their faults."""
+    if not report.left_out:
+        return
+    scenarios = Counter(plan.scenario for plan in report.left_out).most_common()
+    told = ", ".join(f"{name} {count}" for name, count in scenarios)
+    yield Text(f"{len(report.left_out)} plan{_s(len(report.left_out))} left out for want of time: {told}", style="yellow")
+    tried = {pair for trial in report.trials for pair in _tried(trial)}
+    aimed = dict.fromkeys((aim, fault) for plan in report.left_out for aim in plan.aims for fault in plan.faults)
+    lacking = [f"{aim} under {fault}" for aim, fault in aimed if (aim, fault) not in tried]
+    if lacking:
+        more = f" and {len(lacking) - _MOST_REASONS} more" if len(lacking) > _MOST_REASONS else ""
+        yield Text(f"  never tried for that reason: {', '.join(lacking[:_MOST_REASONS])}{more}", style="dim")
+
+
+def _tried(trial: TrialReport) -> Iterator[tuple[str, str]]:
+    fired = {fault.fault for fault in trial.faults if fault.outcome == "fired"}
+    return ((verdict.requirement, fault) for verdict in trial.verdicts if verdict.exercised for fault in fired)
 
 
 def _silent(report: Report) -> Iterator[Text]:
@@ -147,6 +167,8 @@ def sentence(report: Report) -> str:
         parts.append(f"{idle} not exercised")
     if unscored:
         parts.append(f"provisional, not scored: {', '.join(unscored)}")
+    if report.left_out:
+        parts.append(f"{len(report.left_out)} plan{_s(len(report.left_out))} left out for want of time")
     return "; ".join(parts) + ("; the run was interrupted, this is what was finished" if report.partial else "")
 
 

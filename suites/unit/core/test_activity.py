@@ -5,7 +5,7 @@ from typing import Literal
 import pytest
 
 from staleproof.core.activity import MISSED_SECONDS, OWED_SECONDS, Activity
-from staleproof.core.entry import Closed, Competed, Dropped, Ended, Entry, Listed, Opened, Refused, Resumed, Stalled, Withheld
+from staleproof.core.entry import Closed, Competed, Dropped, Ended, Entry, Item, Listed, Opened, Refused, Resumed, Stalled, Withheld
 
 from .entries import NAMESPACE as NS
 from .entries import answered, asked, changed, committed, delivered, wrote
@@ -13,8 +13,8 @@ from .entries import answered, asked, changed, committed, delivered, wrote
 Answer = float | None
 
 
-def opened(at: float, namespace: str = "", selector: str = "", resource: str = "pods") -> Opened:
-    return Opened(at=at, stream=1, client="c", resource=resource, namespace=namespace, selector=selector)
+def opened(at: float, namespace: str = "", selector: str = "", resource: str = "pods", stream: int = 1) -> Opened:
+    return Opened(at=at, stream=stream, client="c", resource=resource, namespace=namespace, selector=selector)
 
 
 def withheld(at: float, revision: int) -> Withheld:
@@ -25,8 +25,8 @@ def dropped(at: float, revision: int) -> Dropped:
     return Dropped(at=at, stream=1, type="BOOKMARK", revision=revision, fault=0)
 
 
-def closed(at: float, how: Literal["clean", "reset", "client"] = "clean") -> Closed:
-    return Closed(at=at, stream=1, how=how)
+def closed(at: float, how: Literal["clean", "reset", "client", "expired"] = "clean", stream: int = 1) -> Closed:
+    return Closed(at=at, stream=stream, how=how)
 
 
 def after(*entries: Entry, namespace: str = NS) -> Activity:
@@ -242,6 +242,45 @@ def test_a_new_life_is_starting_until_it_watches_anything() -> None:
     assert activity.is_starting
     activity.see(opened(4.0, resource="services"))
     assert not activity.is_starting
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        delivered(2.0, 5),
+        Listed(at=2.0, request=1, client="c", resource="pods", revision=5, items=(Item(NS, "x", "u", 5),)),
+    ],
+    ids=["by a watch", "by a list"],
+)
+@pytest.mark.parametrize("again", [False, True])
+def test_a_watch_that_is_opened_when_it_is_first_needed_is_not_waited_for_in_the_next_life(shown: Entry, *, again: bool) -> None:
+    """Nor when there is a second trial, in which it is open from the beginning."""
+    activity = after(opened(1.0), shown, opened(3.0, resource="secrets", stream=2))
+    if again:
+        activity.begin("", 3.1)
+        activity.begin(NS, 3.2)
+        activity.see(opened(3.3, resource="secrets", stream=2))
+    activity.dies()
+    activity.died(4.0)
+    activity.born(5.0)
+    assert activity.idle_since(6.0) is None
+    activity.see(opened(7.0))
+    assert activity.idle_since(8.0) == 7.0
+    activity.see(opened(9.0, resource="secrets", stream=2))
+    activity.see(closed(10.0, stream=2))
+    assert activity.idle_since(11.0) is None, "once it is open, its end is noticed as that of any other"
+
+
+def test_what_a_life_was_shown_before_any_trial_makes_no_watch_a_late_one() -> None:
+    activity = after(opened(1.0), delivered(2.0, 5), opened(3.0, resource="secrets", stream=2), namespace="")
+    activity.begin(NS, 4.0)
+    activity.dies()
+    activity.died(5.0)
+    activity.born(6.0)
+    activity.see(opened(7.0))
+    assert activity.idle_since(8.0) is None
+    activity.see(opened(9.0, resource="secrets", stream=2))
+    assert activity.idle_since(10.0) == 9.0
 
 
 def test_a_new_life_after_one_that_watched_nothing_is_not_waited_for() -> None:

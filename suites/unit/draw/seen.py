@@ -30,10 +30,10 @@ from staleproof.core.fault import (
     SlowStart,
     Window,
 )
-from staleproof.core.observed import ChildKind, Observed, WriteVerb, Written
+from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
 from staleproof.core.plan import Heartbeat, Manifest, Patch, Plan, Rest, Resync, Step, Target, contradictions, decode, encode
 from staleproof.draw.profile import PROFILES
-from staleproof.draw.workloads import death, life
+from staleproof.draw.workloads import Workload, death, life
 
 TARGET = Target("example.com/v1", "Widget", "w")
 WIDGETS, PODS, MAPS = "widgets.example.com", "pods", "configmaps"
@@ -70,7 +70,15 @@ def widgets(
         ChildKind(PODS, *_pods(bare), stable_names=False, watched=PODS in bare.watched),
         ChildKind(MAPS, 1, 0, stable_names=True, watched=MAPS in bare.watched),
     )
-    return replace(bare, children=children, life=_life(bare), death=_death(bare))
+    lived, died = _life(bare), _death(bare)
+    return replace(
+        bare,
+        children=children,
+        life=lived,
+        death=died,
+        life_changed=_changed(lived, life(bare)),
+        death_changed=_changed(died, death(bare)),
+    )
 
 
 @st.composite
@@ -115,6 +123,13 @@ def _death(bare: Observed) -> tuple[Written, ...]:
         gone.append(_one(plan.deletes, WIDGETS, "update"))
     grown = [_one(plan.grows, PODS, "create"), _one(plan.grows, WIDGETS, "update", "status")] if plan.grows else []
     return (*_appears(bare, 1), *grown, *gone, *_appears(bare, plan.returns))
+
+
+def _changed(written: Iterable[Written], workload: Workload) -> tuple[Changed, ...]:
+    """By the controller, and the primary by each step but a rest, too."""
+    by_user = {(WIDGETS, number) for number, step in enumerate(workload.steps, 1) if not isinstance(step, Rest)}
+    every = by_user | {(each.resource, each.step) for each in written}
+    return tuple(Changed(name, tuple(sorted(step for each, step in every if each == name))) for name in (MAPS, PODS, WIDGETS))
 
 
 def _appears(bare: Observed, step: int) -> list[Written]:

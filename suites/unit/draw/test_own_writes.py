@@ -71,6 +71,12 @@ def test_each_update_of_something_that_is_watched_is_hidden() -> None:
     assert MAPS in [plan.faults[0].resource for plan in hide_updates(widgets(), STANDARD)]
 
 
+def test_an_update_that_changes_nothing_is_not_hidden() -> None:
+    of = widgets()
+    idle = tuple(replace(each, changes=each.resource != MAPS) for each in of.life)
+    assert {plan.faults[0].resource for plan in hide_updates(replace(of, life=idle), STANDARD)} == {WIDGETS}
+
+
 def test_idempotence_needs_no_fault() -> None:
     (plan,) = idempotence(widgets(), STANDARD)
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 
 from staleproof.core.fault import Kill, PastSnapshot, Restart, SlowStart, Window
-from staleproof.core.observed import Observed
+from staleproof.core.observed import Changed, Observed
 from staleproof.core.plan import Plan
 from staleproof.draw import restart
 from staleproof.draw.profile import STANDARD, Profile
@@ -60,17 +61,59 @@ def spans(plan: Plan) -> tuple[tuple[int, int | None], ...]:
     return tuple((fault.window.from_step, fault.window.until_step) for fault in plan.faults)
 
 
-def test_it_is_shown_each_earlier_state_of_what_it_reads_so_and_of_all_at_once() -> None:
-    of = replace(widgets(), reads_past=(WIDGETS, PODS))
-    found = list(restart.past(of, STANDARD))
+def pasts(changed: dict[str, tuple[int, ...]], reads: tuple[str, ...] = (WIDGETS, PODS, MAPS)) -> list[dict[str, int]]:
+    """What is shown as of which step, in a life in which so much changed: appears, changes, grows, shrinks, is touched."""
+    found = tuple(Changed(*each) for each in changed.items())
+    of = replace(widgets(), reads_past=reads, life_changed=found, death_changed=())
+    every = list(restart.past(of, STANDARD))
+    assert all(Restart(window=plan.faults[-1].window) == plan.faults[-1] for plan in every)
+    assert all(plan.steps == life(of).steps for plan in every)
+    return [{fault.resource: fault.as_of_step for fault in plan.faults if isinstance(fault, PastSnapshot)} for plan in every]
 
+
+def test_it_is_shown_each_earlier_state_of_what_it_reads_so_and_of_all_at_once() -> None:
+    assert pasts({WIDGETS: (1, 2, 3, 4, 5), PODS: (1, 4)}) == [
+        *({WIDGETS: 4}, {PODS: 4}, {WIDGETS: 4, PODS: 4}),
+        *({WIDGETS: 3}, {WIDGETS: 3, PODS: 3}),
+        *({WIDGETS: 2}, {WIDGETS: 2, PODS: 2}),
+        *({WIDGETS: 1}, {PODS: 1}, {WIDGETS: 1, PODS: 1}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changed", "reads"),
+    [({}, (WIDGETS,)), ({WIDGETS: (5,)}, (WIDGETS,)), ({WIDGETS: (1,)}, (PODS,)), ({"nodes": (0,)}, ("nodes",))],
+    ids=["nothing was there", "as at present", "none of these was there", "as it always was"],
+)
+def test_a_past_that_is_like_the_present_is_left_out(changed: dict[str, tuple[int, ...]], reads: tuple[str, ...]) -> None:
+    assert pasts(changed, reads) == []
+
+
+def test_what_differs_from_the_present_is_shown_together_where_anything_changed() -> None:
+    assert pasts({WIDGETS: (2,), MAPS: (3,)}) == [{MAPS: 3}, {WIDGETS: 2}, {WIDGETS: 2, MAPS: 2}]
+
+
+def test_a_life_and_a_death_have_pasts_of_their_own() -> None:
+    of = replace(widgets(), reads_past=(WIDGETS, PODS))
     for workload in (life(of), death(of)):
-        shown = [snapshots(plan) for plan in found if plan.steps == workload.steps]
-        one_each = [{(resource, step)} for step in range(1, workload.last) for resource in (WIDGETS, PODS)]
-        together = [{(WIDGETS, step), (PODS, step)} for step in range(1, workload.last)]
-        assert sorted(map(sorted, shown)) == sorted(map(sorted, one_each + together))
-    assert all(Restart(window=plan.faults[0].window) in plan.faults for plan in found)
-    assert list(restart.past(widgets(), STANDARD)) == []
+        shown = [snapshots(plan) for plan in restart.past(of, STANDARD) if plan.steps == workload.steps]
+        assert {(WIDGETS, workload.last - 1)} in shown
+        assert {(WIDGETS, 1), (PODS, 1)} in shown
+
+
+def test_a_list_of_one_step_ago_is_served_where_that_step_changed_something() -> None:
+    of = replace(widgets(), life_changed=(Changed(WIDGETS, (1, 2, 3, 4, 5)), Changed(PODS, (1, 4)), Changed(MAPS, (1, 3))))
+
+    found = [snapshots(plan) for plan in restart.past_relist(of, STANDARD)]
+    assert found == [{(WIDGETS, 2), (WIDGETS, 4)}, {(PODS, 4)}] * 2
+
+
+def test_nobody_is_killed_at_a_write_that_changes_nothing() -> None:
+    of = widgets()
+    idle = tuple(replace(each, changes=each.resource != MAPS) for each in of.life)
+    faults = [fault for plan in restart.kills(replace(of, life=idle, death=()), STANDARD) for fault in plan.faults]
+    assert faults
+    assert not [fault for fault in faults if fault.resource == MAPS]
 
 
 def snapshots(plan: Plan) -> set[tuple[str, int]]:

@@ -1,14 +1,16 @@
 """What a pytest run came to: the exit code, what workers hand over, whose fault an error is, the files that are written."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.errors import HarnessBug, SetupError, UsageError
-from staleproof.plugin.outcome import OUTCOMES, Outcomes, _Note, begin, begun, join
-from staleproof.report.model import TrialReport
+from staleproof.plugin import BEGAN
+from staleproof.plugin.outcome import OUTCOMES, Outcomes, _Note, begin, begun, ends, join
+from staleproof.report.model import LeftOut, TrialReport
 
 from ..report import runs
 from ..report.runs import BAD, GOOD, IDLE, UNKNOWN, Said
@@ -154,6 +156,42 @@ def test_what_workers_noted_arrives_though_they_never_finish(pytester: pytest.Py
     assert controlling.problems == {EXIT_BUG: ["impossible"], EXIT_ENVIRONMENT: [died, "port taken"], USAGE: ["no such file"]}
     assert controlling.other_failures
     assert json.loads((tmp_path / "report.json").read_bytes())["partial"] is True
+
+
+def test_of_two_trials_under_one_claim_the_later_counts(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    """The worker that ran the first died before it could say that it had."""
+    outcomes(tmp_path, worker="gw0")._note(_Note(trial=trial(BAD, "gw0-001"), claim="one"))
+    other = outcomes(tmp_path, worker="gw1")
+    for claim, name in (("one", "gw1-001"), ("another", "gw1-002"), ("", "gw1-003"), ("", "gw1-004")):
+        other._note(_Note(trial=trial(GOOD, name), claim=claim))
+    controlling = outcomes(tmp_path)
+    controlling.finish(pytester.parseconfig(), OK)
+    assert [each.name for each in controlling.trials] == ["gw1-001", "gw1-002", "gw1-003", "gw1-004"]
+
+
+def test_what_workers_left_out_is_in_the_report(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    late = [LeftOut(scenario="streams", title=title) for title in ("b", "a")]
+    outcomes(tmp_path, worker="gw0").leave_out(late)
+    outcomes(tmp_path, worker="gw1").leave_out([])
+    controlling = outcomes(tmp_path)
+    controlling.finish(pytester.parseconfig(), OK)
+    assert controlling.report is not None
+    assert [plan.title for plan in controlling.report.left_out] == ["a", "b"]
+
+
+@pytest.mark.parametrize(("said", "expected"), [([], EXIT_INCONCLUSIVE), ([GOOD], OK), ([UNKNOWN], EXIT_INCONCLUSIVE)])
+def test_a_run_that_had_no_time_for_anything_knows_nothing(
+    said: list[Said], expected: int, pytester: pytest.Pytester, tmp_path: Path
+) -> None:
+    made = outcomes(tmp_path, *said)
+    made.leave_out([LeftOut(scenario="streams", title="a")])
+    assert made.finish(pytester.parseconfig(), OK) == expected
+
+
+@pytest.mark.parametrize(("minutes", "seconds"), [("2", 120), ("0.5", 30), ("", math.inf)])
+def test_minutes_count_from_the_beginning_of_the_run(minutes: str, seconds: float, pytester: pytest.Pytester) -> None:
+    config = pytester.parseconfigure(f"--staleproof-minutes={minutes}")
+    assert ends(config) == config.stash[BEGAN] + seconds
 
 
 def test_a_line_that_a_dying_worker_did_not_finish_is_left_out(pytester: pytest.Pytester, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.report.conformance import PROFILE, SCHEMA, to_yaml
-from staleproof.report.model import FaultReport, Implementation, Report, TrialReport
+from staleproof.report.model import FaultReport, Implementation, LeftOut, Report, TrialReport
 
 from . import runs
 from .runs import verdict
@@ -162,6 +162,7 @@ def test_a_failure_says_how_often_it_came_back() -> None:
 
 
 NO_RELEASE = "this staleproof is not a stable release"
+LEFT_OUT = tuple(LeftOut(scenario="streams", title=title) for title in "ab")
 
 
 @pytest.mark.parametrize(
@@ -178,6 +179,7 @@ NO_RELEASE = "this staleproof is not a stable release"
         (report(implementation=replace(NAMED, url="")), ["the implementation is not named: --implementation-url"]),
         (report(implementation=replace(NAMED, version="Main")), ["the version 'Main' is a branch or a moving tag, not a release"]),
         (replace(report(), partial=True), ["the run was interrupted"]),
+        (replace(report(), left_out=LEFT_OUT), ["2 plans were left out for want of time"]),
         (report(staleproof="0.1.0"), [NO_RELEASE]),
         (
             replace(report(staleproof="0.1.0", implementation=replace(NAMED, version="latest")), partial=True),
@@ -189,6 +191,11 @@ def test_submittable_or_why_not(of: Report, because: list[str]) -> None:
     written = made(replace(of, trials=(trial(EVERYTHING_PASSED),)))
     assert written["submittable"] is (not because)
     assert written.get("notSubmittableBecause", []) == because
+
+
+def test_a_run_that_had_no_time_for_everything_says_so() -> None:
+    assert made(report())["plansLeftOut"] == 0
+    assert made(replace(report(), left_out=LEFT_OUT))["plansLeftOut"] == 2
 
 
 def test_an_interrupted_run_says_so() -> None:

@@ -11,6 +11,7 @@ from staleproof.report.model import (
     FaultReport,
     FaultWord,
     Implementation,
+    LeftOut,
     Report,
     TrialReport,
     encode,
@@ -98,6 +99,7 @@ def test_what_is_written_can_be_read_again() -> None:
         seed="7",
         reproduce="pytest --controller-cmd='./bin/manager -v'",
         implementation=Implementation(project="widgets", contact=("a@example.com", "b@example.com"), image_digest="sha256:1"),
+        left_out=(LeftOut(scenario="streams", title="all watches end (clean)", aims=("survives-stream-loss",), faults=("Sever",)),),
     )
     data = encode(written)
     assert msgspec.json.decode(data, type=Report) == written

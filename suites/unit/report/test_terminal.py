@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
-from staleproof.report.model import FaultReport, Report, RequirementVerdict
+from staleproof.report.model import FaultReport, LeftOut, Report, RequirementVerdict
 from staleproof.report.terminal import sentence, table
 
 from . import runs
@@ -124,6 +124,23 @@ def with_faults(of: Report, *faults: FaultReport, hostile: str = "") -> Report:
     """All of its trials have these."""
     trials = tuple(msgspec.structs.replace(trial, faults=faults, hostile=hostile) for trial in of.trials)
     return msgspec.structs.replace(of, trials=trials)
+
+
+def test_what_there_was_no_time_for_is_told_and_what_therefore_nobody_tried() -> None:
+    hold = FaultReport(fault="Hold", resource="pods", outcome="fired")
+    skew = FaultReport(fault="Skew", resource="*", outcome="not fired")
+    left_out = (
+        LeftOut(scenario="streams", title="a", aims=(FIRST, SECOND), faults=("Hold", "Skew")),
+        LeftOut(scenario="restart", title="b", aims=(FIRST,), faults=("Hold",)),
+        LeftOut(scenario="streams", title="c"),
+    )
+    of = with_faults(report((verdict(FIRST, GOOD), verdict(SECOND, IDLE))), hold, skew)
+    shown = lines(msgspec.structs.replace(of, left_out=left_out), width=200)
+
+    told = shown.index("3 plans left out for want of time: streams 2, restart 1")
+    assert shown[told + 1] == f"  never tried for that reason: {FIRST} under Skew, {SECOND} under Hold, {SECOND} under Skew"
+    assert sentence(msgspec.structs.replace(of, left_out=left_out[1:])).endswith("; 2 plans left out for want of time")
+    assert not [line for line in lines(msgspec.structs.replace(of, left_out=left_out[1:])) if "never tried" in line]
 
 
 def test_refused_faults_are_counted_and_told() -> None:

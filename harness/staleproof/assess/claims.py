@@ -1,0 +1,96 @@
+"""Which worker runs which plan: a plan is claimed in the run folder before it is run, and what came of it is left there for whoever
+needs it.
+
+A claim is a lock that belongs to a process and goes with it, however it ends. A plan that was begun and has no outcome was begun by
+one that died, or failed: only the worker that needs the outcome takes it over, so a plan that kills workers kills no more of them.
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from staleproof.assess.result import Result
+from staleproof.assess.run_folder import HISTORY, read_history, write_whole
+from staleproof.checks.verdict import Verdict
+from staleproof.core.history import Header, History
+from staleproof.core.plan import Plan
+
+_CLAIMS = "claims"
+
+
+class Done(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What came of a plan, as it is left for others; `folder` is relative to the run's. Without a name it was left out."""
+
+    name: str = ""
+    folder: str = ""
+    verdicts: tuple[Verdict, ...] = ()
+    seconds: float = 0.0
+    reproduced: tuple[int, int] = (0, 0)
+    references_seconds: float = 0.0
+
+
+class Claims:
+    """Those of one run, in its folder, for all of its workers."""
+
+    def __init__(self, run_folder: Path) -> None:
+        self._run_folder, self._folder = run_folder, run_folder / _CLAIMS
+
+    def take(self, key: str, run: Callable[[], Result | None], *, helps: bool = False, waits: bool = False) -> Done | None:
+        """What came of the plan with this key, which `run` runs now if nobody has; it may leave it out (None).
+
+        None: somebody else is at it, unless the caller `waits` for that; or has begun it in vain, and the caller only `helps`.
+        """
+        if found := self.done(key):
+            return found
+        self._folder.mkdir(parents=True, exist_ok=True)
+        begun = self._path(key, "begun")
+        lock = FileLock(self._path(key, "lock"), thread_local=False)
+        try:
+            lock.acquire(timeout=-1 if waits else 0)
+            if found := self.done(key):
+                return found
+            if helps and begun.exists():
+                return None
+            begun.touch()
+            done = self._told(run())
+            write_whole(self._path(key, "json"), msgspec.json.encode(done))
+            return done
+        except Timeout:
+            return None
+        finally:
+            lock.release()
+
+    def done(self, key: str) -> Done | None:
+        """What came of the plan; None if nothing has so far."""
+        path = self._path(key, "json")
+        return msgspec.json.decode(path.read_bytes(), type=Done) if path.exists() else None
+
+    def result(self, done: Done, plan: Plan) -> Result:
+        """The result that is told of there. Its history is empty if it was not kept."""
+        told = msgspec.structs.asdict(done)
+        folder = self._run_folder / told.pop("folder")
+        path = folder / HISTORY
+        history = read_history(path) if path.exists() else History(Header(role="trial", plan=plan, namespace=""), ())
+        return Result(**told, plan=plan, history=history, folder=folder)
+
+    def forget(self) -> None:
+        """Once the run is over, nobody asks any more."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _told(self, result: Result | None) -> Done:
+        if result is None:
+            return Done()
+        return Done(
+            name=result.name,
+            folder=str(result.folder.relative_to(self._run_folder)),
+            verdicts=result.verdicts,
+            seconds=result.seconds,
+            reproduced=result.reproduced,
+            references_seconds=result.references_seconds,
+        )
+
+    def _path(self, key: str, kind: str) -> Path:
+        return self._folder / f"{key}.{kind}"

@@ -1,0 +1,69 @@
+"""In which order plans are run: how long each will take, and what each is worth while others have not been run.
+
+Rough on purpose: it decides what comes first, and what a run that has not enough time leaves out; never what a trial means.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from staleproof.core.fault import AnyFault
+from staleproof.core.plan import Plan, Rest
+
+_LEAST_SECONDS = 0.5
+_DETAIL = 0.05
+"""What a fault on another resource, or in another step, is worth, as a part of what another fault is."""
+
+
+def expected_seconds(plan: Plan, took: Mapping[str, float]) -> float:
+    """How long a trial of the plan will take. `took` says what things took without faults, as `Observed.seconds` does.
+
+    A kind of step that is not known takes as long as the longest in the plan that is.
+    """
+    kinds = {step.tag for step in plan.steps}
+    longest = max((took[kind] for kind in kinds if kind in took), default=0.0)
+    steps = sum(took.get(step.tag, longest) + (step.seconds if isinstance(step, Rest) else 0.0) for step in plan.steps)
+    starts = plan.fresh + sum("restarts" in fault.effects for fault in plan.faults)
+    holds = sum(_holds(fault, len(plan.steps)) for fault in plan.faults)
+    return steps + holds + starts * took.get("start", 0.0) + took.get("settle", 0.0)
+
+
+def _holds(fault: AnyFault, steps: int) -> float:
+    """By how many seconds the fault itself makes a trial longer."""
+    late = getattr(fault, "by_seconds", 0.0)  # what several faults call it
+    late = max(late.values()) if isinstance(late, dict) else late
+    window = fault.window
+    times = min(window.until_step or steps + 1, steps + 1) - window.from_step if "lags" in fault.effects else 1
+    return float(late * times + (window.seconds or 0.0))
+
+
+def most_valuable_first(plans: Sequence[Plan], seconds: Sequence[float]) -> list[int]:
+    """The positions of the plans in the order in which they should be run when there may not be time for all.
+
+    What tries a requirement with a fault is worth most when nothing before it did, and half as much with each that did; what counts
+    is the worth of each second.
+    """
+    tried: Counter[tuple[str, ...]] = Counter()
+    left, order = list(range(len(plans))), []
+    while left:
+        best = max(left, key=lambda number: _worth(plans[number], tried) / max(seconds[number], _LEAST_SECONDS))
+        left.remove(best)
+        order.append(best)
+        tried.update(_cells(plans[best]))
+        tried.update(_details(plans[best]))
+    return order
+
+
+def _worth(plan: Plan, tried: Counter[tuple[str, ...]]) -> float:
+    cells = sum(0.5 ** tried[cell] for cell in _cells(plan))
+    return cells + _DETAIL * sum(0.5 ** tried[detail] for detail in _details(plan))
+
+
+def _cells(plan: Plan) -> set[tuple[str, ...]]:
+    """Which requirements it tries with which faults."""
+    return {(aim, fault) for aim in plan.aims for fault in ({each.tag for each in plan.faults} or {""})}
+
+
+def _details(plan: Plan) -> set[tuple[str, ...]]:
+    """Which faults it tries on which resources, and from which steps on."""
+    tried = {(fault.tag, fault.resource, "") for fault in plan.faults}
+    return tried | {(fault.tag, fault.resource, str(fault.window.from_step)) for fault in plan.faults}

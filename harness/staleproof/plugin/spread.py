@@ -1,0 +1,195 @@
+"""Spreading plans over workers: a family's test judges its plans, and whoever has time runs them.
+
+pytest and xdist know tests, and a test is a whole family, because its plans are only known once the controller was observed. So
+each plan is claimed before it is run. A test runs those of its own that nobody has claimed, the longest first; a worker that would
+have to wait for others, or has no test left, runs plans of other families. So a run ends within one trial of its last claim.
+
+With a budget (`--staleproof-minutes`) the most valuable plan of all families comes first, in whichever test that happens, and a
+plan that would not be over in time is left out.
+"""
+
+import hashlib
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+import pytest
+
+from staleproof.assess.claims import Claims, Done
+from staleproof.assess.result import Result
+from staleproof.core.plan import Plan, masked
+from staleproof.draw.family import Family
+from staleproof.draw.order import most_valuable_first
+
+Drawn = tuple[Plan, float]
+"""A plan, and the seconds that it is expected to take."""
+_ALIKE = ("run_family", "spread", "observed")
+"""Fixtures that must be the same for a test's plans to be run from another test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A plan that a test needs; the same key in every worker."""
+
+    key: str
+    plan: Plan
+    seconds: float
+
+
+@dataclass(slots=True)
+class Spread:
+    """The plans of all families' tests.
+
+    Attributes:
+        claims: where the workers of this run tell one another what they run.
+        draw: a family's plans.
+        run: runs a plan and reports its trial, which a key tells apart from any other.
+        note: takes an error in a plan of another test; whoever needs that plan will run it again.
+        ends: when the time is over, on the monotonic clock; infinite: there is time for everything.
+    """
+
+    claims: Claims
+    draw: Callable[[Family], Iterable[Drawn]]
+    run: Callable[[Plan, str], Result]
+    note: Callable[[BaseException], None]
+    ends: float = math.inf
+    _jobs: dict[str, list[Job]] = field(default_factory=dict)
+    _in_order: list[Job] = field(default_factory=list)
+    _asked: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _ran: dict[str, Result] = field(default_factory=dict)
+    _over: set[str] = field(default_factory=set)
+    _helps: bool = True
+
+    def results(self, item: pytest.Item, family: Family) -> tuple[list[Result], list[Plan]]:
+        """Of this family's plans for this test, run by whomever, and the plans that were left out for want of time."""
+        if not self._jobs and (self._hurries or _is_worker(item.config)):
+            self._jobs = {nodeid: jobs for nodeid, each in _families_like(item).items() if (jobs := self._jobs_of(nodeid, each))}
+        times = self._asked[item.nodeid, str(family)]
+        self._asked[item.nodeid, str(family)] += 1
+        mine = self._drawn(item.nodeid, family, times)
+        self._jobs[item.nodeid] = mine
+        self._in_order = self._ordered([job for jobs in self._jobs.values() for job in jobs])
+        found = self._finished(mine)
+        results = [self._result(job, found[job.key]) for job in mine if found[job.key].name]
+        return results, [job.plan for job in mine if not found[job.key].name]
+
+    def help(self) -> None:
+        """Run plans of other tests until there is none that nobody runs."""
+        while any(self._take(job, helps=True) for job in self._open(frozenset())):
+            pass
+
+    def _jobs_of(self, nodeid: str, family: Family) -> list[Job]:
+        """Those of another test. An error in drawing them is that test's own."""
+        try:
+            return self._drawn(nodeid, family, 0)
+        except Exception:
+            return []
+
+    def _drawn(self, nodeid: str, family: Family, times: int) -> list[Job]:
+        """Its jobs, when this test has asked for the family so often before."""
+        about = f"{nodeid}\0{family}\0{times}\0".encode()
+        return [Job(_digest(about, plan), plan, seconds) for plan, seconds in self.draw(family)]
+
+    def _finished(self, mine: Sequence[Job]) -> dict[str, Done]:
+        """What came of all of them, by key."""
+        found: dict[str, Done] = {}
+        while missing := {job.key: job for job in mine if job.key not in found}:
+            for job in self._open(missing.keys()):
+                if (done := self._take(job, helps=job.key not in missing)) is not None:
+                    break
+            else:
+                job = next(iter(missing.values()))
+                done = self._take(job, waits=True)
+            if job.key in missing and done is not None:
+                found[job.key] = done
+        return found
+
+    def _open(self, mine: Collection[str]) -> list[Job]:
+        """What is not known to be over, in order; without a budget what is mine comes first."""
+        found = [job for job in self._in_order if job.key not in self._over]
+        return found if self._hurries else sorted(found, key=lambda job: job.key not in mine)
+
+    def _ordered(self, jobs: Sequence[Job]) -> list[Job]:
+        """The most valuable first, if the time may not be enough for all; else the longest."""
+        if not self._hurries:
+            return sorted(jobs, key=lambda job: -job.seconds)
+        return [jobs[number] for number in most_valuable_first([job.plan for job in jobs], [job.seconds for job in jobs])]
+
+    def _take(self, job: Job, *, helps: bool = False, waits: bool = False) -> Done | None:
+        """What came of it, if it is over or can be run now."""
+        if helps and (not self._helps or not self._has_time_for(job)):
+            return None
+        try:
+            done = self.claims.take(job.key, lambda: self._run(job, keeps=not helps), helps=helps, waits=waits)
+        except (Exception, pytest.fail.Exception) as err:
+            if not helps:
+                raise
+            self.note(err)
+            self._helps = False
+            return None
+        if done is not None:
+            self._over.add(job.key)
+        return done
+
+    def _run(self, job: Job, *, keeps: bool) -> Result | None:
+        if not self._has_time_for(job):
+            return None
+        result = self.run(job.plan, job.key)
+        if keeps:
+            self._ran[job.key] = result
+        return result
+
+    def _result(self, job: Job, done: Done) -> Result:
+        return self._ran.pop(job.key, None) or self.claims.result(done, job.plan)
+
+    def _has_time_for(self, job: Job) -> bool:
+        return time.monotonic() + job.seconds <= self.ends
+
+    @property
+    def _hurries(self) -> bool:
+        return self.ends < math.inf
+
+
+SPREAD = pytest.StashKey[Spread]()
+
+
+def help_others(item: pytest.Item) -> None:
+    """Called by a worker that has no other test to run after this one."""
+    spread = item.config.stash.get(SPREAD, None)
+    if spread is not None and _is_worker(item.config) and not (item.session.shouldfail or item.session.shouldstop):
+        spread.help()
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+def _families_like(model: pytest.Item) -> dict[str, Family]:
+    """The tests of this session that will run a family each, with the same fixtures as the model does."""
+    found = {}
+    for item in model.session.items:
+        families = [value for value in _parameters(item) if isinstance(value, Family)]
+        if len(families) == 1 and _fixtures(item) == _fixtures(model) and not _may_be_skipped(item):
+            found[item.nodeid] = families[0]
+    return found
+
+
+def _parameters(item: pytest.Item) -> Iterable[object]:
+    callspec = getattr(item, "callspec", None)
+    return callspec.params.values() if callspec is not None else ()
+
+
+def _fixtures(item: pytest.Item) -> list[object]:
+    known = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
+    return [known[name][-1] if name in known else None for name in _ALIKE]
+
+
+def _may_be_skipped(item: pytest.Item) -> bool:
+    return any(mark.name in ("skip", "skipif", "xfail") for mark in item.iter_markers())
+
+
+def _digest(about: bytes, plan: Plan) -> str:
+    return hashlib.sha256(about + msgspec.json.encode(masked(plan), order="sorted")).hexdigest()[:20]

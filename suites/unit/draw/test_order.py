@@ -1,0 +1,76 @@
+"""The order of plans: how long they take, and what is worth most when there is no time for all."""
+
+import pytest
+from hypothesis import given
+
+from staleproof.core.fault import AnyFault as Fault
+from staleproof.core.fault import Expire, HoldStream, PastSnapshot, Refuse, Restart, Skew, SlowAnswer, Window
+from staleproof.core.observed import Observed
+from staleproof.core.plan import Apply, Plan, Rest, Resync, Step, Touch
+from staleproof.draw.order import expected_seconds, most_valuable_first
+from staleproof.draw.profile import STANDARD
+from staleproof.draw.scenarios import canonical_plans
+
+from .seen import PODS, TARGET, WIDGETS, controllers, sample
+
+TOOK = {"apply": 2.0, "touch": 0.5, "rest": 0.25, "settle": 1.0, "start": 3.0}
+APPEAR, TOUCH = Apply(object=sample(3)), Touch(target=TARGET)
+
+
+def plan(*faults: Fault, steps: tuple[Step, ...] = (APPEAR, TOUCH), aims: tuple[str, ...] = (), fresh: bool = False) -> Plan:
+    return Plan(scenario="x", steps=steps, faults=faults, aims=aims, fresh=fresh)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "seconds"),
+    [
+        (plan(), 3.5),
+        (plan(steps=(APPEAR, Rest(seconds=12), TOUCH)), 15.75),
+        (plan(steps=(APPEAR, Resync(resource=WIDGETS))), 5.0),  # it may take as long as anything
+        (plan(HoldStream(resource=PODS)), 3.5),  # until the last step is over
+        (plan(HoldStream(resource=PODS, window=Window(seconds=4))), 7.5),
+        (plan(Restart(window=Window(2))), 6.5),
+        (plan(fresh=True), 6.5),
+        (plan(SlowAnswer(resource=PODS, verb="create", by_seconds=2)), 5.5),
+        (plan(Skew(by_seconds={PODS: 0.5, WIDGETS: 1})), 5.5),
+        (plan(Skew(by_seconds={PODS: 1}, window=Window(1, 2))), 4.5),
+    ],
+)
+def test_a_plan_takes_what_its_steps_take_without_faults_and_what_its_faults_add(drawn: Plan, seconds: float) -> None:
+    assert expected_seconds(drawn, TOOK) == seconds
+
+
+def test_of_what_nobody_observed_nothing_is_expected() -> None:
+    assert expected_seconds(plan(Restart()), {}) == 0.0
+
+
+@given(controllers())
+def test_something_is_expected_of_every_plan_and_each_has_its_place(of: Observed) -> None:
+    plans = list(canonical_plans(of, STANDARD))
+    seconds = [expected_seconds(each, TOOK) for each in plans]
+    assert min(seconds) > 0
+    assert sorted(most_valuable_first(plans, seconds)) == list(range(len(plans)))
+
+
+PAST, HELD = PastSnapshot(resource=WIDGETS, window=Window(2)), HoldStream(resource=WIDGETS)
+
+
+@pytest.mark.parametrize(
+    ("plans", "order"),
+    [
+        ([plan(HELD, aims=("a",)), plan(HELD, aims=("a", "b"))], [1, 0]),  # two requirements
+        ([plan(HELD, aims=("a",)), plan(HELD, aims=("a",)), plan(PAST, aims=("a",))], [0, 2, 1]),  # another fault
+        ([plan(HELD, aims=("a",)), plan(HELD, aims=("a",)), plan(HoldStream(resource=PODS), aims=("a",))], [0, 2, 1]),  # resource
+        ([plan(PAST), plan(PAST, aims=("a",))], [1, 0]),  # one that is told what it is for
+        ([plan(aims=("a",)), plan(aims=("a",)), plan(aims=("b",))], [0, 2, 1]),  # without any fault
+    ],
+    ids=["requirements", "faults", "resources", "aims", "no faults"],
+)
+def test_what_was_not_tried_before_comes_first(plans: list[Plan], order: list[int]) -> None:
+    assert most_valuable_first(plans, [1.0] * len(plans)) == order
+
+
+def test_the_worth_of_a_second_counts() -> None:
+    plans = [plan(Expire(resource="*"), aims=("a", "b")), plan(Refuse(), aims=("c",))]
+    assert most_valuable_first(plans, [10.0, 1.0]) == [1, 0]
+    assert most_valuable_first(plans, [1.0, 1.0]) == [0, 1]

@@ -1,0 +1,163 @@
+"""Plans spread over workers, with pytest and xdist as they are, and trials that take no cluster."""
+
+import json
+import textwrap
+from collections import Counter
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+CONFTEST = """
+    import os
+    import time
+    from pathlib import Path
+
+    import pytest
+
+    from staleproof.assess.result import Result
+    from staleproof.core.history import Header, History
+    from staleproof.core.observed import Observed
+    from staleproof.plugin.outcome import begun
+
+    HERE, WORKER = Path(__file__).parent, os.environ.get("PYTEST_XDIST_WORKER", "")
+    LIMIT_SECONDS = 60
+
+    @pytest.fixture(scope="session")
+    def observed():
+        return [Observed({"metadata": {"name": "w"}}, "widgets", (), (), seconds={"rest": 0.0})]
+
+    def began(title=""):
+        return [line.split() for line in (HERE / "began").read_text().splitlines() if line.startswith(title)]
+
+    def until(condition):
+        end = time.monotonic() + LIMIT_SECONDS
+        while not condition():
+            assert time.monotonic() < end
+            os.sched_yield()
+
+    @pytest.fixture(scope="session")
+    def run_plan(pytestconfig):
+        def run_it(plan, claim=""):
+            with (HERE / "began").open("a") as file:
+                file.write(f"{plan.title} {WORKER or 'alone'}\\n")
+            MEANWHILE(plan.title)
+            folder = begun(pytestconfig).folder / WORKER / "trials" / plan.title
+            return Result(f"{WORKER}-{plan.title}", plan, History(Header(plan=plan, namespace="x"), ()), (), folder, 1.0)
+
+        return run_it
+"""
+TESTS = """
+    import pytest
+    from conftest import RESTS
+    from staleproof.core.fault import Refuse
+    from staleproof.core.plan import Plan, Rest
+    from staleproof.draw.family import Family
+
+    def family(name):
+        def drawn(observed, profile):
+            return [
+                Plan(scenario="x", title=f"{name}{n}", steps=(Rest(seconds=rest),), aims=tuple(aims), faults=(Refuse(),))
+                for n, (rest, *aims) in enumerate(RESTS[name])
+            ]
+
+        return Family("x", name, drawn)
+
+    @pytest.mark.parametrize("each", [family(name) for name in RESTS], ids=str)
+    def test_family(each, run_family):
+        results = run_family(each)
+        assert [result.plan.title for result in results] == [f"{each.name}{n}" for n in range(len(results))]
+"""
+Plans = dict[str, list[tuple[object, ...]]]
+"""By the name of their family: how many seconds each rests, and its aims."""
+
+
+def run(pytester: pytest.Pytester, plans: Plans, *arguments: str, meanwhile: str = "pass", more: str = "") -> pytest.RunResult:
+    """`meanwhile` is what happens in a trial, `more` is added to the conftest.py."""
+    added = f"RESTS = {plans!r}\n\ndef MEANWHILE(title):\n    {meanwhile}\n"
+    pytester.makeconftest(textwrap.dedent(CONFTEST) + added + textwrap.dedent(more))
+    pytester.makepyfile(textwrap.dedent(TESTS))
+    return pytester.runpytest_subprocess("-rsx", *arguments)
+
+
+def began(pytester: pytest.Pytester) -> list[str]:
+    """The titles of the plans, in the order in which they were begun."""
+    return [line.split()[0] for line in (pytester.path / "began").read_text().splitlines()]
+
+
+def needed(pytester: pytest.Pytester) -> list[str]:
+    """The trials that tests needed, by their properties."""
+    report = (pytester.path / "junit.xml").read_text()
+    return sorted(part.partition('"')[0].partition("-")[2] for part in report.split('name="staleproof.trial" value="')[1:])
+
+
+# --- workers
+
+
+HELPED = "until(lambda: len({who for _, who in began('a')}) == (2 if title[0] == 'a' else 1))"
+"""No trial of the family a ends before two workers are at it, and none of another before one is."""
+
+
+def test_a_worker_that_has_no_other_test_helps(pytester: pytest.Pytester) -> None:
+    done = run(pytester, {"a": [(1,), (2,), (3,), (4,)], "b": [(1,)]}, "-n2", "--junitxml=junit.xml", meanwhile=HELPED)
+
+    done.assert_outcomes(passed=2)
+    assert Counter(began(pytester)) == Counter(["a0", "a1", "a2", "a3", "b0"])
+    assert needed(pytester) == ["a0", "a1", "a2", "a3", "b0"]
+
+
+def test_what_a_worker_had_begun_that_died_is_run_by_the_one_that_needs_it(pytester: pytest.Pytester) -> None:
+    """The other worker dies over the plan that it takes, and no third one takes that up."""
+    dies = f"title[0] == 'a' and began('a')[0][1] != WORKER and os._exit(7)\n    {HELPED}"
+    done = run(pytester, {"a": [(1,), (2,), (3,)], "b": [(1,)]}, "-n2", meanwhile=dies)
+
+    done.stdout.fnmatch_lines(["*worker 'gw?' crashed while running *test_family[[]x/b]*"])
+    done.assert_outcomes(passed=2, failed=1)
+    (twice,) = (title for title, times in Counter(began(pytester)).items() if times > 1)
+    assert Counter(began(pytester)) == Counter(["a0", "a1", "a2", "b0", twice])
+
+
+def test_the_longest_comes_first(pytester: pytest.Pytester) -> None:
+    run(pytester, {"a": [(2,), (9,), (1,)], "b": [(5,), (7,)]}).assert_outcomes(passed=2)
+    assert began(pytester) == ["a1", "a0", "a2", "b1", "b0"]
+
+
+# --- a budget
+
+
+def test_minutes_are_for_what_is_worth_most_whichever_test_it_is_for(pytester: pytest.Pytester) -> None:
+    done = run(pytester, {"a": [(8, "p"), (4, "p")], "b": [(1, "q"), (6, "r")]}, "--staleproof-minutes=60", "--junitxml=junit.xml")
+
+    done.assert_outcomes(passed=2)
+    assert began(pytester) == ["b0", "a1", "b1", "a0"]
+    assert needed(pytester) == ["a0", "a1", "b0", "b1"]
+
+
+def test_an_error_in_a_plan_of_another_test_is_left_to_that_test(pytester: pytest.Pytester) -> None:
+    """The first test begins with the plan of the second."""
+    fails = "assert title != 'b0' or len(began('b0')) > 1"
+    done = run(pytester, {"a": [(2, "p")], "b": [(1, "q")]}, "--staleproof-minutes=60", meanwhile=fails)
+
+    done.assert_outcomes(passed=2)
+    assert began(pytester) == ["b0", "a0", "b0"]
+
+
+@pytest.mark.parametrize("mark", ["skip(reason='mine')", "xfail(reason='mine', run=False)"])
+def test_plans_of_a_test_that_is_not_run_are_not_run_elsewhere(mark: str, pytester: pytest.Pytester) -> None:
+    more = f"""
+        def pytest_collection_modifyitems(items):
+            items[1].add_marker(pytest.mark.{mark})
+    """
+    run(pytester, {"a": [(8, "p")], "b": [(1, "q")]}, "--staleproof-minutes=60", more=more)
+    assert began(pytester) == ["a0"]
+
+
+def test_a_plan_that_would_not_be_over_in_time_is_left_out(pytester: pytest.Pytester) -> None:
+    done = run(pytester, {"a": [(0, "p"), (600, "p")], "b": [(600, "q")]}, "--staleproof-minutes=9")
+
+    done.assert_outcomes(passed=1, skipped=1)
+    assert began(pytester) == ["a0"]
+    done.stdout.fnmatch_lines(["*x, b: 1 left out for want of time*"])
+    (report,) = pytester.path.glob(".staleproof/runs/*/report.json")
+    told = [(plan["title"], plan["aims"], plan["faults"]) for plan in json.loads(report.read_bytes())["leftOut"]]
+    assert told == [("a1", ["p"], ["Refuse"]), ("b0", ["q"], ["Refuse"])]

@@ -54,7 +54,7 @@ async def serve(config: Config) -> NoReturn:
         logging.getLogger().addHandler(handler)
     logging.getLogger().setLevel(logging.WARNING)
     m.addons.add(core.Core(), proxy, next_layer.NextLayer(), tlsconfig.TlsConfig(), disable_h2c.DisableH2C(),
-                 errorcheck.ErrorCheck(), *parts.addons)  # fmt: skip
+                 errorcheck.ErrorCheck(), *parts.addons, parts.shortcut)  # fmt: skip
     opts.update(**OPTIONS, ssl_verify_upstream_trusted_ca=config.upstream_ca or None)
     if config.client_certificate:
         opts.update(client_certs=config.client_certificate)

@@ -1,76 +1,19 @@
-"""The proxy process: `python -O -m staleproof.proxy_addons CONFIG`.
-
-One mitmproxy master with just the addons that are needed, the relay and the control API in its event loop. Writes a ready file
-once everything listens; ends by SIGTERM; ends with code 3 when any hook failed, because traffic that passed unseen proves nothing.
+"""The proxy process: `python -O -m staleproof.proxy_addons CONFIG`. CONFIG is a file with one line of JSON, or a pipe into which
+the line is written once it is known: meanwhile mitmproxy is loaded.
 """
 
 import asyncio
-import logging
-import os
-import signal
 import sys
 from pathlib import Path
-from typing import NoReturn
 
-import msgspec
-from mitmproxy import master, options
-from mitmproxy.addons import core, disable_h2c, errorcheck, next_layer, proxyserver, tlsconfig
-
-from .assembly import BROKEN, OPTIONS, Settings, assemble, last_words, listen_on_tcp_alone, never_cut_quiet_connections
-
-
-class Config(Settings, kw_only=True, rename="camel"):
-    """What the harness tells the proxy, in a file that only its owner may read.
-
-    Attributes:
-        confdir: folder for the proxy's own CA.
-        ready: file to write {"port", "controlPort"} to once everything listens.
-        listen_host, listen_port: where clients connect; port 0 takes a free one.
-    """
-
-    confdir: str
-    ready: str
-    listen_host: str = "127.0.0.1"
-    listen_port: int = 0
-
-
-async def serve(config: Config) -> NoReturn:
-    mode = f"reverse:{config.upstream}"
-    listen_on_tcp_alone(mode)
-    opts = options.Options(listen_host=config.listen_host, listen_port=config.listen_port, confdir=config.confdir, mode=[mode])
-    proxy = proxyserver.Proxyserver()
-    m = master.Master(opts, event_loop=asyncio.get_running_loop())
-    parts = assemble(config, proxy, m.shutdown, lambda port: _say_ready(Path(config.ready), proxy, port))
-    complaints = logging.StreamHandler(sys.stderr)  # the proxy's log
-    complaints.setLevel(logging.ERROR)
-    for handler in (complaints, parts.failures):
-        logging.getLogger().addHandler(handler)
-    logging.getLogger().setLevel(logging.WARNING)
-    m.addons.add(core.Core(), proxy, next_layer.NextLayer(), tlsconfig.TlsConfig(), disable_h2c.DisableH2C(),
-                 errorcheck.ErrorCheck(), *parts.addons)  # fmt: skip
-    opts.update(**OPTIONS, ssl_verify_upstream_trusted_ca=config.upstream_ca or None)
-    if config.client_certificate:
-        opts.update(client_certs=config.client_certificate)
-    never_cut_quiet_connections(opts)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, m.shutdown)
-    await m.run()
-    logging.disable()  # what is cancelled from here on complains
-    await last_words(parts.state)
-    logging.shutdown()
-    os._exit(BROKEN if parts.failures.seen else 0)  # connections and relays that still run end with the process
-
-
-def _say_ready(path: Path, proxy: proxyserver.Proxyserver, control_port: int) -> None:
-    """Write the file in one go: whoever waits for it may read it at once."""
-    draft = path.with_suffix(".draft")
-    draft.write_bytes(msgspec.json.encode({"port": proxy.listen_addrs()[0][1], "controlPort": control_port}))
-    draft.replace(path)
+from .unloaded import leave_unloaded
 
 
 def main() -> None:
-    config = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Config)
-    asyncio.run(serve(config))
+    leave_unloaded()
+    from .process import read_config, serve  # with mitmproxy
+
+    asyncio.run(serve(read_config(Path(sys.argv[1]))))
 
 
 if __name__ == "__main__":

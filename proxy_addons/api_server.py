@@ -12,6 +12,8 @@ import aiohttp
 from staleproof.core.engine.snapshot import target_at
 from staleproof.core.request import ApiRequest
 
+from .upstream import Line, Lines
+
 _PASSED_ON = ("authorization", "accept", "user-agent", "impersonate-user", "impersonate-group")
 _LIMIT = aiohttp.ClientTimeout(total=60)
 _OF_ONE_OBJECT = re.compile(r"as=PartialObjectMetadata(?!List)")
@@ -33,10 +35,21 @@ class ApiServer:
         self.host, self.port = parts.hostname or "127.0.0.1", parts.port or 443
         self._url, self._tls = url.rstrip("/"), tls
         self._session: aiohttp.ClientSession | None = None
+        self.lines = Lines(self._line)
 
     async def connect(self, *, limit: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection of its own; its reader takes so many bytes at once. Raises OSError when nobody answers."""
         return await asyncio.open_connection(self.host, self.port, ssl=self._tls, server_hostname=self.host, limit=limit)
+
+    @property
+    def authority(self) -> bytes:
+        """What requests call it."""
+        return b"%b:%d" % (self.host.encode(), self.port)
+
+    async def _line(self) -> Line:
+        loop = asyncio.get_running_loop()
+        _, line = await loop.create_connection(Line, self.host, self.port, ssl=self._tls, server_hostname=self.host)
+        return line
 
     async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> ServerAnswer | None:
         """The answer to this request; None when nobody answers."""

@@ -26,6 +26,7 @@ from .proxy_state import ProxyState
 from .relay import Relay
 from .request_faults import RequestFaults
 from .runner import OnDisconnect, Runner
+from .shortcut import Shortcut
 from .traffic import Identities, Traffic
 
 BROKEN = 3
@@ -88,11 +89,13 @@ class ControlServer:
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """A proxy's parts. `addons` are mitmproxy addons, in the order in which their hooks have to run."""
+    """A proxy's parts. `addons` are mitmproxy addons, in the order in which their hooks have to run; `shortcut` is one, too, for a
+    proxy in which nobody else wants to see every flow."""
 
     state: ProxyState
     failures: Failures
     addons: tuple[object, ...]
+    shortcut: Shortcut
 
 
 def assemble(settings: Settings, proxyserver: Proxyserver, stop: Callable[[], None], on_ready: Callable[[int], None]) -> Assembly:
@@ -109,7 +112,7 @@ def assemble(settings: Settings, proxyserver: Proxyserver, stop: Callable[[], No
         Traffic(state, identities, connections, relay, faults),
         ControlServer(api, settings, on_ready),  # last: everything else is ready when it says so
     )
-    return Assembly(state, failures, addons)
+    return Assembly(state, failures, addons, Shortcut(state, identities, api_server))
 
 
 async def last_words(state: ProxyState) -> None:

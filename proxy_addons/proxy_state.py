@@ -13,7 +13,7 @@ from staleproof.core.engine.exchange import Exchange
 from staleproof.core.engine.planned_fault import FaultChange, FaultOpens, FaultRef
 from staleproof.core.engine.schedule import RequestRuling, Schedule
 from staleproof.core.engine.watch_stream import WatchStream
-from staleproof.core.entry import Broke, Entry, StreamId
+from staleproof.core.entry import Broke, Entry, Listed, StreamId
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.decision import End, Refusal
 from staleproof.core.request import ApiRequest
@@ -34,6 +34,7 @@ class ProxyState:
         self.conditions = Conditions()
         self.schedule = Schedule()
         self.streams: dict[int, Stream] = {}
+        self.request_numbers = itertools.count(1)
         self._connections = connections
         self._numbers = itertools.count(1)
         self._stop = stop
@@ -117,6 +118,13 @@ class ProxyState:
     def asked(self, request: ApiRequest) -> None:
         """A request of the controller is about to be forwarded."""
         self._apply(self.schedule.triggered_by(request, self.now()))
+
+    def answered(self, exchange: Exchange, code: int, body: bytes, *, retry_after: bool) -> None:
+        """What the API server (or a fault) said, and what the client was told."""
+        entry = exchange.answered(code, body, self.now(), retry_after=retry_after)
+        if isinstance(entry, Listed):
+            self.schedule.expiries.listed(exchange.request)
+        self.record(entry)
 
     def on_request(self, exchange: Exchange) -> RequestRuling:
         ruling = self.schedule.on_request(exchange.request, exchange.counted)

@@ -180,7 +180,7 @@ class Relay:
         stream.change(lambda watch, _: watch.gate.sever("expired", fault))
 
     def _upstream_head(self, head: Head) -> Head:
-        ours = ((b"host", b"%b:%d" % (self._api_server.host.encode(), self._api_server.port)), (b"connection", b"close"))
+        ours = ((b"host", self._api_server.authority), (b"connection", b"close"))
         return Head(head.line, (*ours, *head.without(_NOT_FORWARDED).fields))
 
 

@@ -4,14 +4,13 @@ Every watch goes through the relay. Every other request is recorded, the faults 
 recorded, too. All traffic passes mitmproxy, watches included: one place for TLS, attribution and recording.
 """
 
-import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from mitmproxy import connection, http
 
 from staleproof.core.engine.exchange import Exchange
-from staleproof.core.entry import Listed, RequestId
+from staleproof.core.entry import RequestId
 from staleproof.core.request import ApiRequest, flag, is_long_running, json_only, parse
 
 from .connections import Connections
@@ -28,8 +27,8 @@ class Identities:
     def __init__(self, tokens: Mapping[str, str], default: str) -> None:
         self._tokens, self._default = tokens, default
 
-    def of(self, flow: http.HTTPFlow) -> str:
-        scheme, _, token = flow.request.headers.get("authorization", "").partition(" ")
+    def of(self, authorization: str) -> str:
+        scheme, _, token = authorization.partition(" ")
         return self._tokens.get(token.strip(), "unknown") if scheme.lower() == "bearer" else self._default
 
 
@@ -40,7 +39,6 @@ class Traffic:
         self, state: ProxyState, identities: Identities, connections: Connections, relay: Relay, faults: RequestFaults
     ) -> None:
         self._state, self._identities, self._connections, self._relay, self._faults = state, identities, connections, relay, faults
-        self._numbers = itertools.count(1)
         self._open: dict[str, Exchange] = {}
 
     async def running(self) -> None:
@@ -62,7 +60,8 @@ class Traffic:
             request = _asked(flow)
             if request is None or is_long_running(request) or (request.is_watch and "upgrade" in flow.request.headers):
                 return
-            exchange = Exchange(RequestId(0 if request.is_watch else next(self._numbers)), request, self._identities.of(flow))
+            number = RequestId(0 if request.is_watch else next(self._state.request_numbers))
+            exchange = Exchange(number, request, self._identity(flow))
             if not request.is_watch:
                 self._open[flow.id] = exchange
                 self._state.record(exchange.asked(readable(flow.request), self._state.now()))
@@ -105,17 +104,16 @@ class Traffic:
             why = f"a watch of {request.resource} over WebSocket passes unseen; let the controller watch over HTTP"
             self._state.broke("watch", why)
             return
-        self._relay.expect(flow.id, Watch(self._identities.of(flow), request, lambda: flow.metadata.update({_RESET: True})))
+        self._relay.expect(flow.id, Watch(self._identity(flow), request, lambda: flow.metadata.update({_RESET: True})))
         flow.request.headers[FLOW_HEADER] = flow.id
         flow.request.scheme, flow.request.host, flow.request.port = "http", "127.0.0.1", self._relay.port
 
     def _answered(self, exchange: Exchange, answer: http.Response) -> None:
         """What the API server (or a fault) said, and what the client was told."""
-        retry_after = "retry-after" in answer.headers
-        entry = exchange.answered(answer.status_code, readable(answer), self._state.now(), retry_after=retry_after)
-        if isinstance(entry, Listed):
-            self._state.schedule.expiries.listed(exchange.request)
-        self._state.record(entry)
+        self._state.answered(exchange, answer.status_code, readable(answer), retry_after="retry-after" in answer.headers)
+
+    def _identity(self, flow: http.HTTPFlow) -> str:
+        return self._identities.of(flow.request.headers.get("authorization", ""))
 
 
 @contextmanager

@@ -5,6 +5,7 @@ costs is work per chunk, not per byte. A general parser (h11) takes several time
 proxy takes for the event in it.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -12,6 +13,11 @@ HEAD_END = b"\r\n\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
 _LINE_END = b"\r\n"
 _LONGEST_SIZE_LINE = 256
+_LONGEST_HEAD, _LONGEST_BODY = 64 << 10, 1 << 20
+_FIELDS = re.compile(rb"(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*\r\n)+\r\n")
+_REQUEST_LINE = re.compile(rb"([A-Z]+) (/[!-~]*) HTTP/1\.1\r\n")
+_OUT_OF_THE_ORDINARY = frozenset({b"upgrade", b"expect", b"transfer-encoding", b"content-encoding", b"trailer", b"te"})
+_ONCE = frozenset({b"host", b"authorization", b"connection", b"content-length"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,44 @@ def parse_head(data: bytes) -> Head:
     line, *fields = data.removesuffix(HEAD_END).split(_LINE_END)
     parted = (field.partition(b":") for field in fields)
     return Head(line, tuple((key.strip().lower(), value.strip()) for key, _, value in parted))
+
+
+class Unusual(Exception):
+    """A request with more in it than a method, a target and a body of known length, or with a flaw."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainRequest:
+    """A whole request; `size` is how many bytes it took."""
+
+    method: str
+    target: str
+    head: Head
+    body: bytes
+    size: int
+
+
+def plain_request(data: bytes) -> PlainRequest | None:
+    """The request that the bytes begin with; None when it is not whole yet. Raises Unusual when it is not a plain one."""
+    end = data.find(HEAD_END) + len(HEAD_END)
+    if end < len(HEAD_END):
+        if len(data) > _LONGEST_HEAD:
+            raise Unusual
+        return None
+    line = _REQUEST_LINE.match(data, 0, end)
+    if line is None or _FIELDS.fullmatch(data, line.end(), end) is None:
+        raise Unusual
+    head = parse_head(data[:end])
+    names = [name for name, _ in head.fields]
+    length, connection = head.get(b"content-length") or b"0", head.get(b"connection") or b"keep-alive"
+    if not _OUT_OF_THE_ORDINARY.isdisjoint(names) or any(names.count(name) > 1 for name in _ONCE):
+        raise Unusual
+    if connection.lower() != b"keep-alive" or not length.isdigit() or int(length) > _LONGEST_BODY:
+        raise Unusual
+    size = end + int(length)
+    if len(data) < size:
+        return None
+    return PlainRequest(line[1].decode(), line[2].decode(), head, data[end:size], size)
 
 
 def status_of(head: Head) -> int:

@@ -77,7 +77,8 @@ async def test_a_control_plane_lives_and_leaves_nothing(binaries: Binaries, tmp_
     async with run_local(binaries, tmp_path, Silent()) as plane:
         assert plane.version == KUBERNETES_VERSION
         assert (plane.provider, plane.why) == ("cache", "test")
-        assert await asyncio.to_thread(get, plane, "/readyz", token=plane.tokens[RUNNER]) == (200, b"ok")
+        status, text = await asyncio.to_thread(get, plane, "/api/v1/namespaces", token=plane.tokens[RUNNER])
+        assert (status, json.loads(text)["kind"]) == (200, "NamespaceList")
         status, text = await asyncio.to_thread(get, plane, "/version", token=plane.tokens[CONTROLLER])
         assert (status, json.loads(text)["minor"]) == (200, "36")
         for token in ("wrong", None):
@@ -101,7 +102,7 @@ def taken() -> Iterator[int]:
 
 
 async def test_another_port_is_tried_when_one_has_been_taken(binaries: Binaries, taken: int, tmp_path: Path) -> None:
-    answers = iter([taken, free_port(), taken, taken, free_port()])
+    answers = iter([taken, free_port(), free_port(), taken, free_port(), free_port()])  # etcd's and kube-apiserver's, in pairs
     async with run_local(binaries, tmp_path, Silent(), ports=lambda: next(answers)) as plane:
         assert plane.version == KUBERNETES_VERSION
     assert next(answers, None) is None
@@ -122,7 +123,7 @@ async def test_another_etcd_on_the_port_is_not_taken_for_ours(binaries: Binaries
         return ports[-1]
 
     async with run_local(binaries, tmp_path / "first", Silent(), ports=remembered) as first:
-        answers = iter([ports[0], free_port(), ports[1], free_port()])
+        answers = iter([ports[0], free_port(), free_port(), ports[1], free_port(), free_port()])
         async with run_local(binaries, tmp_path / "second", Silent(), ports=lambda: next(answers)) as second:
             assert first.server != second.server
             assert (await asyncio.to_thread(get, second, "/readyz", token=first.tokens[RUNNER]))[0] == 401
@@ -138,6 +139,19 @@ async def test_a_program_that_dies_while_starting_is_reported_with_its_last_word
             pass
     assert "  | Error: unknown flag: --no-such-flag" in str(refused.value)
     assert processes_of(tmp_path) == []
+
+
+async def test_a_start_that_is_cancelled_leaves_nothing(binaries: Binaries, tmp_path: Path) -> None:
+    async def starts() -> None:
+        async with run_local(binaries, tmp_path, Silent()):
+            await asyncio.Event().wait()
+
+    starting = asyncio.get_running_loop().create_task(starts())
+    await until(lambda: len(processes_of(tmp_path)) == 4, every_seconds=0.01)  # both are there, long before either is ready
+    starting.cancel()
+    await asyncio.wait({starting})
+    assert starting.cancelled()
+    await until(lambda: processes_of(tmp_path) == [], every_seconds=0.05)
 
 
 START_AND_WAIT = """

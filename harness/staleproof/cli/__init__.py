@@ -1,5 +1,6 @@
 """The staleproof command. Errors become exit codes here: 4 your input, 11 the surroundings, 3 a bug of ours."""
 
+import importlib
 import sys
 import traceback
 from typing import NoReturn
@@ -7,26 +8,46 @@ from typing import NoReturn
 import click
 
 from staleproof import __version__
-from staleproof.assess.blame import known
-from staleproof.cli.check import check, export
-from staleproof.cli.control_plane import control_plane_group
-from staleproof.cli.demo import demo
-from staleproof.cli.proxy import proxy
-from staleproof.cli.run import replay, run
-from staleproof.cli.schema import schema
 from staleproof.errors import REPORT, HarnessBug, UsageError
 
+COMMANDS = {
+    "check": ("check:check", "Judge HISTORY with the checkers of this version"),
+    "control-plane": ("control_plane:control_plane_group", "etcd, kube-apiserver and kube-controller-manager for tests."),
+    "demo": ("demo:demo", "Catch a naive controller and pass two correct ones."),
+    "export": ("check:export", "Make one file of TRIAL, its folder or its name in the latest run"),
+    "proxy": ("proxy:proxy", "Put a proxy in front of an API server and let any program drive its faults over HTTP."),
+    "replay": ("run:replay", "Run PLAN again"),
+    "run": ("run:run", "Run PLANS, or the canonical plans for each sample"),
+    "schema": (
+        "schema:schema",
+        "Print the JSON Schema of plan.json, of one line of history.jsonl, of report.json or of conformance.yaml",
+    ),
+}
+"""Where each is (module below this package, and its name there), and how the text of its help begins."""
 _REPORT = f"\nThis is a bug of staleproof; {REPORT}."
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class Commands(click.Group):
+    """Imports a command when it is called: whoever asks what there is does not wait for the imports of all of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*COMMANDS, *self.commands})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in COMMANDS and cmd_name not in self.commands:
+            module, _, name = COMMANDS[cmd_name][0].partition(":")
+            self.add_command(getattr(importlib.import_module(f"{__name__}.{module}"), name))
+        return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="staleproof")
 def cli() -> None:
     """Find out whether a Kubernetes controller acts on what is out of date."""
-
-
-for command in (demo, run, check, replay, export, proxy, control_plane_group, schema):
-    cli.add_command(command)
 
 
 def main() -> None:
@@ -45,6 +66,8 @@ def main() -> None:
 
 def _fail(error: Exception) -> NoReturn:
     """Never exit code 1 here: that is a finding."""
+    from staleproof.assess.blame import known  # with all that a run needs, which the list of commands does without
+
     blamed = known(error)
     if blamed is None:
         traceback.print_exception(error)

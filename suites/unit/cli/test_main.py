@@ -1,9 +1,12 @@
 """The top of the command line: every error has an exit code, and none of them is a finding's."""
 
+import subprocess
+import sys
+
 import click
 import pytest
 
-from staleproof.cli import cli, main
+from staleproof.cli import COMMANDS, cli, main
 from staleproof.errors import HarnessBug, SetupError, UsageError
 
 
@@ -35,3 +38,20 @@ def test_an_error_becomes_its_exit_code(
     assert told in shown.err
     assert shown.out == ""
     assert ("Traceback" in shown.err) is isinstance(error, KeyError), "only what nobody expected shows where it came from"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_how_the_help_of_each_begins(name: str) -> None:
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    assert command.name == name
+    assert " ".join((command.help or "").split()).startswith(COMMANDS[name][1])
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    code = "import sys\nfrom staleproof.cli import main\ntry: main()\nfinally: print([m for m in sys.modules if m in HEAVY])"
+    heavy = ["aiohttp", "hypothesis", "kubernetes", "msgspec", "rich", "staleproof.core", "staleproof.settings", "yaml"]
+    code = code.replace("HEAVY", repr(heavy))
+    done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
+    assert all(name in done.stdout for name in COMMANDS)
+    assert done.stdout.splitlines()[-1] == "[]"

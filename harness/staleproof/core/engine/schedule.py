@@ -176,6 +176,11 @@ class Schedule:
                 return decision, planned.ref
         return Pass(), None
 
+    def leaves_alone(self, request: ApiRequest) -> bool:
+        """Whether no fault of the plan, open or yet to open, has anything to do with this request or its answer."""
+        ended = not self._is_mine(request.namespace)
+        return ended or not any(each.phase != "closed" and each.fault.concerns_request(request) for each in self._faults)
+
     def revision_at(self, step: int) -> int:
         """The API server's revision at the beginning of a step; `on_request` has made sure that it is known."""
         return self._revisions[step]

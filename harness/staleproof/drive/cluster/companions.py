@@ -21,11 +21,12 @@ from staleproof.drive.cluster.access import not_inherited
 from staleproof.drive.cluster.api import Api
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlane, Progress
 from staleproof.drive.cluster.control_plane.build import ensure_built
-from staleproof.drive.cluster.control_plane.local import REQUEST_LIMIT, Server, on_a_free_port
+from staleproof.drive.cluster.control_plane.local import REQUEST_LIMIT, Server, on_free_ports
 from staleproof.drive.cluster.control_plane.plane import COMPANION
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
 from staleproof.drive.cluster.truth import Truth, has_condition
 from staleproof.drive.process import logs
+from staleproof.drive.process.address import free_port
 from staleproof.drive.process.process import Command, Process
 from staleproof.drive.process.program import Program
 from staleproof.errors import SetupError, UsageError
@@ -129,7 +130,7 @@ class _Companions:
             return self._command(SCHEDULER, program, "--bind-address=127.0.0.1", f"--secure-port={port}", *_CLIENT)
 
         server = Server(command=command, ready=_answers_ready, grace_seconds=_GRACE_SECONDS)
-        scheduler, _ = await on_a_free_port(self.stack, server)
+        ((scheduler, _),) = await on_free_ports(self.stack, lambda: [(server, free_port())])
         self._end_the_run_with(scheduler)
 
     async def _kwok(self) -> None:

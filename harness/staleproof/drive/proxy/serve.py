@@ -17,7 +17,7 @@ from staleproof.drive.cluster.access import Access
 from staleproof.drive.process.address import Address
 from staleproof.drive.process.process import Process
 from staleproof.drive.proxy.client import ca_file, command
-from staleproof.drive.proxy.launch import proxy_process
+from staleproof.drive.proxy.launch import loading_proxy
 from staleproof.errors import HarnessBug, SetupError, UsageError
 
 _PROBE = aiohttp.ClientTimeout(total=5)
@@ -102,12 +102,14 @@ async def stand_alone(
         "controlToken": control_token,
         "onDisconnect": options.on_disconnect,
     }
-    async with proxy_process(upstream, config, folder, log=folder / "proxy.log") as (process, ports):
+    async with loading_proxy(folder, log=folder / "proxy.log") as loading:
+        loading.tell(upstream, config)
+        ports = await loading.listens()
         server = f"https://{_reached(options.listen, ports.port)}"
         control = f"http://{_reached(options.control, ports.control)}"
         if options.plan is not None:
             await _install(options.plan, f"{control}/v1", control_token)
-        yield StandAlone(process, server, control, ca_file(folder))
+        yield StandAlone(loading.process, server, control, ca_file(folder))
 
 
 async def _install(plan: InstallPlan, control: str, token: str) -> None:

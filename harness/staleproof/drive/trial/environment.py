@@ -23,7 +23,7 @@ from staleproof.drive.process.address import free_port
 from staleproof.drive.process.private import private_folder
 from staleproof.drive.process.program import Program
 from staleproof.drive.proxy.client import Proxy
-from staleproof.drive.proxy.launch import proxy
+from staleproof.drive.proxy.launch import loading_proxy
 from staleproof.drive.subject.controller import controller_process, secret_values
 from staleproof.drive.subject.metrics import METRICS_PORT, OPTION, Endpoint, Unreadable, endpoint, subject_at
 from staleproof.drive.trial.event_bus import POLL_SECONDS, EventBus
@@ -251,7 +251,7 @@ class Environment:
 
 @asynccontextmanager
 async def environment(options: EnvironmentOptions, folder: Path, progress: Progress) -> AsyncIterator[Environment]:
-    """Start everything but the controller, which starts with the first trial.
+    """Start everything but the controller, which starts with the first trial. The proxy loads while the control plane starts.
 
     Raises:
         UsageError: no controller is named, or two; or the API server rejects a manifest.
@@ -263,7 +263,9 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
     bus = EventBus()
     async with AsyncExitStack() as stack:
         private = stack.enter_context(private_folder("run"))
+        loading = await stack.enter_async_context(loading_proxy(private / "proxy", log=folder / "proxy.log"))
         plane = await stack.enter_async_context(control_plane(options.control_plane, folder, progress))
+        loading.tell_of(plane)  # it begins to listen while the truth is found out
         access = plane.access(RUNNER)
         api = await stack.enter_async_context(connect(plane.server, access.tls(), access.headers))
         truth = await stack.enter_async_context(watching(api, bus.take))
@@ -272,7 +274,7 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
             plane=plane,
             api=api,
             truth=truth,
-            proxy=await stack.enter_async_context(proxy(plane, private / "proxy", bus.take, log=folder / "proxy.log")),
+            proxy=await stack.enter_async_context(loading.driven(bus.take)),
             bus=bus,
             folder=folder,
             private=private,

@@ -233,28 +233,41 @@ async def test_an_existing_cluster_is_used_by_token_and_by_certificate(
 
 needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="Go is not on PATH")
 BUILD = """
-import asyncio
+import asyncio, sys
+from pathlib import Path
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION
 from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.progress import ProgressLines
 
-print(asyncio.run(ensure_built(KUBERNETES_VERSION, ProgressLines(lambda line: print(line, flush=True)))))
+progress = ProgressLines(lambda line: print(line, flush=True))
+print(asyncio.run(ensure_built(KUBERNETES_VERSION, progress, module=Path(sys.argv[1]))))
 """
 
 
+@pytest.fixture
+def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A module that is compiled in a second, by its content for the first time. How it is built is what matters here."""
+    folder = tmp_path_factory.mktemp("module")
+    (folder / "go.mod").write_text("module example.com/controlplane\n\ngo 1.26\n")
+    (folder / "go.sum").touch()
+    (folder / "main.go").write_text(f'package main\n\nfunc main() {{ println("{folder}") }}\n')
+    return folder
+
+
 @needs_go
-def test_two_processes_at_once_build_once(programs: Path, tmp_path: Path) -> None:
+def test_two_processes_at_once_build_once(module: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "STALEPROOF_CACHE_DIR": str(tmp_path)}
-    argv = [sys.executable, "-c", BUILD]
+    argv = [sys.executable, "-c", BUILD, str(module)]
     both = [subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     lines = [process.communicate()[0].splitlines() for process in both]
     assert [process.returncode for process in both] == [0, 0]
     assert lines[0][-1] == lines[1][-1]
     said = lines[0] + lines[1]
     assert said.count("control plane: linking") == 1
-    assert said.count("control plane: waiting for another process that builds it") == 1
+    assert said.count("control plane: waiting for another process that builds") == 1
     entry = Path(lines[0][-1])
     assert what_is_wrong(entry) is None
+    assert subprocess.run([entry / "etcd"], capture_output=True, text=True, check=True).stderr == f"{module}\n"
     # Nothing unfinished is left behind.
     assert [path.name for path in tmp_path.iterdir()] == ["control-plane"]
 
@@ -274,12 +287,12 @@ def tmpfs(folder: Path, options: str) -> Iterator[Path]:
 
 
 @needs_go
-async def test_a_full_disk_while_building_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_while_building_is_reported(module: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path / "cache"))
     with tmpfs(tmp_path / "work", "size=64k") as work:
         monkeypatch.setenv("GOTMPDIR", str(work))
         with pytest.raises(SetupError, match=r"the disk is full .* STALEPROOF_CACHE_DIR"):
-            await ensure_built(KUBERNETES_VERSION, Silent())
+            await ensure_built(KUBERNETES_VERSION, Silent(), module=module)
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["control-plane"]
     assert not any(path.is_dir() for path in (tmp_path / "cache" / "control-plane").iterdir())
 

@@ -1,4 +1,4 @@
-"""The fixture controllers do their work on a real control plane when nothing is wrong, and then fall silent.
+"""The fixture controllers do their work on a real control plane when nothing is wrong, and then fall silent, as far as they can.
 
 What they do when their cache lags is tested with the mutants. The complete controllers, honest and mutant, all take the same walk,
 side by side, each in a namespace of its own.
@@ -19,6 +19,7 @@ from kubernetes.client.exceptions import ApiException
 # The leaf under test; mypy does not follow the mapping of folders.
 from staleproof.fixtures.controllers.correct import CORRECT  # type: ignore[import-not-found]  # noqa: TID251
 from staleproof.fixtures.controllers.mutants import MUTANTS  # type: ignore[import-not-found]  # noqa: TID251
+from staleproof.fixtures.controllers.sleepless import SLEEPLESS  # type: ignore[import-not-found]  # noqa: TID251
 
 from .proxy_client import until
 from .users import api_client
@@ -119,7 +120,9 @@ async def test_a_pod_taken_away_is_replaced(busy: Cluster) -> None:
 Walks = dict[tuple[str, str], BaseException | None]
 _SLEEPS_WHEN_BEHIND = {"oversleeps"}
 """On a busy machine a cache lags without any fault, too."""
+_WRITES_TIMES = {"heartbeat", "hopeless", "heartbeat_ahead", "hopeless_by_name"}
 COMPLETE = [
+    *(("sleepless", name) for name in SLEEPLESS),
     *(("correct", name) for name in CORRECT),
     *(("mutants", name) for name in MUTANTS if name not in _SLEEPS_WHEN_BEHIND),
 ]
@@ -133,7 +136,9 @@ async def walks(kubeconfigs: tuple[Path, Path], tmp_path_factory: pytest.TempPat
     async def one(package: str, name: str, turn: asyncio.Semaphore) -> None:
         async with turn:
             with api_client(ours) as api:
-                await Walk(Cluster(api, theirs, tmp_path_factory.mktemp(name)), *fixture(package, name)).take()
+                await Walk(Cluster(api, theirs, tmp_path_factory.mktemp(name)), *fixture(package, name)).take(
+                    falls_silent=name not in _WRITES_TIMES
+                )
 
     turn = asyncio.Semaphore(AT_A_TIME)
     ends = await asyncio.gather(*(one(package, name, turn) for package, name in COMPLETE), return_exceptions=True)

@@ -135,11 +135,13 @@ class Walk:
         """`argv` starts the controller, which must understand `--namespace`."""
         self.cluster, self.argv = cluster, argv
 
-    async def take(self) -> None:
+    async def take(self, *, falls_silent: bool = True) -> None:
+        """One that does not fall silent goes on writing when its work is done."""
         cluster = self.cluster
         async with cluster.running(*self.argv, "--namespace", cluster.namespace):
             await self.work()
-            await self.rest()
+            if falls_silent:
+                await self.rest()
             cluster.custom.delete_namespaced_custom_object(*KIND, cluster.namespace, "widgets", "sample")
             await cluster.until(lambda: not self.left_of("sample"))
             cluster.apply_sample(manifest="widget-content-sample.yaml")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from staleproof.fixtures.controllers.correct import CORRECT  # noqa: TID251  # what the tests are about
 from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # as above
+from staleproof.fixtures.controllers.sleepless import SLEEPLESS  # noqa: TID251  # as above
 
 from staleproof.core.plan import Subject
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
@@ -27,6 +28,7 @@ _SLOW = {
     "go-widget", "kopf_widget",  # also tested elsewhere, with fewer plans
     "oversleeps",  # on a busy machine it oversleeps without any fault, and that is then taken for its normal behaviour
     "unhurried (small)",  # it pauses in every step
+    "restless", "hopeless", "heartbeat", "deliberate", "restless_naive", "hopeless_by_name", "heartbeat_ahead",  # never silent
 }  # fmt: skip
 """Tested only by ci/golden and ci/repeat."""
 _KCM = (
@@ -99,6 +101,7 @@ HONEST = (
     _small("unhurried"),
     Known("go-widget", ()),
     Known("kube-controller-manager", tuple(_KCM.split()), "replicaset-sample.yaml"),
+    *_complete("sleepless", SLEEPLESS),
     *_complete("correct", CORRECT),
     _small("expectations"),
     _small("deterministic"),

@@ -16,7 +16,8 @@ from staleproof.core.plan import API_VERSION, ApiVersion, Plan, masked
 from staleproof.core.request import BOOKKEEPING, WRITES
 from staleproof.core.stored import compressed, digest, is_compressed, plain
 
-_NOT_STORED = ("authentication.k8s.io", "authorization.k8s.io")
+_NOT_STORED = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
+"""Groups of reviews."""
 
 
 Position = NewType("Position", int)
@@ -182,7 +183,7 @@ def requests(entries: Sequence[Entry]) -> list[Request]:
 
 def is_work(asked: Asked) -> bool:
     """Whether it is a write that counts: no bookkeeping, no dry run, and no review or token, of which nothing is stored."""
-    stored = not asked.dry_run and asked.subresource != "token" and not asked.resource.endswith(_NOT_STORED)
+    stored = not asked.dry_run and asked.subresource != "token" and asked.resource.partition(".")[2] not in _NOT_STORED
     return asked.verb in WRITES and asked.resource not in BOOKKEEPING and stored
 
 

@@ -245,6 +245,8 @@ def test_requests_are_paired_with_their_answers() -> None:
         (asked(1, "create", "events"), False),
         (asked(1, "patch", "events.events.k8s.io"), False),
         (asked(1, "create", "events.example.com"), True),
+        (asked(1, "create", "subjectaccessreviews.authorization.k8s.io"), False),
+        (asked(1, "create", "roles.rbac.authorization.k8s.io"), True),
     ],
 )
 def test_which_requests_are_work(entry: Asked, *, expected: bool) -> None:

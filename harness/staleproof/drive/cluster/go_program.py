@@ -1,7 +1,8 @@
 """A small Go module, compiled once and kept in the cache folder: companions, and the fixture clients and controllers written in Go.
 
 It decides what identifies a program: the content of its module's files and how it is compiled. `control_plane.toolchain` decides
-where Go comes from; the flags are those of the control plane's build, so that packages both use are compiled once.
+where Go comes from; the flags are those of the control plane's build, so that packages both use are compiled once. One program is
+built at a time for the same reason: builds that run side by side compile what they share once each.
 """
 
 import hashlib
@@ -40,7 +41,7 @@ async def ensure_go_program(wanted: GoProgram, progress: Progress) -> Path:
     entry = root / "go-programs" / f"{wanted.name}-{platform.system().lower()}-{platform.machine().lower()}"
     kept = entry / content_hash(wanted.folder) / wanted.name
     if not kept.is_file():
-        async with cache.locked(root, entry, progress, title=wanted.name):
+        async with cache.locked(root, entry.with_name("one-at-a-time"), progress, title=wanted.name):
             if not kept.is_file():  # asked again: whoever held the lock may have built it
                 await _build(wanted, root, kept, progress)
     return kept

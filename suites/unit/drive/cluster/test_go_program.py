@@ -1,3 +1,4 @@
+import asyncio
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,6 +8,7 @@ import pytest
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.cluster.go_program import GoProgram, content_hash, ensure_go_program
 from staleproof.errors import SetupError, UsageError
+from staleproof.progress import ProgressLines
 
 needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="no Go on PATH")
 
@@ -64,3 +66,15 @@ def test_a_program_is_known_by_what_its_files_are_called_and_say(module: Path) -
 async def test_a_folder_without_a_module_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"expected a Go module in .*, found no go\.mod there"):
         await build(tmp_path)
+
+
+@needs_go
+async def test_one_program_is_built_at_a_time(module: Path, tmp_path: Path) -> None:
+    """Both compile the same packages, so the second has less to do when the first is done."""
+    other = tmp_path / "other"
+    shutil.copytree(module, other)
+    says(other, "other")
+    told: list[str] = []
+    both = (ensure_go_program(GoProgram(each.name, each), ProgressLines(told.append)) for each in (module, other))
+    assert [output(program) for program in await asyncio.gather(*both)] == ["hello\n", "other\n"]
+    assert [line for line in told if "waiting" in line] == ["other: waiting for another process that builds"]

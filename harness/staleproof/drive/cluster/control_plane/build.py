@@ -9,7 +9,7 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,8 +62,10 @@ async def find(options: ControlPlaneOptions, progress: Progress, *, why: str) ->
     return cache.binaries_in(await ensure_built(options.version, progress), provider="build", why=why)
 
 
-async def ensure_built(version: str, progress: Progress) -> Path:
+async def ensure_built(version: str, progress: Progress, *, module: Path | None = None) -> Path:
     """The folder of the cache that holds the programs, built when it is missing or damaged.
+
+    `module`: the folder of the Go module that they are compiled from; None: the one that is shipped.
 
     Raises:
         UsageError: it is missing, and of a version that we do not build.
@@ -81,7 +83,7 @@ async def ensure_built(version: str, progress: Progress) -> Path:
     async with cache.locked(root, entry, progress, title="control plane"):
         # Asked again: whoever held the lock may have built it.
         if await asyncio.to_thread(cache.what_is_wrong, entry) is not None:
-            await _build(root, entry, version, progress)
+            await _build(root, entry, version, progress, module or shipped("fixtures.controlplane"))
     return entry
 
 
@@ -110,11 +112,11 @@ def explain(account: str, root: Path, *, disk_full: bool) -> str:
     )
 
 
-async def _build(root: Path, entry: Path, version: str, progress: Progress) -> None:
+async def _build(root: Path, entry: Path, version: str, progress: Progress, module: Path) -> None:
     with cache.workspace(root, entry) as scratch:
         go = await find_go(root, scratch, progress)
         with cache.cache_errors(root):
-            copy_sources(scratch / "source")
+            copy_sources(module, scratch / "source")
             (scratch / "made").mkdir()
         workshop = _Workshop(go, scratch, entry.with_name(f"{entry.name}.build.log"), version, progress)
         stale = await _stale_packages(workshop, root)
@@ -123,43 +125,46 @@ async def _build(root: Path, entry: Path, version: str, progress: Progress) -> N
             await asyncio.to_thread(cache.bring_in, scratch / "made", entry)
 
 
-def copy_sources(target: Path) -> None:
-    """Copy the module as it is shipped: Go must not write beside it."""
+def copy_sources(module: Path, target: Path) -> None:
+    """Copy the module: Go must not write beside it."""
     target.mkdir()
     for name in SOURCES:
-        (target / name).write_bytes((shipped("fixtures.controlplane") / name).read_bytes())
+        (target / name).write_bytes((module / name).read_bytes())
 
 
-async def _stale_packages(workshop: _Workshop, root: Path) -> int:
-    """How many packages `go build -v` will name: those that Go's own cache does not have. This fetches the modules, too."""
+async def _stale_packages(workshop: _Workshop, root: Path) -> list[str]:
+    """The packages that `go build -v` will name, because Go's own cache does not have them; each stands behind those it needs. This
+    fetches the modules, too."""
     condition = f'and .Stale (ne .StaleReason "{IN_GO_CACHE}")'
     template = f"{{{{if {condition}}}}}{STALE}{{{{.ImportPath}}}}{{{{end}}}}"
     found: list[str] = []
 
     def seen(lines: list[str]) -> None:
-        found.extend(line for line in lines if line.startswith(STALE))
+        found.extend(line.removeprefix(STALE) for line in lines if line.startswith(STALE))
         workshop.progress.advance(len(lines))
 
     with working(workshop.progress, "control plane: resolving Go modules"):
         await _run(workshop.command("list", "-deps", "-f", template, "."), root, seen)
-    return len(found)
+    return found
 
 
-async def _compile(workshop: _Workshop, stale: int, root: Path) -> None:
+async def _compile(workshop: _Workshop, stale: Sequence[str], root: Path) -> None:
     progress, done = workshop.progress, 0
 
     def begin() -> None:
         # Go names a package when it begins, and says nothing while it links, which takes longer than any package.
-        if done < stale:
-            progress.begin("control plane: compiling packages", stale)
+        if done < len(stale):
+            progress.begin("control plane: compiling packages", len(stale))
         else:
             progress.begin("control plane: linking", None)
 
     def seen(lines: list[str]) -> None:
         nonlocal done
-        before, done = done, min(stale, done + len(lines))
+        # What another build has put into Go's cache meanwhile is not named; the program itself comes last, and only here.
+        is_last = bool(stale) and stale[-1] in lines
+        before, done = done, len(stale) if is_last else min(len(stale), done + len(lines))
         progress.advance(done)
-        if before < stale <= done:
+        if before < len(stale) <= done:
             progress.end()
             begin()
 

@@ -88,7 +88,7 @@ async def locked(root: Path, entry: Path, progress: Progress, *, title: str) -> 
         try:
             await lock.acquire(timeout=0)
         except Timeout:
-            with working(progress, f"{title}: waiting for another process that builds it"):
+            with working(progress, f"{title}: waiting for another process that builds"):
                 await lock.acquire(poll_interval=POLL_SECONDS)
     try:
         yield

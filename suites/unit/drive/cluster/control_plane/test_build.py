@@ -6,10 +6,11 @@ import pytest
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.drive.cluster.control_plane.build import copy_sources, ensure_built, explain, link_flags, says_disk_full
 from staleproof.errors import SetupError, UsageError
+from staleproof.shipped import shipped
 
 
 def test_the_version_is_the_one_the_module_asks_for(tmp_path: Path) -> None:
-    copy_sources(tmp_path / "source")
+    copy_sources(shipped("fixtures.controlplane"), tmp_path / "source")
     found = re.search(r"^\s*k8s\.io/kubernetes (v\S+)$", (tmp_path / "source" / "go.mod").read_text(), re.MULTILINE)
     assert found is not None
     assert found[1] == KUBERNETES_VERSION

@@ -1,0 +1,120 @@
+"""What the controllers that are never silent do when their work is done, as the proxy records it.
+
+That they do their work is tested with the others (`test_fixture_controllers`).
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from staleproof.assess import Session
+from staleproof.checks.trial import Trial
+from staleproof.core.entry import Committed, Opened
+from staleproof.core.history import Request
+from staleproof.core.plan import Apply, Plan, Rest
+from staleproof.drive.cluster.manifests import read
+from staleproof.drive.trial.environment import Environment
+
+from .environment_stage import CRDS, MANIFESTS, fixture, session_in
+
+WIDGETS = "widgets.staleproof.dev"
+(SAMPLE,) = read([MANIFESTS / "widget-content-sample.yaml"], "sample")
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    with session_in(tmp_path_factory, manifests=CRDS) as running:
+        yield running
+
+
+def watch(session: Session, name: str, seconds: float) -> Trial:
+    """The sample is applied, and then nothing happens for so many seconds."""
+    session.use(fixture("sleepless", name))
+    return Trial(session.watch(Plan(scenario="own", steps=(Apply(object=SAMPLE), Rest(seconds=seconds)))))
+
+
+def done(trial: Trial) -> float:
+    """When the controller had reported for the first time that all pods are there."""
+    return next(
+        commit.at
+        for _, commit in trial.every(Committed)
+        if commit.resource == WIDGETS and commit.object.get("status", {}).get("replicas") == SAMPLE["spec"]["replicas"]
+    )
+
+
+def later(trial: Trial) -> list[Request]:
+    """The controller's writes after that, all of which must have succeeded."""
+    found = [request for request in trial.work if request.asked.at > done(trial)]
+    assert all(request.succeeded for request in found)
+    return found
+
+
+def times_in_status(trial: Trial, kind: str, field: str) -> list[str]:
+    """The values that a condition's field has had, in order."""
+    conditions = [
+        condition
+        for _, commit in trial.every(Committed)
+        if commit.resource == WIDGETS
+        for condition in commit.object.get("status", {}).get("conditions", ())
+        if condition["type"] == kind
+    ]
+    return list(dict.fromkeys(condition[field] for condition in conditions))
+
+
+def test_restless_updates_four_children_and_its_status_every_five_seconds_and_changes_nothing(session: Session) -> None:
+    trial = watch(session, "restless", 11.0)
+    again = Counter((each.asked.verb, each.asked.resource, each.asked.subresource) for each in later(trial))
+    polls = again["update", WIDGETS, "status"]
+    assert polls >= 2
+    assert set(again) == {("update", "pods", ""), ("update", "configmaps", ""), ("update", WIDGETS, "status")}
+    assert (again["update", "pods", ""], again["update", "configmaps", ""]) == (3 * polls, polls)
+    before = {commit.revision for _, commit in trial.every(Committed) if commit.at <= done(trial)}
+    assert {request.answer.revision for request in later(trial) if request.answer} <= before
+    updates = [request.asked.at for request in later(trial) if request.asked.resource == WIDGETS]
+    assert all(next_ - this >= 5.0 for this, next_ in pairwise(updates))
+
+
+def test_heartbeat_writes_a_time_every_two_seconds(session: Session) -> None:
+    trial = watch(session, "heartbeat", 7.0)
+    assert {(each.asked.verb, each.asked.resource, each.asked.subresource) for each in later(trial)} == {
+        ("update", WIDGETS, "status")
+    }
+    assert len(times_in_status(trial, "Alive", "lastHeartbeatTime")) >= 3
+    beats = [each.asked.at for each in later(trial)]
+    assert all(next_ - this >= 2.0 for this, next_ in pairwise(beats))
+
+
+def test_hopeless_looks_again_ever_more_rarely(session: Session) -> None:
+    trial = watch(session, "hopeless", 16.0)
+    looks = [each.asked.at for each in later(trial) if each.asked.subresource == "status"]
+    assert len(looks) == len(later(trial)) >= 3
+    pauses = [next_ - this for this, next_ in pairwise(looks)]
+    assert all(next_ > 1.5 * this for this, next_ in pairwise(pauses))
+    assert len(times_in_status(trial, "Running", "lastProbeTime")) >= 3
+
+
+def test_deliberate_takes_its_time_and_opens_two_watches_when_it_needs_them(session: Session) -> None:
+    trial = watch(session, "deliberate", 3.0)
+    created = {request.asked.resource: request.asked.at for request in trial.work if request.asked.verb == "create"}
+    assert len(created) == 9
+    assert done(trial) - max(created.values()) >= 1.9
+    assert not later(trial)
+    assert [entry.resource for _, entry in trial.every(Opened, since=trial.steps[0].began)] == [
+        "networkpolicies.networking.k8s.io",
+        "poddisruptionbudgets.policy",
+    ]
+    assert session.call(leads)
+
+
+async def leads(environment: Environment) -> bool:
+    """Whether it renews its Lease, which lasts four seconds."""
+
+    def lease() -> Any:  # noqa: ANN401  (JSON)
+        return environment.truth.objects["leases.coordination.k8s.io", "default", "widget-controller"]["spec"]
+
+    first = lease()
+    is_renewed = await environment.bus.until(lambda now: lease()["renewTime"] != first["renewTime"] or now + 0.1, limit_seconds=4.0)
+    return is_renewed and bool(first["leaseDurationSeconds"] == 4 and lease()["holderIdentity"] == first["holderIdentity"])

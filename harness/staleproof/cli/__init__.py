@@ -20,7 +20,7 @@ COMMANDS = {
     "run": ("run:run", "Run PLANS, or the canonical plans for each sample"),
     "schema": (
         "schema:schema",
-        "Print the JSON Schema of plan.json, of one line of history.jsonl, of report.json or of conformance.yaml",
+        "Print the JSON Schema of plan.json, of one line of a history, of report.json or of conformance.yaml",
     ),
 }
 """Where each is (module below this package, and its name there), and how the text of its help begins."""

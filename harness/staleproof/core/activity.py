@@ -232,9 +232,10 @@ class Activity:
         stream = self.streams.get(entry.stream)
         if stream is None or not isinstance(entry, Delivered) or entry.type == "BOOKMARK":
             return
-        if self._counts(stream.resource, entry.namespace) and not self._is_unmoved(stream.resource, entry):
+        if self._counts(stream.resource, entry.namespace):
             self._is_shown |= self._is_of_trial(entry.namespace)
-            self.touch(entry.at)
+            if not self._is_unmoved(stream.resource, entry):
+                self.touch(entry.at)
 
     def _is_unmoved(self, resource: str, entry: Delivered) -> bool:
         """Whether the frame shows a commit that changed nothing, or one of which truth has yet to tell: then that counts."""

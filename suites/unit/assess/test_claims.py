@@ -38,7 +38,7 @@ def test_a_plan_is_run_once_and_the_result_is_the_same_for_all(run_folder: Path,
 
 def test_of_a_history_that_was_not_kept_the_verdicts_are_known(run_folder: Path, guilty: Result) -> None:
     done = Claims(run_folder).take("key", lambda: guilty)
-    (guilty.folder / "history.jsonl").unlink()
+    (guilty.folder / "history.jsonl.gz").unlink()
     assert done is not None
     read = Claims(run_folder).result(done, guilty.plan)
     assert (read.verdicts, read.history.entries) == (guilty.verdicts, ())

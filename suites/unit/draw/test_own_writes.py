@@ -80,7 +80,7 @@ def test_an_update_that_changes_nothing_is_not_hidden() -> None:
 def test_idempotence_needs_no_fault() -> None:
     (plan,) = idempotence(widgets(), STANDARD)
 
-    assert (plan.aims, plan.faults, plan.settle.resync) == (("settles",), (), True)
+    assert (plan.aims, plan.faults, plan.settle.resync) == (("settles", "quiet-at-rest"), (), True)
     assert plan.steps == life(widgets()).steps
 
 

@@ -1,6 +1,7 @@
 """The staleproof command: what a run leaves can be judged again without a cluster, run again, and described by schemas."""
 
 import gzip
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -125,8 +126,10 @@ def test_what_was_written_follows_the_schemas(failed: Done, staleproof: Run) -> 
     jsonschema.validate(json.loads((_trial(failed) / "plan.json").read_text()), plan_schema)
     line_schema = json.loads(staleproof("schema", "history").output)
     validator = jsonschema.Draft202012Validator(line_schema)
-    for line in gzip.decompress((_trial(failed) / "history.jsonl.gz").read_bytes()).splitlines():
+    history = gzip.decompress((_trial(failed) / "history.jsonl.gz").read_bytes())
+    for line in history.splitlines():
         validator.validate(json.loads(line))
+    assert failed.report["trials"][0]["evidence"] == hashlib.sha256(history).hexdigest()
 
 
 @pytest.mark.parametrize(

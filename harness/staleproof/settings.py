@@ -221,7 +221,9 @@ class Settings:
             choices=("yes", "no"),
         ),
     ] = True
-    replay: Annotated[str, Option("run only this plan again: the id of a finding, a plan.json or the folder of a trial")] = ""
+    replay: Annotated[
+        str, Option("run only this plan again: the id of a finding, a plan.json, an exported trial, or the folder of one")
+    ] = ""
     dir: Annotated[Path, Option("artefact folder", _path)] = ARTEFACTS
     keep: Annotated[
         Keep,

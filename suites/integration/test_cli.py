@@ -1,6 +1,7 @@
 """The staleproof command: what a run leaves can be judged again without a cluster, run again, and described by schemas."""
 
 import gzip
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -98,6 +99,21 @@ def test_replay_fails_again_and_passes_once_fixed(failed: Done, staleproof: Run)
     assert not crash.exists(), "a finding's file goes away once it passes"
 
 
+def test_histories_of_trials_that_pass_are_not_kept_when_nobody_wants_them(staleproof: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text(json.dumps(PLAN))
+    command = f"--controller-cmd={fixture_controller('expectations')}"
+    crds = f"--crds={MANIFESTS / 'widget-crd.yaml'}"
+    done = staleproof("run", "mine.json", command, crds, "--keep=findings", folder=tmp_path)
+    assert done.code == 0, done.output
+    assert "kept: 1 plan, 0 histories; 1 of trials that passed were removed" in done.output
+    assert (_trial(done) / "plan.json").is_file()
+    assert not list(_trial(done).glob("history*"))
+    assert done.report["trials"][0]["kept"] is False
+    told = staleproof("check", "001", folder=tmp_path)
+    assert told.code == 4
+    assert "`staleproof replay 001` runs the plan again" in told.output
+
+
 @pytest.mark.parametrize("which", ["plan", "history", "report", "conformance"])
 def test_schema_is_a_json_schema(which: str, staleproof: Run) -> None:
     done = staleproof("schema", which)
@@ -110,8 +126,10 @@ def test_what_was_written_follows_the_schemas(failed: Done, staleproof: Run) -> 
     jsonschema.validate(json.loads((_trial(failed) / "plan.json").read_text()), plan_schema)
     line_schema = json.loads(staleproof("schema", "history").output)
     validator = jsonschema.Draft202012Validator(line_schema)
-    for line in gzip.decompress((_trial(failed) / "history.jsonl.gz").read_bytes()).splitlines():
+    history = gzip.decompress((_trial(failed) / "history.jsonl.gz").read_bytes())
+    for line in history.splitlines():
         validator.validate(json.loads(line))
+    assert failed.report["trials"][0]["evidence"] == hashlib.sha256(history).hexdigest()
 
 
 @pytest.mark.parametrize(

@@ -133,8 +133,8 @@ class Session:
             kept = self._shared.once(workload, run, self._acquire)
             if kept is None:
                 return found
-            names = msgspec.json.decode(kept, type=list[str])
-            self._references[workload] = tuple(self._shared.reference(name) for name in names)
+            stored = [self._shared.reference(name) for name in msgspec.json.decode(kept, type=list[str])]
+            self._references[workload] = tuple(_with_secrets(history, plan) for history in stored)
         return self._references[workload]
 
     def once(self, kind: str, about: object, make: Callable[[], bytes]) -> bytes:
@@ -296,6 +296,11 @@ def _against(references: Sequence[History], history: History, folder: Path) -> H
     compared, data = sealed(replace(history, references=tuple(references)))
     write_whole(folder / HISTORY, data)
     return compared
+
+
+def _with_secrets(history: History, plan: Plan) -> History:
+    """A fault-free run of this plan that was read from its file, where secrets are masked, as it was before."""
+    return replace(history, header=msgspec.structs.replace(history.header, plan=plan))
 
 
 def _usable(references: Sequence[History]) -> bool:

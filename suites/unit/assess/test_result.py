@@ -31,6 +31,18 @@ def test_an_innocent_trial_has_none() -> None:
     assert found.of("no-duplicate-create").outcome is Outcome.PASS
 
 
+@pytest.mark.parametrize(
+    ("outcome", "passed"),
+    [(Outcome.PASS, True), (Outcome.NOT_EXERCISED, True), (Outcome.INCONCLUSIVE, False), (Outcome.FAIL, False)],
+)
+@pytest.mark.parametrize("slug", ["settles", "no-blind-retry"])
+def test_a_trial_passes_when_nothing_is_found_or_open(outcome: Outcome, slug: str, *, passed: bool) -> None:
+    """Also about what is not scored: somebody will want to see why."""
+    found = result("expectations-hidden-creates")
+    assert found.passed
+    assert replace(found, verdicts=(*found.verdicts, Verdict(slug, outcome))).passed is passed
+
+
 def test_a_fault_fires_once_however_often_it_does_something() -> None:
     found = result("naive-hidden-creates")
     assert found.fired == len(found.plan.faults) == 1

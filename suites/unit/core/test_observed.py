@@ -3,10 +3,15 @@
 import copy
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from staleproof.core.observed import Observed
+from staleproof.core.observed import ChildKind, Observed, Written
 from staleproof.core.plan import Patch, Target
+
+from .structs import OBJECT, TEXT
 
 SAMPLE: dict[str, Any] = {
     "apiVersion": "example.com/v1",
@@ -14,6 +19,26 @@ SAMPLE: dict[str, Any] = {
     "metadata": {"name": "w"},
     "spec": {"replicas": 3, "image": "x"},
 }
+
+
+RESOURCES = st.lists(TEXT, max_size=2).map(tuple)
+WRITTEN = st.lists(
+    st.builds(Written, st.integers(1, 9), TEXT, st.sampled_from(["create", "patch"]), TEXT, st.integers(1, 9)), max_size=2
+).map(tuple)
+ANY = st.builds(
+    Observed,
+    OBJECT,
+    TEXT,
+    RESOURCES,
+    st.lists(st.builds(ChildKind, TEXT, st.integers(), st.integers(), st.booleans(), st.booleans()), max_size=2).map(tuple),
+    manifests=st.lists(OBJECT, max_size=2).map(tuple),
+    pause_seconds=st.floats(0, 1e9),
+    change=st.none() | st.builds(Patch, target=st.builds(Target, TEXT, TEXT, TEXT), patch=OBJECT),
+    watched=RESOURCES,
+    has_metrics=st.booleans(),
+    life=WRITTEN,
+    death=WRITTEN,
+)
 
 
 def observed(sample: dict[str, Any] = SAMPLE, path: tuple[str, ...] = ("spec", "replicas")) -> Observed:
@@ -53,3 +78,8 @@ def test_scaling_is_a_merge_patch() -> None:
     assert observed(path=("spec", "nodes", "count")).scale(0) == Patch(
         target=Target("example.com/v1", "Widget", "w"), patch={"spec": {"nodes": {"count": 0}}}
     )
+
+
+@given(ANY)
+def test_what_one_worker_has_seen_another_can_read(seen: Observed) -> None:
+    assert msgspec.json.decode(msgspec.json.encode(seen), type=Observed) == seen

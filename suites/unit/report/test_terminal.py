@@ -100,6 +100,19 @@ def test_trials_and_faults_are_summed_where_it_was_exercised() -> None:
     assert row(report((verdict(FIRST, GOOD),), (idle,), (verdict(FIRST, GOOD),)), FIRST)[3:] == ["2", "2 of 4"]
 
 
+@pytest.mark.parametrize(
+    ("kept", "told"),
+    [
+        ([True], "kept: 1 plan, 1 history"),
+        ([True, True], "kept: 2 plans, 2 histories"),
+        ([True, False, False], "kept: 3 plans, 1 history; 2 of trials that passed were removed, as keep=findings asks"),
+    ],
+)
+def test_what_is_left_of_the_trials_is_told(kept: list[bool], told: str) -> None:
+    of = runs.report(*(trial(str(number), kept=each) for number, each in enumerate(kept)))
+    assert told in lines(of)
+
+
 def test_below_the_table_stands_why_what_did_not_pass_did_not() -> None:
     of = report(
         (

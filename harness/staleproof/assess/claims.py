@@ -68,6 +68,11 @@ class Claims:
         path = self._path(key, "json")
         return msgspec.json.decode(path.read_bytes(), type=Done) if path.exists() else None
 
+    def done(self, key: str) -> Done | None:
+        """What came of the plan with this key; None if nothing has so far."""
+        path = self._shared.outcome(f"{_CLAIMS}/{key}")
+        return msgspec.json.decode(path.read_bytes(), type=Done) if path.exists() else None
+
     def result(self, done: Done, plan: Plan) -> Result:
         """The result that is told of there. Its history is empty if it was not kept."""
         told = msgspec.structs.asdict(done)

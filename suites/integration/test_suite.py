@@ -40,8 +40,35 @@ def test_xdist_gives_the_same_verdicts(suite: Run, naive: Done) -> None:
     assert len(done.report["trials"]) == len(naive.report["trials"])
     ran = [trial["name"] for trial in done.report["trials"]]
     assert {name.partition("-")[0] for name in ran} == {"gw0", "gw1"}
-    noted = (done.folder / "junit.xml").read_text().split('name="staleproof.trial" value="')[1:]
-    assert sorted(part.partition('"')[0] for part in noted) == sorted(ran), "each trial is noted by one test"
+    assert sorted(noted(done)) == sorted(ran), "each trial is noted by one test"
+
+
+def noted(done: Done) -> list[str]:
+    """The trials that tests needed, as their properties say."""
+    return [part.partition('"')[0] for part in (done.folder / "junit.xml").read_text().split('name="staleproof.trial" value="')[1:]]
+
+
+def test_a_worker_without_a_test_runs_plans_of_another(suite: Run) -> None:
+    """One test has one plan, the other some ten."""
+    two = ("-k", "own-writes/idempotence or restart/kills", "--staleproof-max-examples=0")
+    done = suite("-n2", "--junitxml=junit.xml", f"--controller-cmd={fixture_controller('deterministic')}", *WIDGETS, *two)
+
+    assert done.code == 0, done.output
+    trials = done.report["trials"]
+    assert {trial["name"].partition("-")[0] for trial in trials if trial["scenario"] == "restart"} == {"gw0", "gw1"}
+    assert len({trial["title"] for trial in trials}) == len(trials), "each plan is run once"
+    assert sorted(noted(done)) == sorted(trial["name"] for trial in trials)
+
+
+def test_what_there_is_no_time_for_is_reported(suite: Run) -> None:
+    arguments = ("--staleproof-minutes=0.01", "-k", "own-writes/hide-creates", "--junitxml=junit.xml")
+    done = suite(f"--controller-cmd={fixture_controller('naive')}", *WIDGETS, *QUICK, *arguments)
+
+    assert done.code == 10, done.output
+    assert (done.report["trials"], noted(done)) == ([], [])
+    assert [plan["title"] for plan in done.report["leftOut"]] == ["hide own creates of pods, then touch"]
+    assert "1 plan left out for want of time" in done.output
+    assert (done.conformance["plansLeftOut"], done.conformance["submittable"]) == (1, False)
 
 
 def test_a_correct_controller_passes(suite: Run) -> None:

@@ -13,7 +13,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from staleproof.assess.result import Result
-from staleproof.assess.run_folder import HISTORY, read_history, write_whole
+from staleproof.assess.run_folder import HISTORY, RunFolder, read_history
 from staleproof.checks.verdict import Verdict
 from staleproof.core.history import Header, History
 from staleproof.core.plan import Plan
@@ -33,39 +33,34 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Claims:
-    """Those of one run, in its folder, for all of its workers."""
+    """Those of one run, for all of its workers."""
 
     def __init__(self, run_folder: Path) -> None:
-        self._run_folder, self._folder = run_folder, run_folder / _CLAIMS
+        self._run_folder, self._shared = run_folder, RunFolder(run_folder)
 
     def take(self, key: str, run: Callable[[], Result | None], *, helps: bool = False, waits: bool = False) -> Done | None:
         """What came of the plan with this key, which `run` runs now if nobody has; it may leave it out (None).
 
         None: somebody else is at it, unless the caller `waits` for that; or has begun it in vain, and the caller only `helps`.
         """
-        if found := self.done(key):
-            return found
-        self._folder.mkdir(parents=True, exist_ok=True)
-        begun = self._path(key, "begun")
-        lock = FileLock(self._path(key, "lock"), thread_local=False)
-        try:
-            lock.acquire(timeout=-1 if waits else 0)
-            if found := self.done(key):
-                return found
+        key = f"{_CLAIMS}/{key}"
+        begun = self._shared.outcome(key).with_suffix(".begun")
+
+        def made() -> bytes | None:
             if helps and begun.exists():
                 return None
             begun.touch()
-            done = self._told(run())
-            write_whole(self._path(key, "json"), msgspec.json.encode(done))
-            return done
+            return msgspec.json.encode(self._told(run()))
+
+        try:
+            done = self._shared.once(key, made, FileLock.acquire if waits else _acquired_now)
         except Timeout:
             return None
-        finally:
-            lock.release()
+        return msgspec.json.decode(done, type=Done) if done is not None else None
 
     def done(self, key: str) -> Done | None:
-        """What came of the plan; None if nothing has so far."""
-        path = self._path(key, "json")
+        """What came of the plan with this key; None if nothing has so far."""
+        path = self._shared.outcome(f"{_CLAIMS}/{key}")
         return msgspec.json.decode(path.read_bytes(), type=Done) if path.exists() else None
 
     def result(self, done: Done, plan: Plan) -> Result:
@@ -73,12 +68,12 @@ class Claims:
         told = msgspec.structs.asdict(done)
         folder = self._run_folder / told.pop("folder")
         path = folder / HISTORY
-        history = read_history(path) if path.exists() else History(Header(role="trial", plan=plan, namespace=""), ())
+        history = read_history(path) if path.exists() else History(Header(plan=plan, namespace=""), ())
         return Result(**told, plan=plan, history=history, folder=folder)
 
     def forget(self) -> None:
         """Once the run is over, nobody asks any more."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self._shared.outcome(_CLAIMS).with_suffix(""), ignore_errors=True)
 
     def _told(self, result: Result | None) -> Done:
         if result is None:
@@ -92,5 +87,6 @@ class Claims:
             references_seconds=result.references_seconds,
         )
 
-    def _path(self, key: str, kind: str) -> Path:
-        return self._folder / f"{key}.{kind}"
+
+def _acquired_now(lock: FileLock) -> None:
+    lock.acquire(blocking=False)

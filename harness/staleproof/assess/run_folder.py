@@ -70,7 +70,7 @@ class RunFolder:
 
         `acquire` waits for a lock, and raises when the run is over.
         """
-        path = self._shared / "once" / f"{key}.json"
+        path = self.outcome(key)
         if path.exists():
             return path.read_bytes()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,6 +85,10 @@ class RunFolder:
             return made
         finally:
             lock.release()
+
+    def outcome(self, key: str) -> Path:
+        """Where it stands what came of the work with this key."""
+        return self._shared / "once" / f"{key}.json"
 
     def trial(self, name: str) -> Path | None:
         """The folder of the trial of this name, if there is one."""

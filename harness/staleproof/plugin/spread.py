@@ -96,16 +96,14 @@ class Spread:
     def _finished(self, mine: Sequence[Job]) -> dict[str, Done]:
         """What came of all of them, by key."""
         found: dict[str, Done] = {}
-        while missing := {job.key: job for job in mine if job.key not in found}:
-            for job in self._open(missing.keys()):
-                if (done := self._take(job, helps=job.key not in missing)) is not None:
-                    break
-            else:
-                job = next(iter(missing.values()))
-                done = self._take(job, waits=True)
-            if job.key in missing and done is not None:
-                found[job.key] = done
-        return found
+        while True:
+            found |= {job.key: done for job in mine if job.key not in found and (done := self.claims.done(job.key))}
+            missing = [job for job in mine if job.key not in found]
+            if not missing:
+                return found
+            keys = {job.key for job in missing}
+            if not any(self._take(job, helps=job.key not in keys) for job in self._open(keys)):
+                self._take(missing[0], waits=True)
 
     def _open(self, mine: Collection[str]) -> list[Job]:
         """What is not known to be over, in order; without a budget what is mine comes first."""

@@ -27,6 +27,10 @@ CONFTEST = """
     def observed():
         return [Observed({"metadata": {"name": "w"}}, "widgets", (), (), seconds={"rest": 0.0})]
 
+    def say(text):
+        with (HERE / "began").open("a") as file:
+            file.write(f"{text} {WORKER or 'alone'}\\n")
+
     def began(title=""):
         return [line.split() for line in (HERE / "began").read_text().splitlines() if line.startswith(title)]
 
@@ -39,8 +43,7 @@ CONFTEST = """
     @pytest.fixture(scope="session")
     def run_plan(pytestconfig):
         def run_it(plan, claim=""):
-            with (HERE / "began").open("a") as file:
-                file.write(f"{plan.title} {WORKER or 'alone'}\\n")
+            say(plan.title)
             MEANWHILE(plan.title)
             folder = begun(pytestconfig).folder / WORKER / "trials" / plan.title
             return Result(f"{WORKER}-{plan.title}", plan, History(Header(plan=plan, namespace="x"), ()), (), folder, 1.0)
@@ -49,7 +52,7 @@ CONFTEST = """
 """
 TESTS = """
     import pytest
-    from conftest import RESTS
+    from conftest import RESTS, say
     from staleproof.core.fault import Refuse
     from staleproof.core.plan import Plan, Rest
     from staleproof.draw.family import Family
@@ -66,6 +69,7 @@ TESTS = """
     @pytest.mark.parametrize("each", [family(name) for name in RESTS], ids=str)
     def test_family(each, run_family):
         results = run_family(each)
+        say(f"over:{each.name}")
         assert [result.plan.title for result in results] == [f"{each.name}{n}" for n in range(len(results))]
 """
 Plans = dict[str, list[tuple[object, ...]]]
@@ -80,9 +84,14 @@ def run(pytester: pytest.Pytester, plans: Plans, *arguments: str, meanwhile: str
     return pytester.runpytest_subprocess("-rsx", *arguments)
 
 
+def happened(pytester: pytest.Pytester) -> list[str]:
+    """In order: the titles of plans that were begun, and which families' tests were over."""
+    return [line.split()[0] for line in (pytester.path / "began").read_text().splitlines()]
+
+
 def began(pytester: pytest.Pytester) -> list[str]:
     """The titles of the plans, in the order in which they were begun."""
-    return [line.split()[0] for line in (pytester.path / "began").read_text().splitlines()]
+    return [each for each in happened(pytester) if not each.startswith("over:")]
 
 
 def needed(pytester: pytest.Pytester) -> list[str]:
@@ -131,6 +140,11 @@ def test_minutes_are_for_what_is_worth_most_whichever_test_it_is_for(pytester: p
     done.assert_outcomes(passed=2)
     assert began(pytester) == ["b0", "a1", "b1", "a0"]
     assert needed(pytester) == ["a0", "a1", "b0", "b1"]
+
+
+def test_a_test_is_over_when_its_plans_are(pytester: pytest.Pytester) -> None:
+    run(pytester, {"a": [(2, "p")], "b": [(1, "q")], "c": [(9, "r")]}, "--staleproof-minutes=60").assert_outcomes(passed=3)
+    assert happened(pytester) == ["b0", "a0", "over:a", "over:b", "c0", "over:c"]
 
 
 def test_an_error_in_a_plan_of_another_test_is_left_to_that_test(pytester: pytest.Pytester) -> None:

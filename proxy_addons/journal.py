@@ -16,6 +16,7 @@ _BATCH = 2_000
 _KEPT = 5_000
 _KEPT_UNREAD = 100_000
 _LOOK_AGAIN_SECONDS = 0.005
+_PACE_SECONDS = 0.002  # what comes at once is told at once; when a lot comes, telling it one by one would cost more than the rest
 
 
 class Journal:
@@ -42,11 +43,14 @@ class Journal:
 
     async def lines(self, after: int) -> AsyncGenerator[bytes, None]:
         """NDJSON from entry number `after` on (or from the oldest still there), for ever. Each chunk ends with a newline."""
-        name = next(self._names)
-        at = self._readers[name] = max(after, self.first)
+        name, time = next(self._names), asyncio.get_running_loop().time
+        at, told_at = max(after, self.first), 0.0
+        self._readers[name] = at
         try:
             while True:
+                await asyncio.sleep(max(0.0, told_at + _PACE_SECONDS - time()))
                 while at < self.end:
+                    told_at = time()
                     batch = self._entries[at - self.first : at - self.first + _BATCH]
                     yield self._encoder.encode_lines(batch)
                     at = self._readers[name] = at + len(batch)

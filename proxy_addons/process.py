@@ -6,6 +6,7 @@ unseen proves nothing.
 """
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -61,6 +62,7 @@ async def serve(config: Config) -> NoReturn:
     never_cut_quiet_connections(opts)
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, m.shutdown)
+    gc.freeze()  # what has been loaded stays: looking through it again and again takes time in which no frame leaves
     await m.run()
     logging.disable()  # what is cancelled from here on complains
     await last_words(parts.state)

@@ -6,7 +6,8 @@ every other, sent on a connection that is kept, and its answer is passed on as i
 odd framing), and whatever a fault may concern, goes to mitmproxy's HTTP layer; so does, from then on, its connection.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from mitmproxy.connection import Client, ConnectionState
@@ -22,7 +23,7 @@ from staleproof.core.request import ApiRequest, flag, is_long_running, json_only
 from .api_server import ApiServer
 from .proxy_state import ProxyState
 from .traffic import Identities
-from .upstream import Answer
+from .upstream import Answer, Line
 from .wire import Head, PlainRequest, Unusual, plain_request, status_of
 
 _NOT_FORWARDED = frozenset({b"connection", b"keep-alive", b"proxy-connection", b"host", b"accept-encoding"})
@@ -37,6 +38,7 @@ class Errand:
         taken: it did; else mitmproxy has it, and nothing has been recorded.
         answer: what the client gets; nothing means that its connection ends.
         is_last: the connection ends behind it.
+        leave: the client is gone, so nobody waits for the answer any more.
     """
 
     plain: PlainRequest
@@ -44,7 +46,13 @@ class Errand:
     client: Client
     taken: bool = False
     answer: bytes = b""
-    is_last: bool = field(default=True)
+    is_last: bool = True
+    leave: Callable[[], None] = lambda: None
+
+    @property
+    def waits(self) -> bool:
+        """Whether the client is still there."""
+        return bool(self.client.state & ConnectionState.CAN_READ)
 
 
 @dataclass
@@ -77,25 +85,25 @@ class Shortcut:
             line = await lines.take()
         except OSError:
             return
-        if not state.schedule.leaves_alone(errand.request):  # there is another plan by now
+        if state.schedule.leaves_alone(errand.request) and errand.waits:
+            await self._run(errand, line)
+        if not errand.is_last or not errand.taken:
             lines.give_back(line)
-            return
-        errand.taken = True
-        plain, request = errand.plain, errand.request
+
+    async def _run(self, errand: Errand, line: Line) -> None:
+        """Ask the API server on this line, and record what mitmproxy's flows are recorded as."""
+        state, plain = self._state, errand.plain
+        errand.taken, errand.leave = True, line.close
         client = self._identities.of(plain.head.get(b"authorization").decode(errors="replace"))
-        exchange = Exchange(RequestId(next(state.request_numbers)), request, client)
+        exchange = Exchange(RequestId(next(state.request_numbers)), errand.request, client)
         state.record(exchange.asked(plain.body, state.now()))
-        state.asked(request)
+        state.asked(errand.request)
         try:
             answer = await line.ask(self._onward(plain.head) + plain.body, method=plain.method)
         except ConnectionError as err:
-            errand.answer = _BAD_GATEWAY
-            state.record(exchange.broken(str(err), state.now()))
-            return
-        if not answer.is_last:
-            lines.give_back(line)
-        if not errand.client.state & ConnectionState.CAN_READ:
-            state.record(exchange.broken("the client disconnected", state.now()))
+            why = str(err) if errand.waits else "the client disconnected"
+            errand.answer = _BAD_GATEWAY if errand.waits else b""
+            state.record(exchange.broken(why, state.now()))
             return
         state.answered(exchange, status_of(answer.head), _readable(answer), retry_after=bool(answer.head.get(b"retry-after")))
         errand.answer, errand.is_last = answer.data, answer.is_last
@@ -116,6 +124,13 @@ class _Fork(layer.Layer):
         super().__init__(context)
         context.layers.remove(self)  # other layers look at what is there, and this is no protocol
         self._http, self._unread, self._passes_on = http, b"", False
+        self._errand: Errand | None = None
+
+    def handle_event(self, event: events.Event) -> layer.CommandGenerator[None]:
+        """All events wait while an errand is run, but it has to hear of the end of the client's connection."""
+        if self._errand is not None and isinstance(event, events.ConnectionClosed) and event.connection == self.context.client:
+            self._errand.leave()
+        yield from super().handle_event(event)
 
     def _handle_event(self, event: events.Event) -> layer.CommandGenerator[None]:
         if not self._passes_on and isinstance(event, events.DataReceived) and event.connection == self.context.client:
@@ -135,7 +150,9 @@ class _Fork(layer.Layer):
                 return
             if errand is None:
                 return
+            self._errand = errand
             yield ShortcutHook(errand)
+            self._errand = None
             if not errand.taken:
                 yield from self._give_up()
                 return

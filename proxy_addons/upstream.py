@@ -12,6 +12,7 @@ from .wire import HEAD_END, Dechunker, Head, parse_head, status_of
 
 _LONGEST_HEAD = 1 << 20
 _NO_BODY = frozenset({204, 304})
+_IDLE_SECONDS = 30.0  # kube-apiserver closes a connection after 90, perhaps at the moment of our next request
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Line(asyncio.Protocol):
         self.is_open = True
         self._transport: asyncio.WriteTransport
         self._answer: asyncio.Future[Answer] | None = None
-        self._reading: _Reading
+        self._reading: Reading
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
@@ -39,7 +40,7 @@ class Line(asyncio.Protocol):
 
     def ask(self, request: bytes, *, method: str) -> Awaitable[Answer]:
         """Send a whole request. ConnectionError when no whole answer comes."""
-        self._reading, self._answer = _Reading(method), asyncio.get_running_loop().create_future()
+        self._reading, self._answer = Reading(method), asyncio.get_running_loop().create_future()
         self._transport.write(request)
         return self._answer
 
@@ -75,22 +76,23 @@ class Lines:
 
     def __init__(self, connect: Callable[[], Awaitable[Line]]) -> None:
         self._connect = connect
-        self._free: list[Line] = []
+        self._free: list[tuple[Line, float]] = []
 
     async def take(self) -> Line:
         """One that is open. OSError when nobody answers."""
         while self._free:
-            line = self._free.pop()
-            if line.is_open:
+            line, since = self._free.pop()
+            if line.is_open and asyncio.get_running_loop().time() - since < _IDLE_SECONDS:
                 return line
+            line.close()
         return await self._connect()
 
     def give_back(self, line: Line) -> None:
         if line.is_open:
-            self._free.append(line)
+            self._free.append((line, asyncio.get_running_loop().time()))
 
 
-class _Reading:
+class Reading:
     """An answer that is coming."""
 
     def __init__(self, method: str) -> None:
@@ -115,7 +117,7 @@ class _Reading:
             self._begin(parse_head(so_far[:end]))
         if self._chunks is not None:
             self._bodies.append(self._chunks.feed(data))
-            is_whole = self._chunks.over and self._parts[-1].endswith(b"\r\n")
+            is_whole = self._chunks.is_whole
         else:
             self._bodies.append(data)
             if self._left is None:

@@ -101,6 +101,11 @@ class Dechunker:
         self.over = False
         self._rest = b""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the last byte of the message has come: the empty line behind the last chunk and what follows it."""
+        return self.over and self._rest.endswith(HEAD_END)
+
     def feed(self, data: bytes) -> bytes:
         """The whole chunks so far, joined; what is incomplete is kept.
 

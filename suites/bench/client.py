@@ -14,6 +14,7 @@ from staleproof.drive.cluster.access import Access
 from staleproof.errors import SetupError
 
 LIMIT_SECONDS = 60.0
+_BOOKMARK = b'{"type":"BOOKMARK"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +47,15 @@ class Address:
 
 
 class Watch(asyncio.Protocol):
-    """One watch; `times` says when each of its frames came. Only one task at a time may call `reached`.
+    """One watch; `times` says when each of its events came. Only one task at a time may call `reached`.
 
-    A frame ends with a newline, and every other newline of a chunked answer follows a CR.
+    A frame ends with a newline, and every other newline of a chunked answer follows a CR. Bookmarks are not counted: the API server
+    sends them when it likes.
     """
 
     def __init__(self, request: bytes) -> None:
         self._request = request
-        self._after_cr = False
+        self._rest = b""
         self._wanted, self._arrived = 0, asyncio.Event()
         self.times: list[float] = []
         self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -65,10 +67,12 @@ class Watch(asyncio.Protocol):
         transport.write(self._request)
 
     def data_received(self, data: bytes) -> None:
-        split_pair = self._after_cr and data.startswith(b"\n")
-        frames = data.count(b"\n") - data.count(b"\r\n") - split_pair
-        self._after_cr = data.endswith(b"\r")
-        self.times += [time.perf_counter()] * frames
+        text = self._rest + data
+        self._rest = text[text.rfind(b"\n") + 1 :]
+        events = text.count(b"\n") - text.count(b"\r\n")
+        if _BOOKMARK in text:
+            events -= sum(line.startswith(_BOOKMARK) for line in text.split(b"\n")[:-1])
+        self.times += [time.perf_counter()] * events
         if len(self.times) >= self._wanted:
             self._arrived.set()
 
@@ -77,7 +81,7 @@ class Watch(asyncio.Protocol):
         self._arrived.set()
 
     async def reached(self, count: int) -> float:
-        """Wait for so many frames; the time at which the last of them came. EOFError when the watch ends before."""
+        """Wait for so many events; the time at which the last of them came. EOFError when the watch ends before."""
         self._wanted = count
         if len(self.times) < count and not self.lost.done():
             self._arrived.clear()
@@ -101,16 +105,16 @@ async def watching(address: Address, path: str, count: int = 1) -> AsyncIterator
         await asyncio.gather(*(watch.lost for watch in watches))
 
 
-async def shown(watches: Sequence[Watch], frames: int) -> float:
-    """Wait until each watch has so many frames; the time at which the last of these came."""
+async def shown(watches: Sequence[Watch], events: int) -> float:
+    """Wait until each watch has so many events; the time at which the last of these came."""
     try:
         async with asyncio.timeout(LIMIT_SECONDS):
-            return max([await watch.reached(frames) for watch in watches])
+            return max([await watch.reached(events) for watch in watches])
     except (TimeoutError, EOFError) as err:
-        behind = [len(watch.times) for watch in watches if len(watch.times) < frames]
+        behind = [len(watch.times) for watch in watches if len(watch.times) < events]
         lost = sum(watch.lost.done() for watch in watches)
         raise SetupError(
-            f"expected {frames} frames on each of {len(watches)} watches within {LIMIT_SECONDS:g} s, found fewer on {len(behind)} "
+            f"expected {events} events on each of {len(watches)} watches within {LIMIT_SECONDS:g} s, found fewer on {len(behind)} "
             f"({lost} have ended); is the load of another program too high? Or run again with fewer --events"
         ) from err
 

@@ -15,7 +15,7 @@ from .client import LIMIT_SECONDS, shown, watching
 from .figure import HELD_KB, Figure, at_most, burst
 from .process import forget_peak, peak_mb, resident_mb
 from .stage import Sizes, Stage, rounds
-from .traffic import create, frames
+from .traffic import create, events
 
 HELD = 10_000
 _NAMESPACE = "bench-held"
@@ -27,7 +27,7 @@ async def figures(stage: Stage, sizes: Sizes) -> list[Figure]:
     memory = []
 
     async def both() -> tuple[float, float]:
-        direct = await frames(stage.direct, path, HELD)
+        direct = await events(stage.direct, path, HELD)
         forget_peak(stage.pid)
         resident = resident_mb(stage.pid)
         drained = await _drained(stage, path)

@@ -23,7 +23,7 @@ _SINGLES = 10
 _IDLE_SECONDS = 5.0
 _OBJECT = "shown-to-many"
 _WATCH_ONE = f"{WATCH_LIST}&fieldSelector=metadata.name%3D{_OBJECT}"
-_INITIAL = 2  # the object, and the bookmark that ends the initial events
+_INITIAL = 1  # the object
 
 
 async def figures(stage: Stage, sizes: Sizes) -> list[Figure]:

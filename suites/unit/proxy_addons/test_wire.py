@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 # The leaf under test; mypy does not follow the mapping of folders.
-from staleproof.proxy_addons.wire import LAST_CHUNK, Dechunker, Head, chunk, parse_head, status_of  # type: ignore[import-not-found]  # noqa: TID251
+from staleproof.proxy_addons.wire import (  # type: ignore[import-not-found]  # noqa: TID251
+    LAST_CHUNK,
+    Dechunker,
+    Head,
+    Unusual,
+    chunk,
+    parse_head,
+    plain_request,
+    status_of,
+)
 
 HEAD = b"GET /api?watch=1 HTTP/1.1\r\nHost: a:1\r\nImpersonate-Group: one\r\nimpersonate-group:two\r\nX-Empty:\r\n\r\n"
 
@@ -60,3 +69,50 @@ def test_a_head_keeps_the_order_and_what_is_repeated() -> None:
 )
 def test_the_status_of_an_answer(line: bytes, status: int) -> None:
     assert status_of(Head(line, ())) == status
+
+
+PLAIN = b"POST /api/v1/pods?a=b HTTP/1.1\r\nHost: a:1\r\nAuthorization: Bearer t\r\nContent-Length: 3\r\n\r\nabc"
+
+
+def test_a_plain_request_is_whole_with_its_body() -> None:
+    assert [plain_request(PLAIN[:size]) for size in range(len(PLAIN))] == [None] * len(PLAIN)
+    found = plain_request(PLAIN + b"GET /next")
+    assert (found.method, found.target, found.body, found.size) == ("POST", "/api/v1/pods?a=b", b"abc", len(PLAIN))
+    assert found.head.get(b"authorization") == b"Bearer t"
+    assert plain_request(b"GET / HTTP/1.1\r\nConnection: keep-alive\r\n\r\n").body == b""
+
+
+@pytest.mark.parametrize(
+    ("instead_of", "given"),
+    [
+        (b"HTTP/1.1", b"HTTP/1.0"),
+        (b"HTTP/1.1", b"HTTP/2.0"),
+        (b"POST", b"post"),
+        (b" /api", b" https://other/api"),
+        (b"a=b", "a=\N{SNOWMAN}".encode()),
+        (b"a=b", b"a=b c"),
+        (b"Content-Length: 3", b"Transfer-Encoding: chunked"),
+        (b"Content-Length: 3", b"Content-Length: 3\r\nTransfer-Encoding: chunked"),
+        (b"Content-Length: 3", b"Content-Length: 3\r\nContent-Length: 3"),
+        (b"Content-Length: 3", b"Content-Length: +3"),
+        (b"Content-Length: 3", b"Content-Length: 3000000"),
+        (b"Content-Length: 3", b"Content-Length: 3\r\nContent-Encoding: gzip"),
+        (b"Content-Length: 3", b"Content-Length : 3"),
+        (b"Content-Length: 3", b"Content-Length: 3\r\n folded: 1"),
+        (b"Content-Length: 3", b"Content-Length: 3\nX: 1"),
+        (b"Content-Length: 3", b"Content-Length: 3\r\nExpect: 100-continue"),
+        (b"Content-Length: 3", b"Content-Length: 3\r\nConnection: close"),
+        (b"Content-Length: 3", b"Content-Length: 3\r\nConnection: Upgrade\r\nUpgrade: websocket"),
+        (b"Content-Length: 3", b"Content-Length: 3\r\nAuthorization: Bearer other"),
+        (b"Host: a:1\r\n", b"Host: a:1\r\nX: \0\r\n"),
+        (b"Host: a:1\r\n", b"Host: a:1\r\nno colon\r\n"),
+    ],
+)
+def test_a_request_with_more_in_it_or_a_flaw_is_unusual(instead_of: bytes, given: bytes) -> None:
+    with pytest.raises(Unusual):
+        plain_request(PLAIN.replace(instead_of, given))
+
+
+def test_a_head_that_does_not_end_is_unusual() -> None:
+    with pytest.raises(Unusual):
+        plain_request(b"GET / HTTP/1.1\r\nX: " + b"x" * (65 << 10))

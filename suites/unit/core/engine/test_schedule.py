@@ -449,3 +449,22 @@ def test_frames_from_elsewhere_are_not_counted() -> None:
     schedule.begin_step(1, 0.0)
     asked = [decide(frame, nth)[1] for nth, frame in enumerate((ELSEWHERE, ADDED, ELSEWHERE, ADDED), 1)]
     assert asked == [None, None, None, FIRST]
+
+
+@pytest.mark.parametrize(
+    ("fault", "line", "expected"),
+    [
+        (hold(1), LIST, False),
+        (hold(2), LIST, False),  # it is yet to open
+        (hold(1), LIST.replace("/pods", "/services"), True),
+        (hold(1), LIST.replace("trial", "other"), True),
+        (Reject(resource="pods", verb="create"), CREATE, False),
+        (Reject(resource="pods", verb="create"), LIST, True),
+        (Reject(resource="pods", verb="create"), f"{CREATE}?dryRun=All", True),
+    ],
+)
+def test_what_a_plan_leaves_alone(fault: AnyFault, line: str, expected: bool) -> None:  # noqa: FBT001  # a row
+    schedule = opened(fault)
+    assert schedule.leaves_alone(request(line)) is expected
+    schedule.release()
+    assert schedule.leaves_alone(request(line))

@@ -1,0 +1,73 @@
+"""Whole answers of the API server, however their bytes come."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+# The leaf under test; mypy does not follow the mapping of folders.
+from staleproof.proxy_addons.upstream import Answer, Reading  # type: ignore[import-not-found]  # noqa: TID251
+
+OK = b"HTTP/1.1 200 OK\r\n"
+ANSWERS = {
+    "with a length": ("GET", OK + b"Content-Length: 4\r\n\r\nbody", b"body"),
+    "in chunks": ("GET", OK + b"Transfer-Encoding: chunked\r\n\r\n3\r\nbod\r\n1\r\ny\r\n0\r\n\r\n", b"body"),
+    "of nothing": ("POST", OK + b"Content-Length: 0\r\n\r\n", b""),
+    "to a HEAD": ("HEAD", OK + b"Content-Length: 4\r\n\r\n", b""),
+    "without content": ("DELETE", b"HTTP/1.1 204 No Content\r\n\r\n", b""),
+}
+cuts = st.lists(st.integers(min_value=1, max_value=40), max_size=30)
+
+
+def read(method: str, data: bytes, sizes: list[int]) -> Answer | None:
+    """The answer, once all of these bytes have come in pieces of these sizes; nothing must come of it before."""
+    reading, at = Reading(method), 0
+    for size in [*sizes, len(data)]:
+        piece, at = data[at : at + size], at + size
+        if piece and (answer := reading.feed(piece)) is not None:
+            assert at >= len(data)
+            return answer
+    return None
+
+
+@pytest.mark.parametrize(("method", "data", "body"), ANSWERS.values(), ids=ANSWERS)
+@given(sizes=cuts)
+def test_an_answer_is_whole_at_its_last_byte(method: str, data: bytes, body: bytes, sizes: list[int]) -> None:
+    answer = read(method, data, sizes)
+    assert answer is not None
+    assert (answer.data, answer.body, answer.is_last) == (data, body, False)
+
+
+def test_the_end_of_the_connection_is_that_of_an_answer_without_a_length_and_of_no_other() -> None:
+    reading = Reading("GET")
+    assert reading.feed(OK + b"\r\nbody") is None
+    answer = reading.end()
+    assert answer is not None
+    assert (answer.body, answer.is_last) == (b"body", True)
+    for data in (b"", OK, OK + b"Content-Length: 5\r\n\r\nbody", OK + b"Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n"):
+        reading = Reading("GET")
+        assert reading.feed(data) is None
+        assert reading.end() is None
+
+
+def test_an_api_server_that_wants_to_close_is_taken_at_its_word() -> None:
+    answer = Reading("GET").feed(OK + b"Connection: close\r\nContent-Length: 0\r\n\r\n")
+    assert answer is not None
+    assert answer.is_last
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"SSH-2.0-OpenSSH_9.6\r\n\r\n",
+        b"HTTP/1.1 100 Continue\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: four\r\n\r\nbody",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbody",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 200 OK\r\nX-Filler: " + b"x" * (2 << 20),
+    ],
+)
+def test_what_breaks_the_rules_is_no_answer(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"expected|announced|never ends|invalid literal"):
+        Reading("GET").feed(data)

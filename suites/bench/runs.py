@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from staleproof.core.history import HistoryError, decode
-from staleproof.core.plan import decode as decode_plan
+from staleproof.assess.run_folder import find_history, read_history
 from staleproof.draw.scenarios import FAMILIES
+from staleproof.errors import UsageError
 
 from ..mutants.known import HONEST, MANIFESTS, METRICS, Known
 from .checkout import Checkout
@@ -157,8 +157,8 @@ def _is_inconclusive(verdict: Mapping[str, Any]) -> bool:
 
 def _timed(trial: Mapping[str, Any], folder: Path) -> Timed:
     try:
-        plan = decode_plan((folder / "plan.json").read_bytes())
-        limit = bound(plan, decode((folder / "history.jsonl").read_bytes()).references)
-    except (OSError, ValueError, HistoryError):
-        limit = None  # of another format: the times are told all the same
+        history = read_history(find_history(str(folder), folder))
+    except UsageError:
+        return Timed(trial["seconds"], None, trial.get("spent", {}))  # of another format: the times are told all the same
+    limit = bound(history.header.plan, history.references)
     return Timed(trial["seconds"], limit, trial.get("spent", {}))

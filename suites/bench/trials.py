@@ -1,19 +1,22 @@
 """What trials cost, against what the controller itself works: pure, from what a run leaves behind.
 
 The bound of a trial is 1.5 times the controller's own working time without faults together with the holds of its plan, and half a
-second. In a step the controller has worked from the beginning until the last commit in the trial's namespace before the next step.
+second. In a step the controller has worked from the beginning until the last commit in the trial's namespace that changed anything.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
 
 from rich.table import Table
 
+from staleproof.core.change import is_unmoved
 from staleproof.core.entry import Committed, Settled, StepBegan
-from staleproof.core.history import History
+from staleproof.core.history import History, Position, requests
 from staleproof.core.plan import Plan, Rest
+from staleproof.core.provenance import commits_of
 from staleproof.core.request import BOOKKEEPING
+from staleproof.core.resource_version import Revision
 
 FACTOR, SPARE_SECONDS = 1.5, 0.5
 WORKERS = 4
@@ -74,8 +77,8 @@ def bound(plan: Plan, references: Sequence[History]) -> float | None:
 
 
 def working_seconds(reference: History) -> float:
-    """How long the controller, and companions for it, had work to do in the steps of a workload."""
-    worked, began, last = 0.0, None, 0.0
+    """How long the controller, and companions for it, had work to do in the steps of a workload; what changes nothing is none."""
+    changes, worked, began, last = set(_changes(reference)), 0.0, None, 0.0
     for entry in reference.entries:
         match entry:
             case StepBegan():
@@ -83,9 +86,21 @@ def working_seconds(reference: History) -> float:
                 began = last = entry.at
             case Settled():
                 break
-            case Committed() if entry.namespace == reference.header.namespace and entry.resource not in BOOKKEEPING:
+            case Committed() if (entry.resource, entry.revision) in changes:
                 last = max(last, entry.at)
     return worked + (last - began if began is not None else 0.0)
+
+
+def _changes(reference: History) -> Iterator[tuple[str, Revision]]:
+    """The commits in the trial's namespace that changed anything."""
+    commits = [
+        (Position(index), entry)
+        for index, entry in enumerate(reference.entries)
+        if isinstance(entry, Committed) and entry.namespace == reference.header.namespace and entry.resource not in BOOKKEEPING
+    ]
+    for commit in commits_of(commits, requests(reference.entries)):
+        if not is_unmoved(commit, reference.header.plan.settle.moves):
+            yield commit.entry.resource, commit.entry.revision
 
 
 def holds(plan: Plan) -> float:

@@ -1,5 +1,8 @@
 """What a trial may cost, from the plan and the references; and the table."""
 
+from typing import Literal
+
+import pytest
 from rich.console import Console
 from staleproof.suites.bench.trials import Ran, Timed, bound, holds, table, working_seconds  # type: ignore[import-not-found]  # noqa: TID251
 
@@ -12,10 +15,10 @@ from staleproof.core.resource_version import Revision
 PLAN = Plan(scenario="x", steps=(Rest(seconds=2.0), Rest(seconds=1.0)))
 
 
-def commit(at: float, resource: str = "pods", namespace: str = "ns") -> Committed:
-    return Committed(
-        at=at, resource=resource, type="ADDED", namespace=namespace, name="a", uid="u", revision=Revision(1), object={}
-    )
+def commit(at: float, resource: str = "pods", namespace: str = "ns", *, kind: Literal["ADDED", "MODIFIED"] = "ADDED") -> Committed:
+    stated = {"metadata": {"name": "a"}, "status": {"lastHeartbeatTime": f"2026-01-01T00:00:0{int(at)}Z"}}
+    named = {"namespace": namespace, "name": "a", "uid": "u"}
+    return Committed(at=at, resource=resource, type=kind, **named, revision=Revision(int(at * 10)), object=stated)
 
 
 def reference(*entries: Entry) -> History:
@@ -33,6 +36,8 @@ def test_the_controller_has_worked_until_its_last_commit_of_each_step() -> None:
     assert working_seconds(steps()) == 0.0
     assert working_seconds(steps(commit(1.2), commit(3.0))) == 2.0
     assert working_seconds(steps(commit(3.0, namespace="other"), commit(4.0, "leases.coordination.k8s.io"))) == 0.0
+    beats = [commit(1.2), *(commit(at, kind="MODIFIED") for at in (2.0, 4.0, 6.0))]
+    assert working_seconds(steps(*beats)) == pytest.approx(0.2)
     late = reference(StepBegan(at=1.0, step=1, does=""), commit(1.5), Settled(at=5.0, ok=True), commit(6.0))
     assert working_seconds(late) == 0.5
 

@@ -34,7 +34,7 @@ async def figures(stage: Stage, sizes: Sizes) -> list[Figure]:
         memory.append(peak_mb(stage.pid) - resident)
         return direct, drained
 
-    pairs = await rounds("hold and release", sizes.rounds, both)
+    pairs = await rounds("hold and release", sizes, both)
     ratio = median(direct / drained for direct, drained in pairs)
     each_kb = memory[0] * 1e3 / HELD  # of the first round: later ones use again what it freed
     name = f"{HELD:,} frames held"

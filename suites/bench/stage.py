@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import tempfile
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -52,9 +53,12 @@ def started_control_plane(folder: Path) -> AbstractAsyncContextManager[ControlPl
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
+    """How much is measured. `seconds`: what the rounds of one measurement may take; then no other begins, if there has been one."""
+
     events: int
     rounds: int
     writes: int
+    seconds: float = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +88,11 @@ async def staged(plane: ControlPlane, folder: Path) -> AsyncIterator[Stage]:
         yield Stage(api, Address.of(runner), Address.of(controller), running, tally)
 
 
-async def rounds(name: str, count: int, measure: Callable[[], Awaitable[T]]) -> list[T]:
+async def rounds(name: str, sizes: Sizes, measure: Callable[[], Awaitable[T]]) -> list[T]:
     """So many rounds and one before them, which is thrown away: it pays for handshakes and for what is made only once."""
-    found = []
-    for number in range(count + 1):
-        say(f"{name}: round {number} of {count}")
+    found: list[T] = []
+    began = time.monotonic()
+    while len(found) <= sizes.rounds and (len(found) < 2 or time.monotonic() - began < sizes.seconds):
+        say(f"{name}: round {len(found)} of {sizes.rounds}")
         found.append(await measure())
     return found[1:]

@@ -56,7 +56,7 @@ async def _busy(stage: Stage, sizes: Sizes) -> list[Figure]:
     async def both() -> tuple[_Side, _Side]:
         return await _side(stage, stage.direct), await _side(stage, stage.proxied)
 
-    found = await rounds(name, sizes.rounds, both)
+    found = await rounds(name, sizes, both)
     ratio = median(direct.burst / proxied.burst for direct, proxied in found)
     rate_direct = median(_BURST * STREAMS / direct.burst for direct, _ in found)
     worked = median(proxied.worked for _, proxied in found)

@@ -82,7 +82,7 @@ async def bursts(stage: Stage, sizes: Sizes, before: str) -> tuple[list[Figure],
     }
     figures, notes = [], []
     for name, (path, wanted) in kinds.items():
-        found = await rounds(name, sizes.rounds, partial(_compared, stage, partial(events, path=path, wanted=wanted)))
+        found = await rounds(name, sizes, partial(_compared, stage, partial(events, path=path, wanted=wanted)))
         ratio = median(each.direct / each.proxied for each in found)
         figures.append(burst(name, median(wanted / each.direct for each in found), ratio))
         worked = mean(each.proxy_seconds for each in found)
@@ -136,7 +136,7 @@ async def requests(stage: Stage, sizes: Sizes) -> tuple[list[Figure], list[str]]
     figures, notes = [], []
     for connections in (8, 1):
         measure = partial(gets, path=f"{CONFIG_MAPS}/sample-0", connections=connections, seconds=_ROUND_SECONDS)
-        found = await rounds(f"GET on {connections} connections", sizes.rounds, partial(_compared, stage, measure))
+        found = await rounds(f"GET on {connections} connections", sizes, partial(_compared, stage, measure))
         name = f"GET, {connections} connection{'s' if connections > 1 else ''}"
         direct = median(each.direct for each in found)
         ratio = median(each.proxied / each.direct for each in found)

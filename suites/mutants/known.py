@@ -28,7 +28,8 @@ _SLOW = {
     "go-widget", "kopf_widget",  # also tested elsewhere, with fewer plans
     "oversleeps",  # on a busy machine it oversleeps without any fault, and that is then taken for its normal behaviour
     "unhurried (small)",  # it pauses in every step
-    "restless", "hopeless", "heartbeat", "deliberate", "restless_naive", "hopeless_by_name", "heartbeat_ahead",  # never silent
+    "hopeless", "heartbeat", "hopeless_by_name", "heartbeat_ahead",  # never silent; `restless` and its twin stand for them
+    "deliberate",  # it pauses in every step
 }  # fmt: skip
 """Tested only by ci/golden and ci/repeat."""
 _KCM = (

@@ -35,10 +35,7 @@ KUBE_CONTROLLER_MANAGER = {
     "endpointslice-creates-rejected": {"backs-off", "converges-after-catch-up"},
     "deployment-replicasets-late": {"no-blind-retry"},
 }
-NOT_KEPT = {
-    "needs_bookmarks",  # caught after minutes, in which much happens
-    "restless_naive", "hopeless_by_name", "heartbeat_ahead",  # no reference of them is at rest yet
-}  # fmt: skip
+NOT_KEPT = {"needs_bookmarks"}  # caught after minutes, in which much happens
 CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name not in NOT_KEPT} | {
     "naive": "no-duplicate-create",
     "no_preconditions": "no-delete-of-unseen",

@@ -8,6 +8,7 @@ Two states differ only if what the user wants of the primary differs (everything
 deleted): own status updates and touches make a revision newer, and nobody would do anything else on the older one.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Set
 
@@ -33,6 +34,7 @@ class PrimaryView:
         self._acted: dict[str, list[tuple[int, int, int | None]]] = defaultdict(list)
         self._told: Timeline[str, int] = Timeline(0)
         self._back: Timeline[str, int] = Timeline(0)
+        self._set_back: list[int] = []
         self._states: dict[str, list[tuple[int, int, Manifest]]] = defaultdict(list)
         self._writes: dict[int, Request] = {
             request.index: request
@@ -56,8 +58,13 @@ class PrimaryView:
         return next((answer for index, _, answer in reversed(self._acted.get(uid, ())) if index < before), None)
 
     def ahead(self, *, before: int) -> list[Incarnation]:
-        """What is alive and `is_behind` is true of, in the order in which the controller first wrote it."""
-        written = [self._objects[uid] for uid, writes in self._acted.items() if writes[0][0] < before]
+        """What is alive and `is_behind` is true of, in the order in which the controller first wrote it.
+
+        A life knows ever more, so only what was written before a new life, or a list from the past, can be ahead.
+        """
+        place = bisect_left(self._set_back, before)
+        last = self._set_back[place - 1] if place else 0
+        written = [self._objects[uid] for uid, writes in self._acted.items() if writes[0][0] < last]
         return [child for child in written if not child.is_gone(before=before) and self.is_behind(child.uid, before=before)]
 
     # --- what it knows
@@ -119,6 +126,7 @@ class PrimaryView:
     def _advance(self, index: int, entry: Entry) -> None:
         match entry:
             case Started():
+                self._set_back.append(index)
                 self._told.forget(index)
                 self._back.forget(index)
             case Listed() if entry.resource in self._trial.primaries:
@@ -137,6 +145,8 @@ class PrimaryView:
         return request is not None and request.index < index and request.asked.verb in WRITES
 
     def _listed(self, index: int, entry: Listed) -> None:
+        if entry.fault is not None:
+            self._set_back.append(index)
         for item in entry.items:
             revision = item.revision or 0
             if entry.fault is not None and revision < self.known(item.uid, before=index + 1):

@@ -2,8 +2,7 @@
 
 Observation and references are done once a run, by the worker that needs them first (`run_folder`).
 
-The environment lives in an event loop in a thread of its own, so that watches go on while a test thinks; everything here is called
-synchronously and returns when it is done.
+Everything here is called synchronously and returns when it is done (`background`).
 """
 
 import asyncio
@@ -12,19 +11,17 @@ import hmac
 import itertools
 import secrets
 import time
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 import msgspec
-from anyio.abc import TaskStatus
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 from filelock import FileLock, Timeout
 
 from staleproof import __version__
 from staleproof.assess import patience
+from staleproof.assess.background import Background, Work
 from staleproof.assess.result import Result, Run, confirmed, failures
 from staleproof.assess.run_folder import HISTORY, RunFolder, new_run_folder, write_whole
 from staleproof.checks.catalog import waits
@@ -35,13 +32,11 @@ from staleproof.core.history import History, sealed
 from staleproof.core.pace import lasted
 from staleproof.core.plan import Plan, Subject
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
-from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
+from staleproof.drive.trial.environment import Environment, EnvironmentOptions
 from staleproof.drive.trial.run import Goals, TrialSpec, run_trial
-from staleproof.errors import SetupError
 from staleproof.settings import ARTEFACTS, Keep
 
 T = TypeVar("T")
-Work = Callable[[Environment], Coroutine[Any, Any, T]]
 REFERENCES = 2
 _LOCK_POLL_SECONDS = 0.2
 
@@ -73,27 +68,23 @@ class Session:
         self._shared = RunFolder(folder or new_run_folder(options.root))
         self.run = Run(self._shared.path / options.worker)
         self._secret = (options.run_secret or secrets.token_hex()).encode()
-        self.plane: ControlPlane
-        self._progress = progress or Silent()
+        self._background = Background(options, self.run.folder, progress or Silent())
         self._references: dict[str, tuple[History, ...]] = {}
         self._references_seconds = 0.0
         self._numbers, self._workloads = itertools.count(1), itertools.count(1)
-        self._stack = ExitStack()
-        self._portal: BlockingPortal
-        self._life: asyncio.Task[Any] | None = None  # the one task in which the environment begins, works and ends
-        self._work: asyncio.Queue[tuple[Work[Any], asyncio.Future[Any]]]
-        self._ended: Exception | None = None
 
     def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            self._portal = stack.enter_context(start_blocking_portal(name="staleproof"))
-            stack.callback(self._end)
-            self._portal.start_task(self._live)
-            self._stack = stack.pop_all()
+        self._background.__enter__()
+        self.run.environment = dict(self._background.description)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._stack.close()
+        self._background.__exit__(*exc)
+
+    @property
+    def plane(self) -> ControlPlane:
+        """The running control plane."""
+        return self._background.plane
 
     def use(self, subject: Subject, *, metrics: str = "") -> None:
         """Put another controller under test, with metrics of its own or none."""
@@ -189,10 +180,9 @@ class Session:
     def call(self, work: Work[T]) -> T:
         """Run a coroutine with the environment, in its event loop. SetupError when the run is over."""
         try:
-            done: asyncio.Future[T] = self._portal.call(self._perform, work)
-        except RuntimeError:  # the portal is closed
-            raise self._over() from None
-        return done.result()
+            return self._background.call(work)
+        finally:
+            self.run.environment = dict(self._background.description)
 
     def _named(self, number: int) -> str:
         """The name of something in this run; no other worker gives it."""
@@ -242,54 +232,6 @@ class Session:
         )
         return self.call(lambda env: run_trial(spec, env))
 
-    # --- in the event loop's thread ----------------------------------------------------------------------------------------------
-
-    async def _live(self, *, task_status: TaskStatus[None]) -> None:
-        """The environment's life: do what is asked for until cancelled. An error in any part of it ends whatever is being done."""
-        self._life, self._work = asyncio.current_task(), asyncio.Queue()
-        try:
-            async with environment(self.options, self.run.folder, self._progress) as running:
-                self.plane, self.run.environment = running.plane, dict(running.description)
-                task_status.started()
-                while True:
-                    work, done = await self._work.get()
-                    await _do(work, running, done)
-                    self.run.environment = dict(running.description)
-        except Exception as err:
-            self._ended = _innermost(err)
-            raise self._ended from None
-
-    async def _perform(self, work: Work[T]) -> asyncio.Future[T]:
-        """Have the work done; the finished future."""
-        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._work.put_nowait((work, done))
-        await asyncio.wait({done, self._life} if self._life else {done}, return_when=asyncio.FIRST_COMPLETED)
-        if not done.done():
-            raise self._over()
-        return done
-
-    def _end(self) -> None:
-        """Stop everything in order. Interrupted while starting, or in a trial, the waits end now; what was recorded is kept."""
-
-        async def cancel() -> None:
-            if self._life is not None:
-                self._life.cancel()
-                await asyncio.wait({self._life})
-
-        self._portal.call(cancel)
-
-    def _over(self) -> SetupError:
-        return SetupError(f"the run is over: {self._ended or 'its parts were stopped'}; see the logs in {self.run.folder}")
-
-
-async def _do(work: Work[T], running: Environment, done: asyncio.Future[T]) -> None:
-    try:
-        done.set_result(await work(running))
-    except asyncio.CancelledError:
-        raise
-    except BaseException as err:
-        done.set_exception(err)
-
 
 def _against(references: Sequence[History], history: History, folder: Path) -> History:
     """The trial with other references, also where it is kept."""
@@ -305,10 +247,3 @@ def _with_secrets(history: History, plan: Plan) -> History:
 
 def _usable(references: Sequence[History]) -> bool:
     return not reference_trouble(Trial(references[0], references))
-
-
-def _innermost(err: Exception) -> Exception:
-    """The one error of a task group that has one: how it was run must not hide who is to blame."""
-    while isinstance(err, ExceptionGroup) and len(err.exceptions) == 1:
-        err = err.exceptions[0]
-    return err

@@ -1,0 +1,111 @@
+"""An environment in an event loop in a thread of its own, so that watches go on while a test thinks.
+
+Everything here is called synchronously and returns when it is done.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from anyio.abc import TaskStatus
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from staleproof.drive.cluster.control_plane import ControlPlane, Progress
+from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
+from staleproof.errors import SetupError
+
+T = TypeVar("T")
+Work = Callable[[Environment], Coroutine[Any, Any, T]]
+
+
+class Background:
+    """Use as a context manager. Raises what `drive` raises: UsageError, SetupError, HarnessBug.
+
+    Attributes:
+        plane: the running control plane.
+        description: what reports say about the environment, as of the last call.
+    """
+
+    def __init__(self, options: EnvironmentOptions, folder: Path, progress: Progress) -> None:
+        self.plane: ControlPlane
+        self.description: dict[str, str] = {}
+        self._options, self._folder, self._progress = options, folder, progress
+        self._stack = ExitStack()
+        self._portal: BlockingPortal
+        self._life: asyncio.Task[Any] | None = None  # the one task in which the environment begins, works and ends
+        self._work: asyncio.Queue[tuple[Work[Any], asyncio.Future[Any]]]
+        self._ended: Exception | None = None
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._portal = stack.enter_context(start_blocking_portal(name="staleproof"))
+            stack.callback(self._end)
+            self._portal.start_task(self._live)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stack.close()
+
+    def call(self, work: Work[T]) -> T:
+        """Run a coroutine with the environment, in its event loop. SetupError when the run is over."""
+        try:
+            done: asyncio.Future[T] = self._portal.call(self._perform, work)
+        except RuntimeError:  # the portal is closed
+            raise self._over() from None
+        return done.result()
+
+    async def _live(self, *, task_status: TaskStatus[None]) -> None:
+        """The environment's life: do what is asked for until cancelled. An error in any part of it ends whatever is being done."""
+        self._life, self._work = asyncio.current_task(), asyncio.Queue()
+        try:
+            async with environment(self._options, self._folder, self._progress) as running:
+                self.plane, self.description = running.plane, dict(running.description)
+                task_status.started()
+                while True:
+                    work, done = await self._work.get()
+                    await _do(work, running, done)
+                    self.description = dict(running.description)
+        except Exception as err:
+            self._ended = _innermost(err)
+            raise self._ended from None
+
+    async def _perform(self, work: Work[T]) -> asyncio.Future[T]:
+        """Have the work done; the finished future."""
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._work.put_nowait((work, done))
+        await asyncio.wait({done, self._life} if self._life else {done}, return_when=asyncio.FIRST_COMPLETED)
+        if not done.done():
+            raise self._over()
+        return done
+
+    def _end(self) -> None:
+        """Stop everything in order. Interrupted while starting, or in a trial, the waits end now; what was recorded is kept."""
+
+        async def cancel() -> None:
+            if self._life is not None:
+                self._life.cancel()
+                await asyncio.wait({self._life})
+
+        self._portal.call(cancel)
+
+    def _over(self) -> SetupError:
+        return SetupError(f"the run is over: {self._ended or 'its parts were stopped'}; see the logs in {self._folder}")
+
+
+async def _do(work: Work[T], running: Environment, done: asyncio.Future[T]) -> None:
+    try:
+        done.set_result(await work(running))
+    except asyncio.CancelledError:
+        raise
+    except BaseException as err:
+        done.set_exception(err)
+
+
+def _innermost(err: Exception) -> Exception:
+    """The one error of a task group that has one: how it was run must not hide who is to blame."""
+    while isinstance(err, ExceptionGroup) and len(err.exceptions) == 1:
+        err = err.exceptions[0]
+    return err

@@ -10,10 +10,9 @@ from staleproof.checks.trial import Trial
 from staleproof.core.change import WriteKind, void_writes
 from staleproof.core.history import History, Request
 from staleproof.core.plan import Manifest, Plan, Resync
+from staleproof.drive.trial.run import Live
 
 _DEADLINE_FACTOR = 5.0
-Objects = Collection[tuple[str, Manifest]]
-"""(resource, object) of what there is in a trial's namespace."""
 
 
 class Goals:
@@ -24,11 +23,11 @@ class Goals:
         self._trial = Trial(references[0], references)
         self._plan = plan
 
-    def missing_at_end(self, objects: Objects, namespace: str) -> str:
+    def missing(self, live: Live) -> str:
         """What is not as in the references' end; empty when nothing is missing."""
-        return baseline(self._trial).difference(objects, namespace)
+        return baseline(self._trial).difference(_objects(live), _namespace(live))
 
-    def is_reached(self, step: int, objects: Objects, namespace: str, done: Collection[WriteKind]) -> bool:
+    def is_reached(self, step: int, live: Live, done: Collection[WriteKind]) -> bool:
         """Whether a step has brought the state that it brought in the references, by writes of the same kinds."""
         resyncs = sum(isinstance(each, Resync) for each in self._plan.steps[:step])
         index = step - resyncs - 1
@@ -36,13 +35,21 @@ class Goals:
             return False
         is_resync = isinstance(self._plan.steps[step - 1], Resync)
         kinds = frozenset[WriteKind]() if is_resync else self._kinds[index]
-        return kinds <= set(done) and not step_baselines(self._trial)[index].difference(objects, namespace)
+        return kinds <= set(done) and not step_baselines(self._trial)[index].difference(_objects(live), _namespace(live))
 
     @cached_property
     def _kinds(self) -> Sequence[frozenset[WriteKind]]:
         """By step, the kinds of writes that changed something in that step of every reference."""
         found = ([_kinds_in(reference, step.began, step.ended) for step in reference.steps] for reference in self._trial.references)
         return [frozenset.intersection(*each) for each in zip(*found, strict=False)]
+
+
+def _objects(live: Live) -> list[tuple[str, Manifest]]:
+    return [(resource, obj) for (resource, _, _), obj in live.items()]
+
+
+def _namespace(live: Live) -> str:
+    return next((namespace for _, namespace, _ in live), "")
 
 
 def _kinds_in(trial: Trial, since: int, until: int | None) -> frozenset[WriteKind]:

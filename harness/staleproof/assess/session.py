@@ -33,7 +33,7 @@ from staleproof.core.pace import lasted
 from staleproof.core.plan import Plan, Subject
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions
-from staleproof.drive.trial.run import Goals, TrialSpec, run_trial
+from staleproof.drive.trial.run import Reached, TrialSpec, run_trial
 from staleproof.settings import ARTEFACTS, Keep
 
 T = TypeVar("T")
@@ -133,16 +133,16 @@ class Session:
         again."""
         return self._shared.once(self._key(kind, about), make, self._acquire) or b""
 
-    def watch(self, plan: Plan, *, lasts: Sequence[float] = (), goals: Goals | None = None) -> History:
+    def watch(self, plan: Plan, *, lasts: Sequence[float] = (), reached: Reached | None = None) -> History:
         """Run a plan once and judge nothing.
 
-        `lasts`: seconds that each step, and then the settling, take at least. `goals`: what the steps of an earlier run came to;
-        without them each is waited for with patience.
+        `lasts`: seconds that each step, and then the settling, take at least. `reached`: when a step has come to what it came to in
+        an earlier run; without it each is waited for with patience.
         """
         folder = self._shared.reference_under_way(self._named(next(self._workloads)))
         began = time.monotonic()
         plan = self._shared.keep_manifests(plan)
-        history = self.call(lambda env: run_trial(TrialSpec(plan=plan, folder=folder, lasts=lasts, goals=goals), env))
+        history = self.call(lambda env: run_trial(TrialSpec(plan=plan, folder=folder, lasts=lasts, reached=reached), env))
         self._shared.keep_reference(folder, history)
         self._references_seconds += time.monotonic() - began
         return history
@@ -209,7 +209,8 @@ class Session:
 
     def _watch_twice(self, plan: Plan) -> tuple[History, ...]:
         patient = self.watch(plan)
-        return patient, *(self.watch(plan, goals=patience.Goals((patient,), plan)) for _ in range(REFERENCES - 1))
+        reached = patience.Goals((patient,), plan).is_reached
+        return patient, *(self.watch(plan, reached=reached) for _ in range(REFERENCES - 1))
 
     def _at_the_pace_of(self, history: History, plan: Plan) -> History:
         """A fault-free run of the same workload that takes as long: what the controller does later by itself, it does there, too.
@@ -221,12 +222,13 @@ class Session:
         return found if _usable((found, found)) else self.watch(healthy, lasts=lasted(history))
 
     def _run(self, plan: Plan, references: Sequence[History], folder: Path) -> History:
+        goals = patience.Goals(references, plan)
         spec = TrialSpec(
             plan=self._shared.keep_manifests(plan),
             folder=folder,
             references=references,
-            goals=patience.Goals(references, plan),
-            patient=waits(plan.aims),
+            converged=goals.missing,
+            reached=None if waits(plan.aims) else goals.is_reached,
             deadline_seconds=patience.deadline(plan, references[:REFERENCES]),
             may_need=patience.may_need,
         )

@@ -1,7 +1,6 @@
 """How long a trial is waited for."""
 
 import dataclasses
-from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -10,10 +9,10 @@ from msgspec.structs import replace
 from staleproof.assess.patience import Goals, deadline, may_need
 from staleproof.checks.facts.baseline import final_objects
 from staleproof.checks.trial import Trial
-from staleproof.core.change import WriteKind
 from staleproof.core.entry import Released, Settled
 from staleproof.core.history import History
 from staleproof.core.plan import Resync, Settle
+from staleproof.drive.cluster.truth import Key
 
 from ..judged import result
 
@@ -35,38 +34,35 @@ def test_the_deadline_is_the_plans_or_several_times_what_the_references_took(
     assert deadline(plan, [settling_in(innocent, seconds) for seconds in took]) == expected
 
 
-def states(history: History, step: int) -> list[tuple[str, Any]]:
-    """What there was when a step of a reference ended."""
+def live(history: History, step: int | None = None) -> dict[Key, Any]:
+    """What there was when a step of a reference ended, or at its end."""
     reference = Trial(history)
-    return final_objects(reference, until=reference.steps[step - 1].ended)
+    objects = final_objects(reference, until=reference.steps[step - 1].ended if step else None)
+    return {(resource, reference.namespace, obj["metadata"]["name"]): obj for resource, obj in objects}
 
 
 def test_a_trial_has_converged_when_it_is_like_the_references_end(innocent: History) -> None:
-    goals, reference = Goals(innocent.references, innocent.header.plan), Trial(innocent.references[0])
-    assert goals.missing_at_end((), "") != ""
-    assert goals.missing_at_end(final_objects(reference), reference.namespace) == ""
+    goals = Goals(innocent.references, innocent.header.plan)
+    assert goals.missing({}) != ""
+    assert goals.missing(live(innocent.references[0])) == ""
 
 
 def test_a_step_is_reached_by_the_same_state_and_writes_of_the_same_kinds(innocent: History) -> None:
     goals, reference = Goals(innocent.references, innocent.header.plan), innocent.references[0]
     done = {(each.asked.verb, each.asked.resource, each.asked.subresource) for each in Trial(reference).work}
-
-    def is_reached(step: int, state: int, kinds: Collection[WriteKind]) -> bool:
-        return goals.is_reached(step, states(reference, state), reference.header.namespace, kinds)
-
-    assert is_reached(1, 1, done)
-    assert not is_reached(1, 1, ())
-    assert not goals.is_reached(1, (), reference.header.namespace, done)
-    assert is_reached(2, 2, ())  # a touch: there is nothing to do
-    assert not goals.is_reached(9, states(reference, 2), reference.header.namespace, done)
+    assert goals.is_reached(1, live(reference, 1), done)
+    assert not goals.is_reached(1, live(reference, 1), ())
+    assert not goals.is_reached(1, {}, done)
+    assert goals.is_reached(2, live(reference, 2), ())  # a touch: there is nothing to do
+    assert not goals.is_reached(9, live(reference, 2), done)
 
 
 def test_a_resync_comes_to_what_was_there_before_it(innocent: History) -> None:
     first, *others = innocent.header.plan.steps
     goals = Goals(innocent.references, replace(innocent.header.plan, steps=(first, Resync(resource="widgets"), *others)))
     reference = innocent.references[0]
-    assert goals.is_reached(2, states(reference, 1), reference.header.namespace, ())
-    assert goals.is_reached(3, states(reference, 2), reference.header.namespace, ())
+    assert goals.is_reached(2, live(reference, 1), ())
+    assert goals.is_reached(3, live(reference, 2), ())
 
 
 def test_nothing_is_needed_before_the_release_or_by_who_never_wrote(innocent: History) -> None:

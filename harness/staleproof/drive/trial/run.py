@@ -8,10 +8,9 @@ import contextlib
 import datetime
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from staleproof.core.change import WriteKind
 from staleproof.core.entry import Broke, Ended, Released, Settled, StepBegan, StepEnded
@@ -21,6 +20,7 @@ from staleproof.core.plan import Plan, describe
 from staleproof.core.plan import encode as encode_plan
 from staleproof.drive.cluster.api import JSON, NAMESPACES, Api, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import resource_type
+from staleproof.drive.cluster.truth import Key
 from staleproof.drive.process import logs
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.event_bus import POLL_SECONDS, Condition
@@ -41,18 +41,12 @@ references."""
 MOST_PATIENCE_SECONDS = 100.0
 """client-go's rate limiter has come to 82 s after 15 failures."""
 
-Objects = Collection[tuple[str, JSON]]
-"""(resource, object) of what there is in a trial's namespace."""
-
-
-class Goals(Protocol):
-    """What the references came to."""
-
-    def missing_at_end(self, objects: Objects, namespace: str) -> str:
-        """What is not as in the references' end; empty when nothing is missing."""
-
-    def is_reached(self, step: int, objects: Objects, namespace: str, done: Collection[WriteKind]) -> bool:
-        """Whether a step has brought what it brought in the references."""
+Live = Mapping[Key, JSON]
+"""What there is in a trial's namespace."""
+Converged = Callable[[Live], str]
+"""Says what is missing from the state that the references came to; empty when nothing is."""
+Reached = Callable[[int, Live, Collection[WriteKind]], bool]
+"""Whether a step has brought what it brought in the references, given its number and the kinds of writes that changed anything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +57,8 @@ class TrialSpec:
         plan: the workload and the faults.
         folder: gets plan.json and history.jsonl.gz.
         references: fault-free histories of the same workload, from their files; empty when this is one itself.
-        goals: what each step must come to before it is over without a further wait, and what a trial that has references must come
-            to; None accepts any state that is quiet.
-        patient: the plan is about what comes later, so the controller's pauses are waited for in any case.
+        converged: when the wait for convergence is over; None accepts any state that is quiet.
+        reached: when a step is over without a further wait; None waits for the controller's pauses in each of them, and at the end.
         deadline_seconds: how long after the release convergence may take; None means what the plan says.
         may_need: the seconds after the release that a correct controller may need, given what was recorded so far; a controller
             that has not converged at the deadline gets them, up to `MOST_PATIENCE_SECONDS`.
@@ -75,8 +68,8 @@ class TrialSpec:
     plan: Plan
     folder: Path
     references: Sequence[History] = ()
-    goals: Goals | None = None
-    patient: bool = False
+    converged: Converged | None = None
+    reached: Reached | None = None
     deadline_seconds: float | None = None
     may_need: Callable[[History], float] | None = None
     lasts: Sequence[float] = ()
@@ -212,21 +205,21 @@ class _Run:
 
         Those are waited for in any case where a fault closes with the step: what the controller does late, it must do under it.
         """
-        goals, spec, live = self._spec.goals, self._spec, self._environment.truth.live
-        is_brisk = self._is_brisk and not closes_with(spec.plan, number)
-        reached: dict[float, bool] = {}
+        reached = None if closes_with(self._spec.plan, number) else self._spec.reached
+        known: dict[float, bool] = {}
 
         def over(now: float) -> bool | float:
             since = self._activity.idle_since(now)
             if since is None:
                 return now + POLL_SECONDS  # what is owed is forgiven by time alone
             due, soon = since + self._settle.idle_seconds, since + SETTLING_SECONDS
-            if now >= due or not is_brisk or now < soon:
-                return now >= due or min(due, soon if is_brisk else due)
-            if since not in reached and goals is not None:
-                objects = [(key[0], obj) for key, obj in live(self._namespace).items()]
-                reached[since] = goals.is_reached(number, objects, self._namespace, self._activity.done)
-            return reached[since] or due
+            if now >= due or reached is None:
+                return now >= due or due
+            if now < soon:
+                return min(due, soon)
+            if since not in known:
+                known[since] = reached(number, self._environment.truth.live(self._namespace), self._activity.done)
+            return known[since] or due
 
         return over
 
@@ -253,13 +246,8 @@ class _Run:
         if not missing and settle.resync:
             for resource in self._primaries:
                 await self._workload.resync(resource)
-            idle_seconds = SETTLING_SECONDS if self._is_brisk else settle.idle_seconds
+            idle_seconds = settle.idle_seconds if self._spec.reached is None else SETTLING_SECONDS
             await bus.until_idle(idle_seconds, limit_seconds=settle.limit_seconds)
-
-    @property
-    def _is_brisk(self) -> bool:
-        """Whether what is reached need not be waited for any longer."""
-        return self._spec.goals is not None and not self._spec.patient
 
     async def _until_settled(self, released: float) -> str:
         """Wait until converged and quiet; what was missing when the time ran out, empty when nothing is."""
@@ -272,14 +260,13 @@ class _Run:
             since, idle = self._activity.quiet_since(now), self._activity.idle_since(now)
             if since is None or idle is None:
                 return now + POLL_SECONDS
-            if self._is_brisk and spec.references:
+            if spec.reached is not None and spec.converged is not None:
                 due = idle + (settle.idle_seconds if was_released else SETTLING_SECONDS)
             else:
                 due = max(since + settle.quiet_seconds, idle + settle.idle_seconds, released + lasts)
             if now < due:
                 return due
-            objects = [(key[0], obj) for key, obj in self._environment.truth.live(self._namespace).items()]
-            missing = spec.goals.missing_at_end(objects, self._namespace) if spec.goals and spec.references else ""
+            missing = spec.converged(self._environment.truth.live(self._namespace)) if spec.converged else ""
             return not missing
 
         limit = lasts + (spec.deadline_seconds or settle.deadline_seconds)

@@ -71,7 +71,7 @@ def _observe(session: Session, sample: Manifest) -> Observed:
         death=_written(death),
         life_changed=_changed(life),
         death_changed=_changed(death),
-        seconds=_took((*life, *death)),
+        seconds=_took(life, death),
         has_metrics=life[0].first(Metrics) is not None,
         keeps_finalizer=any(commit.object["metadata"].get("finalizers") for _, commit in commits if commit.resource == resource),
         asks_bookmarks=any(stream.entry.bookmarks for stream in streams),
@@ -185,11 +185,13 @@ def _changed(references: Sequence[Trial]) -> tuple[Changed, ...]:
     return tuple(Changed(resource, tuple(sorted(steps))) for resource, steps in sorted(found.items()))
 
 
-def _took(references: Sequence[Trial]) -> dict[str, float]:
-    """The most seconds that a step of each kind took, beyond what it rests, and the settling."""
+def _took(*workloads: Sequence[Trial]) -> dict[str, float]:
+    """The most seconds that a step of each kind took, beyond what it rests, and the settling; in the fastest reference of each
+    workload, because trials know as it did when a step is over."""
     took: dict[str, float] = defaultdict(float)
-    for trial in references:
-        for step, seconds in zip_longest(trial.plan.steps, lasted(trial.history)):
+    for references in workloads:
+        trial, lasts = min(((each, lasted(each.history)) for each in references), key=lambda pair: sum(pair[1]))
+        for step, seconds in zip_longest(trial.plan.steps, lasts):
             kind = "settle" if step is None else step.tag
             took[kind] = max(took[kind], seconds - (step.seconds if isinstance(step, Rest) else 0.0))
     return dict(took)
@@ -230,10 +232,19 @@ def _with_beginning(session: Session, seen: Observed) -> Observed:
     return replace(
         seen,
         reads_past=tuple(each for index, each in enumerate(seen.watched) if index in trial.fired),
-        seconds=seen.seconds | {"start": max(0.0, lasted(trial.history)[1] - seen.seconds.get("touch", 0.0))},
+        seconds=seen.seconds | {"start": _start_seconds(trial, seen.watched)},
         asks_watch_list=any(stream.entry.watch_list for stream in trial.streams.values()),
         relists_at_once=_relist_seconds(trial, seen.resource) < _AT_ONCE_SECONDS,
     )
+
+
+def _start_seconds(trial: Trial, watched: Sequence[str]) -> float:
+    """From the beginning of the controller's last life until it watched everything for the first time."""
+    began = trial.starts[-1]
+    opened: dict[str, float] = {}
+    for _, entry in trial.every(Opened, since=began):
+        opened.setdefault(entry.resource, entry.at)
+    return max((opened[each] for each in watched if each in opened), default=trial.at(began)) - trial.at(began)
 
 
 def _relist_seconds(trial: Trial, resource: str) -> float:

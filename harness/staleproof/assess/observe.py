@@ -6,7 +6,6 @@ It is given the workloads that plans use, so that these runs serve as their refe
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from typing import Any, get_args
 
 import msgspec
@@ -17,7 +16,7 @@ from staleproof.checks.trial import Trial
 from staleproof.core.entry import Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
-from staleproof.core.pace import lasted, longest_pause, restless_fields
+from staleproof.core.pace import longest_pause, restless_fields
 from staleproof.core.plan import Apply, Manifest, Patch, Plan, Rest, Settle, Step, Touch
 from staleproof.core.provenance import is_bookkeeping
 from staleproof.core.request import BOOKKEEPING
@@ -71,7 +70,7 @@ def _observe(session: Session, sample: Manifest) -> Observed:
         death=_written(death),
         life_changed=_changed(life),
         death_changed=_changed(death),
-        seconds=_took(life, death),
+        seconds=_took((*life, *death)),
         has_metrics=life[0].first(Metrics) is not None,
         keeps_finalizer=any(commit.object["metadata"].get("finalizers") for _, commit in commits if commit.resource == resource),
         asks_bookmarks=any(stream.entry.bookmarks for stream in streams),
@@ -185,16 +184,20 @@ def _changed(references: Sequence[Trial]) -> tuple[Changed, ...]:
     return tuple(Changed(resource, tuple(sorted(steps))) for resource, steps in sorted(found.items()))
 
 
-def _took(*workloads: Sequence[Trial]) -> dict[str, float]:
-    """The most seconds that a step of each kind took, beyond what it rests, and the settling; in the fastest reference of each
-    workload, because trials know as it did when a step is over."""
+def _took(references: Sequence[Trial]) -> dict[str, float]:
+    """The most seconds that a step of each kind took until its last change, beyond what it rests, and the settling: a trial knows
+    when a step is over, and does not wait as a reference does."""
+    usual = Settle()
     took: dict[str, float] = defaultdict(float)
-    for references in workloads:
-        trial, lasts = min(((each, lasted(each.history)) for each in references), key=lambda pair: sum(pair[1]))
-        for step, seconds in zip_longest(trial.plan.steps, lasts):
-            kind = "settle" if step is None else step.tag
-            took[kind] = max(took[kind], seconds - (step.seconds if isinstance(step, Rest) else 0.0))
-    return dict(took)
+    for trial in references:
+        changes = sorted(trial.at(commit.index) for commit in trial.commits)
+        for run in trial.steps:
+            step, began = trial.plan.steps[run.number - 1], trial.at(run.began)
+            ended = trial.at(run.ended) if run.ended is not None else began
+            worked = max((at for at in changes if began <= at <= ended), default=began) - began
+            rested = step.seconds if isinstance(step, Rest) else 0.0
+            took[step.tag] = max(took[step.tag], max(0.0, worked - rested) + usual.idle_seconds)
+    return took | {"settle": usual.quiet_seconds}
 
 
 def _watched(references: Sequence[Trial], order: Sequence[str]) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ It is given the workloads that plans use, so that these runs serve as their refe
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from typing import Any, get_args
 
 import msgspec
@@ -17,7 +16,7 @@ from staleproof.checks.trial import Trial
 from staleproof.core.entry import Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
-from staleproof.core.pace import lasted, longest_pause, restless_fields
+from staleproof.core.pace import longest_pause, restless_fields
 from staleproof.core.plan import Apply, Manifest, Patch, Plan, Rest, Settle, Step, Touch
 from staleproof.core.provenance import is_bookkeeping
 from staleproof.core.request import BOOKKEEPING
@@ -186,13 +185,19 @@ def _changed(references: Sequence[Trial]) -> tuple[Changed, ...]:
 
 
 def _took(references: Sequence[Trial]) -> dict[str, float]:
-    """The most seconds that a step of each kind took, beyond what it rests, and the settling."""
+    """The most seconds that a step of each kind took until its last change, beyond what it rests, and the settling: a trial knows
+    when a step is over, and does not wait as a reference does."""
+    usual = Settle()
     took: dict[str, float] = defaultdict(float)
     for trial in references:
-        for step, seconds in zip_longest(trial.plan.steps, lasted(trial.history)):
-            kind = "settle" if step is None else step.tag
-            took[kind] = max(took[kind], seconds - (step.seconds if isinstance(step, Rest) else 0.0))
-    return dict(took)
+        changes = sorted(trial.at(commit.index) for commit in trial.commits)
+        for run in trial.steps:
+            step, began = trial.plan.steps[run.number - 1], trial.at(run.began)
+            ended = trial.at(run.ended) if run.ended is not None else began
+            worked = max((at for at in changes if began <= at <= ended), default=began) - began
+            rested = step.seconds if isinstance(step, Rest) else 0.0
+            took[step.tag] = max(took[step.tag], max(0.0, worked - rested) + usual.idle_seconds)
+    return took | {"settle": usual.quiet_seconds}
 
 
 def _watched(references: Sequence[Trial], order: Sequence[str]) -> tuple[str, ...]:
@@ -230,10 +235,19 @@ def _with_beginning(session: Session, seen: Observed) -> Observed:
     return replace(
         seen,
         reads_past=tuple(each for index, each in enumerate(seen.watched) if index in trial.fired),
-        seconds=seen.seconds | {"start": max(0.0, lasted(trial.history)[1] - seen.seconds.get("touch", 0.0))},
+        seconds=seen.seconds | {"start": _start_seconds(trial, seen.watched)},
         asks_watch_list=any(stream.entry.watch_list for stream in trial.streams.values()),
         relists_at_once=_relist_seconds(trial, seen.resource) < _AT_ONCE_SECONDS,
     )
+
+
+def _start_seconds(trial: Trial, watched: Sequence[str]) -> float:
+    """From the beginning of the controller's last life until it watched everything for the first time."""
+    began = trial.starts[-1]
+    opened: dict[str, float] = {}
+    for _, entry in trial.every(Opened, since=began):
+        opened.setdefault(entry.resource, entry.at)
+    return max((opened[each] for each in watched if each in opened), default=trial.at(began)) - trial.at(began)
 
 
 def _relist_seconds(trial: Trial, resource: str) -> float:

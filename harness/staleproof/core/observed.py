@@ -92,8 +92,8 @@ class Observed:
         death: its writes in `draw.workloads.death`, by step.
         life_changed: which resources had objects in `draw.workloads.life`, and when they changed.
         death_changed: the same of `draw.workloads.death`.
-        seconds: how long things took at most: a step of each kind, by its tag (a rest: beyond what it rests), `settle`, and
-            `start`, by which a step takes longer when the controller is started again in it.
+        seconds: how long things took at most: a step of each kind, by its tag, until its last change (a rest: beyond what it
+            rests), `settle`, and `start`, until the controller watches everything.
     """
 
     sample: Manifest

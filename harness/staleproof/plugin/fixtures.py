@@ -150,7 +150,7 @@ def observed(controller_samples: list[Manifest], staleproof_session: Session) ->
 
 
 @pytest.fixture(scope="session")
-def run_plan(staleproof_session: Session, pytestconfig: pytest.Config) -> Callable[..., Result]:
+def staleproof_run_plan(staleproof_session: Session, pytestconfig: pytest.Config) -> Callable[..., Result]:
     """Run a plan, judge it, keep everything and report it, whichever test it is for."""
     from staleproof.plugin.outcome import begun
 
@@ -166,12 +166,12 @@ def run_plan(staleproof_session: Session, pytestconfig: pytest.Config) -> Callab
 
 
 @pytest.fixture
-def trial(run_plan: Callable[..., Result], request: pytest.FixtureRequest) -> Callable[[Plan], Result]:
+def trial(staleproof_run_plan: Callable[..., Result], request: pytest.FixtureRequest) -> Callable[[Plan], Result]:
     """Run a plan, judge it, keep everything. A finding does not raise here: pass the results to `assert_passed`."""
     from staleproof.plugin.fail import told_to_junit
 
     def run(plan: Plan) -> Result:
-        result: Result = run_plan(plan)
+        result: Result = staleproof_run_plan(plan)
         told_to_junit(result, request.node)
         return result
 
@@ -179,7 +179,9 @@ def trial(run_plan: Callable[..., Result], request: pytest.FixtureRequest) -> Ca
 
 
 @pytest.fixture(scope="session")
-def spread(observed: list[Observed], run_plan: Callable[..., Result], pytestconfig: pytest.Config) -> Iterator[Spread]:
+def staleproof_spread(
+    observed: list[Observed], staleproof_run_plan: Callable[..., Result], pytestconfig: pytest.Config
+) -> Iterator[Spread]:
     """Has the plans of families run by whichever worker has time."""
     from staleproof.assess.claims import Claims
     from staleproof.draw.order import expected_seconds
@@ -193,14 +195,16 @@ def spread(observed: list[Observed], run_plan: Callable[..., Result], pytestconf
         return [(plan, expected_seconds(plan, each.seconds)) for each in observed for plan in family.plans(each, profile)]
 
     outcomes = begun(pytestconfig)
-    made = Spread(Claims(outcomes.folder), draw, run_plan, outcomes.note_error, ends(pytestconfig))
+    made = Spread(Claims(outcomes.folder), draw, staleproof_run_plan, outcomes.note_error, ends(pytestconfig))
     pytestconfig.stash[SPREAD] = made
     yield made
     del pytestconfig.stash[SPREAD]
 
 
 @pytest.fixture
-def run_family(spread: Spread, pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Callable[[Family], list[Result]]:
+def run_family(
+    staleproof_spread: Spread, pytestconfig: pytest.Config, request: pytest.FixtureRequest
+) -> Callable[[Family], list[Result]]:
     """Run every plan of a family, for every sample, as thoroughly as `--staleproof-profile` says, and fail with the findings.
 
     Skips when the family has no plan for this controller, or the minutes of the run are over.
@@ -210,7 +214,7 @@ def run_family(spread: Spread, pytestconfig: pytest.Config, request: pytest.Fixt
     from staleproof.plugin.outcome import begun
 
     def run(family: Family) -> list[Result]:
-        results, left_out = spread.results(request.node, family)
+        results, left_out = staleproof_spread.results(request.node, family)
         begun(pytestconfig).leave_out(list(map(told, left_out)))
         for result in results:
             told_to_junit(result, request.node)

@@ -26,7 +26,7 @@ from staleproof.draw.order import most_valuable_first
 
 Drawn = tuple[Plan, float]
 """A plan, and the seconds that it is expected to take."""
-_ALIKE = ("run_family", "spread", "observed")
+_ALIKE = ("run_family", "staleproof_spread", "observed")
 """Fixtures that must be the same for a test's plans to be run from another test."""
 
 

@@ -21,7 +21,7 @@ CONFTEST = """
         return [Observed({"metadata": {"name": name}}, "widgets", (), (), seconds={"rest": 0.0}) for name in ("first", "second")]
 
     @pytest.fixture(scope="session")
-    def run_plan(pytestconfig):
+    def staleproof_run_plan(pytestconfig):
         def run(plan, claim=""):
             RAN.append(plan.title)
             folder = begun(pytestconfig).folder / "trials" / plan.title

@@ -41,7 +41,7 @@ CONFTEST = """
             os.sched_yield()
 
     @pytest.fixture(scope="session")
-    def run_plan(pytestconfig):
+    def staleproof_run_plan(pytestconfig):
         def run_it(plan, claim=""):
             say(plan.title)
             MEANWHILE(plan.title)

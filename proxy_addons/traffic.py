@@ -1,7 +1,8 @@
 """mitmproxy addon: everything that a client sends, and what it is told.
 
 Every watch goes through the relay. Every other request is recorded, the faults have their say, and what the client is told is
-recorded, too. All traffic passes mitmproxy, watches included: one place for TLS, attribution and recording.
+recorded, too. All traffic passes mitmproxy, watches included: one place for TLS. What no fault concerns may pass without becoming a
+flow (`shortcut`), and is recorded by the same functions.
 """
 
 from collections.abc import Iterator, Mapping

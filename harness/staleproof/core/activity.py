@@ -5,7 +5,8 @@ and for a while the controller neither changed anything nor was shown a change. 
 changed anything in the trial's namespace. Bookkeeping (leases, events) does not count.
 
 Rest is a fixed point of the state, not silence (`core.change`): a controller that writes again and again what is there already, or
-fails again and again in the same way, is at rest. The first such write of a kind since the last change counts all the same.
+fails again and again in the same way, is at rest. The first such write of a kind since the last change counts all the same. One
+that does nothing but try what a fault rejects is at rest after `REJECTED_SECONDS`: it will go on like that as long as the fault.
 
 A controller whose watch was ended (by a fault, by upstream) is not idle before it watches again: client-go waits up to a minute.
 Nor is a new life idle before it watches what a life opens by itself. Some watches are only opened when they are first needed
@@ -42,6 +43,8 @@ from staleproof.core.request import BOOKKEEPING, WRITES
 
 OWED_SECONDS = 2.0
 MISSED_SECONDS = 90.0
+REJECTED_SECONDS = 4.0
+"""A little longer than `checks.rules.backs_off` needs to see how a controller retries."""
 
 
 @dataclass(slots=True)
@@ -59,6 +62,7 @@ class Activity:
     is_starting: bool = False
     _changes: Changes = field(default_factory=Changes)
     _void: set[tuple[int, str, WriteKind]] = field(default_factory=set)
+    _first_rejected: float = float("inf")
     _expected: set[tuple[str, int]] = field(default_factory=set)
     _in_flight: dict[RequestId, Asked] = field(default_factory=dict)
     _reached: dict[StreamId, int] = field(default_factory=dict)
@@ -101,13 +105,14 @@ class Activity:
         move by themselves."""
         self.namespace, self.last_activity, self.last_write = namespace, now, now
         self._changes = Changes(moves)
-        for of_before in (self._commits, self._in_flight, self._void, self._expected):
+        for of_before in (self._commits, self._in_flight, self._expected):
             of_before.clear()
+        self._forget_what_was_in_vain()
 
     def begin_step(self, now: float) -> None:
         """A step of the workload begins, so the controller has something to do, and may do again what it did in vain before."""
         self._changes.done.clear()
-        self._void.clear()
+        self._forget_what_was_in_vain()
         self.touch(now)
 
     @property
@@ -162,7 +167,7 @@ class Activity:
         if self._is_of_trial(entry.namespace):
             if not self._changes.committed(entry) and (entry.resource, entry.revision) not in self._expected:
                 return
-            self._void.clear()
+            self._forget_what_was_in_vain()
             self.last_write = max(self.last_write, entry.at)
             self.touch(entry.at)
 
@@ -215,16 +220,24 @@ class Activity:
         changed = self._changes.answered(asked, entry) if self.namespace else True
         if changed is None:
             return  # the commit counts
+        latest = entry.at
         if changed:
-            self._void.clear()
+            self._forget_what_was_in_vain()
         elif entry.fault is None:
             void = (entry.code, asked.name, (asked.verb, asked.resource, asked.subresource))
             if void in self._void:
                 return
             self._void.add(void)
+        else:
+            self._first_rejected = min(self._first_rejected, entry.at)
+            latest = min(entry.at, self._first_rejected + REJECTED_SECONDS)
         if is_work(asked):
-            self.last_write = max(self.last_write, asked.at)
-        self.touch(entry.at)
+            self.last_write = max(self.last_write, min(asked.at, latest))
+        self.touch(latest)
+
+    def _forget_what_was_in_vain(self) -> None:
+        self._void.clear()
+        self._first_rejected = float("inf")
 
     def _moved(self, entry: Delivered | Withheld | Dropped) -> None:
         if entry.revision is not None:

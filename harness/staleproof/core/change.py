@@ -90,7 +90,7 @@ class Changes:
     def answered(self, asked: Asked, answer: Answered) -> bool | None:
         """Whether a write changed anything; None if its commit will tell, which has not been heard of."""
         kind = (asked.verb, asked.resource, asked.subresource)
-        if asked.dry_run or answer.outcome == "fail":
+        if asked.dry_run or answer.outcome == "fail" or answer.executed is False:
             return False
         if answer.outcome == "unknown" or answer.revision is None or not asked.namespace:
             self.done.add(kind)

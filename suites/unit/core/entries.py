@@ -24,10 +24,18 @@ def committed(at: float, revision: int = 1, namespace: str = NAMESPACE, resource
 def wrote(
     at: float, revision: int, *, outcome: RequestOutcome = "ok", code: int = 200, fault: FaultIndex | None = None
 ) -> list[Entry]:
-    """It updates x, and is answered half a second later with this revision."""
-    request = RequestId(int(at))
+    """It updates x, and is answered half a second later with this revision. What a fault answers was not executed."""
+    request, executed = RequestId(int(at)), None if fault is None else False
     answer = Answered(
-        at=at + 0.5, request=request, outcome=outcome, code=code, name="x", uid="u", revision=Revision(revision), fault=fault
+        at=at + 0.5,
+        request=request,
+        outcome=outcome,
+        code=code,
+        name="x",
+        uid="u",
+        revision=Revision(revision),
+        fault=fault,
+        executed=executed,
     )
     return [Asked(at=at, request=request, client="c", verb="update", resource="pods", namespace=NAMESPACE, name="x"), answer]
 

@@ -4,8 +4,23 @@ from typing import Literal
 
 import pytest
 
-from staleproof.core.activity import MISSED_SECONDS, OWED_SECONDS, Activity
-from staleproof.core.entry import Closed, Competed, Dropped, Ended, Entry, Item, Listed, Opened, Refused, Resumed, Stalled, Withheld
+from staleproof.core.activity import MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS, Activity
+from staleproof.core.entry import (
+    Closed,
+    Competed,
+    Dropped,
+    Ended,
+    Entry,
+    FaultIndex,
+    Item,
+    Listed,
+    Opened,
+    Refused,
+    RequestOutcome,
+    Resumed,
+    Stalled,
+    Withheld,
+)
 
 from .entries import NAMESPACE as NS
 from .entries import answered, asked, changed, committed, delivered, wrote
@@ -145,6 +160,20 @@ def test_rest_is_a_fixed_point_of_the_state(entries: list[Entry], idle: Answer) 
     for entry in (committed(1.0, 1), *entries):
         activity.see(entry)
     assert activity.idle_since(4.0) == idle
+
+
+@pytest.mark.parametrize(("outcome", "code"), [("fail", 503), ("unknown", 500)])
+def test_what_a_fault_rejects_again_and_again_is_waited_for_only_so_long(outcome: RequestOutcome, code: int) -> None:
+    activity = Activity()
+    activity.begin(NS, 0.0)
+    for second in range(1, 9):
+        for entry in wrote(second, 1, outcome=outcome, code=code, fault=FaultIndex(0)):
+            activity.see(entry)
+        assert activity.idle_since(9.0) == min(second + 0.5, 1.5 + REJECTED_SECONDS)
+    activity.see(changed(8.7, 2, ready=1))
+    for entry in wrote(9.0, 1, outcome=outcome, code=code, fault=FaultIndex(0)):
+        activity.see(entry)
+    assert (activity.idle_since(10.0), activity.done) == (9.5, set())
 
 
 def test_a_step_begins_with_nothing_done_and_may_bring_again_what_was_in_vain() -> None:

@@ -100,7 +100,7 @@ def test_deliberate_takes_its_time_and_opens_two_watches_when_it_needs_them(sess
     trial = watch(session, "deliberate", 3.0)
     created = {request.asked.resource: request.asked.at for request in trial.work if request.asked.verb == "create"}
     assert len(created) == 9
-    assert done(trial) - max(created.values()) >= 1.9
+    assert done(trial) - max(created.values()) > 1.5  # it pauses for two seconds
     assert not later(trial)
     assert [entry.resource for _, entry in trial.every(Opened, since=trial.steps[0].began)] == [
         "networkpolicies.networking.k8s.io",

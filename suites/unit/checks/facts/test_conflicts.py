@@ -20,6 +20,18 @@ def test_a_conflict_knows_the_own_writes_that_had_not_been_shown() -> None:
     assert [commit.entry.revision for commit in conflict.unseen] == [102, 103]
 
 
+CAUSES = {
+    "nobody else changed it": (held().says_blindly(), 1),
+    "somebody else's change that was recorded soon after may have been the cause": (held().says_blindly().applied("w", spec=2), 0),
+    "the next step came later, so its change was not the cause": (held().says_blindly().step(2, "patch").applied("w", spec=2), 1),
+}
+
+
+@pytest.mark.parametrize(("script", "number"), CAUSES.values(), ids=CAUSES)
+def test_whether_it_is_a_conflict_with_itself(script: Script, number: int) -> None:
+    assert sum(map(len, conflicts(Trial(script.ends())).values())) == number
+
+
 HIDDEN = {
     "a step begins": (held().step(2, "rest"), [102]),
     "something else is shown": (held().made("w-x"), [102]),

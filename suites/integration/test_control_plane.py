@@ -244,6 +244,11 @@ print(asyncio.run(ensure_built(KUBERNETES_VERSION, progress, module=Path(sys.arg
 """
 
 
+def first_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
 @pytest.fixture
 def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A module that is compiled in a second, by its content for the first time. How it is built is what matters here."""
@@ -258,13 +263,20 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_two_processes_at_once_build_once(module: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "STALEPROOF_CACHE_DIR": str(tmp_path)}
     argv = [sys.executable, "-c", BUILD, str(module)]
-    both = [subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    lines = [process.communicate()[0].splitlines() for process in both]
-    assert [process.returncode for process in both] == [0, 0]
+    first = subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True)
+    begun = [first_line(first)]  # it holds the lock, and goes on when the other waits for it
+    first.send_signal(signal.SIGSTOP)
+    second = subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True)
+    try:
+        begun.append(first_line(second))
+    finally:
+        first.send_signal(signal.SIGCONT)
+    lines = [[line, *each.communicate()[0].splitlines()] for line, each in zip(begun, (first, second), strict=True)]
+    assert [process.returncode for process in (first, second)] == [0, 0]
     assert lines[0][-1] == lines[1][-1]
     said = lines[0] + lines[1]
     assert said.count("control plane: linking") == 1
-    assert said.count("control plane: waiting for another process that builds") <= 1  # none if the other was done by then
+    assert said.count("control plane: waiting for another process that builds") == 1
     entry = Path(lines[0][-1])
     assert what_is_wrong(entry) is None
     assert subprocess.run([entry / "etcd"], capture_output=True, text=True, check=True).stderr == f"{module}\n"

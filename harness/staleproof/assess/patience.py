@@ -7,8 +7,8 @@ from functools import cached_property
 from staleproof.checks.facts.baseline import baseline, step_baselines
 from staleproof.checks.facts.liveness import time_needed
 from staleproof.checks.trial import Trial
-from staleproof.core.change import WriteKind, void_writes
-from staleproof.core.history import History, Request
+from staleproof.core.change import WriteKind, void_writes, write_kind
+from staleproof.core.history import History
 from staleproof.core.plan import Manifest, Plan, Resync
 from staleproof.drive.trial.run import Live
 
@@ -55,11 +55,7 @@ def _namespace(live: Live) -> str:
 def _kinds_in(trial: Trial, since: int, until: int | None) -> frozenset[WriteKind]:
     void = {request.index for request in void_writes(trial.work, trial.commits, trial.plan.settle.moves)}
     made = (request for request in trial.work if since < request.index < (until or since) and request.index not in void)
-    return frozenset(_kind(request) for request in made)
-
-
-def _kind(request: Request) -> WriteKind:
-    return (request.asked.verb, request.asked.resource, request.asked.subresource)
+    return frozenset(write_kind(request.asked) for request in made)
 
 
 def may_need(history: History) -> float:

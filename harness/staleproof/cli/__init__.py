@@ -12,10 +12,10 @@ from staleproof.errors import REPORT, HarnessBug, UsageError
 
 COMMANDS = {
     "check": ("check:check", "Judge HISTORY with the checkers of this version"),
-    "control-plane": ("control_plane:control_plane_group", "etcd, kube-apiserver and kube-controller-manager for tests."),
-    "demo": ("demo:demo", "Catch a naive controller and pass two correct ones."),
+    "control-plane": ("control_plane:control_plane_group", "etcd, kube-apiserver and kube-controller-manager for tests"),
+    "demo": ("demo:demo", "Catch a naive controller and pass two correct ones"),
     "export": ("check:export", "Make one file of TRIAL, its folder or its name in the latest run"),
-    "proxy": ("proxy:proxy", "Put a proxy in front of an API server and let any program drive its faults over HTTP."),
+    "proxy": ("proxy:proxy", "Put a proxy in front of an API server and let any program drive its faults over HTTP"),
     "replay": ("run:replay", "Run PLAN again"),
     "run": ("run:run", "Run PLANS, or the canonical plans for each sample"),
     "schema": (

@@ -19,7 +19,7 @@ for a commit longer than `OWED_SECONDS`, or for a watch longer than `MISSED_SECO
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from staleproof.core.change import Changes, WriteKind
+from staleproof.core.change import Changes, WriteKind, write_kind
 from staleproof.core.entry import (
     Answered,
     Asked,
@@ -40,6 +40,7 @@ from staleproof.core.entry import (
 )
 from staleproof.core.history import is_work
 from staleproof.core.request import BOOKKEEPING, WRITES
+from staleproof.core.resource_version import Revision
 
 OWED_SECONDS = 2.0
 MISSED_SECONDS = 90.0
@@ -63,7 +64,6 @@ class Activity:
     _changes: Changes = field(default_factory=Changes)
     _void: set[tuple[int, str, WriteKind]] = field(default_factory=set)
     _first_rejected: float = float("inf")
-    _expected: set[tuple[str, int]] = field(default_factory=set)
     _in_flight: dict[RequestId, Asked] = field(default_factory=dict)
     _reached: dict[StreamId, int] = field(default_factory=dict)
     _commits: dict[str, tuple[int, float]] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class Activity:
         move by themselves."""
         self.namespace, self.last_activity, self.last_write = namespace, now, now
         self._changes = Changes(moves)
-        for of_before in (self._commits, self._in_flight, self._expected):
+        for of_before in (self._commits, self._in_flight):
             of_before.clear()
         self._forget_what_was_in_vain()
 
@@ -154,7 +154,7 @@ class Activity:
         """The API server has told of this commit of somebody else's, so truth and streams will, too; the controller may react."""
         if self._counts(resource, self.namespace):
             self._commits[resource] = max((revision, at), self._commits.get(resource, (0, 0.0)))
-            self._expected.add((resource, revision))
+            self._changes.expect(resource, Revision(revision))
 
     def _committed(self, entry: Committed | Competed) -> None:
         """Companions may react to it, whether the controller is shown it or not."""
@@ -165,7 +165,7 @@ class Activity:
             return
         self._commits[entry.resource] = max((entry.revision, entry.at), self._commits.get(entry.resource, (0, 0.0)))
         if self._is_of_trial(entry.namespace):
-            if not self._changes.committed(entry) and (entry.resource, entry.revision) not in self._expected:
+            if not self._changes.committed(entry):
                 return
             self._forget_what_was_in_vain()
             self.last_write = max(self.last_write, entry.at)
@@ -224,7 +224,7 @@ class Activity:
         if changed:
             self._forget_what_was_in_vain()
         elif entry.fault is None:
-            void = (entry.code, asked.name, (asked.verb, asked.resource, asked.subresource))
+            void = (entry.code, asked.name, write_kind(asked))
             if void in self._void:
                 return
             self._void.add(void)
@@ -254,7 +254,7 @@ class Activity:
         """Whether the frame shows a commit that changed nothing, or one of which truth has yet to tell: then that counts."""
         if entry.revision is None or not self._is_of_trial(entry.namespace):
             return False
-        return (resource, entry.revision) not in self._expected and not self._changes.shown(resource, entry.revision)
+        return not self._changes.shown(resource, entry.revision)
 
     def _owed(self, now: float) -> bool:
         """Whether a recent commit has not arrived at a stream that will carry it."""

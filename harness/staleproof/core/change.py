@@ -20,6 +20,10 @@ WriteKind = tuple[str, str, str]
 _At = tuple[str, Revision]
 
 
+def write_kind(asked: Asked) -> WriteKind:
+    return (asked.verb, asked.resource, asked.subresource)
+
+
 def changed_paths(before: Flat, after: Flat) -> frozenset[str]:
     """The fields, as `flatten` calls them, whose values differ, or that are in one only."""
     missing = object()
@@ -37,11 +41,9 @@ def essential(resource: str, before: Manifest, after: Manifest, moves: Collectio
     return frozenset(path for path in paths if moved(resource, path) not in moves)
 
 
-def is_unmoved(commit: Commit, moves: Collection[str] = ()) -> bool:
-    """Whether a commit left its object as it was."""
-    entry = commit.entry
-    known = commit.before is not None and entry.type == "MODIFIED"
-    return known and not essential(entry.resource, commit.before or {}, entry.object, moves)
+def is_unmoved(entry: Committed, before: Manifest | None, moves: Collection[str] = ()) -> bool:
+    """Whether a commit left its object as it was. `before`: the object until then; None: it was not known."""
+    return before is not None and entry.type == "MODIFIED" and not essential(entry.resource, before, entry.object, moves)
 
 
 def void_writes(work: Iterable[Request], commits: Iterable[Commit], moves: Collection[str] = ()) -> Iterator[Request]:
@@ -51,7 +53,7 @@ def void_writes(work: Iterable[Request], commits: Iterable[Commit], moves: Colle
     for request in work:
         answer, commit = request.answer, made.get(request.index)
         if commit is not None:
-            void = is_unmoved(commit, moves)
+            void = is_unmoved(commit.entry, commit.before, moves)
         else:
             told = isinstance(answer, Answered) and answer.outcome == "ok" and answer.revision is not None and answer.uid in known
             void = told or (isinstance(answer, Answered) and answer.outcome == "fail")
@@ -73,15 +75,19 @@ class Changes:
         self._objects: dict[str, Manifest] = {}
         self._changed: dict[_At, bool] = {}
         self._claimed: set[_At] = set()
+        self._others: set[_At] = set()
         self._awaited: dict[_At, tuple[WriteKind, float]] = {}
+
+    def expect(self, resource: str, revision: Revision) -> None:
+        """This commit is somebody else's: it counts whatever it changes, and no write of the controller made it."""
+        self._others.add((resource, revision))
+        self._changed[resource, revision] = True
 
     def committed(self, entry: Committed) -> bool:
         """Whether the commit changes anything; that of an object that was not known does."""
         at, before = (entry.resource, entry.revision), self._objects.get(entry.uid)
         self._objects[entry.uid] = entry.object
-        known = before is not None and entry.type == "MODIFIED"
-        changed = not known or bool(essential(entry.resource, before or {}, entry.object, self._moves))
-        self._changed[at] = changed
+        changed = self._changed[at] = at in self._others or not is_unmoved(entry, before, self._moves)
         kind, _ = self._awaited.pop(at, (None, 0.0))
         if kind is not None and changed:
             self.done.add(kind)
@@ -89,7 +95,7 @@ class Changes:
 
     def answered(self, asked: Asked, answer: Answered) -> bool | None:
         """Whether a write changed anything; None if its commit will tell, which has not been heard of."""
-        kind = (asked.verb, asked.resource, asked.subresource)
+        kind = write_kind(asked)
         if asked.dry_run or answer.outcome == "fail" or answer.executed is False:
             return False
         if answer.outcome == "unknown" or answer.revision is None or not asked.namespace:
@@ -99,8 +105,8 @@ class Changes:
         if at not in self._changed:
             self._awaited[at] = (kind, answer.at)
             return None
-        changed = self._changed[at] and at not in self._claimed  # the first write that is answered with a revision made it
-        self._claimed.add(at)
+        changed = self._changed[at] and at not in self._claimed | self._others
+        self._claimed.add(at)  # the first write that is answered with a revision made it
         if changed:
             self.done.add(kind)
         return changed

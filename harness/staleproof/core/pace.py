@@ -70,7 +70,9 @@ class _Still:
         asked = requests(history.entries)
         commits = _commits(history, asked)
         self.requests = {each.asked.request for each in void_writes(asked, commits, moves)}
-        self._unmoved = {(each.entry.resource, each.entry.revision) for each in commits if is_unmoved(each, moves)}
+        self._unmoved = {
+            (each.entry.resource, each.entry.revision) for each in commits if is_unmoved(each.entry, each.before, moves)
+        }
         self._resources = {entry.stream: entry.resource for entry in history.entries if isinstance(entry, Opened)}
 
     def commits(self, entry: Committed) -> bool:

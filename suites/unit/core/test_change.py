@@ -6,6 +6,7 @@ import pytest
 
 from staleproof.core.change import Changes, changed_paths, essential, moved
 from staleproof.core.entry import Answered, Asked, Committed
+from staleproof.core.resource_version import Revision
 
 WIDGETS = "widgets.staleproof.dev"
 
@@ -90,6 +91,16 @@ def test_a_write_that_leaves_things_as_they_were_is_answered_with_the_revision_o
     changes = Changes()
     changes.committed(committed(1, "ADDED", ready=1))
     assert [changes.answered(asked(), answered(1)) for _ in range(3)] == [True, False, False]
+
+
+def test_what_somebody_else_commits_counts_and_is_no_work_of_the_controller() -> None:
+    changes = Changes()
+    changes.committed(committed(1, "ADDED", ready=1))
+    changes.expect(WIDGETS, Revision(2))
+    assert changes.committed(committed(2, ready=1))  # only an annotation of ours, which nobody compares
+    assert changes.shown(WIDGETS, Revision(2))
+    assert changes.answered(asked(), answered(2)) is False
+    assert not changes.done
 
 
 def test_a_commit_that_was_waited_for_says_what_the_write_did() -> None:

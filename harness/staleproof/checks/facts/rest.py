@@ -24,10 +24,12 @@ from staleproof.core.provenance import is_bookkeeping
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Attributes:
-    changing: the controller's writes at rest that changed anything.
-    void: those that changed nothing, or nothing but times and what moves by itself.
-    untested: why there may be none though the controller does such things, in words; empty when it was put to the test.
+    """What the controller wrote at rest.
+
+    Attributes:
+        changing: the writes that changed anything.
+        void: those that changed nothing, or nothing but times and what moves by itself.
+        untested: why there may be none though the controller does such things, in words; empty when it was put to the test.
     """
 
     changing: Sequence[Request] = ()

@@ -97,6 +97,9 @@ class Rest(_Step, frozen=True, kw_only=True, tag="rest"):
 Step = Apply | Patch | Touch | Delete | Resync | Recreate | Heartbeat | Rest
 
 
+_MOST_SETTLING_SECONDS = 0.15
+
+
 class Settle(Value, frozen=True):
     """How long the runner waits.
 
@@ -117,6 +120,12 @@ class Settle(Value, frozen=True):
     deadline_seconds: Seconds = 10.0
     resync: bool = False
     moves: tuple[str, ...] = ()
+
+    @property
+    def settling_seconds(self) -> float:
+        """How long nothing changes, and nothing is shown to the controller, before a step is over that has brought what it brought
+        in the references."""
+        return min(self.idle_seconds / 4, _MOST_SETTLING_SECONDS)
 
 
 class Subject(Value, frozen=True):

@@ -31,13 +31,10 @@ from staleproof.drive.trial.workload import Vanished, Workload, primaries_of
 from staleproof.errors import HarnessBug, SetupError
 
 _LEFT_ALONE = frozenset({"events", "serviceaccounts"})
-_REST_SECONDS = 0.1
+_REST_SECONDS = 0.06
 _MARGIN_SECONDS = 1.0
 _MOST_DOUBTS = 20
 """How often the controller's metrics may say, `POLL_SECONDS` apart, that it has work although nothing is seen of it."""
-SETTLING_SECONDS = 0.1
-"""How long nothing changes, and nothing is shown to the controller, before a step is over that has brought what it brought in the
-references."""
 MOST_PATIENCE_SECONDS = 100.0
 """client-go's rate limiter has come to 82 s after 15 failures."""
 
@@ -212,7 +209,7 @@ class _Run:
             since = self._activity.idle_since(now)
             if since is None:
                 return now + POLL_SECONDS  # what is owed is forgiven by time alone
-            due, soon = since + self._settle.idle_seconds, since + SETTLING_SECONDS
+            due, soon = since + self._settle.idle_seconds, since + self._settle.settling_seconds
             if now >= due or reached is None:
                 return now >= due or due
             if now < soon:
@@ -230,8 +227,9 @@ class _Run:
         await self._process_faults.settled()
         for missed in self._process_faults.missed():
             bus.take(missed)
-        self._activity.touch(time.monotonic())
         released = time.monotonic()
+        if self._spec.reached is None or closes_with(self._spec.plan, len(self._spec.plan.steps)):
+            self._activity.touch(released)
         bus.take(Released(at=released))
         await self._readings.take()
         await self._sweep()
@@ -246,7 +244,7 @@ class _Run:
         if not missing and settle.resync:
             for resource in self._primaries:
                 await self._workload.resync(resource)
-            idle_seconds = settle.idle_seconds if self._spec.reached is None else SETTLING_SECONDS
+            idle_seconds = settle.idle_seconds if self._spec.reached is None else settle.settling_seconds
             await bus.until_idle(idle_seconds, limit_seconds=settle.limit_seconds)
 
     async def _until_settled(self, released: float) -> str:
@@ -261,7 +259,7 @@ class _Run:
             if since is None or idle is None:
                 return now + POLL_SECONDS
             if spec.reached is not None and spec.converged is not None:
-                due = idle + (settle.idle_seconds if was_released else SETTLING_SECONDS)
+                due = idle + (settle.idle_seconds if was_released else settle.settling_seconds)
             else:
                 due = max(since + settle.quiet_seconds, idle + settle.idle_seconds, released + lasts)
             if now < due:
@@ -307,8 +305,8 @@ def closes_with(plan: Plan, number: int) -> bool:
 async def _clean_up(environment: Environment, namespace: str, primaries: Sequence[str]) -> None:
     """Remove the primaries, then whatever else is left: namespaces never finish terminating without their controller.
 
-    Nothing here can spoil the trial that is over, and the next one has a namespace of its own, but it waits until the controller
-    has come to rest.
+    Nothing here can spoil the trial that is over, and the next one has a namespace of its own; before it begins, it waits until the
+    controller has come to rest (`Environment.controller_ready`).
     """
     environment.bus.activity.begin("", time.monotonic())
     for is_primary in (True, False):
@@ -318,7 +316,8 @@ async def _clean_up(environment: Environment, namespace: str, primaries: Sequenc
                 continue
             if (resource in primaries) is is_primary:
                 await _remove(environment.api, kind, namespace, obj)
-        await environment.bus.until_idle(_REST_SECONDS, limit_seconds=2.0)
+        if is_primary:
+            await environment.bus.until_idle(_REST_SECONDS, limit_seconds=2.0)
     if environment.ends_namespaces:  # elsewhere nobody would finish the deletion, and the whole cluster goes anyway
         await environment.api.delete(NAMESPACES, "", namespace)
 

@@ -13,7 +13,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from staleproof.assess.result import Result
-from staleproof.assess.run_folder import HISTORY, RunFolder, read_history
+from staleproof.assess.run_folder import HISTORY, RunFolder, acquired_now, read_history
 from staleproof.checks.verdict import Verdict
 from staleproof.core.history import Header, History
 from staleproof.core.plan import Plan
@@ -53,7 +53,7 @@ class Claims:
             return msgspec.json.encode(self._told(run()))
 
         try:
-            done = self._shared.once(key, made, FileLock.acquire if waits else _acquired_now)
+            done = self._shared.once(key, made, FileLock.acquire if waits else acquired_now)
         except Timeout:
             return None
         return msgspec.json.decode(done, type=Done) if done is not None else None
@@ -86,7 +86,3 @@ class Claims:
             reproduced=result.reproduced,
             references_seconds=result.references_seconds,
         )
-
-
-def _acquired_now(lock: FileLock) -> None:
-    lock.acquire(blocking=False)

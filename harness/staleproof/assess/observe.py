@@ -4,17 +4,19 @@ It is given the workloads that plans use, so that these runs serve as their refe
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, get_args
 
 import msgspec
 
-from staleproof.assess.session import Session
+from staleproof.assess.session import Session, SharedRun
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
+from staleproof.core.history import History
 from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
 from staleproof.core.pace import longest_pause, restless_fields
 from staleproof.core.plan import Apply, Manifest, Patch, Plan, Rest, Settle, Step, Touch
@@ -35,52 +37,74 @@ _CANDIDATES = 3
 
 
 def observe(session: Session, sample: Manifest) -> Observed:
-    """Apply, change, scale, touch and delete the sample without any fault and note what the controller writes for it, once a run.
-    UsageError when the API server does not know or accept the sample, or the controller does nothing for it."""
+    """Apply, change, scale, touch and delete the sample without any fault and note what the controller writes for it, once a run:
+    the workers share the work. UsageError when the API server does not know or accept the sample, or the controller does nothing
+    for it."""
 
-    def seen() -> bytes:
-        return msgspec.json.encode(replace(_observe(session, sample), sample={}, manifests=()))  # who asks knows them
+    def named(what: str, seen: Callable[[], Observed]) -> Observed:
+        def data() -> bytes:
+            return msgspec.json.encode(replace(seen(), sample={}, manifests=()))  # who asks knows them
 
-    seen_once = msgspec.json.decode(session.once("observation", sample, seen), type=Observed)
-    session.note("moves", ", ".join(seen_once.moves))
-    return replace(seen_once, sample=sample, manifests=session.options.manifests)
+        found = msgspec.json.decode(session.once(what, sample, data), type=Observed)
+        return replace(found, sample=sample, manifests=session.options.manifests)
+
+    session.ready()  # all workers' controllers start while one is watched
+    bare = named("rhythm", lambda: _rhythm(session, sample))
+    life, death = (_plan(bare, workload(bare).steps) for workload in (workloads.life, workloads.death))
+    beginning = session.shared_run("beginning", _beginning(bare), partial(_begin, session))
+    if bare.children:  # else the life will show whether there is anything to be seen
+        session.share((*session.runs_of(life), *session.runs_of(death), beginning))
+    seen = named("observation", lambda: _observed(session, bare, (life, death), beginning))
+    session.note("moves", ", ".join(seen.moves))
+    return seen
 
 
-def _observe(session: Session, sample: Manifest) -> Observed:
+def _rhythm(session: Session, sample: Manifest) -> Observed:
+    """What one patient look at the sample shows, and a change that the controller passes on."""
     resource, scale_path = session.call(lambda environment: _describe(environment, sample))
     bare = Observed(sample, resource, scale_path, (), manifests=session.options.manifests)
     patient = session.watch(_plan(bare, (Apply(object=sample),), _PATIENT))
-    moves = restless_fields(patient)
-    bare = replace(bare, moves=moves, pause_seconds=longest_pause(patient, moves))
-    bare = _with_change(session, bare)
-    life = _trials(session, bare, workloads.life(bare).steps)
+    moves, trial = restless_fields(patient), Trial(patient)
+    children = _children([trial])
+    bare = replace(
+        bare,
+        children=children,
+        watched=_watched([trial], _order(resource, children)),
+        moves=moves,
+        pause_seconds=longest_pause(patient, moves),
+    )
+    return _with_change(session, bare)
+
+
+def _observed(session: Session, bare: Observed, workloads: tuple[Plan, Plan], beginning: SharedRun) -> Observed:
+    life, death = ([Trial(history) for history in session.repeat(plan)] for plan in workloads)
     children = _children(life)
     if not any(trial.history.complete for trial in life) or not children:
         raise UsageError(
-            f"the controller created nothing for {name_of(sample)} in {life[0].entries[-1].at:.1f} s: is it the controller of this "
-            f"kind, and is the sample complete? See {session.run.folder / 'controller.log'}"
+            f"the controller created nothing for {name_of(bare.sample)} in {life[0].entries[-1].at:.1f} s: is it the controller of "
+            f"this kind, and is the sample complete? See {session.run.folder / 'controller.log'}"
         )
-    death = _trials(session, bare, workloads.death(bare).steps)
-    streams, commits = life[0].streams.values(), life[0].every(Committed)
+    streams = life[0].streams.values()
+    primaries = [commit.object for _, commit in life[0].every(Committed) if commit.resource == bare.resource]
     seen = replace(
         bare,
         children=children,
-        watched=_watched(life, (resource, *(child.resource for child in children))),
+        watched=_watched(life, _order(bare.resource, children)),
         life=_written(life),
         death=_written(death),
         life_changed=_changed(life),
         death_changed=_changed(death),
         seconds=_took((*life, *death)),
         has_metrics=life[0].first(Metrics) is not None,
-        keeps_finalizer=any(commit.object["metadata"].get("finalizers") for _, commit in commits if commit.resource == resource),
+        keeps_finalizer=any(primary["metadata"].get("finalizers") for primary in primaries),
         asks_bookmarks=any(stream.entry.bookmarks for stream in streams),
         bookmarked=_bookmarked(life),
     )
-    return _with_beginning(session, seen)
+    return _with_beginning(seen, bare, Trial(session.take(beginning)))
 
 
-def _trials(session: Session, bare: Observed, steps: tuple[Step, ...]) -> list[Trial]:
-    return [Trial(history) for history in session.repeat(_plan(bare, steps))]
+def _order(resource: str, children: Sequence[ChildKind]) -> tuple[str, ...]:
+    return resource, *(child.resource for child in children)
 
 
 def _plan(observed: Observed, steps: tuple[Step, ...], settle: Settle | None = None) -> Plan:
@@ -219,22 +243,29 @@ def _bookmarked(references: Sequence[Trial]) -> tuple[str, ...]:
 # --- how it begins ---------------------------------------------------------------------------------------------------------------
 
 
-def _with_beginning(session: Session, seen: Observed) -> Observed:
-    """With what the controller asks for, and how soon, when it starts again and is offered the past, and after a 410."""
-    past = tuple(PastSnapshot(resource=each, as_of_step=1, window=Window(from_step=2)) for each in seen.watched)
-    steps: tuple[Step, ...] = (Apply(object=seen.sample), Touch(target=seen.target))
-    plan = Plan(
+def _beginning(bare: Observed) -> Plan:
+    """The controller starts again and is offered the past, and later its watches end with 410."""
+    past = tuple(PastSnapshot(resource=each, as_of_step=1, window=Window(from_step=2)) for each in bare.watched)
+    return Plan(
         scenario="observe",
         title="how the controller begins",
-        steps=steps,
+        steps=(Apply(object=bare.sample), Touch(target=bare.target)),
         faults=(*past, Restart(window=Window(from_step=2))),
-        settle=seen.settle(resync=True),
+        settle=bare.settle(resync=True),
     )
-    trial = Trial(session.watch(plan))
+
+
+def _begin(session: Session, plan: Plan) -> History:
+    history = session.watch(plan)
     session.renew()  # a controller that does not survive this must still be seen as it is without faults
+    return history
+
+
+def _with_beginning(seen: Observed, bare: Observed, trial: Trial) -> Observed:
+    """With what the controller asked for, and how soon, when it began like this."""
     return replace(
         seen,
-        reads_past=tuple(each for index, each in enumerate(seen.watched) if index in trial.fired),
+        reads_past=tuple(each for index, each in enumerate(bare.watched) if index in trial.fired),
         seconds=seen.seconds | {"start": _start_seconds(trial, seen.watched)},
         asks_watch_list=any(stream.entry.watch_list for stream in trial.streams.values()),
         relists_at_once=_relist_seconds(trial, seen.resource) < _AT_ONCE_SECONDS,

@@ -102,6 +102,11 @@ class RunFolder:
         return self._shared / "references" / name
 
 
+def acquired_now(lock: FileLock) -> None:
+    """Take a lock that nobody has. Timeout when somebody has it."""
+    lock.acquire(blocking=False)
+
+
 def new_run_folder(root: Path) -> Path:
     """A new run folder `runs/<utc>-<id>` in the artefact folder, with `latest` pointing at it. UsageError when nothing can be made
     in the artefact folder."""

@@ -11,7 +11,7 @@ import hmac
 import itertools
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self, TypeVar
@@ -23,7 +23,7 @@ from staleproof import __version__
 from staleproof.assess import patience
 from staleproof.assess.background import Background, Work
 from staleproof.assess.result import Result, Run, confirmed, failures
-from staleproof.assess.run_folder import HISTORY, RunFolder, new_run_folder, write_whole
+from staleproof.assess.run_folder import HISTORY, RunFolder, acquired_now, new_run_folder, write_whole
 from staleproof.checks.catalog import waits
 from staleproof.checks.facts.usability import reference_trouble
 from staleproof.checks.judge import judge
@@ -60,6 +60,20 @@ class SessionOptions(EnvironmentOptions):
     keep: Keep = "all"
 
 
+@dataclass(frozen=True, slots=True)
+class SharedRun:
+    """A fault-free run of a plan that is made once for all workers of a run.
+
+    Attributes:
+        key: the same in every worker.
+        make: runs it; the digest of its history.
+    """
+
+    key: str
+    plan: Plan
+    make: Callable[[], bytes]
+
+
 class Session:
     """Use as a context manager. Raises what `drive` raises: UsageError, SetupError, HarnessBug."""
 
@@ -91,6 +105,10 @@ class Session:
         self.call(lambda env: env.use(subject, metrics=metrics))
         self.options = replace(self.options, subject=subject, metrics=metrics)
 
+    def ready(self) -> None:
+        """Return once the controller runs and is idle."""
+        self.call(lambda env: env.controller_ready())
+
     def renew(self) -> None:
         """Begin a new life of the controller, to which nothing has been done."""
         self.call(lambda env: env.controller_ready(fresh=True))
@@ -109,24 +127,36 @@ class Session:
 
     def repeat(self, plan: Plan) -> tuple[History, ...]:
         """The plan, run as often as a reference needs, and not judged; kept for the next time that any worker asks for it."""
-        paces = msgspec.structs.replace(plan.settle, limit_seconds=1.0, deadline_seconds=1.0)  # whatever they were, it settled
-        found: tuple[History, ...] = ()
-
-        def run() -> bytes | None:
-            nonlocal found
-            found = self._watch_twice(plan)
-            if not _usable(found):  # once more: one that was disturbed must not stand for the whole run
-                found = self._watch_twice(plan)
-            return msgspec.json.encode([history.digest for history in found]) if _usable(found) else None
-
-        workload = self._key("references", plan.steps, paces)
+        workload = self._workload(plan)
         if workload not in self._references:
-            kept = self._shared.once(workload, run, self._acquire)
-            if kept is None:
+            found = self._repeated(plan)
+            if not _usable(found):
                 return found
-            stored = [self._shared.reference(name) for name in msgspec.json.decode(kept, type=list[str])]
-            self._references[workload] = tuple(_with_secrets(history, plan) for history in stored)
+            self._references[workload] = found
         return self._references[workload]
+
+    def runs_of(self, plan: Plan, attempt: int = 1) -> list[SharedRun]:
+        """The fault-free runs that `repeat` asks for; the later ones are run by the first one's steps, if that is over by then."""
+        return [self._run_of(plan, attempt, number) for number in range(REFERENCES)]
+
+    def shared_run(self, kind: str, plan: Plan, make: Callable[[Plan], History]) -> SharedRun:
+        """A run that is made once for all workers; `make` runs the plan."""
+
+        def made() -> bytes:
+            return make(plan).digest.encode()
+
+        return SharedRun(self._key(kind, plan), plan, made)
+
+    def share(self, runs: Iterable[SharedRun]) -> None:
+        """Make those of these runs that are not there yet and that no other worker is at."""
+        for each in runs:
+            with contextlib.suppress(Timeout):
+                self._shared.once(each.key, each.make, acquired_now)
+
+    def take(self, run: SharedRun) -> History:
+        """The run, made now or by whoever was first."""
+        name = self._shared.once(run.key, run.make, self._acquire) or b""
+        return _with_secrets(self._shared.reference(name.decode()), run.plan)
 
     def once(self, kind: str, about: object, make: Callable[[], bytes]) -> bytes:
         """What came of work of this kind on this controller, done once a run. An error in it is raised, and the next who asks tries
@@ -207,10 +237,31 @@ class Session:
 
         self.call(acquired)
 
-    def _watch_twice(self, plan: Plan) -> tuple[History, ...]:
-        patient = self.watch(plan)
-        reached = patience.Goals((patient,), plan).is_reached
-        return patient, *(self.watch(plan, reached=reached) for _ in range(REFERENCES - 1))
+    def _repeated(self, plan: Plan) -> tuple[History, ...]:
+        """As often as a reference needs; and once more, because what was disturbed must not stand for the whole run."""
+        left = 2
+        for attempt in itertools.count(1):
+            runs = self.runs_of(plan, attempt)
+            left -= not all(self._shared.outcome(each.key).exists() for each in runs)
+            found = tuple(map(self.take, runs))
+            if _usable(found) or not left:
+                break
+        return found
+
+    def _run_of(self, plan: Plan, attempt: int, number: int) -> SharedRun:
+        key = f"{self._workload(plan)}-{attempt}"
+
+        def make() -> bytes:
+            first = self._shared.outcome(f"{key}-0")
+            patient = (self._shared.reference(first.read_text()),) if number and first.exists() else ()
+            reached = patience.Goals(patient, plan).is_reached if patient else None
+            return self.watch(plan, reached=reached).digest.encode()
+
+        return SharedRun(f"{key}-{number}", plan, make)
+
+    def _workload(self, plan: Plan) -> str:
+        paces = msgspec.structs.replace(plan.settle, limit_seconds=1.0, deadline_seconds=1.0)  # whatever they were, it settled
+        return self._key("references", plan.steps, paces)
 
     def _at_the_pace_of(self, history: History, plan: Plan) -> History:
         """A fault-free run of the same workload that takes as long: what the controller does later by itself, it does there, too.

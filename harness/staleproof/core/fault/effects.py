@@ -47,3 +47,7 @@ ProcessEffect = Literal["restarts", "kills", "terminates", "pauses"]
 
 Effect = Literal[ViewEffect, WatchEffect, RequestEffect, ProcessEffect, "forges"]
 """`forges`: no correct API server could do this. A hostile fault has this effect and no other, so no rule counts it."""
+
+MOMENTARY: frozenset[Effect] = frozenset({"cuts", "expires", "skips", "competes", "slows", "adds-bookmarks"})
+"""These are over once they have happened, even while the fault is open: a controller that has done its work after them has nothing
+more to do because of them. What it does after a lost answer or in a new life may come later."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from staleproof.core.change import WriteKind
 from staleproof.core.entry import Broke, Ended, Released, Settled, StepBegan, StepEnded
 from staleproof.core.fault import PastSnapshot, StaleRead
+from staleproof.core.fault.effects import MOMENTARY
 from staleproof.core.history import Header, History
 from staleproof.core.plan import Plan, describe
 from staleproof.core.plan import encode as encode_plan
@@ -296,9 +297,11 @@ class _Run:
 
 
 def closes_with(plan: Plan, number: int) -> bool:
-    """Whether a fault is open at the end of a step and closes there: at the last one, whatever is open is released."""
+    """Whether a fault is open at the end of a step and closes there, and was more than a moment: at the last step, whatever is open
+    is released."""
     last = len(plan.steps)
-    ends = ((fault.window.from_step, min(fault.window.until_step or last + 1, last + 1) - 1) for fault in plan.faults)
+    lasting = [fault.window for fault in plan.faults if fault.effects - MOMENTARY]
+    ends = ((window.from_step, min(window.until_step or last + 1, last + 1) - 1) for window in lasting)
     return any(began <= number == ended for began, ended in ends)
 
 

@@ -99,7 +99,7 @@ def _changes(reference: History) -> Iterator[tuple[str, Revision]]:
         if isinstance(entry, Committed) and entry.namespace == reference.header.namespace and entry.resource not in BOOKKEEPING
     ]
     for commit in commits_of(commits, requests(reference.entries)):
-        if not is_unmoved(commit, reference.header.plan.settle.moves):
+        if not is_unmoved(commit.entry, commit.before, reference.header.plan.settle.moves):
             yield commit.entry.resource, commit.entry.revision
 
 

@@ -109,7 +109,8 @@ def _order(resource: str, children: Sequence[ChildKind]) -> tuple[str, ...]:
 
 def _plan(observed: Observed, steps: tuple[Step, ...], settle: Settle | None = None) -> Plan:
     settle = settle or observed.settle(resync=False)
-    return Plan(scenario="observe", title="what the controller does without any fault", steps=steps, settle=settle)
+    plan = Plan(scenario="observe", title="what the controller does without any fault", steps=steps, settle=settle)
+    return msgspec.structs.replace(plan.reference, title=plan.title)
 
 
 # --- what can be done to the primary ---------------------------------------------------------------------------------------------

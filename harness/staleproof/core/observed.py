@@ -1,6 +1,6 @@
 """What a fault-free run showed of a controller: enough to derive plans from, without knowing it by name."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypedDict
 
 from staleproof.core.fault import Window
@@ -139,6 +139,28 @@ class Observed:
         for key in self.scale_path:
             value = value.get(key, 1) if isinstance(value, dict) else 1
         return value if isinstance(value, int) else 1
+
+    def typical(self) -> "Observed":
+        """The same with one kind of child for all that the controller treats alike: the first one."""
+        first: dict[object, str] = {}
+        for child in self.children:
+            first.setdefault(self._treatment(child), child.resource)
+        left_out = {child.resource for child in self.children}.difference(first.values())
+        return replace(
+            self,
+            children=tuple(each for each in self.children if each.resource not in left_out),
+            watched=tuple(each for each in self.watched if each not in left_out),
+            life=tuple(each for each in self.life if each.resource not in left_out),
+            death=tuple(each for each in self.death if each.resource not in left_out),
+        )
+
+    def _treatment(self, child: ChildKind) -> object:
+        """What the controller does with objects of this kind, and when, in its children's life and death."""
+
+        def done(writes: tuple[Written, ...]) -> list[Written]:
+            return [replace(each, resource="") for each in writes if each.resource == child.resource]
+
+        return replace(child, resource=""), tuple(done(self.life)), tuple(done(self.death))
 
     def scaled(self, replicas: int) -> Manifest:
         """The sample with another replica count."""

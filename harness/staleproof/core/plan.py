@@ -98,6 +98,7 @@ Step = Apply | Patch | Touch | Delete | Resync | Recreate | Heartbeat | Rest
 
 
 _MOST_SETTLING_SECONDS = 0.15
+_BRIEF_SECONDS = 0.1
 
 
 class Settle(Value, frozen=True):
@@ -173,11 +174,16 @@ class Plan(Value, frozen=True, kw_only=True):
 
     @property
     def reference(self) -> "Plan":
-        """The same workload without faults and without resyncs, as no client lists again when nothing is wrong. Not `fresh`."""
-        steps = tuple(step for step in self.steps if not isinstance(step, Resync))
+        """The same workload without faults. Not `fresh`; without resyncs, as no client lists again when nothing is wrong; and with
+        brief rests, because there is no hold that they must outlast."""
+        steps = tuple(_brief(step) for step in self.steps if not isinstance(step, Resync))
         settle = msgspec.structs.replace(self.settle, resync=False)
         title = f"reference of: {self.title or self.scenario}"
         return msgspec.structs.replace(self, faults=(), contract="legal", steps=steps, settle=settle, title=title, fresh=False)
+
+
+def _brief(step: Step) -> Step:
+    return Rest(seconds=min(step.seconds, _BRIEF_SECONDS)) if isinstance(step, Rest) else step
 
 
 class PlanError(ValueError):

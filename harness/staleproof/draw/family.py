@@ -72,7 +72,8 @@ class Scenario:
         """Makes a family of a function; `hide_creates` is called `hide-creates`."""
 
         def plans(observed: Observed, profile: Profile) -> Iterator[Plan]:
-            return (self.plan(draft, observed) for draft in drafts(observed, profile))
+            seen = observed if profile.alike else observed.typical()
+            return (self.plan(draft, observed) for draft in drafts(seen, profile))
 
         made = Family(self.name, drafts.__name__.replace("_", "-"), plans)
         self.families.append(made)

@@ -15,11 +15,13 @@ class Profile:
     Attributes:
         holds: seconds for which watches are withheld, rising: each must outlast some wait of the controller's own.
         every: try every variant (each resource, each write, each earlier state); otherwise the first of each kind, at most.
+        alike: of the kinds of children that the controller treats alike, try each; otherwise one stands for all.
     """
 
     name: str
     holds: tuple[float, ...]
     every: bool = True
+    alike: bool = False
 
     def some(self, variants: Iterable[T]) -> Iterator[T]:
         """All of them, or the first."""
@@ -39,8 +41,8 @@ PROFILES = {
     for profile in (
         Profile("smoke", holds=(2.0,), every=False),
         Profile("standard", holds=(2.0, 6.0, 12.0)),
-        Profile("thorough", holds=(2.0, 6.0, 12.0, 30.0, 60.0)),
-        Profile("slow", holds=(310.0,)),
+        Profile("thorough", holds=(2.0, 6.0, 12.0, 30.0, 60.0), alike=True),
+        Profile("slow", holds=(310.0,), alike=True),
     )
 }
 STANDARD = PROFILES["standard"]

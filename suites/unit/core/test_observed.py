@@ -83,3 +83,17 @@ def test_scaling_is_a_merge_patch() -> None:
 @given(ANY)
 def test_what_one_worker_has_seen_another_can_read(seen: Observed) -> None:
     assert msgspec.json.decode(msgspec.json.encode(seen), type=Observed) == seen
+
+
+def test_of_the_kinds_that_a_controller_treats_alike_the_first_is_typical() -> None:
+    kinds = [ChildKind(each, 1, 0, stable_names=True) for each in ("roles", "secrets", "services")]
+    wrote = [Written(1, each.resource, "create", "", 1) for each in kinds]
+    changed = Written(2, "secrets", "update", "", 1)
+    watched = ("widgets", "roles", "secrets", "services", "leases")
+    seen = Observed(SAMPLE, "widgets", (), tuple(kinds), watched=watched, life=(*wrote, changed), death=tuple(wrote))
+    typical = seen.typical()
+    assert [each.resource for each in typical.children] == ["roles", "secrets"]
+    assert typical.watched == ("widgets", "roles", "secrets", "leases")
+    assert typical.life == (*wrote[:2], changed)
+    assert typical.death == tuple(wrote[:2])
+    assert typical.typical() == typical

@@ -107,10 +107,16 @@ def test_a_plan_without_secrets_and_variables_is_written_as_it_is(plan: Plan) ->
 def test_the_reference_is_the_same_workload_without_faults_and_resyncs(plan: Plan) -> None:
     reference = plan.reference
     assert (reference.faults, reference.contract, reference.settle.resync, reference.fresh) == ((), "legal", False, False)
-    assert reference.steps == tuple(step for step in plan.steps if not isinstance(step, Resync))
+    kept = [step for step in plan.steps if not isinstance(step, Resync)]
+    assert [step for step in reference.steps if not isinstance(step, Rest)] == [step for step in kept if not isinstance(step, Rest)]
     again = {"faults": plan.faults, "steps": plan.steps, "settle": plan.settle, "title": plan.title, "contract": plan.contract}
     assert msgspec.structs.replace(reference, **again, fresh=plan.fresh) == plan
     assert reference.reference.steps == reference.steps
+
+
+def test_a_reference_rests_briefly() -> None:
+    steps = (Rest(seconds=12.0), Rest(seconds=0.01))
+    assert msgspec.structs.replace(SMALL, steps=steps).reference.steps == (Rest(seconds=0.1), Rest(seconds=0.01))
 
 
 def test_a_reference_is_called_after_its_plan() -> None:

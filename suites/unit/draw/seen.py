@@ -148,7 +148,7 @@ def check(plan: Plan, of: Observed) -> None:
     assert contradictions(plan) == []
     assert decode(encode(plan)) == plan
     assert plan.title
-    assert all(isinstance(step, Resync) for step in plan.steps if step not in plan.reference.steps)
+    assert all(isinstance(step, Resync | Rest) for step in plan.steps if step not in plan.reference.steps)
     if plan.aims:
         for fault in plan.faults:
             assert can_fire(fault, plan, of), f"{plan.title}: {fault}"

@@ -33,7 +33,7 @@ from staleproof.core.pace import lasted
 from staleproof.core.plan import Plan, Subject
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions
-from staleproof.drive.trial.run import Reached, TrialSpec, run_trial
+from staleproof.drive.trial.run import TrialSpec, run_trial
 from staleproof.settings import ARTEFACTS, Keep
 
 T = TypeVar("T")
@@ -163,15 +163,16 @@ class Session:
         again."""
         return self._shared.once(self._key(kind, about), make, self._acquire) or b""
 
-    def watch(self, plan: Plan, *, lasts: Sequence[float] = (), reached: Reached | None = None) -> History:
+    def watch(self, plan: Plan, *, lasts: Sequence[float] = (), goals: patience.Goals | None = None) -> History:
         """Run a plan once and judge nothing.
 
-        `lasts`: seconds that each step, and then the settling, take at least. `reached`: when a step has come to what it came to in
-        an earlier run; without it each is waited for with patience.
+        `lasts`: seconds that each step, and then the settling, take at least. `goals`: what it came to in an earlier run; without
+        that each step is waited for with patience.
         """
         folder = self._shared.reference_under_way(self._named(next(self._workloads)))
         began = time.monotonic()
         plan = self._shared.keep_manifests(plan)
+        reached = goals.is_reached if goals else None
         history = self.call(lambda env: run_trial(TrialSpec(plan=plan, folder=folder, lasts=lasts, reached=reached), env))
         self._shared.keep_reference(folder, history)
         self._references_seconds += time.monotonic() - began
@@ -254,8 +255,7 @@ class Session:
         def make() -> bytes:
             first = self._shared.outcome(f"{key}-0")
             patient = (self._shared.reference(first.read_text()),) if number and first.exists() else ()
-            reached = patience.Goals(patient, plan).is_reached if patient else None
-            return self.watch(plan, reached=reached).digest.encode()
+            return self.watch(plan, goals=patience.Goals(patient, plan) if patient else None).digest.encode()
 
         return SharedRun(f"{key}-{number}", plan, make)
 

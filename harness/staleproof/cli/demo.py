@@ -14,7 +14,7 @@ from staleproof.checks.verdict import Outcome
 from staleproof.cli.ledger import ROOT, Ledger, kept
 from staleproof.cli.show import show_story
 from staleproof.core.fault import HideOwnWrite
-from staleproof.core.plan import Apply, Plan, Subject, Target, Touch
+from staleproof.core.plan import Apply, Plan, Settle, Subject, Target, Touch
 from staleproof.progress import progress_on
 from staleproof.shipped import shipped
 
@@ -104,6 +104,7 @@ def _plan(crd: dict[str, Any], sample: dict[str, Any]) -> Plan:
         manifests=(crd,),
         steps=(Apply(object=sample), Touch(target=target)),
         faults=(HideOwnWrite(resource="pods"),),
+        settle=Settle(idle_seconds=0.15, quiet_seconds=0.3),  # these controllers never pause
     )
 
 

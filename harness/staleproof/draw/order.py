@@ -10,6 +10,8 @@ from staleproof.core.fault import AnyFault
 from staleproof.core.plan import Plan, Rest
 
 _LEAST_SECONDS = 0.5
+_TRIES_AGAIN = 4.0
+"""For how many of the times in which nothing happens a controller is busy in a step in which its requests are rejected."""
 _DETAIL = 0.05
 """What a fault on another resource, or in another step, is worth, as a part of what another fault is."""
 
@@ -23,17 +25,18 @@ def expected_seconds(plan: Plan, took: Mapping[str, float]) -> float:
     longest = max((took[kind] for kind in kinds if kind in took), default=0.0)
     steps = sum(took.get(step.tag, longest) + (step.seconds if isinstance(step, Rest) else 0.0) for step in plan.steps)
     starts = plan.fresh + sum("restarts" in fault.effects for fault in plan.faults)
-    holds = sum(_holds(fault, len(plan.steps)) for fault in plan.faults)
+    holds = sum(_holds(fault, plan) for fault in plan.faults)
     return steps + holds + starts * took.get("start", 0.0) + took.get("settle", 0.0)
 
 
-def _holds(fault: AnyFault, steps: int) -> float:
+def _holds(fault: AnyFault, plan: Plan) -> float:
     """By how many seconds the fault itself makes a trial longer."""
     late = getattr(fault, "by_seconds", 0.0)  # what several faults call it
     late = max(late.values()) if isinstance(late, dict) else late
-    window = fault.window
-    times = min(window.until_step or steps + 1, steps + 1) - window.from_step if "lags" in fault.effects else 1
-    return float(late * times + (window.seconds or 0.0))
+    window, end = fault.window, len(plan.steps) + 1
+    steps = min(window.until_step or end, end) - window.from_step
+    again = steps * _TRIES_AGAIN * plan.settle.idle_seconds if "rejects" in fault.effects else 0.0
+    return float(late * (steps if "lags" in fault.effects else 1) + again + (window.seconds or 0.0))
 
 
 def most_valuable_first(plans: Sequence[Plan], seconds: Sequence[float]) -> list[int]:

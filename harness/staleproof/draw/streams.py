@@ -51,7 +51,7 @@ def sever_on_event(observed: Observed, profile: Profile) -> Iterator[Draft]:
     hows = itertools.cycle(HOWS)
     for resource, step in profile.more(_first_events(observed)):
         how = next(hows)
-        fault = SeverStream(resource=resource, how=how, stream=1, nth=1, window=Window(step, step + 1))
+        fault = SeverStream(resource=resource, how=how, nth=1, times=1, window=Window(step, step + 1))
         yield Draft(f"the watch of {resource} ends ({how}) in place of an event of step {step}", LOST, [fault])
 
 

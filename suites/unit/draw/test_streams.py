@@ -16,9 +16,9 @@ def test_a_watch_ends_in_place_of_an_event_that_is_sure_to_come() -> None:
     changes, grows = life(of).changes, life(of).grows
 
     assert [plan.faults for plan in sever_on_event(of, STANDARD)] == [
-        (SeverStream(resource=WIDGETS, how="clean", stream=1, nth=1, window=Window(2, 3)),),
-        (SeverStream(resource=MAPS, how="truncated", stream=1, nth=1, window=Window(changes, changes + 1)),),
-        (SeverStream(resource=PODS, how="reset", stream=1, nth=1, window=Window(grows, grows + 1)),),
+        (SeverStream(resource=WIDGETS, how="clean", nth=1, times=1, window=Window(2, 3)),),
+        (SeverStream(resource=MAPS, how="truncated", nth=1, times=1, window=Window(changes, changes + 1)),),
+        (SeverStream(resource=PODS, how="reset", nth=1, times=1, window=Window(grows, grows + 1)),),
     ]
 
 

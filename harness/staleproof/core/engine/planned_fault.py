@@ -73,6 +73,7 @@ class PlannedFault:
     answered: int = 0
     events: int = 0
     _counts: dict[tuple[str, int], dict[int, int]] = field(default_factory=dict)  # of each stream: frame → ordinal
+    _acted_on: set[tuple[str, int]] = field(default_factory=set)
 
     @property
     def is_open(self) -> bool:
@@ -119,6 +120,13 @@ class PlannedFault:
         if ordinal <= wanted:
             counts[frame] = ordinal
         return ordinal
+
+    def may_act_on(self, seat: Seat) -> bool:
+        """Whether it may act on a frame of this stream: the fault may be meant for so many streams at most."""
+        most: int | None = getattr(self.fault, "times", None)
+        if most is not None and len(self._acted_on) < most:
+            self._acted_on.add((seat.request.resource, seat.ordinal))
+        return most is None or (seat.request.resource, seat.ordinal) in self._acted_on
 
     def state(self, missed: str) -> FaultState:
         """Where it stands, for people; `missed` says why it did not fire."""

@@ -123,7 +123,7 @@ class Schedule:
                 decision: FrameDecision = planned.fault.on_frame(frame, Place(seat, ordinal, burst))
                 if isinstance(decision, Refusal):
                     self.refuse(planned.ref, decision, f"{frame.type} of {seat.request.resource}")
-                elif not isinstance(decision, Pass):
+                elif not isinstance(decision, Pass) and planned.may_act_on(seat):
                     return decision, planned.ref
             return Pass(), None
 

@@ -117,7 +117,8 @@ class Skew(Fault, frozen=True, kw_only=True, tag="Skew"):
 class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
     """End the resource's streams: at once when it opens, or in place of the nth frame of each.
 
-    `clean` is the end of the body, `truncated` breaks off in the middle of a frame, `reset` is a TCP reset.
+    With `nth`, it ends so many streams (`times`) at most: one that a client opens anew has an nth frame, too. `clean` is the end of
+    the body, `truncated` breaks off in the middle of a frame, `reset` is a TCP reset.
     """
 
     row = "6, 7"
@@ -126,6 +127,7 @@ class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
     says_of_all = "all its streams were cut"
     how: Literal["clean", "truncated", "reset"] = "clean"
     nth: Positive | None = None
+    times: Positive | None = None
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return Sever(self.how) if place.nth == self.nth else PASS
@@ -133,6 +135,13 @@ class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
     @property
     def on_open(self) -> End | None:
         return self.how if self.nth is None else None
+
+    def misfits(self) -> Iterator[Misfit]:
+        yield from super().misfits()
+        if self.times is not None and self.nth is None:
+            yield Misfit(
+                "times goes with nth: without it every stream ends once, when the fault opens; leave times out, or name nth"
+            )
 
 
 class DropBookmarks(Fault, frozen=True, kw_only=True, tag="DropBookmarks"):

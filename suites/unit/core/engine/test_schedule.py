@@ -288,6 +288,14 @@ def test_streams_are_counted_by_resource() -> None:
     assert [schedule.concerns(FIRST, taken) for taken in seats] == [False, False, True, False]
 
 
+def test_streams_end_at_an_event_so_many_times_and_no_more() -> None:
+    schedule = opened(SeverStream(resource="pods", nth=1, times=1))
+    first, second = (schedule.seat(seat("pods").request) for _ in range(2))
+    for _ in range(2):  # a gate may ask again
+        assert asks(schedule, first)(ADDED, 1)[0] != PASS
+        assert asks(schedule, second)(ADDED, 1) == (PASS, None)
+
+
 def test_a_fault_that_may_not_is_refused_once_and_the_next_is_asked() -> None:
     schedule = opened(AddBookmarks(resource="pods"), hold(1), namespace="")
     decide = asks(schedule, seat("pods"))  # without allowWatchBookmarks

@@ -142,6 +142,8 @@ class Relay:
         if watch.past is None:
             return head, b""
         (revision, fault), what = watch.past, f"watch {watch.request.resource}"
+        if "resourceVersion" not in watch.request.query:
+            what += " without resourceVersion (legality row 24b)"
         method, target, version = head.line.decode().split(" ")
         headers = {key.decode(): value.decode() for key, value in head.fields}
         answer = await self._api_server.list_at(watch.request, target, headers, revision)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from staleproof.fixtures.controllers.correct import CORRECT  # noqa: TID251  # what the tests are about
+from staleproof.fixtures.controllers.habits import HABITS  # noqa: TID251  # as above
 from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # as above
 from staleproof.fixtures.controllers.sleepless import SLEEPLESS  # noqa: TID251  # as above
 
@@ -103,6 +104,7 @@ HONEST = (
     Known("go-widget", ()),
     Known("kube-controller-manager", tuple(_KCM.split()), "replicaset-sample.yaml"),
     *_complete("sleepless", SLEEPLESS),
+    *_complete("habits", HABITS),
     *_complete("correct", CORRECT),
     _small("expectations"),
     _small("deterministic"),

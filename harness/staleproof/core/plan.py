@@ -296,7 +296,7 @@ def _unfit(fault: AnyFault, contract: Contract, steps: int | None) -> Iterator[M
     for misfit in fault.misfits():
         if not misfit.row:
             yield misfit
-        elif contract == "legal":
+        elif misfit.is_hostile and contract == "legal":
             yield f'{misfit}; if that is wanted, say "contract": "hostile"'
 
 

@@ -45,9 +45,10 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     """One trial. `folder` is relative to the run's; `evidence` is the sha256 of its history before compression, which is still in
     the folder if it is `kept`.
 
-    `hostile` names what no API server does in it: such a trial tells about robustness and is not scored. `faults` has one for each
-    planned fault; it is empty in reports of older versions. `references_seconds` is what its references took, 0 when they had been
-    run for another plan or by another worker; `spent` says where the trial's own seconds went.
+    `hostile` names what no API server does in it, though the documents may allow it: such a trial tells about robustness and is not
+    scored. `faults` has one for each planned fault; it is empty in reports of older versions. `references_seconds` is what its
+    references took, 0 when they had been run for another plan or by another worker; `spent` says where the trial's own seconds
+    went.
     """
 
     name: str

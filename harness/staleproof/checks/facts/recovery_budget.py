@@ -19,7 +19,7 @@ from staleproof.core.history import is_work
 from staleproof.core.request import BOOKKEEPING
 
 LOST = ("clean", "truncated", "reset", "cut")
-EXPIRED = ("expired", "gone")
+EXPIRED = ("expired", "lapsed", "gone")
 _OUTAGES: frozenset[Effect] = frozenset({"hides", "disconnects", "rewinds", "pauses", "rejects"})
 _FIRST_WAIT, _LONGEST_WAIT, _JITTER = 0.8, 30.0, 2.0
 _OUTAGE_FACTOR = 2.0

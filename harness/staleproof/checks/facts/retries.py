@@ -1,18 +1,26 @@
-"""What became of requests that a fault rejected: how often the controller tried again, and when.
+"""What became of requests that a fault rejected, or whose answer it lost: how often the controller tried again, and when.
 
 Attempts are grouped by what they are about: verb, resource, subresource, and the name where the request has one (a create has
-none). Whether an attempt is the same work as another cannot be seen, so only the rate of all of a group is told.
+none). Whether an attempt is the same work as another cannot be seen, so only the rate of all of a group is told. Nor is each
+attempt a retry: what the controller is shown, and a step of the workload, make it look again, however long it would have waited by
+itself.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
+from staleproof.checks.facts.stimuli import stimuli
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Asked, Committed, Delivered, FaultIndex, Opened, Refused
-from staleproof.core.fault import CallFault
+from staleproof.core.entry import Answered, Asked, Committed, Delivered, FaultIndex, Opened, Refused
+from staleproof.core.fault import CallFault, Effect
 from staleproof.core.request import BOOKKEEPING
+
+_FAILED: tuple[Effect, ...] = ("rejects", "loses")
+_WAKES = ("cause", "echo")
 
 
 class Attempted(NamedTuple):
@@ -34,7 +42,8 @@ class Attempted(NamedTuple):
 class Rejections:
     """The attempts of one kind that one fault rejected, by position; `until` is where the fault closed, or had rejected its last.
 
-    `later` is the first attempt of this verb and resource that came after the last rejected one and was not rejected.
+    `later` is the first attempt of this verb and resource that came after the last rejected one and was not rejected. `is_paced`:
+    the controller was seen to try again by itself, so something is known of how long it waits.
     """
 
     target: Attempted
@@ -42,15 +51,27 @@ class Rejections:
     rejected: list[int] = field(default_factory=list)
     until: int = 0
     later: int | None = None
+    is_paced: bool = False
 
 
 @fact
 def rejections(trial: Trial) -> Sequence[Rejections]:
     """All of a trial, up to the end of its settling phase."""
+    return _failed_by(trial, "rejects")
+
+
+@fact
+def waits_unknown(trial: Trial) -> Sequence[Rejections]:
+    """Of what was rejected, or done and the answer lost: what has not been tried again, and nothing tells when it will be."""
+    failed = (group for effect in _FAILED for group in _failed_by(trial, effect))
+    return [group for group in failed if group.later is None and not group.is_paced]
+
+
+def _failed_by(trial: Trial, effect: Effect) -> list[Rejections]:
     settled = len(trial.entries) if trial.settled is None else trial.settled
     found: dict[tuple[Attempted, FaultIndex], Rejections] = {}
     others: dict[tuple[str, str], list[int]] = defaultdict(list)
-    faults = {number: fault for number, fault in trial.fired.items() if "rejects" in fault.effects}
+    faults = {number: fault for number, fault in trial.fired.items() if effect in fault.effects}
     for index, target, number in _attempts(trial, settled):
         if number is not None and number in faults:
             found.setdefault((target, number), Rejections(target, number)).rejected.append(index)
@@ -62,7 +83,25 @@ def rejections(trial: Trial) -> Sequence[Rejections]:
         limited = span is None or (isinstance(fault, CallFault) and fault.times is not None)
         group.until = last if limited else min(trial.closing(number), settled)
         group.later = next((index for index in others[target.verb, target.resource] if index > last), None)
+        group.is_paced = _in_a_row(trial, group) >= (_objects(trial, group) if target.verb == "create" else 1)
     return list(found.values())
+
+
+def _in_a_row(trial: Trial, group: Rejections) -> int:
+    """The most attempts in a row that each came though nothing had happened since the one before. One look at all objects that an
+    attempt may be about makes fewer than there are objects."""
+    shown = [each.index for each in stimuli(trial) if each.kind in _WAKES and not isinstance(trial.entries[each.index], Answered)]
+    tries = [*group.rejected, *([group.later] if group.later is not None else [])]
+    most = row = 0
+    for before, index in pairwise(tries):
+        row = row + 1 if bisect_right(shown, before) == bisect_right(shown, index) else 0
+        most = max(most, row)
+    return most
+
+
+def _objects(trial: Trial, group: Rejections) -> int:
+    """How many objects its attempts may be about; those without a name: all that the references ever had of that resource."""
+    return 1 if group.target.name else max([1, *(_incarnations(each, group.target.resource) for each in trial.references)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +118,14 @@ class Pace:
 
 
 def pace_of(trial: Trial, group: Rejections) -> Pace:
-    """From the first rejected attempt to the end of the rejections.
-
-    How many objects attempts without a name may be about is taken from the references: all that they ever had of that resource.
-    """
+    """From the first rejected attempt to the end of the rejections."""
     began, ended = trial.at(group.rejected[0]), trial.at(group.until)
     third = (ended - began) / 3
     tries = [trial.at(index) for index in group.rejected]
     first = sum(at <= began + third for at in tries)
     last = sum(ended - third <= at <= ended for at in tries)
     shown = sum(ended - third <= entry.at <= ended for _, entry in trial.every(Delivered) if entry.uid)
-    objects = 1 if group.target.name else max([1, *(_incarnations(each, group.target.resource) for each in trial.references)])
-    return Pace(ended - began, first, last, (last - shown) / third / objects if third else 0.0)
+    return Pace(ended - began, first, last, (last - shown) / third / _objects(trial, group) if third else 0.0)
 
 
 def _incarnations(trial: Trial, resource: str) -> int:

@@ -8,19 +8,19 @@ itself.
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
 from staleproof.checks.facts.stimuli import stimuli
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Answered, Asked, Committed, Delivered, FaultIndex, Opened, Refused
+from staleproof.core.entry import Answered, Asked, Committed, Delivered, FaultIndex, Listed, Opened, Refused
 from staleproof.core.fault import CallFault, Effect
+from staleproof.core.provenance import Commit
 from staleproof.core.request import BOOKKEEPING
 
 _FAILED: tuple[Effect, ...] = ("rejects", "loses")
-_WAKES = ("cause", "echo")
 
 
 class Attempted(NamedTuple):
@@ -62,9 +62,13 @@ def rejections(trial: Trial) -> Sequence[Rejections]:
 
 @fact
 def waits_unknown(trial: Trial) -> Sequence[Rejections]:
-    """Of what was rejected, or done and the answer lost: what has not been tried again, and nothing tells when it will be."""
+    """Of what was rejected, or done and the answer lost: what has not been tried again, and nothing tells when it will be.
+
+    A controller that then let a primary go, which its finalizer had kept, has not failed in its own eyes and waits for nothing.
+    """
+    finished = max((commit.index for commit in trial.commits if _finishes(commit, trial.primaries)), default=0)
     failed = (group for effect in _FAILED for group in _failed_by(trial, effect))
-    return [group for group in failed if group.later is None and not group.is_paced]
+    return [group for group in failed if group.later is None and not group.is_paced and group.rejected[-1] > finished]
 
 
 def _failed_by(trial: Trial, effect: Effect) -> list[Rejections]:
@@ -83,25 +87,55 @@ def _failed_by(trial: Trial, effect: Effect) -> list[Rejections]:
         limited = span is None or (isinstance(fault, CallFault) and fault.times is not None)
         group.until = last if limited else min(trial.closing(number), settled)
         group.later = next((index for index in others[target.verb, target.resource] if index > last), None)
-        group.is_paced = _in_a_row(trial, group) >= (_objects(trial, group) if target.verb == "create" else 1)
+        group.is_paced = _is_paced(trial, group)
     return list(found.values())
 
 
-def _in_a_row(trial: Trial, group: Rejections) -> int:
-    """The most attempts in a row that each came though nothing had happened since the one before. One look at all objects that an
-    attempt may be about makes fewer than there are objects."""
-    shown = [each.index for each in stimuli(trial) if each.kind in _WAKES and not isinstance(trial.entries[each.index], Answered)]
+def _finishes(commit: Commit, primaries: Collection[str]) -> bool:
+    """Whether a primary is gone that had been kept while it was being deleted."""
+    kept = commit.before is not None and "deletionTimestamp" in commit.before["metadata"]
+    return kept and commit.entry.type == "DELETED" and commit.entry.resource in primaries
+
+
+def _is_paced(trial: Trial, group: Rejections) -> bool:
+    """Whether there were more attempts in a row, though nothing had happened since the one before, than one look at all objects
+    makes that an attempt may be about."""
+    woken = _wakes(trial)
     tries = [*group.rejected, *([group.later] if group.later is not None else [])]
-    most = row = 0
+    row = 0
     for before, index in pairwise(tries):
-        row = row + 1 if bisect_right(shown, before) == bisect_right(shown, index) else 0
-        most = max(most, row)
-    return most
+        row = row + 1 if bisect_right(woken, before) == bisect_right(woken, index) else 0
+        if row and row >= _at_one_look(trial, group.target, index):
+            return True
+    return False
 
 
-def _objects(trial: Trial, group: Rejections) -> int:
-    """How many objects its attempts may be about; those without a name: all that the references ever had of that resource."""
-    return 1 if group.target.name else max([1, *(_incarnations(each, group.target.resource) for each in trial.references)])
+def _at_one_look(trial: Trial, target: Attempted, index: int) -> int:
+    """How many requests may be made in a row about objects of this kind. A create has no name: as many as the references had made
+    of that resource by the end of the step."""
+    if target.verb != "create":
+        return 1
+    step = sum(run.began < index for run in trial.steps)
+    ends = [(each, each.steps[step - 1].ended if 0 < step <= len(each.steps) else None) for each in trial.references]
+    return max([1, *(_incarnations(each, target.resource, until=end) for each, end in ends)])
+
+
+@fact
+def _wakes(trial: Trial) -> Sequence[int]:
+    """Where something happened that makes a controller look again. What it lists while it watches the resource as well is a read of
+    its own, as answers to its requests are."""
+    found = []
+    for each in stimuli(trial):
+        entry = trial.entries[each.index]
+        is_own = isinstance(entry, Answered) or (isinstance(entry, Listed) and _is_watched(trial, entry.resource, each.index))
+        if each.kind in ("cause", "echo") and not is_own:
+            found.append(each.index)
+    return found
+
+
+def _is_watched(trial: Trial, resource: str, index: int) -> bool:
+    streams = (watch for watch in trial.streams.values() if watch.entry.resource == resource)
+    return any(watch.opened < index and (watch.closed is None or watch.closed > index) for watch in streams)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +159,13 @@ def pace_of(trial: Trial, group: Rejections) -> Pace:
     first = sum(at <= began + third for at in tries)
     last = sum(ended - third <= at <= ended for at in tries)
     shown = sum(ended - third <= entry.at <= ended for _, entry in trial.every(Delivered) if entry.uid)
-    return Pace(ended - began, first, last, (last - shown) / third / _objects(trial, group) if third else 0.0)
+    objects = 1 if group.target.name else max([1, *(_incarnations(each, group.target.resource) for each in trial.references)])
+    return Pace(ended - began, first, last, (last - shown) / third / objects if third else 0.0)
 
 
-def _incarnations(trial: Trial, resource: str) -> int:
-    """How many there ever were."""
-    return len({entry.uid for _, entry in trial.every(Committed) if entry.resource == resource})
+def _incarnations(trial: Trial, resource: str, *, until: int | None = None) -> int:
+    """How many there ever were, before a position."""
+    return len({entry.uid for _, entry in trial.every(Committed, until=until) if entry.resource == resource})
 
 
 @fact

@@ -41,6 +41,14 @@ class FaultReport(_Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
+class CostReport(_Struct, frozen=True, kw_only=True):
+    """What the controller wrote when so many primaries were listed again and nothing had changed; `void`: nothing came of it."""
+
+    primaries: int
+    writes: int
+    void: int
+
+
 class TrialReport(_Struct, frozen=True, kw_only=True):
     """One trial. `folder` is relative to the run's; `evidence` is the sha256 of its history before compression, which is still in
     the folder if it is `kept`.
@@ -66,6 +74,7 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     crash: str = ""
     hostile: str = ""
     faults: tuple[FaultReport, ...] = ()
+    cost: CostReport | None = None
     verdicts: tuple[RequirementVerdict, ...]
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from staleproof.core.engine.exchange import Exchange
+from staleproof.core.engine.expiry import Expiry
 from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.engine.snapshot import initial_events, watch_from
 from staleproof.core.entry import RequestId
@@ -41,13 +42,14 @@ class Watch:
     """What the addon knows of a watch: who asks for what, and how to reset the client's connection.
 
     `reset` makes the end of the stream, when it comes to the client, a TCP reset. `past`: the stream begins with the state at this
-    revision, because this fault wants it so.
+    revision, because this fault wants it so. `expiry`: the history that it wants to resume from is gone.
     """
 
     client: str
     request: ApiRequest
     reset: Callable[[], None]
     past: tuple[int, FaultRef] | None = None
+    expiry: Expiry | None = None
 
 
 class Relay:
@@ -65,6 +67,10 @@ class Relay:
     def from_past(self, flow_id: str, revision: int, fault: FaultRef) -> None:
         """The announced watch begins with the state at this revision, because of this fault."""
         self._watches[flow_id].past = revision, fault
+
+    def expired(self, flow_id: str, expiry: Expiry) -> None:
+        """The announced watch is told so by an event."""
+        self._watches[flow_id].expiry = expiry
 
     def forget(self, flow_id: str) -> None:
         """The flow ended, perhaps before its request reached us."""
@@ -102,9 +108,8 @@ class Relay:
         if watch is None:  # the client has left already, or this is not mitmproxy
             writer.transport.abort()
             return
-        expiry = self._state.schedule.expiries.of(watch.request)
-        if expiry is not None and expiry.how == "event":
-            self._expire(watch, expiry.fault, writer)
+        if watch.expiry is not None:
+            self._expire(watch, watch.expiry.fault, writer)
             return
         try:
             up_reader, up = await self._api_server.connect(limit=_READ_SIZE)
@@ -142,6 +147,8 @@ class Relay:
         if watch.past is None:
             return head, b""
         (revision, fault), what = watch.past, f"watch {watch.request.resource}"
+        if "resourceVersion" not in watch.request.query:
+            what += " without resourceVersion (legality row 24b)"
         method, target, version = head.line.decode().split(" ")
         headers = {key.decode(): value.decode() for key, value in head.fields}
         answer = await self._api_server.list_at(watch.request, target, headers, revision)

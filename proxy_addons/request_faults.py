@@ -70,10 +70,12 @@ class RequestFaults:
                 await self._compete(flow, exchange, fault)
 
     def _expire(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
-        """Answer 410 if the history that the client wants to resume from is gone, and HTTP is to say so; else the relay does."""
+        """Answer 410 if the history that the client wants to resume from is gone: by HTTP, or let the relay do it by an event."""
         expiry = self._state.schedule.expiries.of(exchange.request)
         if expiry is not None and expiry.how == "http":
             self._reply(GONE, flow, exchange, expiry.fault)
+        elif expiry is not None:
+            self._relay.expired(flow.id, expiry)
 
     def _says(self, flow: http.HTTPFlow, exchange: Exchange, fault: FaultRef | None, told: tuple[int, str]) -> None:
         """A fault has the last word about this request, which was executed if it has been answered."""

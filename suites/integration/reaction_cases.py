@@ -82,6 +82,7 @@ CASES = (
     _case(Refuse(window=A_SECOND)),
     _case(Hang(resource=CM, window=A_SECOND)),
     _case(Expire(resource=CM, window=LATER), "stream"),
+    _case(Expire(resource=CM, window=LATER, at="resume"), "resume"),
     _case(Expire(resource=CM, window=LATER, at="watch"), "watch"),
     _case(Expire(resource=CM, window=LATER, at="list"), "list", *NO_WATCH),
     _case(Coalesce(resource=CM, window=Window(from_step=3, until_step=5))),

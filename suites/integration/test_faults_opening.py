@@ -9,7 +9,7 @@ import pytest
 from staleproof.core.entry import Answered, Broke, Closed, FaultRefused, Listed, Opened, Refused, Resumed, Stalled, Withheld
 from staleproof.core.fault import Coalesce, Expire, Hang, Refuse, RefuseWatchList, Window
 
-from .proxy_client import WATCH_LIST, Connection, is_reset, until
+from .proxy_client import WATCH_LIST, Connection, Watching, is_reset, until
 from .proxy_stage import Stage, named
 
 
@@ -114,6 +114,24 @@ async def test_an_expired_watch_is_answered_410_over_http_until_the_client_lists
     assert [entry.code for entry in stage.of(Refused)] == [410, 410]
 
 
+async def test_a_resumption_is_answered_410_as_an_event_until_the_client_lists(stage: Stage) -> None:
+    """The API server's own form (legality row 11)."""
+    start = await stage.revision()
+    watch = await stage.watch(start)
+    await stage.play(Expire(resource="configmaps", at="resume"))
+    assert (await watch.ended(), watch.lines) == ("clean", [])
+    for _ in range(2):
+        again = await stage.watch(start, on=watch.connection)
+        assert (await again.ended(), [frame["object"]["code"] for frame in again.frames]) == ("clean", [410])
+    _, found = await watch.connection.call("GET", stage.path)
+    after = await stage.watch(found["metadata"]["resourceVersion"], on=watch.connection)
+    await stage.create("after")
+    await after.until(1)
+    assert await stage.healed() == ["0 fired"]
+    assert [entry.how for entry in stage.of(Closed)] == ["lapsed", "expired", "expired"]
+    assert stage.of(Refused) == []
+
+
 async def test_an_expiry_replaces_the_nth_frame(stage: Stage) -> None:
     watch = await stage.watch()
     await stage.play(Expire(resource="configmaps", nth=2))
@@ -143,11 +161,12 @@ async def test_only_lists_of_old_history_are_answered_410(stage: Stage) -> None:
     await stage.told()
     assert [(entry.fault, entry.row) for entry in stage.of(FaultRefused)] == [(0, "12")]
     assert await gone(client, f"{stage.path}?resourceVersion={revision}&resourceVersionMatch=Exact&limit=5")
-    assert await gone(client, f"{stage.path}?resourceVersion={revision}")
+    assert await gone(client, f"{stage.path}?resourceVersion={revision}&limit=5")
     assert await gone(client, f"{stage.path}?limit=1&continue={token}")
+    assert (await client.call("GET", f"{stage.path}?resourceVersion={revision}"))[0] == 200  # a newer state will do (row 11d)
     assert await stage.healed() == ["0 fired", "0 refused 12"]
     assert [(entry.code, entry.executed, entry.fault) for entry in stage.of(Answered)] == [(410, False, 0)] * 3
-    assert len(stage.of(Listed)) == 5
+    assert len(stage.of(Listed)) == 6
 
 
 # --- states in between ---------------------------------------------------------------------------------------------------------
@@ -167,8 +186,9 @@ async def test_coalescing_leaves_only_the_last_state_to_be_seen(stage: Stage) ->
     await stage.delete("passing")
     await stage.create("comes")
     await stage.step(2)
-    assert await resuming.status() == 410
-    assert json.loads(await resuming.body())["reason"] == "Expired"
+    assert await resuming.status() == 200
+    again = Watching(resuming, stage.group)
+    assert (await again.ended(), [frame["object"]["reason"] for frame in again.frames]) == ("clean", ["Expired"])
     assert await listing.status() == 200
     names = [item["metadata"]["name"] for item in json.loads(await listing.body())["items"]]
     assert names == ["comes", "stays"]
@@ -212,7 +232,7 @@ async def test_a_watch_list_is_refused_by_an_error_event(stage: Stage) -> None:
     assert len([entry for entry in stage.of(Opened) if entry.since is None]) == 1
 
 
-@pytest.mark.parametrize("how", ["clean", "truncated", "reset", "expired", "gone"])
+@pytest.mark.parametrize("how", ["clean", "truncated", "reset", "expired", "lapsed", "gone"])
 async def test_a_command_ends_streams_in_every_way(how: str, stage: Stage) -> None:
     """A user who drives the faults by hand can end streams in the same ways as a plan."""
     start = await stage.revision()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.entry import Answered, Broke, Delivered, FaultRefused, Listed, Withheld
+from staleproof.core.entry import Answered, Broke, Delivered, FaultFired, FaultRefused, Listed, Withheld
 from staleproof.core.fault import HoldStream, PastSnapshot, StaleRead, Window
 
 from .proxy_client import Watching, until
@@ -106,6 +106,7 @@ async def test_a_watch_that_begins_in_the_past(query: str, stage: Stage) -> None
     await watch.until(6)
     await stage.told()
     assert [entry.name for entry in stage.of(Delivered)] == ["a", "b", "a", "b", "c", "d"]
+    assert ["without resourceVersion" in entry.on for entry in stage.of(FaultFired)] == [not query]  # told apart: row 24b
     assert stage.of(Broke) == []
 
 

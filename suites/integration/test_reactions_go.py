@@ -14,7 +14,7 @@ from .mirror_stage import subject as subject
 from .reaction_cases import Case, each_case, react
 
 NOT_FOR = {
-    ("Expire list", "go-watch-list"),  # it does not LIST
+    ("Expire list", "go-watch-list"), ("Expire list", "go-list-and-watch"),  # it does not LIST; any newer state will do
     ("PastSnapshot", "go-watch-list"),  # a WatchList is consistent
     ("RefuseWatchList http", "go-list-and-watch"), ("RefuseWatchList event", "go-list-and-watch"),
     ("NoEndBookmark", "go-list-and-watch"),

@@ -20,9 +20,10 @@ from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Asked, Committed, Delivered, Exited, Metrics, Released, Settled, Started, Stopped
 from staleproof.core.fault import AnyFault, HideOwnWrite, Kill, OwnWrite, Restart, Window
+from staleproof.core.flatten import flatten
 from staleproof.core.history import History, decode, is_work
 from staleproof.core.pace import lasted
-from staleproof.core.plan import TOUCHED, Apply, Heartbeat, Manifest, Patch, Plan, Rest, Step, Subject, Touch, encode
+from staleproof.core.plan import Apply, Heartbeat, Manifest, Patch, Plan, Rest, Step, Subject, Touch, encode
 from staleproof.drive.cluster.truth import Key
 from staleproof.errors import SetupError, UsageError
 
@@ -120,11 +121,15 @@ async def test_phases_last_as_long_as_the_run_asks(stage: EnvironmentStage) -> N
 
 
 @pytest.mark.parametrize("nth", [1, 2, -1])
-async def test_a_heartbeat_changes_a_child_and_is_shown(stage: EnvironmentStage, nth: int) -> None:
+async def test_a_heartbeat_is_shown_and_leaves_no_trace(stage: EnvironmentStage, nth: int) -> None:
     history = await run(stage, Apply(object=WIDGET), Heartbeat(resource="pods", nth=nth))
     names = sorted(entry.name for entry in of(history, Committed) if (entry.resource, entry.type) == ("pods", "ADDED"))
-    (beat,) = [entry for entry in of(history, Committed) if TOUCHED in entry.object["metadata"].get("annotations", {})]
-    assert (beat.resource, beat.type, beat.name) == ("pods", "MODIFIED", names[nth - 1 if nth > 0 else nth])
+    pods = [
+        entry for entry in of(history, Committed) if (entry.resource, entry.name) == ("pods", names[nth - 1 if nth > 0 else nth])
+    ]
+    made, beat = (entry for entry in pods if "deletionTimestamp" not in entry.object["metadata"])
+    assert (made.type, beat.type, beat.revision > made.revision) == ("ADDED", "MODIFIED", True)
+    assert dict(flatten(made.object, {})) == dict(flatten(beat.object, {}))
     assert [entry.type for entry in of(history, Delivered) if (entry.name, entry.revision) == (beat.name, beat.revision)]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from staleproof.fixtures.controllers.correct import CORRECT  # noqa: TID251  # what the tests are about
+from staleproof.fixtures.controllers.habits import HABITS  # noqa: TID251  # as above
 from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # as above
 from staleproof.fixtures.controllers.sleepless import SLEEPLESS  # noqa: TID251  # as above
 
@@ -30,6 +31,7 @@ _SLOW = {
     "unhurried (small)",  # it pauses in every step
     "hopeless", "heartbeat", "hopeless_by_name", "heartbeat_ahead",  # never silent; `restless` and its twin stand for them
     "deliberate",  # it pauses in every step
+    "once_a_minute",  # a minute for each rejected write
 }  # fmt: skip
 """Tested only by ci/golden and ci/repeat."""
 _KCM = (
@@ -103,6 +105,7 @@ HONEST = (
     Known("go-widget", ()),
     Known("kube-controller-manager", tuple(_KCM.split()), "replicaset-sample.yaml"),
     *_complete("sleepless", SLEEPLESS),
+    *_complete("habits", HABITS),
     *_complete("correct", CORRECT),
     _small("expectations"),
     _small("deterministic"),

@@ -11,7 +11,9 @@ import msgspec
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY, PLAN, RunFolder, decoded, whole, write_whole
 from staleproof.checks.facts.fault_outcomes import FaultOutcome
+from staleproof.checks.facts.rest import cost
 from staleproof.checks.story.narrative import explain
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome
 from staleproof.core.history import is_history
 from staleproof.core.plan import Plan, PlanError, masked
@@ -20,7 +22,7 @@ from staleproof.core.plan import encode as encode_plan
 from staleproof.core.time_breakdown import spent
 from staleproof.errors import UsageError
 from staleproof.report import conformance
-from staleproof.report.model import FaultReport, LeftOut, Report, RequirementVerdict, TrialReport, encode
+from staleproof.report.model import CostReport, FaultReport, LeftOut, Report, RequirementVerdict, TrialReport, encode
 from staleproof.shipped import shipped
 
 
@@ -52,6 +54,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         crash=crash,
         hostile=result.hostile,
         faults=tuple(_fault_report(fault) for fault in result.faults),
+        cost=_cost_report(result),
         verdicts=verdicts,
     )
 
@@ -60,6 +63,11 @@ def left_out(plan: Plan) -> LeftOut:
     """A plan for which there was no time, as the report tells it."""
     faults = tuple(dict.fromkeys(fault.tag for fault in plan.faults))
     return LeftOut(scenario=plan.scenario, title=plan.title, aims=plan.aims, faults=faults)
+
+
+def _cost_report(result: Result) -> CostReport | None:
+    found = cost(Trial(result.history))
+    return None if found is None else CostReport(primaries=found.primaries, writes=found.writes, void=found.void)
 
 
 def _fault_report(fault: FaultOutcome) -> FaultReport:

@@ -18,7 +18,7 @@ from staleproof.core.entry import Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.history import History
 from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
-from staleproof.core.pace import longest_pause, restless_fields
+from staleproof.core.pace import longest_pause, restless_fields, writes_at_rest
 from staleproof.core.plan import Apply, Manifest, Patch, Plan, Rest, Settle, Step, Touch
 from staleproof.core.provenance import is_bookkeeping
 from staleproof.core.request import BOOKKEEPING
@@ -56,6 +56,7 @@ def observe(session: Session, sample: Manifest) -> Observed:
         session.share((*session.runs_of(life), *session.runs_of(death), beginning))
     seen = named("observation", lambda: _observed(session, bare, (life, death), beginning))
     session.note("moves", ", ".join(seen.moves))
+    session.note("writes at rest", f"{seen.writes_at_rest:.0f} an hour" if seen.writes_at_rest else "")
     return seen
 
 
@@ -72,6 +73,7 @@ def _rhythm(session: Session, sample: Manifest) -> Observed:
         watched=_watched([trial], _order(resource, children)),
         moves=moves,
         pause_seconds=longest_pause(patient, moves),
+        writes_at_rest=writes_at_rest(patient, moves),
     )
     return _with_change(session, bare)
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from staleproof.checks.facts.baseline import baseline, step_baselines
-from staleproof.checks.facts.liveness import time_needed
+from staleproof.checks.facts.recovery_budget import budget
 from staleproof.checks.trial import Trial
 from staleproof.core.change import WriteKind, void_writes, write_kind
 from staleproof.core.history import History
@@ -63,8 +63,8 @@ def may_need(history: History) -> float:
     trial = Trial(history, history.references)
     if trial.released is None or trial.idle:
         return 0.0
-    needed, since = time_needed(trial, len(history.entries))
-    return trial.at(since) - trial.at(trial.released) + needed
+    given = budget(trial, len(history.entries))
+    return trial.at(given.since) - trial.at(trial.released) + given.seconds
 
 
 def deadline(plan: Plan, references: Sequence[History]) -> float:

@@ -1,8 +1,9 @@
 """Every rule judges every history.
 
-A trial under hostile faults is judged, too, but tells about robustness, not about conformance: whatever its rules say, it
-neither passes nor fails a requirement. Findings are kept, with their stories, and told apart. So a run of nothing but hostile plans
-never exits with 1, the code for findings; it exits with 0, or with 10 when a trial was disturbed or its faults never fired.
+A trial under hostile faults, or under what is only documented, is judged, too, but tells about robustness, not about conformance:
+whatever its rules say, it neither passes nor fails a requirement. Findings are kept, with their stories, and told apart. So a run
+of nothing but hostile plans never exits with 1, the code for findings; it exits with 0, or with 10 when a trial was disturbed or
+its faults never fired.
 """
 
 from collections.abc import Sequence

@@ -13,6 +13,7 @@ from staleproof.assess.artefacts import find_plan
 from staleproof.assess.configuration import session_options, subject_of
 from staleproof.assess.observe import observe
 from staleproof.assess.run_folder import new_run_folder
+from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.cli.check import EXIT_FINDING, exit_code
 from staleproof.cli.ledger import ROOT, Ledger, kept, run_again
 from staleproof.cli.show import show_verdicts
@@ -103,7 +104,7 @@ def replay(plan: str, **options: Any) -> int:  # noqa: ANN401  # click's
     with kept(ledger, console), session:
         _run_all(session, [found], ledger, console)
     code = _code(ledger)
-    if found.contract == "hostile":
+    if hostility(found):
         console.print("[yellow]NOT SCORED[/]: no API server does what this plan does; above is what it led to")
     else:
         console.print(_REPLAYED.get(code, "[yellow]INCONCLUSIVE[/]"))

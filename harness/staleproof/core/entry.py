@@ -207,7 +207,7 @@ class Closed(_Entry, frozen=True, kw_only=True):
     """A watch stream ended. `client`: the controller closed it. `discarded` frames had been withheld and were not sent."""
 
     stream: StreamId
-    how: Literal["clean", "truncated", "reset", "expired", "gone", "cut", "client", "refused"]
+    how: Literal["clean", "truncated", "reset", "expired", "lapsed", "gone", "cut", "client", "refused"]
     discarded: int = 0
     fault: FaultIndex | None = None
 

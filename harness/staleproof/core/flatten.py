@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from staleproof.core.plan import COMPETED, TOUCHED
-
 Flat = Mapping[str, object]
 
 _SKIPPED = frozenset(
@@ -24,10 +22,10 @@ _SKIPPED = frozenset(
         "managedFields",
         "selfLink",
         "namespace",
-        f"annotations.{COMPETED}",  # a competing write of ours leaves it; nobody has to take it away
-        f"annotations.{TOUCHED}",  # its value is the number of a step; some controllers copy it to the children that they make
     )
 )
+_MARKS = ("annotations.staleproof.dev/competed", "annotations.staleproof.dev/touched")
+"""What competing writes and touches left behind in older histories, and what controllers copied to what they made."""
 _PLACED = frozenset({"spec.nodeName", "status.hostIP", "status.hostIPs"})
 """Where a pod is: the scheduler's choice, one of several that are equally good."""
 _COUNTERS = ("collisionCount", "restartCount", "retryCount", "retries", "attempts", "failureCount")
@@ -55,7 +53,7 @@ def flatten(value: Any, replaced: Mapping[str, str], path: str = "") -> Iterator
 
 def _is_skipped(path: str) -> bool:
     leaf = path.rpartition(".")[2]
-    if path in _SKIPPED or path in _PLACED or leaf in ("uid", "resourceVersion"):
+    if path in _SKIPPED or path in _PLACED or path.endswith(_MARKS) or leaf in ("uid", "resourceVersion"):
         return True
     in_condition = path.startswith("status.conditions[")
     return path.startswith("status.") and (leaf in _COUNTERS or (leaf in ("message", "reason") and in_condition))

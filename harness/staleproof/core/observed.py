@@ -79,6 +79,7 @@ class Observed:
         relists_at_once: after a 410 it lists again without waiting (client-go waits longer each time).
         manifests: CustomResourceDefinitions that the sample needs.
         pause_seconds: its longest wait before it went on by itself.
+        writes_at_rest: its writes an hour when nothing changes, as far as a few seconds tell.
         moves: fields that move by themselves when it is at rest, as `Settle.moves` spells them.
         change: a step that changes the primary so that the controller changes a child's content; None when none was found.
         watched: the resources that it watches: the primary's first, then its children's, most created first, then the rest.
@@ -103,6 +104,7 @@ class Observed:
     relists_at_once: bool = False
     manifests: tuple[Manifest, ...] = ()
     pause_seconds: float = 0.0
+    writes_at_rest: float = 0.0
     moves: tuple[str, ...] = ()
     change: Patch | None = None
     watched: tuple[str, ...] = ()

@@ -19,6 +19,7 @@ from staleproof.core.request import BOOKKEEPING
 
 _REST_SECONDS = 2.0
 _FACTOR_IDLE, _FACTOR_QUIET, _FACTOR_LIMIT = 1.5, 2.0, 10.0
+_RESTS_AFTER_SECONDS = 1.0
 _MOST_MOVES, _LATE = 3, 1 / 3
 """What moves by itself has moved so often in the last two thirds of a run that did not come to rest."""
 
@@ -61,6 +62,26 @@ def restless_fields(history: History) -> tuple[str, ...]:
         if entry.type == "MODIFIED" and commit.before is not None and entry.at >= _LATE * settled.at:
             times.update(moved(entry.resource, path) for path in essential(entry.resource, commit.before, entry.object))
     return tuple(sorted(field for field, count in times.items() if count >= _MOST_MOVES))
+
+
+def writes_at_rest(history: History, moves: Collection[str] = ()) -> float:
+    """Writes an hour in a fault-free run when nothing changes any more: from a second after the last change to the settling. 0 if
+    there was no such time."""
+    still, writes = _Still(history, moves), list[float]()
+    last = ended = 0.0
+    for entry in history.entries:
+        match entry:
+            case Settled():
+                ended = entry.at
+                break
+            case Asked() if is_work(entry) and entry.namespace == history.header.namespace:
+                writes.append(entry.at)
+            case Committed() if _counts(entry, history) and not still.commits(entry):
+                last = entry.at
+            case StepBegan():
+                last = entry.at
+    began = last + _RESTS_AFTER_SECONDS
+    return 3600 * sum(at >= began for at in writes) / (ended - began) if ended > began else 0.0
 
 
 class _Still:

@@ -19,10 +19,6 @@ M = TypeVar("M", bound=msgspec.Struct)
 ApiVersion = Literal["staleproof.dev/v1alpha1"]
 API_VERSION: ApiVersion = "staleproof.dev/v1alpha1"
 Manifest = dict[str, Any]
-TOUCHED = "staleproof.dev/touched"
-"""The annotation that a touch changes, and a heartbeat."""
-COMPETED = "staleproof.dev/competed"
-"""The annotation that a competing write changes."""
 
 
 class Target(Value, frozen=True):
@@ -51,7 +47,7 @@ class Patch(_Step, frozen=True, kw_only=True, tag="patch"):
 
 
 class Touch(_Step, frozen=True, kw_only=True, tag="touch"):
-    """Change an annotation of an object: the controller looks again, and has nothing new to do."""
+    """Change nothing in an object but who owns what (`core.nudge`): the controller looks again, and has nothing new to do."""
 
     target: Target
 
@@ -79,7 +75,7 @@ class Recreate(_Step, frozen=True, kw_only=True, tag="recreate"):
 
 
 class Heartbeat(_Step, frozen=True, kw_only=True, tag="heartbeat"):
-    """Change an annotation of a child that the controller made, as a kubelet changes a pod's status; nothing new is to be done.
+    """Touch a child that the controller made, as a kubelet changes a pod's status; nothing new is to be done.
 
     `nth` counts as in `Recreate`.
     """
@@ -296,7 +292,7 @@ def _unfit(fault: AnyFault, contract: Contract, steps: int | None) -> Iterator[M
     for misfit in fault.misfits():
         if not misfit.row:
             yield misfit
-        elif contract == "legal":
+        elif misfit.is_hostile and contract == "legal":
             yield f'{misfit}; if that is wanted, say "contract": "hostile"'
 
 

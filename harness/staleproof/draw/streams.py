@@ -27,7 +27,7 @@ from staleproof.draw.workloads import life, outage, patient, stirred
 
 SCENARIO = Scenario("streams")
 HOWS: tuple[Literal["clean", "truncated", "reset"], ...] = ("clean", "truncated", "reset")
-PLACES: tuple[Literal["stream", "watch"], ...] = ("stream", "watch")
+PLACES: tuple[Literal["stream", "resume"], ...] = ("stream", "resume")
 LOST = ("survives-stream-loss", "converges-after-catch-up")
 EXPIRED = ("survives-expiry", "converges-after-catch-up")
 BOOKMARKS = ("needs-no-bookmarks", "converges-after-catch-up")
@@ -65,7 +65,7 @@ def gap(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def expire(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """All watches expire at once: 410 in the stream, or as the answer to clients that resume."""
+    """All watches expire at once: a 410 event in the stream, or for clients that resume. HTTP 410 is only documented (row 11b)."""
     for at in profile.some(PLACES):
         yield Draft(f"all watches expire (410 at the {at})", EXPIRED, [Expire(resource="*", at=at, window=Window(2, 3))])
 

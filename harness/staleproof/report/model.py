@@ -41,13 +41,22 @@ class FaultReport(_Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
+class CostReport(_Struct, frozen=True, kw_only=True):
+    """What the controller wrote when so many primaries were listed again and nothing had changed; `void`: nothing came of it."""
+
+    primaries: int
+    writes: int
+    void: int
+
+
 class TrialReport(_Struct, frozen=True, kw_only=True):
     """One trial. `folder` is relative to the run's; `evidence` is the sha256 of its history before compression, which is still in
     the folder if it is `kept`.
 
-    `hostile` names what no API server does in it: such a trial tells about robustness and is not scored. `faults` has one for each
-    planned fault; it is empty in reports of older versions. `references_seconds` is what its references took, 0 when they had been
-    run for another plan or by another worker; `spent` says where the trial's own seconds went.
+    `hostile` names what no API server does in it, though the documents may allow it: such a trial tells about robustness and is not
+    scored. `faults` has one for each planned fault; it is empty in reports of older versions. `references_seconds` is what its
+    references took, 0 when they had been run for another plan or by another worker; `spent` says where the trial's own seconds
+    went.
     """
 
     name: str
@@ -65,6 +74,7 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     crash: str = ""
     hostile: str = ""
     faults: tuple[FaultReport, ...] = ()
+    cost: CostReport | None = None
     verdicts: tuple[RequirementVerdict, ...]
 
 

@@ -47,7 +47,7 @@ def table(report: Report) -> Group:
             notes.append(Text.assemble((slug, _STYLES[joined]), f": {why}"))
     if moves := report.environment.get("moves"):
         notes.append(Text(f"moves by itself at rest, so it is neither waited for nor compared: {moves}", style="dim"))
-    notes += [_time(report), _kept(report)]
+    notes += [*_costs(report), _time(report), _kept(report)]
     return Group(made, "", *notes, *_left_out(report), *_silent(report), *_provisional(report), *_apart(report))
 
 
@@ -116,6 +116,17 @@ def _apart(report: Report) -> Iterator[Text]:
         yield Text(f"  {trial.name} under {trial.hostile}: {verdict.requirement}: {_headline(verdict)}")
 
 
+def _costs(report: Report) -> Iterator[Text]:
+    """What the controller writes though nothing is to be done: no failure, and not free."""
+    told = [trial.cost for trial in report.trials if trial.cost is not None and trial.cost.primaries]
+    if writes := sum(each.writes for each in told):
+        each, void = writes / sum(each.primaries for each in told), sum(each.void for each in told)
+        nothing = "all of which changed nothing, or nothing but times" if void == writes else f"{void / writes:.0%} of them in vain"
+        yield Text(f"cost: {each:.1f} writes for each primary that is looked at again though nothing has changed, {nothing}")
+    if often := report.environment.get("writes at rest"):
+        yield Text(f"cost: writes at rest {often}, as far as a few seconds tell")
+
+
 def _time(report: Report) -> Text:
     """Where the time went."""
     total = sum((trial.spent for trial in report.trials), Spent())
@@ -149,12 +160,11 @@ def _why(verdict: RequirementVerdict) -> str:
 
 
 def sentence(report: Report) -> str:
-    """The verdict in words: the last line of a run."""
+    """The verdict in words: the last line of a run. What is not scored is told above it."""
     every = overall(report)
     outcomes = every.values()
     failed = [slug for slug, joined in every.items() if joined is Outcome.FAIL and is_scored(slug)]
     unknown = [slug for slug, joined in every.items() if joined is Outcome.INCONCLUSIVE and is_scored(slug)]
-    unscored = [f"{slug} {joined.word}" for slug, joined in every.items() if joined >= Outcome.INCONCLUSIVE and not is_scored(slug)]
     idle = sum(joined is Outcome.NOT_EXERCISED for joined in outcomes)
     passed = sum(joined is Outcome.PASS for joined in outcomes)
     parts = []
@@ -165,8 +175,6 @@ def sentence(report: Report) -> str:
     parts.append(f"{passed} passed")
     if idle:
         parts.append(f"{idle} not exercised")
-    if unscored:
-        parts.append(f"provisional, not scored: {', '.join(unscored)}")
     if report.left_out:
         parts.append(f"{len(report.left_out)} plan{_s(len(report.left_out))} left out for want of time")
     return "; ".join(parts) + ("; the run was interrupted, this is what was finished" if report.partial else "")

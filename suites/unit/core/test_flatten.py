@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from staleproof.core.flatten import flatten
-from staleproof.core.plan import COMPETED, TOUCHED
 
 PLACEHOLDERS = {"ns": "<namespace>", "w-x7": "<name>"}
 TIMES = ["2026-01-02T03:04:05Z", "2026-01-02T03:04:05.123456Z", "2026-01-02T03:04:05.1+00:00"]
@@ -18,15 +17,16 @@ def flat(obj: dict[str, Any]) -> dict[str, object]:
     return dict(flatten(obj, PLACEHOLDERS))
 
 
+MARKED = {"staleproof.dev/competed": "12", "staleproof.dev/touched": "5", "a": "b"}
 CASES: dict[str, tuple[dict[str, Any], dict[str, object]]] = {
     "every scalar has a path": ({"a": {"b": [1, {"c": "x"}], "d": None}}, {"a.b#": 2, "a.b[0]": 1, "a.b[1].c": "x", "a.d": None}),
     "what names one run is left out or replaced": (
         {"metadata": OF_ONE_RUN, "spec": {"uid": "v", "where": "ns"}},
         {"metadata.name": "<name>", "spec.where": "<namespace>"},
     ),
-    "what a competing write or a touch left behind is nobody's state": (
-        {"metadata": {"name": "w", "annotations": {COMPETED: "12", TOUCHED: "5", "a": "b"}}},
-        {"metadata.name": "w", "metadata.annotations.a": "b"},
+    "what a competing write or a touch once left behind is nobody's state, wherever it was copied to": (
+        {"metadata": {"name": "w", "annotations": MARKED}, "spec": {"template": {"metadata": {"annotations": MARKED}}}},
+        {"metadata.name": "w", "metadata.annotations.a": "b", "spec.template.metadata.annotations.a": "b"},
     ),
     "nor is where a pod is": (
         {"spec": {"nodeName": "n", "hostNetwork": True}, "status": {"hostIP": "10.0.0.1", "hostIPs": [{"ip": "10.0.0.1"}]}},

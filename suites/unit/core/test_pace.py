@@ -4,7 +4,7 @@ import pytest
 
 from staleproof.core.entry import Ended, Entry, Released, Settled, StepBegan, StepEnded
 from staleproof.core.history import Header, History
-from staleproof.core.pace import lasted, longest_pause, paced, restless_fields
+from staleproof.core.pace import lasted, longest_pause, paced, restless_fields, writes_at_rest
 from staleproof.core.plan import Plan, Rest, Resync, Settle
 
 from .entries import NAMESPACE, answered, asked, changed, committed, delivered, wrote
@@ -65,6 +65,23 @@ def test_what_changes_nothing_is_no_second_thing(entries: list[Entry], expected:
 def test_what_moves_by_itself(statuses: list[dict[str, object]], expected: tuple[str, ...], *, ok: bool) -> None:
     moving = [changed(1.0 + n, 1 + n, **status) for n, status in enumerate(statuses)]
     assert restless_fields(History(HEADER, (STEP, *moving, Settled(at=10.0, ok=ok)))) == expected
+
+
+RESTS = [STEP, committed(1.1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("entries", "an_hour"),
+    [
+        ([*RESTS, *wrote(1.5, 1), Settled(at=6.1, ok=True)], 0),  # right after the change
+        ([*RESTS, *wrote(3.0, 1), *wrote(5.0, 1), Settled(at=6.1, ok=True), *wrote(7.0, 1)], 1800),
+        ([*RESTS, changed(4.0, 2, ready=1), *wrote(4.5, 2), Settled(at=6.0, ok=True)], 0),
+        ([*RESTS, *wrote(3.0, 1)], 0),  # broken off
+        ([], 0),
+    ],
+)
+def test_what_a_controller_writes_at_rest(entries: list[Entry], an_hour: int) -> None:
+    assert writes_at_rest(History(HEADER, tuple(entries))) == pytest.approx(an_hour)
 
 
 def test_nobody_knows_what_moves_in_a_run_that_was_broken_off() -> None:

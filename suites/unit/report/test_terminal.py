@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
-from staleproof.report.model import FaultReport, LeftOut, Report, RequirementVerdict
+from staleproof.report.model import CostReport, FaultReport, LeftOut, Report, RequirementVerdict
 from staleproof.report.terminal import sentence, table
 
 from . import runs
@@ -203,7 +203,26 @@ def test_findings_about_provisional_requirements_stand_apart_and_are_not_scored(
     assert shown[at + 1] == f"  1: {slug}: 2 updates were refused"
     assert row(of, slug)[1:] == ["provisional", "told below", "1", "1 of 2"]
     assert not [line for line in shown if line.startswith(f"{slug}:")]
-    assert sentence(of) == f"1 passed; {len(SLUGS) - 2} not exercised; provisional, not scored: {slug} failed"
+    assert sentence(of) == f"1 passed; {len(SLUGS) - 2} not exercised"
+
+
+def test_costs_are_told_and_are_no_failures() -> None:
+    costs = (
+        CostReport(primaries=1, writes=3, void=3),
+        CostReport(primaries=2, writes=6, void=3),
+        CostReport(primaries=1, writes=0, void=0),
+    )
+    of = report(*[(verdict(FIRST, GOOD),)] * len(costs))
+    trials = tuple(msgspec.structs.replace(trial, cost=cost) for trial, cost in zip(of.trials, costs, strict=True))
+    of = msgspec.structs.replace(of, trials=trials, environment={**of.environment, "writes at rest": "720 an hour"})
+    told = [line for line in lines(of, width=200) if line.startswith("cost")]
+    again = "cost: 2.2 writes for each primary that is looked at again though nothing has changed, 67% of them in vain"
+    assert told == [again, "cost: writes at rest 720 an hour, as far as a few seconds tell"]
+    assert sentence(of) == f"1 passed; {len(SLUGS) - 1} not exercised"
+
+
+def test_a_controller_that_writes_nothing_at_rest_costs_nothing() -> None:
+    assert not [line for line in lines(report(PASSED)) if line.startswith("cost")]
 
 
 def test_only_the_first_few_of_them_are_told() -> None:

@@ -1,7 +1,7 @@
 """What became of each fault that the plan asked for: it fired, never fired, or was refused because it would have been hostile.
 
 A fault that did nothing proves nothing, so the reason is kept: for the verdicts, for the reports, for people. Also whether any of
-them is hostile: then what is found proves nothing about conformance.
+them is hostile, or only documented: then what is found proves nothing about conformance.
 """
 
 from dataclasses import dataclass
@@ -59,11 +59,14 @@ def fault_outcomes(history: History) -> tuple[FaultOutcome, ...]:
 
 
 def hostility(plan: Plan) -> str:
-    """What no API server does in this plan, in words; empty when it keeps to what they may do."""
-    names = dict.fromkeys(fault.tag for fault in plan.faults if any(misfit.row for misfit in fault.misfits()))
-    if names:
+    """What no API server does in this plan, in words; empty when it keeps to what they do."""
+    misfits = [(fault.tag, misfit) for fault in plan.faults for misfit in fault.misfits() if misfit.row]
+    if names := dict.fromkeys(tag for tag, misfit in misfits if misfit.is_hostile):
         return f"hostile faults ({', '.join(names)})"
-    return "a hostile plan" if plan.contract == "hostile" else ""
+    if plan.contract == "hostile":
+        return "a hostile plan"
+    rows = dict.fromkeys(ROWS[misfit.row].disturbance for _, misfit in misfits)
+    return f"what is only documented ({', '.join(rows)})" if rows else ""
 
 
 _WEIGHT: dict[type, int] = {FaultMissed: 0, FaultRefused: 1, FaultFired: 2}

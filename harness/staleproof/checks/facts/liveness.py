@@ -7,12 +7,8 @@ when the controller had too little time, or when the steps of the workload came 
 
 from staleproof.checks.facts.baseline import Difference, baseline, final_objects
 from staleproof.checks.facts.object_history import object_history
-from staleproof.checks.facts.recovery_budget import awaits_election, patience
+from staleproof.checks.facts.recovery_budget import awaits_election, budget
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.pace import longest_pause
-
-_PAUSES = 3.0
-"""How many of the longest pause of a fault-free run a controller may need one after the other."""
 
 
 def differences(trial: Trial, until: int) -> list[Difference]:
@@ -59,20 +55,8 @@ def too_soon(trial: Trial) -> str:
     settled = trial.settled
     if settled is None:
         return "the trial has no settling phase"
-    needed, since = time_needed(trial, settled)
-    waited = trial.at(settled) - trial.at(since)
-    if waited < needed:
-        return f"it had {waited:.1f} s to catch up, and may need {needed:.1f} s after what was done to it"
-    return awaits_election(trial, settled)
-
-
-def time_needed(trial: Trial, until: int) -> tuple[float, int]:
-    """The seconds that a correct controller may need after all that was done to it, and the position from where they count."""
-    needed, since = patience(trial, until)
-    return max([needed, *(_PAUSES * pause for pause in usual_pauses(trial))]), since
-
-
-@fact
-def usual_pauses(trial: Trial) -> list[float]:
-    """The longest pause of each reference, in seconds."""
-    return [longest_pause(reference.history) for reference in trial.references]
+    given = budget(trial, settled)
+    waited = trial.at(settled) - trial.at(given.since)
+    if waited < given.seconds:
+        return f"it had {waited:.1f} s to catch up, and may need {given.seconds:.1f} s after what was done to it"
+    return given.unknown or awaits_election(trial, settled)

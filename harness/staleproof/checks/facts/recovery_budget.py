@@ -1,4 +1,4 @@
-"""How long a controller may need after what was done to it in a trial.
+"""How long a controller may need after what was done to it in a trial: the one answer that all rules, and the runner, go by.
 
 A client that was turned away waits longer each time before it tries again, and a controller that was kept from seeing something may
 look again after ever longer times. Both are right. So an end that came too soon proves nothing: after n ends of its streams a
@@ -7,27 +7,74 @@ controller is given twice its length, because a wait that grows from try to try 
 when each try follows the wait of the one before; a controller that is woken in between by something else counts more failures than
 it waits for, so one whose requests failed, rejected or for a reason of its own, is given what client-go's rate limiter makes of
 their number.
+
+Not every controller waits longer each time: retrying once a minute is common, and only a retry that nothing has woken tells. As
+long as there is none, the pace is unknown: so long is waited that a retry once a minute is seen, and if none comes, nothing is
+proved.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from staleproof.checks.trial import Trial
+from staleproof.checks.facts.retries import Rejections, waits_unknown
+from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Answered, Asked, Closed, Delivered, Opened, Refused, Released
 from staleproof.core.fault import Effect
 from staleproof.core.history import is_work
+from staleproof.core.pace import longest_pause
 from staleproof.core.request import BOOKKEEPING
 
 LOST = ("clean", "truncated", "reset", "cut")
-EXPIRED = ("expired", "gone")
+EXPIRED = ("expired", "lapsed", "gone")
 _OUTAGES: frozenset[Effect] = frozenset({"hides", "disconnects", "rewinds", "pauses", "rejects"})
 _FIRST_WAIT, _LONGEST_WAIT, _JITTER = 0.8, 30.0, 2.0
 _OUTAGE_FACTOR = 2.0
 _LIMITER_FIRST, _LIMITER_LONGEST = 0.005, 1000.0  # workqueue.DefaultTypedControllerRateLimiter, for each item
 _SHOWS_ITS_PACE = 2
+_PAUSES = 3.0
+"""How many of the longest pause of a fault-free run a controller may need one after the other."""
+PACE_UNKNOWN_SECONDS = 90.0
+_SILENT_SECONDS, _SILENT_FACTOR = 10.0, 10.0
+"""Of a controller that has tried again by itself, and keeps growing its waits, though not by more than this factor."""
 _GONE, _NOT_FOUND, _ASKS_OR_REMOVES = 410, 404, ("get", "delete")
 _ELECTION_SECONDS = 20.0
 """client-go's default lease of 15 s has to run out, and is tried for every 2 s, give or take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """So many seconds, from a position on. `unknown`: why even more would prove nothing, in words; empty when they suffice for any
+    correct controller."""
+
+    seconds: float
+    since: int
+    unknown: str = ""
+
+
+def budget(trial: Trial, until: int) -> Budget:
+    """What a correct controller may need after all that was done to it before a position."""
+    needed, since = patience(trial, until)
+    seconds = max([needed, *(_PAUSES * pause for pause in usual_pauses(trial))])
+    life = max((index for index in trial.starts if index < until), default=0)
+    groups = [group for group in waits_unknown(trial) if group.rejected[-1] > life]
+    if not groups:
+        return Budget(seconds, since)
+    last = max(groups, key=lambda group: group.rejected[-1])
+    unknown = f"it has not tried the {last.target.words} again, and nothing tells how long it waits by itself"
+    return Budget(max(seconds, trial.at(last.rejected[-1]) + PACE_UNKNOWN_SECONDS - trial.at(since)), since, unknown)
+
+
+def silence(trial: Trial, group: Rejections) -> float:
+    """The seconds after its last rejected attempt that a controller which tries again by itself is silent at most."""
+    first, last, tries = trial.at(group.rejected[0]), trial.at(group.rejected[-1]), len(group.rejected)
+    return max(_SILENT_SECONDS, _SILENT_FACTOR * (last - first), retry_wait(tries))
+
+
+@fact
+def usual_pauses(trial: Trial) -> list[float]:
+    """The longest pause of each reference, in seconds."""
+    return [longest_pause(reference.history) for reference in trial.references]
 
 
 def ended_streams(trial: Trial, hows: Iterable[str], until: int) -> Iterator[tuple[int, str]]:

@@ -49,6 +49,23 @@ class Rest:
             yield NotExercised(self.untested)
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the controller wrote when so many primaries were listed again and nothing had changed; `void`: nothing came of it."""
+
+    primaries: int
+    writes: int
+    void: int
+
+
+def cost(trial: Trial) -> Cost | None:
+    """What looking at everything once more costs; None when the trial does not tell."""
+    if trial.settled is None or trial.released is None or rest(trial).untested:
+        return None
+    void, changing = len(rest(trial).void), len(rest(trial).changing)
+    return Cost(len(trial.history.header.primaries), void + changing, void)
+
+
 @fact
 def rest(trial: Trial) -> Rest:
     """What the controller did at rest. ValueError for a trial that has no settling phase."""

@@ -1,18 +1,26 @@
-"""What became of requests that a fault rejected: how often the controller tried again, and when.
+"""What became of requests that a fault rejected, or whose answer it lost: how often the controller tried again, and when.
 
 Attempts are grouped by what they are about: verb, resource, subresource, and the name where the request has one (a create has
-none). Whether an attempt is the same work as another cannot be seen, so only the rate of all of a group is told.
+none). Whether an attempt is the same work as another cannot be seen, so only the rate of all of a group is told. Nor is each
+attempt a retry: what the controller is shown, and a step of the workload, make it look again, however long it would have waited by
+itself.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
+from staleproof.checks.facts.stimuli import stimuli
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Asked, Committed, Delivered, FaultIndex, Opened, Refused
-from staleproof.core.fault import CallFault
+from staleproof.core.entry import Answered, Asked, Committed, Delivered, FaultIndex, Listed, Opened, Refused
+from staleproof.core.fault import CallFault, Effect
+from staleproof.core.provenance import Commit
 from staleproof.core.request import BOOKKEEPING
+
+_FAILED: tuple[Effect, ...] = ("rejects", "loses")
 
 
 class Attempted(NamedTuple):
@@ -34,7 +42,8 @@ class Attempted(NamedTuple):
 class Rejections:
     """The attempts of one kind that one fault rejected, by position; `until` is where the fault closed, or had rejected its last.
 
-    `later` is the first attempt of this verb and resource that came after the last rejected one and was not rejected.
+    `later` is the first attempt of this verb and resource that came after the last rejected one and was not rejected. `is_paced`:
+    the controller was seen to try again by itself, so something is known of how long it waits.
     """
 
     target: Attempted
@@ -42,15 +51,31 @@ class Rejections:
     rejected: list[int] = field(default_factory=list)
     until: int = 0
     later: int | None = None
+    is_paced: bool = False
 
 
 @fact
 def rejections(trial: Trial) -> Sequence[Rejections]:
     """All of a trial, up to the end of its settling phase."""
+    return _failed_by(trial, "rejects")
+
+
+@fact
+def waits_unknown(trial: Trial) -> Sequence[Rejections]:
+    """Of what was rejected, or done and the answer lost: what has not been tried again, and nothing tells when it will be.
+
+    A controller that then let a primary go, which its finalizer had kept, has not failed in its own eyes and waits for nothing.
+    """
+    finished = max((commit.index for commit in trial.commits if _finishes(commit, trial.primaries)), default=0)
+    failed = (group for effect in _FAILED for group in _failed_by(trial, effect))
+    return [group for group in failed if group.later is None and not group.is_paced and group.rejected[-1] > finished]
+
+
+def _failed_by(trial: Trial, effect: Effect) -> list[Rejections]:
     settled = len(trial.entries) if trial.settled is None else trial.settled
     found: dict[tuple[Attempted, FaultIndex], Rejections] = {}
     others: dict[tuple[str, str], list[int]] = defaultdict(list)
-    faults = {number: fault for number, fault in trial.fired.items() if "rejects" in fault.effects}
+    faults = {number: fault for number, fault in trial.fired.items() if effect in fault.effects}
     for index, target, number in _attempts(trial, settled):
         if number is not None and number in faults:
             found.setdefault((target, number), Rejections(target, number)).rejected.append(index)
@@ -62,7 +87,55 @@ def rejections(trial: Trial) -> Sequence[Rejections]:
         limited = span is None or (isinstance(fault, CallFault) and fault.times is not None)
         group.until = last if limited else min(trial.closing(number), settled)
         group.later = next((index for index in others[target.verb, target.resource] if index > last), None)
+        group.is_paced = _is_paced(trial, group)
     return list(found.values())
+
+
+def _finishes(commit: Commit, primaries: Collection[str]) -> bool:
+    """Whether a primary is gone that had been kept while it was being deleted."""
+    kept = commit.before is not None and "deletionTimestamp" in commit.before["metadata"]
+    return kept and commit.entry.type == "DELETED" and commit.entry.resource in primaries
+
+
+def _is_paced(trial: Trial, group: Rejections) -> bool:
+    """Whether there were more attempts in a row, though nothing had happened since the one before, than one look at all objects
+    makes that an attempt may be about."""
+    woken = _wakes(trial)
+    tries = [*group.rejected, *([group.later] if group.later is not None else [])]
+    row = 0
+    for before, index in pairwise(tries):
+        row = row + 1 if bisect_right(woken, before) == bisect_right(woken, index) else 0
+        if row and row >= _at_one_look(trial, group.target, index):
+            return True
+    return False
+
+
+def _at_one_look(trial: Trial, target: Attempted, index: int) -> int:
+    """How many requests may be made in a row about objects of this kind. A create has no name: as many as the references had made
+    of that resource by the end of the step."""
+    if target.verb != "create":
+        return 1
+    step = sum(run.began < index for run in trial.steps)
+    ends = [(each, each.steps[step - 1].ended if 0 < step <= len(each.steps) else None) for each in trial.references]
+    return max([1, *(_incarnations(each, target.resource, until=end) for each, end in ends)])
+
+
+@fact
+def _wakes(trial: Trial) -> Sequence[int]:
+    """Where something happened that makes a controller look again. What it lists while it watches the resource as well is a read of
+    its own, as answers to its requests are."""
+    found = []
+    for each in stimuli(trial):
+        entry = trial.entries[each.index]
+        is_own = isinstance(entry, Answered) or (isinstance(entry, Listed) and _is_watched(trial, entry.resource, each.index))
+        if each.kind in ("cause", "echo") and not is_own:
+            found.append(each.index)
+    return found
+
+
+def _is_watched(trial: Trial, resource: str, index: int) -> bool:
+    streams = (watch for watch in trial.streams.values() if watch.entry.resource == resource)
+    return any(watch.opened < index and (watch.closed is None or watch.closed > index) for watch in streams)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +152,7 @@ class Pace:
 
 
 def pace_of(trial: Trial, group: Rejections) -> Pace:
-    """From the first rejected attempt to the end of the rejections.
-
-    How many objects attempts without a name may be about is taken from the references: all that they ever had of that resource.
-    """
+    """From the first rejected attempt to the end of the rejections."""
     began, ended = trial.at(group.rejected[0]), trial.at(group.until)
     third = (ended - began) / 3
     tries = [trial.at(index) for index in group.rejected]
@@ -93,9 +163,9 @@ def pace_of(trial: Trial, group: Rejections) -> Pace:
     return Pace(ended - began, first, last, (last - shown) / third / objects if third else 0.0)
 
 
-def _incarnations(trial: Trial, resource: str) -> int:
-    """How many there ever were."""
-    return len({entry.uid for _, entry in trial.every(Committed) if entry.resource == resource})
+def _incarnations(trial: Trial, resource: str, *, until: int | None = None) -> int:
+    """How many there ever were, before a position."""
+    return len({entry.uid for _, entry in trial.every(Committed, until=until) if entry.resource == resource})
 
 
 @fact

@@ -5,15 +5,15 @@ Put to the test: requests of the controller were rejected without being executed
 1. it hammered: it was rejected for 3 s or longer, and in the last third of that time it still tried more than three times a second
    for each object, and not clearly less often than in the first third (`pace_of`);
 2. it gave up: the state is not the references', and after its last rejected attempt it never asked for anything of the kind again,
-   for at least 10 s, and for longer than ten times the span of all its attempts and than client-go's rate limiter waits after so
-   many. The pace of a controller that tried only once is not known; it is given 90 s, because retrying once a minute is common;
+   for longer than a controller that had tried again by itself is silent (`recovery_budget.silence`). Of one that was only ever
+   woken (by a step of the workload, by something shown) nobody knows how long it waits, and nothing is found;
 3. an end that is not the references', after a time that suffices for any client, when nothing was done to it but rejections.
 """
 
 from collections.abc import Iterator, Sequence
 
 from staleproof.checks.facts.liveness import certain_difference, converged, other_workload
-from staleproof.checks.facts.recovery_budget import retry_wait
+from staleproof.checks.facts.recovery_budget import silence
 from staleproof.checks.facts.retries import Rejections, pace_of, rejections
 from staleproof.checks.facts.stimuli import stimuli
 from staleproof.checks.facts.wording import plural
@@ -23,7 +23,6 @@ from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said,
 from staleproof.core.entry import Stopped
 
 LONG_SECONDS, MOST_PER_SECOND, FALLS_BY = 3.0, 3.0, 0.5
-SILENT_SECONDS, SILENT_FACTOR, PACE_UNKNOWN_SECONDS = 10.0, 10.0, 90.0
 
 
 def check(trial: Trial) -> Iterator[Said]:
@@ -68,12 +67,11 @@ def _gave_up(trial: Trial, groups: Sequence[Rejections]) -> Iterator[Finding]:
         return
     certain = certain_difference(trial, settled)
     for group in groups:
-        first, last, tries = trial.at(group.rejected[0]), trial.at(group.rejected[-1]), len(group.rejected)
+        first, last = trial.at(group.rejected[0]), trial.at(group.rejected[-1])
         silent = trial.at(settled) - last
-        needed = max(SILENT_SECONDS, SILENT_FACTOR * (last - first), retry_wait(tries)) if tries > 1 else PACE_UNKNOWN_SECONDS
-        if certain and group.later is None and silent > needed:
+        if certain and group.later is None and group.is_paced and silent > silence(trial, group):
             because = (
-                f"after {plural(tries, 'rejected attempt')} within {last - first:.1f} s "
+                f"after {plural(len(group.rejected), 'rejected attempt')} within {last - first:.1f} s "
                 f"it did not try the {group.target.words} again for {silent:.1f} s: {certain}"
             )
             yield Finding(because, (group.rejected[0], group.rejected[-1], settled))

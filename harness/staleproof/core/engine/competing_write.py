@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from staleproof.core.engine.answer import read_name
-from staleproof.core.plan import COMPETED
+from staleproof.core.nudge import CONTENT_TYPE, nudge
 from staleproof.core.request import ApiRequest
 
 
@@ -31,5 +31,6 @@ def rival_of(request: ApiRequest, target: str, content_type: str, body: bytes, n
         return Rival("POST", path, content_type, body)
     if request.subresource:
         path = path.removesuffix(f"/{request.subresource}")
-    patch = msgspec.json.encode({"metadata": {"annotations": {COMPETED: str(number)}}})
-    return Rival("PATCH", path, "application/merge-patch+json", patch)
+    _, _, *segments = path.split("/")
+    api_version = "/".join(segments[:2]) if path.startswith("/apis/") else segments[0]
+    return Rival("PATCH", path, CONTENT_TYPE, msgspec.json.encode(nudge(api_version, number)))

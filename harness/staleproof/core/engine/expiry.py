@@ -36,8 +36,8 @@ class Expiries:
     def of(self, request: ApiRequest) -> Expiry | None:
         """The expiry that answers this WATCH with 410; None when the WATCH is not too old.
 
-        Only one that resumes from a revision can be too old (legality row 11), and one from a newer revision than any that the
-        client had then is not.
+        Only one that resumes from a revision can be too old (legality rows 11 and 11b), and one from a newer revision than any that
+        the client had then is not.
         """
         expiry = self._found.get(_scope(request)) if request.is_watch else None
         return expiry if expiry is not None and request.start is not None and request.start <= expiry.upto else None

@@ -239,7 +239,7 @@ class Gate:
         """
         if discard:
             self._forget()
-        soft = self._begins and how in ("expired", "gone")
+        soft = self._begins and how in ("expired", "lapsed", "gone")
         self._closing = Closing("clean" if soft else how, fault, frame, soft)
 
     def upstream_ended(self, how: Ending) -> None:

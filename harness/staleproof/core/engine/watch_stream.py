@@ -198,7 +198,7 @@ class WatchStream:
         if closing.is_softened:
             self._schedule.refuse(closing.fault, Refusal("12", "the initial events were not complete"), on)
             self._out += self._schedule.news(now)
-        elif closing.how != "gone":  # that is not felt before the client comes back
+        elif closing.how not in ("lapsed", "gone"):  # they are not felt before the client comes back
             self._out += self._schedule.fires(closing.fault, on, now)
         self._over(Closed(at=now, stream=self.number, how=closing.how, discarded=self.gate.discarded, fault=fault))
 
@@ -207,6 +207,8 @@ class WatchStream:
         match closing.how:
             case "expired":
                 self._out.append(expired(self.request.start, self._shown))
+                self._schedule.expiries.expire(self.request, Expiry("event", shown, fault))
+            case "lapsed":
                 self._schedule.expiries.expire(self.request, Expiry("event", shown, fault))
             case "gone":
                 self._schedule.expiries.expire(self.request, Expiry("http", shown, fault))
@@ -300,6 +302,7 @@ class WatchStream:
 _HANGS_UP: dict[Ending, HangUp] = {
     "clean": HangUp.CLEAN,
     "expired": HangUp.CLEAN,
+    "lapsed": HangUp.CLEAN,
     "gone": HangUp.CLEAN,
     "truncated": HangUp.CUT,
     "cut": HangUp.CUT,

@@ -15,12 +15,14 @@ from staleproof.core.fault.decision import (
     Sever,
     Stall,
 )
-from staleproof.core.fault.legality import expiry_is_hostile, is_start_only, past_is_hostile
+from staleproof.core.fault.legality import is_start_only, past_is_hostile, row_against_expiry
 from staleproof.core.fault.model import ANY, Fault, Misfit, Place, Positive, Resource
 from staleproof.core.frame import Frame
 from staleproof.core.request import ApiRequest
 
 GONE = Reply(410, "Expired", "too old resource version")
+_EXPIRED: dict[str, End] = {"stream": "expired", "resume": "lapsed", "watch": "gone"}
+"""How streams end for lack of history, by where the client is to be told."""
 
 
 class Refuse(Fault, frozen=True, kw_only=True, tag="Refuse"):
@@ -58,15 +60,16 @@ class Expire(Fault, frozen=True, kw_only=True, tag="Expire"):
     """Answer 410 Expired, until the client lists again.
 
     `at` says where: `stream`, as an ERROR event in the open streams (at once, or in place of the nth frame of each) and for every
-    resumption behind them; `watch`, as an HTTP answer to every resumption, the open streams ending cleanly; `list`, as an HTTP
-    answer to LISTs of a given resourceVersion or continue token (never to others: a consistent read needs no history).
+    resumption behind them; `resume`, as an ERROR event for every resumption, the open streams ending cleanly; `watch`, the same as
+    an HTTP answer, which only the documents allow (row 11b), so it tells about robustness and is never scored; `list`, as an HTTP
+    answer to LISTs of exactly one resourceVersion, of a page of it, or of a continue token (never to others: they need no history).
     """
 
-    row = "11"
+    row = "11, 11c"
     does = ("expires", "skips")
     says = "its {} stream got 410 Expired"
     says_of_all = "all its streams got 410 Expired"
-    at: Literal["stream", "watch", "list"] = "stream"
+    at: Literal["stream", "resume", "watch", "list"] = "stream"
     nth: Positive | None = None
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
@@ -77,8 +80,8 @@ class Expire(Fault, frozen=True, kw_only=True, tag="Expire"):
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
         if self.at != "list" or request.verb != "list" or nth < (self.nth or 1):
             return PASS
-        row = expiry_is_hostile(request)
-        return Refusal(row, "the list asks for no particular resourceVersion") if row else GONE
+        row = row_against_expiry(request)
+        return Refusal(row, "the list can be answered without history") if row else GONE
 
     @property
     def on_open(self) -> End | None:
@@ -86,7 +89,7 @@ class Expire(Fault, frozen=True, kw_only=True, tag="Expire"):
 
     @property
     def _end(self) -> End:
-        return "expired" if self.at == "stream" else "gone"
+        return _EXPIRED[self.at]
 
     def concerns_request(self, request: ApiRequest) -> bool:
         return super().concerns_request(request) and request.verb == "list"
@@ -95,6 +98,8 @@ class Expire(Fault, frozen=True, kw_only=True, tag="Expire"):
         yield from super().misfits()
         if self.name and self.at == "list":
             yield Misfit(f"a LIST is about a collection, so name {self.name} never matches; leave name out")
+        if self.at == "watch":
+            yield Misfit("at is watch", "11b")
 
 
 class Coalesce(Fault, frozen=True, kw_only=True, tag="Coalesce"):
@@ -104,7 +109,7 @@ class Coalesce(Fault, frozen=True, kw_only=True, tag="Coalesce"):
     does = ("hides", "expires", "skips")
     says = "its {} stream ended, and it could neither watch nor list"
     says_of_all = "all its streams ended, and it could neither watch nor list"
-    on_open = "gone"
+    on_open = "lapsed"
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
         return Stall("forward") if request.verb in ("watch", "list") else PASS
@@ -155,12 +160,13 @@ class RefuseWatchList(Fault, frozen=True, kw_only=True, tag="RefuseWatchList"):
 class PastSnapshot(Fault, frozen=True, kw_only=True, tag="PastSnapshot"):
     """Answer reads of resourceVersion 0 with the state at the beginning of an earlier step, as another, lagging API server may.
 
-    These are LISTs with resourceVersion 0 and WATCHes that ask for the state without sendInitialEvents; other reads are answered as
-    usual. The past state comes from the API server itself (a LIST of exactly that resourceVersion), selectors and formats included.
+    These are LISTs with resourceVersion 0 and WATCHes that ask for the state without sendInitialEvents (if such a WATCH has no
+    resourceVersion, the history says so: the documents promise it the newest state); other reads are answered as usual. The past
+    state comes from the API server itself (a LIST of exactly that resourceVersion), selectors and formats included.
     With `hold` the watch that goes on from there is held until the fault closes.
     """
 
-    row = "24"
+    row = "24, 24b"
     does = ("rewinds",)
     says = "reads of {} with resourceVersion 0 were answered from the past"
     resource: Resource = ANY

@@ -57,7 +57,8 @@ class Reject(CallFault, frozen=True, kw_only=True, tag="Reject"):
 class Compete(CallFault, frozen=True, kw_only=True, tag="Compete"):
     """Let another user write to the same object just before the controller's write is forwarded: the 409 that follows is true.
 
-    An update, patch or delete finds an annotation changed; a create finds the object there, unless its name is generated.
+    An update, patch or delete finds the object at a newer resourceVersion and otherwise as it was (`core.nudge`): nothing of that
+    write can be copied. A create finds the object there, unless its name is generated.
     """
 
     row = "32b"

@@ -4,9 +4,10 @@ from typing import Literal
 
 import msgspec
 
-End = Literal["clean", "truncated", "reset", "expired", "gone"]
+End = Literal["clean", "truncated", "reset", "expired", "lapsed", "gone"]
 """How a stream ends: with the last chunk; in the middle of a frame, without a last chunk; with a TCP reset; with an ERROR event of
-code 410 and the last chunk; with the last chunk, after which every resumption is answered with HTTP 410 until the client lists."""
+code 410 and the last chunk; with the last chunk, after which every resumption is answered with such an event (`lapsed`) or by HTTP
+(`gone`), until the client lists."""
 
 
 class Pass(msgspec.Struct, frozen=True):

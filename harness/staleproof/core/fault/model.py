@@ -86,7 +86,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """What makes no sense in a fault. With the `row` of the legality table that it breaks, it is hostile and may be asked for.
+    """What makes no sense in a fault. With the `row` of the legality table that it breaks, it is hostile and may be asked for, or
+    no server was ever seen to do it (`documented`): then it may stand in any plan, and what is found under it is told apart.
 
     `text` is empty when the row says it all: the fault is hostile whatever its fields.
     """
@@ -94,11 +95,15 @@ class Misfit:
     text: str
     row: str = ""
 
+    @property
+    def is_hostile(self) -> bool:
+        return bool(self.row) and ROWS[self.row].contract == "hostile"
+
     def __str__(self) -> str:
         if not self.row:
             return self.text
         row = ROWS[self.row]
-        return f"{self.text}{': ' if self.text else ''}hostile: {row.why} (legality row {row.number}, {row.source})"
+        return f"{self.text}{': ' if self.text else ''}{row.contract}: {row.why} (legality row {row.number}, {row.source})"
 
 
 class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):

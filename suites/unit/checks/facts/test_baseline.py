@@ -9,7 +9,6 @@ from staleproof.checks.facts.baseline import baseline, ends_with_more, final_obj
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.facts.roles import Names, Role
 from staleproof.checks.trial import Trial
-from staleproof.core.plan import TOUCHED
 
 from ..script import NAMESPACE, WIDGETS, Script, reference, trial
 
@@ -154,7 +153,7 @@ def test_counts_are_kept_for_each_reference() -> None:
 
 @pytest.mark.parametrize("owners", [[{"kind": "Widget", "name": "w", "uid": "u", "controller": True}], []])
 def test_what_a_touch_left_on_an_object_or_a_child_that_copied_it_is_no_state(owners: list[dict[str, Any]]) -> None:
-    metadata = {"name": "w-0", "annotations": {TOUCHED: "2", "a": "b"}, "ownerReferences": owners}
+    metadata = {"name": "w-0", "annotations": {"staleproof.dev/touched": "2", "a": "b"}, "ownerReferences": owners}
     ((flat,),) = group([("pods", {"kind": "Pod", "metadata": metadata})], NAMESPACE, Names()).values()
 
     assert {path for path in flat if "annotations" in path} == {"metadata.annotations.a"}

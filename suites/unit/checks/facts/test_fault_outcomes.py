@@ -4,7 +4,7 @@ import pytest
 
 from staleproof.checks.facts.fault_outcomes import FaultOutcome, fault_outcomes, hostility
 from staleproof.core.entry import Entry, FaultFired, FaultMissed, FaultRefused
-from staleproof.core.fault import AnyFault, DropFrame, HoldStream, PastSnapshot, Reject, Reorder
+from staleproof.core.fault import AnyFault, DropFrame, Expire, HoldStream, PastSnapshot, Reject, Reorder
 from staleproof.core.fault.legality import Contract
 from staleproof.core.history import Header, History
 from staleproof.core.plan import Apply, Plan
@@ -88,6 +88,9 @@ def test_faults_are_told_in_the_plans_order() -> None:
         (plan(Reorder(resource="pods"), DropFrame(resource="pods"), contract="hostile"), "hostile faults (Reorder, DropFrame)"),
         (plan(Reject(resource="pods", code=409), contract="hostile"), "hostile faults (Reject)"),
         (plan(HOLD, contract="hostile"), "a hostile plan"),
+        (plan(HOLD, Expire(resource="pods", at="watch")), "what is only documented (410 as the HTTP answer to a WATCH)"),
+        (plan(Expire(resource="pods", at="resume")), ""),
+        (plan(Expire(resource="pods", at="watch"), DropFrame(resource="pods"), contract="hostile"), "hostile faults (DropFrame)"),
     ],
 )
 def test_what_no_api_server_does_is_named(of: Plan, expected: str) -> None:

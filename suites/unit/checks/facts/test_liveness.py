@@ -2,9 +2,10 @@
 
 import pytest
 
-from staleproof.checks.facts.liveness import certain_difference, converged, differences, other_workload, too_soon, usual_pauses
+from staleproof.checks.facts.liveness import certain_difference, converged, differences, other_workload, too_soon
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Ended
+from staleproof.core.fault import Reject
 
 from ..rule_cases import ONE_POD
 from ..script import SEVER, WIDGETS, Script, beside, pair_renewed
@@ -58,22 +59,35 @@ def test_what_the_references_do_not_agree_on_is_no_certain_difference() -> None:
     assert certain_difference(beside(cut().stuck()), end) == ONE_POD
 
 
+REJECT = Reject(resource="pods", verb="create", times=None)
+UNKNOWN = "it has not tried the create of pods again, and nothing tells how long it waits by itself"
+
+
+def rejected_once() -> Script:
+    return Script(REJECT).opens().step(1, "apply").applied("w", spec=2).rejected().passes(1.0).closes()
+
+
 @pytest.mark.parametrize(
     ("trial", "why"),
     [
         (beside(cut().stuck()), ""),
         (beside(cut(times=2).stuck(1.0)), "it had 1.1 s to catch up, and may need 3.2 s after what was done to it"),
         (beside(cut().stuck(), slow), "it had 10.1 s to catch up, and may need 15.6 s after what was done to it"),
+        (beside(rejected_once().stuck(60.0)), "it had 60.1 s to catch up, and may need 88.6 s after what was done to it"),
+        (beside(rejected_once().stuck(100.0)), UNKNOWN),
         (beside(cut().adds(Ended)), "the trial has no settling phase"),
     ],
-    ids=["time enough", "a client may yet come back", "it pauses by itself", "never settled"],
+    ids=[
+        "time enough",
+        "a client may yet come back",
+        "it pauses by itself",
+        "once a minute",
+        "its pace is unknown",
+        "never settled",
+    ],
 )
 def test_a_controller_may_need_time(trial: Trial, why: str) -> None:
     assert too_soon(trial) == why
-
-
-def test_pauses_are_those_of_the_references() -> None:
-    assert [round(pause, 1) for pause in usual_pauses(beside(cut(), slow, slower))] == [5.2, 7.2]
 
 
 def test_the_steps_may_come_to_something_else_than_in_the_references() -> None:

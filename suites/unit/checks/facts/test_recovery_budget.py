@@ -2,13 +2,24 @@
 
 import pytest
 
-from staleproof.checks.facts.recovery_budget import EXPIRED, LOST, awaits_election, ended_streams, expirations, patience, retry_wait
+from staleproof.checks.facts.recovery_budget import (
+    EXPIRED,
+    LOST,
+    awaits_election,
+    budget,
+    ended_streams,
+    expirations,
+    patience,
+    retry_wait,
+    usual_pauses,
+)
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Answered, FaultFired, Refused, Started
-from staleproof.core.fault import Expire
+from staleproof.core.fault import Expire, Reject
 
-from ..script import HOLD, RESTART, SEVER, WIDGETS, Script
+from ..script import HOLD, RESTART, SEVER, WIDGETS, Script, beside, losing
 
+REJECT, LOSE = Reject(resource="pods", verb="create", times=None), losing()
 EXPIRE = Expire(resource="pods")
 LEASES = "leases.coordination.k8s.io"
 
@@ -17,7 +28,7 @@ def of(script: Script) -> Trial:
     return Trial(script.ends())
 
 
-def budget(script: Script) -> tuple[float, int]:
+def patience_of(script: Script) -> tuple[float, int]:
     trial = of(script)
     return patience(trial, trial.ending[1])
 
@@ -88,20 +99,20 @@ BUDGETS: dict[str, tuple[Script, float]] = {
 
 @pytest.mark.parametrize(("script", "seconds"), BUDGETS.values(), ids=BUDGETS)
 def test_what_it_is_given(script: Script, seconds: float) -> None:
-    assert budget(script)[0] == pytest.approx(seconds, abs=0.05 if seconds > 1 else 0.0005)
+    assert patience_of(script)[0] == pytest.approx(seconds, abs=0.05 if seconds > 1 else 0.0005)
 
 
 def test_what_it_is_shown_is_a_reason_to_try_sooner_and_to_fail_again() -> None:
     shown = failing(3, failing(10).released()).passes(2.0).applied("w")
     once_more = failing(1, failing(13).released().passes(20.0))
 
-    assert 20.48 + 2 < budget(shown)[0] < 20.48 + 3
-    assert 40.96 + 20 < budget(once_more)[0] < 40.96 + 21
+    assert 20.48 + 2 < patience_of(shown)[0] < 20.48 + 3
+    assert 40.96 + 20 < patience_of(once_more)[0] < 40.96 + 21
 
 
 def test_it_counts_from_the_last_end_of_a_stream() -> None:
     script = Script(SEVER).released().passes(3.0).ended().settled()
-    _, since = budget(script)
+    _, since = patience_of(script)
 
     assert script.entries[since].at > 3.0
     assert not isinstance(script.entries[since], FaultFired)
@@ -109,6 +120,54 @@ def test_it_counts_from_the_last_end_of_a_stream() -> None:
 
 def test_what_a_rate_limiter_makes_of_failures() -> None:
     assert [retry_wait(n) for n in (0, 1, 2, 14, 18, 19, 500)] == [0.0, 0.005, 0.01, 40.96, 655.36, 1000.0, 1000.0]
+
+
+# --- a pace that nobody knows
+
+
+def rejected(*between: str) -> Script:
+    """Creates of one pod are rejected; between two of them something is shown, or nothing."""
+    script = Script(REJECT).opens().step(1, "apply").applied("w", spec=2).rejected()
+    for what in between:
+        script = script.applied("w", spec=3) if what == "shown" else script.passes(0.5)
+        script.rejected()
+    return script.closes()
+
+
+def lost() -> Script:
+    return Script(LOSE).opens().step(1, "apply").applied("w").asks("create", "pods").loses_the_answer()
+
+
+@pytest.mark.parametrize(
+    ("script", "is_unknown"),
+    [
+        (rejected(), True),
+        (rejected("shown", "shown"), True),
+        (rejected("nothing"), False),
+        (rejected("shown", "nothing"), False),
+        (rejected().creates("w-a"), False),
+        (rejected().restarted(), False),
+        (lost(), True),
+        (lost().creates("w-a"), False),
+        (failing(5), False),
+    ],
+    ids=[
+        "tried once", "only ever woken", "tried again by itself", "in the end by itself", "tried later",
+        "a new life has not failed", "an answer was lost", "and tried again", "the server's own refusals",
+    ],
+)  # fmt: skip
+def test_only_a_retry_that_nothing_woke_tells_how_long_it_waits(script: Script, *, is_unknown: bool) -> None:
+    trial = of(script)
+    given = budget(trial, trial.ending[1])
+
+    assert bool(given.unknown) is is_unknown
+    assert (given.seconds > 60.0) is is_unknown
+
+
+def test_pauses_are_those_of_the_references() -> None:
+    trial = beside(Script(SEVER).pair(), lambda script: script.pair(pause=5.0), lambda script: script.pair(pause=7.0))
+
+    assert [round(pause, 1) for pause in usual_pauses(trial)] == [5.2, 7.2]
 
 
 def begun() -> Script:

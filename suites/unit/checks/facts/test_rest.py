@@ -1,6 +1,6 @@
 """Which writes at rest change anything."""
 
-from staleproof.checks.facts.rest import rest
+from staleproof.checks.facts.rest import Cost, cost, rest
 from staleproof.checks.trial import Trial
 
 from ..rules.test_settles import again, settled
@@ -14,6 +14,12 @@ def verbs(script_history: Trial) -> tuple[list[str], list[str], str]:
 def test_writes_are_told_apart_by_whether_they_change_anything() -> None:
     script = again().updates("w").creates("w-b").deletes("w-b")
     assert verbs(Trial(script.ends())) == (["create", "delete"], ["update"], "")
+
+
+def test_what_a_look_at_everything_costs() -> None:
+    assert cost(Trial(again().updates("w").creates("w-b").ends())) == Cost(1, 2, 1)
+    assert cost(Trial(settled().ends())) is None
+    assert cost(Trial(settled().unfinished())) is None
 
 
 def test_what_comes_after_somebody_else_changed_something_is_left_out() -> None:

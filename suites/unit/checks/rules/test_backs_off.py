@@ -38,6 +38,11 @@ def woken_often() -> Script:
     return script
 
 
+def woken_by_steps() -> Script:
+    script = Script(REJECT).opens().step(1, "apply").applied("w", spec=2).rejected()
+    return script.step(2, "touch").rejected().step(3, "scale").applied("w", spec=2).rejected()
+
+
 def three_at_a_time() -> Script:
     script = Script(REJECT).opens().step(1, "apply").applied("w", spec=2)
     for _ in range(15):
@@ -68,6 +73,7 @@ CASES = {
     "a modest rate for each of several objects": (recovers(three_at_a_time()), "PASS"),
     # --- it may yet try again
     "after one attempt nobody knows its pace": (rejected([]).closes().stuck(60.0), MAY_YET),
+    "only ever woken, by steps of the workload": (woken_by_steps().closes().stuck(100.0), MAY_YET),
     "its next wait may be long": (rejected([0.1, 0.4, 1.6]).closes().stuck(20.0), MAY_YET),
     "too short to tell": (rejected([0.1, 0.1]).closes().stuck(8.0), MAY_YET),
     # client-go's rate limiter has come to 41 s after 14 failures, however quickly they came: each change is a reason to try

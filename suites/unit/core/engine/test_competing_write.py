@@ -5,7 +5,7 @@ import json
 import pytest
 
 from staleproof.core.engine.competing_write import Rival, rival_of
-from staleproof.core.plan import COMPETED
+from staleproof.core.nudge import nudge
 
 from ..fault.asking import PODS, request
 from ..protobuf_writer import envelope, field
@@ -45,11 +45,20 @@ def test_a_create_of_a_subresource_meets_nobody() -> None:
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
 @pytest.mark.parametrize("target", [f"{PODS}/x", f"{PODS}/x?dryRun=", f"{PODS}/x/status", f"{PODS}/x/scale?fieldManager=c"])
-def test_any_other_write_finds_an_annotation_changed(method: str, target: str) -> None:
+def test_any_other_write_finds_a_newer_version(method: str, target: str) -> None:
     found = rival(method, target, POD)
     assert isinstance(found, Rival)
-    assert (found.method, found.target, found.content_type) == ("PATCH", f"{PODS}/x", "application/merge-patch+json")
-    assert json.loads(found.body) == {"metadata": {"annotations": {COMPETED: "3"}}}
+    assert (found.method, found.target, found.content_type) == ("PATCH", f"{PODS}/x", "application/json-patch+json")
+    assert json.loads(found.body) == nudge("v1", 3)
+
+
+def test_of_a_group_too() -> None:
+    found = rival("PUT", "/apis/staleproof.dev/v1/namespaces/trial/widgets/w/status", POD)
+    assert isinstance(found, Rival)
+    assert (found.target, json.loads(found.body)) == (
+        "/apis/staleproof.dev/v1/namespaces/trial/widgets/w",
+        nudge("staleproof.dev/v1", 3),
+    )
 
 
 def test_each_competition_changes_something() -> None:

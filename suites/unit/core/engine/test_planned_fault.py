@@ -107,6 +107,6 @@ def test_what_fired_was_not_missed() -> None:
 def test_what_was_refused_was_not_missed() -> None:
     schedule = run(Expire(resource="pods", at="list"), LIST)
     assert schedule.missed(0) == ""
-    assert stands(schedule) == ("closed", "refused", "the list asks for no particular resourceVersion")
+    assert stands(schedule) == ("closed", "refused", "the list can be answered without history")
     schedule.fires(FIRST, "", 0.0)  # another list was answered 410
     assert stands(schedule)[1] == "fired"

@@ -19,6 +19,7 @@ from staleproof.core.fault.decision import (
 from .asking import MODIFIED, PODS, WATCH, WATCH_LIST, place, request
 
 LIST, GET, CREATE = f"GET {PODS}", f"GET {PODS}/x", f"POST {PODS}"
+EXACT = f"{LIST}?resourceVersion=5&resourceVersionMatch=Exact"
 
 
 # --- refused, hanging, coalesced
@@ -45,7 +46,7 @@ def test_coalesce_ends_the_streams_and_lets_reads_of_many_wait() -> None:
         PASS,
         PASS,
     ]
-    assert (fault.on_open, fault.on_close) == ("gone", None)
+    assert (fault.on_open, fault.on_close) == ("lapsed", None)
     assert fault.on_frame(MODIFIED, place()) == PASS
 
 
@@ -57,6 +58,8 @@ def test_coalesce_ends_the_streams_and_lets_reads_of_many_wait() -> None:
     [
         (Expire(resource="pods"), "expired", PASS),
         (Expire(resource="pods", nth=2), None, Sever("expired")),
+        (Expire(resource="pods", at="resume"), "lapsed", PASS),
+        (Expire(resource="pods", at="resume", nth=2), None, Sever("lapsed")),
         (Expire(resource="pods", at="watch"), "gone", PASS),
         (Expire(resource="pods", at="watch", nth=2), None, Sever("gone")),
         (Expire(resource="pods", at="list"), None, PASS),
@@ -66,10 +69,10 @@ def test_coalesce_ends_the_streams_and_lets_reads_of_many_wait() -> None:
 def test_an_expired_stream(fault: Expire, on_open: str | None, second_frame: FrameDecision) -> None:
     assert fault.on_open == on_open
     assert [fault.on_frame(MODIFIED, place(nth)) for nth in (1, 2, 3)] == [PASS, second_frame, PASS]
-    assert fault.on_request(request(LIST + "?resourceVersion=5"), 1) == (GONE if fault.at == "list" and not fault.nth else PASS)
+    assert fault.on_request(request(EXACT), 1) == (GONE if fault.at == "list" and not fault.nth else PASS)
 
 
-CONSISTENT = Refusal("12", "the list asks for no particular resourceVersion")
+CONSISTENT = Refusal("12", "the list can be answered without history")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +80,8 @@ CONSISTENT = Refusal("12", "the list asks for no particular resourceVersion")
     [
         (LIST, 1, CONSISTENT),
         (LIST + "?resourceVersion=0", 1, CONSISTENT),
-        (LIST + "?resourceVersion=5", 1, GONE),
+        (LIST + "?resourceVersion=5", 1, Refusal("11d", "the list can be answered without history")),
+        (LIST + "?resourceVersion=5&limit=2", 1, GONE),
         (LIST + "?resourceVersion=5&resourceVersionMatch=Exact", 1, GONE),
         (LIST + "?continue=abc", 1, GONE),
         (WATCH, 1, PASS),
@@ -90,7 +94,7 @@ def test_an_expired_list(line: str, nth: int, decision: RequestDecision) -> None
 
 def test_the_nth_list_and_all_that_follow() -> None:
     fault = Expire(resource="pods", at="list", nth=2)
-    assert [fault.on_request(request(LIST + "?resourceVersion=5"), nth) for nth in (1, 2, 3)] == [PASS, GONE, GONE]
+    assert [fault.on_request(request(EXACT), nth) for nth in (1, 2, 3)] == [PASS, GONE, GONE]
     assert [fault.concerns_request(request(line)) for line in (LIST, WATCH, GET)] == [True, False, False]
 
 

@@ -22,7 +22,7 @@ from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.wording import full_name, listing, owner_name, span
 from staleproof.checks.requirement import LATE, RESTARTS, STREAMS, Requirement
 from staleproof.checks.trial import Span, Trial
-from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said
+from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Severity
 from staleproof.core.entry import FaultFired
 from staleproof.core.history import Position
 
@@ -78,7 +78,8 @@ def _finding(trial: Trial, left: Leftover, fired: int) -> Finding:
         witnesses.add(let_go)
         revisions = span([child.create_revision for child in unseen])
         though = f"though it had not been shown {listing([child.name for child in unseen])} (resourceVersion {revisions})"
-    return Finding(_because(trial, left), tuple(sorted(witnesses)), though)
+    severity: Severity = "stuck" if left.kind == "unfinished" else "leaked"
+    return Finding(_because(trial, left), tuple(sorted(witnesses)), though, severity=severity)
 
 
 def _because(trial: Trial, left: Leftover) -> str:

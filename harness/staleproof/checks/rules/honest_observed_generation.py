@@ -165,5 +165,6 @@ REQUIREMENT = Requirement(
     faults=("Hold", "Delay", "Skew", "HideOwnWrite", "Restart", "PastSnapshot"),
     remedy="save the generation of the object that the reconciliation began with and report that one, "
     "never that of an object read again just before the status is written",
+    severity="stuck",
     check=check,
 )

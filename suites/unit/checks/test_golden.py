@@ -104,6 +104,7 @@ def test_the_first_story_that_staleproof_told() -> None:
     assert explain(finding, history).text() == (
         "no-duplicate-create  pod/staleproof-f26ae4ad/sample-klst5 is the 4th live pod of widget/sample; fault-free "
         "runs never had more than 3\n"
+        "  duplicated: it creates pods on an old view of pods\n"
         "     0.029 s  from here (own create number 1 of pods) its pods stream was held; it had been shown pods up to "
         "resourceVersion 139\n"
         "     0.032 s  the controller created sample-g492v, sample-fxcq5, sample-v2698 (resourceVersion 142\N{EN DASH}144)\n"

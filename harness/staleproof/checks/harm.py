@@ -82,6 +82,7 @@ class _Origin:
 def with_harm(trial: Trial, verdicts: Sequence[tuple[Requirement, Verdict]]) -> tuple[Verdict, ...]:
     """The verdicts on one trial, each finding with its severity and its cause."""
     found = {id(finding): _origin(trial, finding) for _, verdict in verdicts for finding in verdict.findings}
+    found = _explained(found)
     first = _first_decisions(found.values())
 
     def told(requirement: Requirement, finding: Finding) -> Finding:
@@ -138,6 +139,13 @@ def _origin(trial: Trial, finding: Finding) -> _Origin:
             resource = "" if situation.name == "restart" else next(primary, concerned[0]).resource
             return _Origin(situation, resource, write)
     return _Origin(None, "", write)
+
+
+def _explained(origins: Mapping[int, _Origin]) -> dict[int, _Origin]:
+    """An end that is not as it should be comes from the first write on an old view, if there was one."""
+    writes = [origin for origin in origins.values() if origin.write is not None]
+    first = min(writes, key=lambda origin: origin.write.index if origin.write is not None else 0, default=None)
+    return {key: origin if origin.write or not first else replace(first, write=None) for key, origin in origins.items()}
 
 
 def _decisive(trial: Trial, finding: Finding) -> Request | None:

@@ -78,6 +78,18 @@ def test_the_cause_is_the_first_decision_of_all_findings_in_the_same_situation()
     assert [severity for severity, _ in found] == ["destroyed", "duplicated", "stuck"]
 
 
+def test_an_end_comes_from_the_first_write_on_an_old_view_whatever_else_was_done() -> None:
+    script = Script(HOLD, Reject(resource="pods", verb="create")).opens().fires().opens(1).fires(1).applied("w").creates("w-a")
+    names = {entry.fault: index for index, entry in enumerate(script.entries) if isinstance(entry, FaultOpened)}
+    (asked,) = (index for index, entry in enumerate(script.entries) if isinstance(entry, Asked))
+    found = judged(script, Finding("the end", (names[1],)), Finding("a write", (names[0], asked)))
+
+    assert found == [
+        ("stuck", "it creates pods on an old view of pods"),
+        ("duplicated", "it creates pods on an old view of pods"),
+    ]
+
+
 @pytest.mark.parametrize(("seconds", "again", "severity"), [(1.0, 5, "transient"), (9.0, 5, "undone"), (1.0, 6, "undone")])
 def test_what_was_soon_as_before_was_undone_for_a_moment(seconds: float, again: int, severity: Severity) -> None:
     script = held().applied("w", spec=5).updates("w", subresource="", spec=0)

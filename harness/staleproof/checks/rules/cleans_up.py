@@ -4,13 +4,13 @@ A differential check of what is left when something of the workload has been del
 the end of the trial:
 
 1. *unfinished*: a deleted object of the workload is still there, held by its finalizers;
-2. *orphaned*: children of an incarnation that is gone, or going, are left over;
+2. *orphaned*: children of an incarnation that is gone, or going, are left over, and no garbage collector would take them (they have
+   another owner that lives, or a finalizer);
 3. *leaked*: objects without an owner are left over that the controller had made and that it deleted in every reference.
 
-Each counts only after a time that suffices for any client (`too_soon`), and only beyond what any reference left (`leftovers`): many
-controllers rightly leave their children to a garbage collector, which a trial may not have. Where the references do not agree how
-much is left, a leftover proves nothing. Where the user's steps came to something else than in the references, only what is
-unfinished proves something.
+Each counts only after a time that suffices for any client (`too_soon`), and only beyond what any reference left (`leftovers`).
+Where the references do not agree how much is left, a leftover proves nothing. Where the user's steps came to something else than in
+the references, only what is unfinished proves something.
 """
 
 from collections.abc import Iterator, Sequence
@@ -117,7 +117,7 @@ REQUIREMENT = Requirement(
     source="Kubernetes documentation, Finalizers; kubernetes/kubernetes#59848",
     faults=(*LATE, "Coalesce", *STREAMS, *RESTARTS),
     remedy="before a finalizer is removed, list what is owned live (a cache may not show the youngest children yet); "
-    "set owner references, so that the garbage collector finds what is left",
+    "set owner references where you can, so that the garbage collector finds what is left",
     check=check,
     needs_end=True,
 )

@@ -26,6 +26,7 @@ _SLOW = {
     "stops_after_eof", "stops_on_expiry", "hammers",  # never at rest, so each step takes until its limit; similar ones are quicker
     "trusts_past_relist", "trusts_past_children", "edge_triggered",  # caught by one of the last plans
     "naive_sequential_job", "sequential_job",  # their Jobs take seconds
+    "careful_stored_widget",  # so do its claims
     "go-widget", "kopf_widget",  # also tested elsewhere, with fewer plans
     "oversleeps",  # on a busy machine it oversleeps without any fault, and that is then taken for its normal behaviour
     "unhurried (small)",  # it pauses in every step
@@ -92,14 +93,28 @@ def _sequential(name: str, style: str, caught_by: str = "") -> Known:
     )
 
 
+def _stored(name: str, caught_by: str = "") -> Known:
+    """One that has another controller make claims, which nobody owns."""
+    return Known(
+        f"{name}_stored_widget",
+        (f"{_PACKAGE}.stored_widget", name, _METRICS_PORT),
+        "widget-sample.yaml",
+        caught_by,
+        has_metrics=True,
+        companions=("statefulset", "garbage-collector", "persistentvolumeclaim-protection"),
+    )
+
+
 GUILTY = (
     *_complete("mutants", MUTANTS),
     _small("naive", "no-duplicate-create"),
     _small("no_preconditions", "no-delete-of-unseen"),
     _sequential("naive_sequential_job", "naive", "no-duplicate-create"),
+    _stored("hasty", "no-delete-of-unseen"),
 )
 HONEST = (
     _sequential("sequential_job", "correct"),  # the slowest first
+    _stored("careful"),
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),
     Known("go-widget", ()),

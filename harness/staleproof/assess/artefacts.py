@@ -14,30 +14,20 @@ from staleproof.checks.facts.fault_outcomes import FaultOutcome
 from staleproof.checks.facts.rest import cost
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome
-from staleproof.core.history import is_history
+from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.core.history import History, is_history
 from staleproof.core.plan import Plan, PlanError, masked
 from staleproof.core.plan import decode as decode_plan
 from staleproof.core.plan import encode as encode_plan
 from staleproof.core.time_breakdown import spent
 from staleproof.errors import UsageError
 from staleproof.report import conformance
-from staleproof.report.model import CostReport, FaultReport, LeftOut, Report, RequirementVerdict, TrialReport, encode
+from staleproof.report.model import CostReport, FaultReport, LeftOut, Report, RequirementVerdict, TrialReport, encode, findings
 from staleproof.shipped import shipped
 
 
 def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialReport:
     """A result as the report tells it."""
-    verdicts = tuple(
-        RequirementVerdict(
-            requirement=verdict.requirement,
-            result=verdict.outcome.word,  # type: ignore[arg-type]  # one of the three words
-            exercised=verdict.outcome is not Outcome.NOT_EXERCISED,
-            why=verdict.why,
-            story=explain(verdict.findings[0], result.history).text() if verdict.findings else "",
-        )
-        for verdict in result.verdicts
-    )
     return TrialReport(
         name=result.name,
         scenario=result.plan.scenario,
@@ -55,7 +45,20 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         hostile=result.hostile,
         faults=tuple(_fault_report(fault) for fault in result.faults),
         cost=_cost_report(result),
-        verdicts=verdicts,
+        verdicts=tuple(_requirement_verdict(verdict, result.history) for verdict in result.verdicts),
+    )
+
+
+def _requirement_verdict(verdict: Verdict, history: History) -> RequirementVerdict:
+    story = explain(verdict.worst, history) if verdict.findings else None
+    return RequirementVerdict(
+        requirement=verdict.requirement,
+        result=verdict.outcome.word,  # type: ignore[arg-type]  # one of the three words
+        exercised=verdict.outcome is not Outcome.NOT_EXERCISED,
+        why=verdict.why,
+        story=story.text() if story is not None else "",
+        severity=verdict.worst.severity if verdict.findings else "",
+        cause=story.cause if story is not None else "",
     )
 
 
@@ -77,8 +80,8 @@ def _fault_report(fault: FaultOutcome) -> FaultReport:
 
 
 def write(run_folder: Path, report: Report) -> None:
-    """Write report.json and conformance.yaml of a run."""
-    write_whole(run_folder / "report.json", encode(report))
+    """Write report.json, with what was found in all, and conformance.yaml of a run."""
+    write_whole(run_folder / "report.json", encode(msgspec.structs.replace(report, findings=tuple(findings(report.trials)))))
     write_whole(run_folder / "conformance.yaml", conformance.to_yaml(report, suite_digest=suite_digest()).encode())
 
 

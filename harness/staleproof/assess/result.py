@@ -6,7 +6,7 @@ from pathlib import Path
 
 from staleproof.checks.catalog import is_scored
 from staleproof.checks.facts.fault_outcomes import FaultOutcome, fault_outcomes, hostility
-from staleproof.checks.story.narrative import Story, explain
+from staleproof.checks.story.narrative import Story, stories
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.history import History
 from staleproof.core.plan import Plan
@@ -42,9 +42,9 @@ class Result:
 
     @property
     def stories(self) -> list[Story]:
-        """The findings in words: for each requirement that has any, the first one. What is found under hostile faults, or about a
-        provisional requirement, is among them, under a heading that says so."""
-        return [explain(verdict.findings[0], self.history) for verdict in self.verdicts if verdict.findings]
+        """The findings in words, one for each cause, the worst first. What is found under hostile faults, or about a provisional
+        requirement, is among them, under a heading that says so."""
+        return stories(self.verdicts, self.history)
 
     @property
     def faults(self) -> tuple[FaultOutcome, ...]:

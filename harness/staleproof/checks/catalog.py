@@ -17,6 +17,7 @@ from staleproof.checks.rules import (
     no_delete_of_unseen,
     no_duplicate_create,
     no_excess_delete,
+    no_lost_update,
     no_time_travel,
     quiet_at_rest,
     recovers_in_bounded_time,
@@ -39,6 +40,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     # old views
     no_delete_of_unseen.REQUIREMENT,
     no_time_travel.REQUIREMENT,
+    no_lost_update.REQUIREMENT,
     name_reuse.REQUIREMENT,
     tolerates_skew.REQUIREMENT,
     tolerates_coalescing.REQUIREMENT,

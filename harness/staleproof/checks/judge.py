@@ -14,6 +14,7 @@ from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.facts.liveness import converged, differences, other_workload, too_soon
 from staleproof.checks.facts.usability import reference_trouble, trouble, unfired
+from staleproof.checks.harm import with_harm
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Outcome, Suspicion, Verdict
@@ -37,7 +38,7 @@ def judge(
     references, a planned fault that never fired in a trial that aims at the requirement, a rule that crashes.
     """
     trial = Trial(history, history.references if references is None else references)
-    return tuple(_verdict(requirement, trial) for requirement in requirements)
+    return with_harm(trial, [(requirement, _verdict(requirement, trial)) for requirement in requirements])
 
 
 def _verdict(requirement: Requirement, trial: Trial) -> Verdict:
@@ -109,7 +110,7 @@ def _ending(suspicion: Suspicion, trial: Trial) -> Finding | NotExercised | Inco
     if doubt:
         return Inconclusive(f"it did not converge ({certain}), but {doubt}")
     witnesses = tuple(sorted({*suspicion.acts, trial.released, trial.settled}))
-    return Finding(f"{suspicion.proof or suspicion.charge}: {certain}", witnesses)
+    return Finding(f"{suspicion.proof or suspicion.charge}: {certain}", witnesses, severity="stuck")
 
 
 def _otherwise(suspicion: Suspicion, trial: Trial) -> str:

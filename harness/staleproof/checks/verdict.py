@@ -8,6 +8,7 @@ and nothing else explains that. `judge` makes a verdict of it.
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from staleproof.core.fault import Effect
 
@@ -26,18 +27,51 @@ class Outcome(enum.IntEnum):
         return {0: "inconclusive", 1: "passed", 2: "inconclusive", 3: "failed"}[self.value]
 
 
+Severity = Literal["destroyed", "duplicated", "undone", "stuck", "leaked", "transient"]
+"""What a finding does to people, the worst first.
+
+- `destroyed`: live data or an identity is gone.
+- `duplicated`: what should be there once is there, or was done, several times.
+- `undone`: what somebody wanted, or had done, was taken back.
+- `stuck`: something is not done, or not told, and never will be without help.
+- `leaked`: something is left over that nobody will ever remove.
+- `transient`: it healed by itself within seconds.
+"""
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What lies behind a finding; findings with one cause are one to whoever has to mend it.
+
+    Attributes:
+        fault: what was done to the controller, whichever fault of a plan did it.
+        decision: the first thing that the controller did about it, as what follows "it"; empty: it did nothing that can be named.
+        resource: of which resource that was; empty for all of them.
+        text: all of it in words.
+    """
+
+    fault: str
+    decision: str
+    resource: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One violation. `witnesses` are positions in the history, in order; `because` is one sentence.
 
     `though` ends the sentence about the write that is the violation: what the controller had not been shown. Empty: nothing to add.
-    `requirement` is filled in by the judge.
+    `severity`: what it does; empty: what a write like the one that is the violation does.
+    `requirement`, `cause` and an empty `severity` are filled in by the judge.
     """
 
     because: str
     witnesses: tuple[int, ...]
     though: str = ""
     requirement: str = ""
+    severity: Severity | Literal[""] = ""
+    cause: Cause | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +132,17 @@ class Verdict:
     outcome: Outcome
     findings: tuple[Finding, ...] = ()
     why: str = ""
+
+    @property
+    def worst(self) -> Finding:
+        """The first of the findings that do the most harm.
+
+        Raises:
+            ValueError: there is none.
+        """
+        return min(self.findings, key=lambda finding: rank(finding.severity))
+
+
+def rank(severity: Severity | Literal[""]) -> int:
+    """0 for the worst; what nobody has judged comes last."""
+    return SEVERITIES.index(severity) if severity else len(SEVERITIES)

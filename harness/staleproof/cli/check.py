@@ -8,7 +8,7 @@ from rich.console import Console
 from staleproof.assess.run_folder import export_name, exported, find_history, read_history, write_whole
 from staleproof.checks.catalog import worst
 from staleproof.checks.judge import judge
-from staleproof.checks.story.narrative import explain
+from staleproof.checks.story.narrative import stories
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.cli.show import show_verdicts
 from staleproof.settings import ARTEFACTS
@@ -31,7 +31,7 @@ def check(history: str) -> int:
         console.print(f"note: {note}", style="yellow")
     verdicts = judge(found)
     console.print(f"{path}: {found.header.plan.title or found.header.plan.scenario}, {len(found.entries)} entries", soft_wrap=True)
-    show_verdicts(console, verdicts, [explain(v.findings[0], found) for v in verdicts if v.findings])
+    show_verdicts(console, verdicts, stories(verdicts, found))
     return exit_code(verdicts)
 
 

@@ -17,23 +17,28 @@ _MARKS = {
 
 
 def show_verdicts(console: Console, verdicts: Sequence[Verdict], stories: Sequence[Story]) -> None:
-    """One line for each requirement, with the story below each that failed."""
-    told = {story.requirement: story for story in stories}
+    """One line for each requirement; below that which suffers most from a cause, the story."""
+    same = {slug: story.requirement for story in stories for slug in story.also}
     for verdict in verdicts:
         mark, style = _MARKS[verdict.outcome]
         line = Text(f"  {mark} {verdict.requirement}", style=style)
         if verdict.why:
             line.append(f"  {verdict.why}", style="dim")
+        told = [story for story in stories if story.requirement == verdict.requirement]
+        if not told and verdict.requirement in same:
+            line.append(f"  the same cause as of {same[verdict.requirement]}", style="dim")
         console.print(line, soft_wrap=True)
-        if verdict.requirement in told:
-            show_story(console, told[verdict.requirement])
+        for story in told:
+            show_story(console, story)
 
 
 def show_story(console: Console, story: Story) -> None:
-    """Heading, if it is not about conformance; headline, lines, remedy. None is wrapped, so that they can be copied as they are."""
+    """Heading, if it is not about conformance; headline, harm, lines, remedy. Nothing is wrapped, so it can be copied."""
     if story.heading:
         console.print(Text(f"    {story.heading}", style="yellow"), soft_wrap=True)
     console.print(Text(f"    {story.headline}", style="bold"), soft_wrap=True)
+    if story.harm:
+        console.print(Text(f"      {story.harm}", style="red"), soft_wrap=True)
     for at, sentence in story.lines:
         console.print(Text(f"      {at:7.3f} s  {sentence}"), soft_wrap=True)
     console.print(Text(f"      remedy: {story.remedy}", style="cyan"), soft_wrap=True)

@@ -59,7 +59,8 @@ def compete(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Somebody else writes to the object just before its first update of each kind."""
     for each in profile.more(_kinds(own_updates(observed))):
         fault = Compete(**each.selectors)
-        yield Draft(f"somebody else writes just before its first {_words(each)}", ("converges-after-catch-up",), [fault])
+        aims = ("converges-after-catch-up", "no-lost-update")
+        yield Draft(f"somebody else writes just before its first {_words(each)}", aims, [fault])
 
 
 @SCENARIO.family

@@ -87,7 +87,7 @@ def terminating(observed: Observed, profile: Profile) -> Iterator[Draft]:
         Restart(window=window),
     )
     title = "restart on the state in which the primary of that name was terminating"
-    yield Draft(title, (*_RETURNED, "no-time-travel"), faults, died.steps, slow_to_start(observed))
+    yield Draft(title, (*_RETURNED, "no-time-travel", "no-delete-of-unseen"), faults, died.steps, slow_to_start(observed))
 
 
 def _end_unseen(observed: Observed, died: Workload, release: Release) -> AnyFault:

@@ -1,6 +1,6 @@
 """How a test of the suite tells what it found: it fails with the stories of the findings, and how to see them again."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 import pytest
 
@@ -11,26 +11,33 @@ from staleproof.checks.catalog import BY_SLUG
 
 
 def assert_passed(results: Iterable[Result]) -> None:
-    """Fail the test when any of these trials has a finding; its stories are the message."""
-    failed = [result for result in results if result.failures]
-    if failed:
-        pytest.fail("\n\n".join(_told(result) for result in failed), pytrace=False)
+    """Fail the test when any of these trials has a finding; the stories are the message, one for each cause."""
+    blocks, known = [], set[str]()
+    for result in results:
+        if result.failures:
+            blocks.append(_told(result, known))
+            known |= {story.cause for story in result.stories}
+    if blocks:
+        pytest.fail("\n\n".join(blocks), pytrace=False)
 
 
 def told_to_junit(result: Result, test: pytest.Item) -> None:
-    """Say in the test's properties which trial it needed, and how its findings can be seen again."""
+    """Say in the test's properties which trial it needed, how bad its findings are, and how they can be seen again."""
     test.user_properties.append(("staleproof.trial", result.name))
     for verdict in result.failures:
-        again = f"failed, staleproof replay {fingerprint(result.plan)}"
+        again = f"failed, {verdict.worst.severity}, staleproof replay {fingerprint(result.plan)}"
         test.user_properties.append((f"staleproof.{verdict.requirement}", again))
 
 
-def _told(result: Result) -> str:
+def _told(result: Result, known: Set[str]) -> str:
+    """`known`: causes that were told of another trial."""
     times, runs = result.reproduced
-    blocks = [f"{result.plan.title or result.plan.scenario}"]
-    for story in result.stories:
-        blocks.append(f"{BY_SLUG[story.requirement].must}\n{story.text()}")
-    name = fingerprint(result.plan)
+    name, title = fingerprint(result.plan), result.plan.title or result.plan.scenario
+    told = [story for story in result.stories if not story.cause or story.cause not in known]
+    if not told:
+        causes = "; ".join(story.cause for story in result.stories)
+        return f"{title}\nthe same: {causes}\nreproduced {times}/{runs}: staleproof replay {name}"
+    blocks = [title, *(f"{BY_SLUG[story.requirement].must}\n{story.text()}" for story in told)]
     blocks.append(
         f"reproduced {times}/{runs}\nReproduce with:\n  pytest --staleproof-replay {name} …\n  staleproof replay {name}\n"
         f"History: {result.folder / HISTORY}"

@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.verdict import Outcome
+from staleproof.checks.verdict import Outcome, Severity, rank
 from staleproof.core.plan import API_VERSION, ApiVersion
 from staleproof.report.model import Report, Word, outcome, overall, refused, scored, verdicts_on
 
@@ -59,13 +59,16 @@ class NamedImplementation(_Struct, frozen=True, kw_only=True):
 class RequirementResult(_Struct, frozen=True, kw_only=True):
     """One requirement over the trials that exercised it, `trials` in number. `faults_...` are counted over these trials.
 
-    `reason` says why it was not passed. `reproduced` says in how many of its re-runs a failure came back. `evidence` is a digest of
+    `reason` says why it was not passed; `severity` what the worst of its failures does, `causes` what lies behind them, the worst
+    first. `reproduced` says in how many of its re-runs a failure came back. `evidence` is a digest of
     the trials' histories.
     """
 
     name: str
     result: Word
     reason: str | UnsetType = UNSET
+    severity: Severity | UnsetType = UNSET
+    causes: tuple[str, ...] | UnsetType = UNSET
     trials: Count
     faults_planned: Count
     faults_fired: Count
@@ -182,11 +185,15 @@ def _result(requirement: Requirement, report: Report) -> RequirementResult:
     counted = [(trial, verdict) for trial, verdict in every if outcome(verdict) is not Outcome.NOT_EXERCISED]
     reasons = [verdict.why for _, verdict in (counted or every) if outcome(verdict) is joined and verdict.why]
     failed = [trial for trial, verdict in counted if verdict.result == "failed"]
+    failures = sorted((verdict for _, verdict in counted if verdict.result == "failed"), key=lambda each: rank(each.severity))
+    causes = tuple(dict.fromkeys(verdict.cause for verdict in failures if verdict.cause))
     digest = hashlib.sha256("".join(sorted(trial.evidence for trial, _ in counted)).encode()).hexdigest()
     return RequirementResult(
         name=requirement.slug,
         result=joined.word,  # type: ignore[arg-type]  # one of the three words
         reason=reasons[0] if reasons and joined is not Outcome.PASS else UNSET,
+        severity=(failures[0].severity or UNSET) if failures else UNSET,
+        causes=causes or UNSET,
         trials=len(counted),
         faults_planned=sum(trial.faults_planned for trial, _ in counted),
         faults_fired=sum(trial.faults_fired for trial, _ in counted),

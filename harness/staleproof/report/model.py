@@ -1,12 +1,13 @@
 """report.json: what a run means. Every other format comes from it, and it comes from the verdicts."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
-from staleproof.checks.catalog import REQUIREMENTS
-from staleproof.checks.verdict import Outcome
+from staleproof.checks.catalog import REQUIREMENTS, is_scored
+from staleproof.checks.verdict import Outcome, Severity, rank
 from staleproof.core.plan import API_VERSION, ApiVersion
 from staleproof.core.time_breakdown import Spent
 
@@ -19,13 +20,39 @@ class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class RequirementVerdict(_Struct, frozen=True, kw_only=True):
-    """What one trial shows about one requirement. `exercised` is false when nothing happened that could have shown a violation."""
+    """What one trial shows about one requirement. `exercised` is false when nothing happened that could have shown a violation.
+
+    `story`, `severity` and `cause` are those of the worst finding; empty when there is none, and the last two in older reports.
+    """
 
     requirement: str
     result: Word
     exercised: bool
     why: str = ""
     story: str = ""
+    severity: Severity | Literal[""] = ""
+    cause: str = ""
+
+    @property
+    def headline(self) -> str:
+        """The line of the story that says what was found, without the requirement's name; else why it did not pass."""
+        lines = [line for line in self.story.splitlines() if line.startswith(self.requirement)]
+        return lines[0].removeprefix(self.requirement).strip() if lines else self.why
+
+
+class FindingReport(_Struct, frozen=True, kw_only=True):
+    """All findings of a run that have one cause, if they are scored.
+
+    `severity` is the worst of theirs; `headline` says what was found where it was that bad, in the first of the `trials`, which are
+    called by their names; `requirements` are those that were violated, the worst first.
+    """
+
+    cause: str
+    severity: Severity | Literal[""]
+    headline: str
+    requirements: tuple[str, ...]
+    trials: tuple[str, ...]
+    crash: str = ""
 
 
 class FaultReport(_Struct, frozen=True, kw_only=True):
@@ -100,7 +127,8 @@ class Implementation(_Struct, frozen=True, kw_only=True):
 
 class Report(_Struct, frozen=True, kw_only=True):
     """A run. `partial`: it was interrupted, and only the finished trials are in the report. `left_out`: what there was no time for
-    in a run whose minutes are limited."""
+    in a run whose minutes are limited. `findings`: what was found in all trials together, the worst first; filled in when it is
+    written."""
 
     api_version: ApiVersion = API_VERSION
     kind: Literal["Report"] = "Report"
@@ -112,6 +140,7 @@ class Report(_Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     implementation: Implementation = Implementation()
     trials: tuple[TrialReport, ...]
+    findings: tuple[FindingReport, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
 
 
@@ -130,6 +159,30 @@ def outcome(verdict: RequirementVerdict) -> Outcome:
 def verdicts_on(slug: str, trials: Sequence[TrialReport]) -> list[tuple[TrialReport, RequirementVerdict]]:
     """Every trial's verdict on one requirement."""
     return [(trial, verdict) for trial in trials for verdict in trial.verdicts if verdict.requirement == slug]
+
+
+def findings(trials: Sequence[TrialReport]) -> list[FindingReport]:
+    """What fails the run, by cause, the worst first, and then what more trials show. What has no known cause stands for itself."""
+    groups: dict[str, list[tuple[TrialReport, RequirementVerdict]]] = defaultdict(list)
+    for trial in trials:
+        for verdict in trial.verdicts:
+            if verdict.result == "failed" and is_scored(verdict.requirement) and not trial.hostile:
+                groups[verdict.cause or verdict.requirement].append((trial, verdict))
+    found = [_finding(sorted(group, key=lambda pair: rank(pair[1].severity))) for group in groups.values()]
+    return sorted(found, key=lambda each: (rank(each.severity), -len(each.trials)))
+
+
+def _finding(group: Sequence[tuple[TrialReport, RequirementVerdict]]) -> FindingReport:
+    """The worst first."""
+    first, worst = group[0]
+    return FindingReport(
+        cause=worst.cause,
+        severity=worst.severity,
+        headline=worst.headline,
+        requirements=tuple(dict.fromkeys(verdict.requirement for _, verdict in group)),
+        trials=tuple(dict.fromkeys(trial.name for trial, _ in group)),
+        crash=first.crash,
+    )
 
 
 def scored(report: Report) -> Report:

@@ -11,7 +11,16 @@ from rich.text import Text
 from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.checks.verdict import Outcome
 from staleproof.core.time_breakdown import Spent
-from staleproof.report.model import FaultReport, Report, RequirementVerdict, TrialReport, outcome, overall, refused, verdicts_on
+from staleproof.report.model import (
+    FaultReport,
+    Report,
+    TrialReport,
+    findings,
+    outcome,
+    overall,
+    refused,
+    verdicts_on,
+)
 
 _STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.INCONCLUSIVE: "yellow", Outcome.NOT_EXERCISED: "dim"}
 _WORDS = {
@@ -26,7 +35,8 @@ _MOST_REASONS = 5
 def table(report: Report) -> Group:
     """A row for each requirement: its result, the trials that exercised it, and how many of their planned faults fired.
 
-    Below: why requirements did not pass, which faults did not fire and why, and findings that are not scored.
+    Below: what was found, one cause after the other, the worst first; why other requirements did not pass, which faults did not
+    fire and why, and findings that are not scored.
     """
     title = (
         f"staleproof · {len(report.trials)} trial{_s(len(report.trials))} · Kubernetes {report.environment.get('kubernetes', '?')}"
@@ -42,13 +52,22 @@ def table(report: Report) -> Group:
         told_apart = joined is Outcome.FAIL and not is_scored(slug)
         result = Text("told below", style="yellow") if told_apart else Text(_WORDS[joined], style=_STYLES[joined])
         made.add_row(slug, BY_SLUG[slug].level, result, str(len(counted)), _fired([trial for trial, _ in counted]))
-        why = next((_why(v) for _, v in every if outcome(v) is joined and (v.why or v.story)), "")
-        if joined is not Outcome.PASS and why and not told_apart:
+        why = next((v.why or v.headline for _, v in every if outcome(v) is joined and (v.why or v.story)), "")
+        if joined not in (Outcome.PASS, Outcome.FAIL) and why:
             notes.append(Text.assemble((slug, _STYLES[joined]), f": {why}"))
     if moves := report.environment.get("moves"):
         notes.append(Text(f"moves by itself at rest, so it is neither waited for nor compared: {moves}", style="dim"))
     notes += [*_costs(report), _time(report), _kept(report)]
-    return Group(made, "", *notes, *_left_out(report), *_silent(report), *_provisional(report), *_apart(report))
+    return Group(made, "", *_findings(report), *notes, *_left_out(report), *_silent(report), *_provisional(report), *_apart(report))
+
+
+def _findings(report: Report) -> Iterator[Text]:
+    """What fails the run, by cause, the worst first."""
+    for each in findings(report.trials):
+        plans = f"{len(each.trials)} plan{_s(len(each.trials))}"
+        yield Text.assemble((each.severity or "failed", "bold red"), f" {each.cause or each.headline}: {plans}")
+        again = f"; again: staleproof replay {each.crash}" if each.crash else ""
+        yield Text(f"  {', '.join(each.requirements)}; first in {each.trials[0]}: {each.headline}{again}")
 
 
 def _fired(trials: Sequence[TrialReport]) -> str:
@@ -102,7 +121,7 @@ def _provisional(report: Report) -> Iterator[Text]:
     if found:
         yield Text("About provisional requirements, and not scored:", style="bold")
     for trial, verdict in found[:_MOST_REASONS]:
-        yield Text(f"  {trial.name}: {verdict.requirement}: {_headline(verdict)}")
+        yield Text(f"  {trial.name}: {verdict.requirement}: {verdict.headline}")
     if len(found) > _MOST_REASONS:
         yield Text(f"  and {len(found) - _MOST_REASONS} more; report.json has them", style="dim")
 
@@ -113,7 +132,7 @@ def _apart(report: Report) -> Iterator[Text]:
     if found:
         yield Text("Not about conformance, because no API server does this, and not scored:", style="bold")
     for trial, verdict in found:
-        yield Text(f"  {trial.name} under {trial.hostile}: {verdict.requirement}: {_headline(verdict)}")
+        yield Text(f"  {trial.name} under {trial.hostile}: {verdict.requirement}: {verdict.headline}")
 
 
 def _costs(report: Report) -> Iterator[Text]:
@@ -147,16 +166,6 @@ def _kept(report: Report) -> Text:
     kept, every = sum(trial.kept for trial in report.trials), len(report.trials)
     removed = f"; {every - kept} of trials that passed were removed, as keep=findings asks" if kept < every else ""
     return Text(f"kept: {every} plan{_s(every)}, {kept} histor{'y' if kept == 1 else 'ies'}{removed}", style="dim")
-
-
-def _headline(verdict: RequirementVerdict) -> str:
-    """The line of the story that says what was found, without the requirement's name."""
-    lines = [line for line in verdict.story.splitlines() if line.startswith(verdict.requirement)]
-    return lines[0].removeprefix(verdict.requirement).strip() if lines else verdict.why
-
-
-def _why(verdict: RequirementVerdict) -> str:
-    return verdict.why or _headline(verdict)
 
 
 def sentence(report: Report) -> str:

@@ -20,7 +20,7 @@ from staleproof.core.fault import HoldStream
 from staleproof.core.plan import Apply, Plan, Settle, Subject, encode
 from staleproof.errors import SetupError, UsageError
 from staleproof.report.conformance import SCHEMA
-from staleproof.report.model import Report
+from staleproof.report.model import Report, findings
 
 from ..judged import result
 
@@ -216,7 +216,9 @@ def test_both_reports_are_written(guilty: Result, tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "now"
     report = Report(run_id="now", date="2026-01-01T00:00:00+00:00", reproduce="pytest", trials=(trial_report(guilty, folder),))
     write(folder, report)
-    assert msgspec.json.decode((folder / "report.json").read_bytes(), type=Report) == report
+    told = msgspec.structs.replace(report, findings=tuple(findings(report.trials)))
+    assert msgspec.json.decode((folder / "report.json").read_bytes(), type=Report) == told
+    assert [(each.severity, each.requirements) for each in told.findings] == [("duplicated", ("no-duplicate-create",))]
     conformance = yaml.safe_load((folder / "conformance.yaml").read_text())
     jsonschema.validate(conformance, SCHEMA, cls=jsonschema.Draft202012Validator)
     assert conformance["metadata"]["tool"]["suiteDigest"] == suite_digest()

@@ -12,7 +12,7 @@ import pytest
 from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # who they are of
 
 from staleproof.checks.judge import judge
-from staleproof.checks.story.narrative import explain
+from staleproof.checks.story.narrative import explain, stories
 from staleproof.checks.verdict import Outcome
 from staleproof.core.history import History, decode, encode
 
@@ -40,6 +40,7 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "naive": "no-duplicate-create",
     "no_preconditions": "no-delete-of-unseen",
     "naive_sequential_job": "no-duplicate-create",
+    "hasty_stored_widget": "no-delete-of-unseen",
 }
 
 
@@ -56,6 +57,16 @@ def test_every_recorded_history_is_judged(folder: str, names: Collection[str]) -
     missing = set(names) - kept - NOT_KEPT
     assert not missing, f"no history is kept of {', '.join(sorted(missing))}: run ci/golden -k NAME"
     assert kept <= set(names), "of controllers that are gone"
+
+
+def test_lost_data_is_told_first_though_nobody_made_the_claim_again_and_the_trial_did_not_converge() -> None:
+    history = read(HISTORIES / "mutants" / "hasty_stored_widget.jsonl.gz")
+    first, *others = stories(judge(history), history)
+
+    assert first.requirement == "no-delete-of-unseen"
+    assert first.harm.startswith("destroyed: your client lists widgets.staleproof.dev with resourceVersion 0")
+    assert {"no-time-travel", "converges-after-catch-up"} <= set(first.also)
+    assert others == []
 
 
 @pytest.mark.parametrize("name", FIXTURES)
@@ -104,6 +115,7 @@ def test_the_first_story_that_staleproof_told() -> None:
     assert explain(finding, history).text() == (
         "no-duplicate-create  pod/staleproof-f26ae4ad/sample-klst5 is the 4th live pod of widget/sample; fault-free "
         "runs never had more than 3\n"
+        "  duplicated: it creates pods on an old view of pods\n"
         "     0.029 s  from here (own create number 1 of pods) its pods stream was held; it had been shown pods up to "
         "resourceVersion 139\n"
         "     0.032 s  the controller created sample-g492v, sample-fxcq5, sample-v2698 (resourceVersion 142\N{EN DASH}144)\n"

@@ -1,6 +1,6 @@
 """Four values, and the worst one wins."""
 
-from staleproof.checks.verdict import Finding, Inconclusive, Outcome, unless
+from staleproof.checks.verdict import SEVERITIES, Finding, Inconclusive, Outcome, Verdict, rank, unless
 
 
 def test_the_worst_outcome_wins_and_nothing_seen_is_never_a_pass() -> None:
@@ -16,3 +16,11 @@ def test_a_doubt_takes_the_place_of_what_was_found() -> None:
     assert unless("", found) == found
     assert unless("the user did", found) == [Inconclusive("it wrote again, but the user did")]
     assert unless("the user did", []) == []
+
+
+def test_the_worst_finding_is_the_first_that_does_most_harm() -> None:
+    found = [Finding("a", ()), Finding("b", (), severity="leaked"), Finding("c", (), severity="undone")]
+    found.append(Finding("d", (), severity="undone"))
+
+    assert Verdict("x", Outcome.FAIL, tuple(found)).worst.because == "c"
+    assert sorted((*SEVERITIES[::-1], ""), key=rank) == [*SEVERITIES, ""]

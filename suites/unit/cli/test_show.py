@@ -1,6 +1,7 @@
 """How results look on a terminal: one line a requirement, a story where one failed, nothing wrapped into something else."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -42,6 +43,13 @@ def test_the_story_stands_below_its_verdict() -> None:
         f"      remedy: {STORY.remedy}",
         "  ✓ settles",
     ]
+
+
+def test_other_requirements_that_the_same_cause_violated_have_no_story_of_their_own() -> None:
+    story = replace(STORY, severity="duplicated", cause="its view is old", also=("settles",))
+    lines = shown(*(Verdict(slug, Outcome.FAIL, (Finding("x", (1,)),)) for slug in (SLUG, "settles")), stories=(story,))
+    assert lines[2] == "      duplicated: its view is old; it violates settles, too"
+    assert lines[-1] == f"  ✗ settles  the same cause as of {SLUG}"
 
 
 def test_brackets_are_no_markup_and_long_lines_stay_whole() -> None:

@@ -13,9 +13,9 @@ GOOD: Said = ("passed", True)
 BAD: Said = ("failed", True)
 
 
-def verdict(slug: str, said: Said, *, why: str = "", story: str = "") -> RequirementVerdict:
+def verdict(slug: str, said: Said, **fields: Any) -> RequirementVerdict:  # noqa: ANN401  # those of a verdict
     result, exercised = said
-    return RequirementVerdict(requirement=slug, result=result, exercised=exercised, why=why, story=story)
+    return RequirementVerdict(requirement=slug, result=result, exercised=exercised, **fields)
 
 
 def trial(name: str, *verdicts: RequirementVerdict, **fields: Any) -> TrialReport:  # noqa: ANN401  # those of a report

@@ -110,6 +110,13 @@ def test_results_and_their_counts(said: Said, result: str, failed: int, inconclu
     assert (profile["name"], profile["summary"]) == (PROFILE, SUMMARIES[result].format(**counts))
 
 
+def test_a_failure_says_what_it_does_and_what_lies_behind_it() -> None:
+    bad = [verdict(CORE[0], runs.BAD, severity=each, cause=f"cause of {each}") for each in ("stuck", "destroyed", "stuck")]
+    found, other = level(runs.report(*(runs.trial(str(number), each) for number, each in enumerate(bad))))["tests"][:2]
+    assert (found["severity"], found["causes"]) == ("destroyed", ["cause of destroyed", "cause of stuck"])
+    assert "severity" not in other
+
+
 def test_without_trials_nothing_is_known() -> None:
     found = level(report())
     assert found["statistics"] == {"passed": 0, "failed": 0, "inconclusive": len(CORE), "skipped": 0}

@@ -122,9 +122,22 @@ def test_below_the_table_stands_why_what_did_not_pass_did_not() -> None:
         )
     )
     shown = lines(of)
-    assert f"{FIRST}: pod/ns/w-d is the 4th live pod of widget/w" in shown
+    assert f"  {FIRST}; first in 1: pod/ns/w-d is the 4th live pod of widget/w" in [line.rstrip() for line in shown]
     assert f"{SECOND}: the references differ" in shown
     assert not [line for line in shown if "is not told" in line]
+
+
+def test_what_was_found_is_told_by_cause_and_the_worst_first() -> None:
+    worse = verdict(SECOND, BAD, story=f"{SECOND}  a claim is gone\n  remedy: x", severity="destroyed", cause="it lists the past")
+    same = verdict(THIRD, BAD, severity="stuck", cause="it lists the past")
+    other = verdict(FIRST, BAD, story=STORY, severity="duplicated", cause="its view is old")
+    shown = [line.rstrip() for line in lines(report((other,), (worse, same), (other, worse)))]
+    at = shown.index("destroyed it lists the past: 2 plans")
+    assert shown[at + 1 : at + 4] == [
+        f"  {SECOND}, {THIRD}; first in 2: a claim is gone",
+        "duplicated its view is old: 2 plans",
+        f"  {FIRST}; first in 1: pod/ns/w-d is the 4th live pod of widget/w",
+    ]
 
 
 def test_the_reason_belongs_to_the_outcome() -> None:

@@ -5,16 +5,16 @@ differ between the references are masked; counts that differ become ranges. Outs
 in the status that the references did not agree on, a difference is unstable: it proves nothing.
 
 Divergence from Kubernetes: an object that is being deleted and has no finalizer counts as gone, because what is left to do (the
-grace period of a pod) is not the controller's. Children of an owner that is gone are not compared where every reference left some:
-a garbage collector would take them, as they are.
+grace period of a pod) is not the controller's; and so does what a garbage collector would take (`garbage`).
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import names
-from staleproof.checks.facts.roles import Named, Names, Role, controller_of, gone, is_of_gone, owner_labels
+from staleproof.checks.facts.roles import Named, Names, Role, controller_of, gone, owner_labels
 from staleproof.checks.facts.wording import owner_name, plural
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.change import moved
@@ -38,13 +38,15 @@ class Difference:
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """What the references have in common. `counts` and, per path, `values` are all that any of them ended with, by their repr.
-    `moves`: the fields that move by themselves (`Settle.moves`), which are not compared."""
+    `moves`: the fields that move by themselves (`Settle.moves`), which are not compared. `kinds`: an owner of one of these that
+    is not there is gone."""
 
     counts: Mapping[Role, Sequence[int]] = field(default_factory=dict)
     values: Mapping[Role, Mapping[str, Mapping[str, object]]] = field(default_factory=dict)
     masks: Mapping[Role, frozenset[str]] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
     moves: Collection[str] = ()
+    kinds: Collection[str] = ()
 
     def difference(self, objects: Iterable[tuple[str, Manifest]], namespace: str) -> str:
         """The first way in which a state (resource, object) is not like the references' end; empty when it is."""
@@ -52,20 +54,14 @@ class Baseline:
 
     def differences(self, objects: Iterable[tuple[str, Manifest]], namespace: str) -> Iterator[Difference]:
         """Every role whose count, or first field whose value, is not like the references' end."""
-        state = group(objects, namespace, self.names)
+        state = group(without_garbage(list(objects), self.kinds), namespace, self.names)
         for role in sorted(self.counts.keys() | state.keys()):
             counts = self.counts.get(role, (0,))
             found = len(state.get(role, ()))
-            if self._is_left_behind(role):
-                continue  # how many there are tells when they were left behind, not what was wanted
             if not min(counts) <= found <= max(counts):
                 yield Difference(_miscounted(role, self._kind(role, state), found, counts), min(counts) != max(counts))
-        for role in sorted(role for role in state if not self._is_left_behind(role)):
+        for role in sorted(state):
             yield from (d for flat in state[role] for d in self._fields(role, flat))
-
-    def _is_left_behind(self, role: Role) -> bool:
-        """Whether every reference left such objects to a garbage collector, which would take them as they are."""
-        return is_of_gone(role.owner) and min(self.counts.get(role, (0,))) > 0
 
     def _kind(self, role: Role, state: Mapping[Role, Sequence[Flat]]) -> str:
         """As kubectl prints it."""
@@ -104,8 +100,9 @@ def step_baselines(trial: Trial) -> Sequence[Baseline]:
 
 def _common(trial: Trial, states: Sequence[Sequence[tuple[str, Manifest]]]) -> Baseline:
     """What one state of each reference has in common with the others'."""
-    known = names(trial)
-    ends = [group(state, reference.namespace, known) for state, reference in zip(states, trial.references, strict=True)]
+    known, kinds = names(trial), namespaced_kinds(trial)
+    kept = [without_garbage(state, kinds) for state in states]
+    ends = [group(state, reference.namespace, known) for state, reference in zip(kept, trial.references, strict=True)]
     counts, values, masks = {}, {}, {}
     for role in sorted({role for end in ends for role in end}):
         flats = [end.get(role, ()) for end in ends]
@@ -114,13 +111,14 @@ def _common(trial: Trial, states: Sequence[Sequence[tuple[str, Manifest]]]) -> B
         counts[role] = [len(found) for found in flats]
         values[role] = {path: {repr(v): v for found in lists for v in found} for path, lists in by_end.items()}
         masks[role] = frozenset(path for path, lists in by_end.items() if len({frozenset(map(repr, v)) for v in lists}) > 1)
-    return Baseline(counts, values, masks, known, frozenset(trial.plan.settle.moves))
+    return Baseline(counts, values, masks, known, frozenset(trial.plan.settle.moves), kinds)
 
 
 def ends_with_more(trial: Trial, role: Role, *, until: int | None = None) -> bool:
     """Whether there are more objects of a role (of `object_history`) before a position than any reference ended with."""
     timeless = role._replace(owner=_live(role.owner))
-    found = group(final_objects(trial, until=until), trial.namespace, names(trial)).get(timeless, ())
+    state = without_garbage(final_objects(trial, until=until), namespaced_kinds(trial))
+    found = group(state, trial.namespace, names(trial)).get(timeless, ())
     return len(found) > max(baseline(trial).counts.get(timeless, ()), default=0)
 
 

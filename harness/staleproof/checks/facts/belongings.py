@@ -1,11 +1,16 @@
-"""What belongs to the workload, and which of the controller's writes went to something else.
+"""What belongs to the workload, and to which primary; and which of the controller's writes went to something else.
 
 An object belongs to the workload that the workload applies, or that is owned by one that does, at whatever depth and at any time;
 owners that are gone are owners. What any of them mentions by name outside of its status, the controller was asked to manage.
+
+What nobody owns may belong to a primary all the same: a claim that a StatefulSet made, a Secret that was labelled. How such objects
+tell whose they are is learnt from the references (`Tie`): a label that has the name or the uid of the primary, or of something that
+it owns, as its value; or such a name within their own, as volume claim templates have it (`data-w-0`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any, NamedTuple
 
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial, fact
@@ -13,6 +18,13 @@ from staleproof.core.entry import Competed
 from staleproof.core.history import Request
 from staleproof.core.plan import Manifest
 from staleproof.core.provenance import written
+
+
+class Tie(NamedTuple):
+    """How objects of a resource tell whose they are: by a label with this key; empty: by their names."""
+
+    resource: str
+    label: str
 
 
 @fact
@@ -26,14 +38,46 @@ def foreign_writes(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
     return [(request, each) for request, each in foreign if each.name not in mentioned]
 
 
+def primary_of(trial: Trial, uid: str) -> Incarnation | None:
+    """The primary that an object belongs to: at the top of its owners, or else the one that it is tied to. A primary has none."""
+    return _owning(trial, uid) or _tied(trial).get(uid)
+
+
+@fact
+def ties(trial: Trial) -> Set[Tie]:
+    """By which objects that nobody owns told in every reference whose they are. A label that has other values, too, is no tie."""
+    told = [_tellings(reference) for reference in trial.beside.references]
+    found = [{tie for tie, primaries in each.items() if (all if tie.label else any)(primaries)} for each in told]
+    return set.intersection(*found) if found else set()
+
+
+# --- owners
+
+
+def _owning(trial: Trial, uid: str) -> Incarnation | None:
+    """The primary at the top of an object's owners, if that is where they lead."""
+    objects, seen = object_history(trial).objects, set[str]()
+    each = objects.get(uid)
+    while each is not None and each.owner_uid and each.uid not in seen:
+        seen.add(each.uid)
+        each = objects.get(each.owner_uid)
+        if each is not None and each.resource in trial.primaries:
+            return each
+    return None
+
+
 def _ours(trial: Trial) -> set[str]:
     """uids of the workload and of what it owned at any time."""
     made = object_history(trial).objects
     owners = {uid: set(_owners(each)) for uid, each in made.items()}
-    ours = {uid for uid, each in made.items() if f"{each.resource}/{each.name}" in trial.history.header.primaries}
+    ours = {uid for uid, each in made.items() if _is_primary(trial, each)}
     while more := {uid for uid in owners.keys() - ours if owners[uid] & ours}:
         ours |= more
     return ours
+
+
+def _is_primary(trial: Trial, each: Incarnation) -> bool:
+    return f"{each.resource}/{each.name}" in trial.history.header.primaries
 
 
 def _owners(each: Incarnation) -> Iterator[str]:
@@ -41,6 +85,58 @@ def _owners(each: Incarnation) -> Iterator[str]:
     for commit in each.commits:
         for reference in commit.entry.object["metadata"].get("ownerReferences") or ():
             yield str(reference.get("uid"))
+
+
+# --- ties
+
+
+@fact
+def _tied(trial: Trial) -> Mapping[str, Incarnation]:
+    """By the uid of what nobody owns: of the primary that it tells of, the incarnation that was there when it was made."""
+    known, made, found = ties(trial), object_history(trial), dict[str, Incarnation]()
+    for each in _unowned(trial) if known else ():
+        for primary in dict.fromkeys(told for tie, told in _tells(trial, each) if tie in known and told):
+            resource, _, name = primary.rpartition("/")
+            before = [one for one in made.named(resource, name) if one.created < each.created]
+            if before:
+                found.setdefault(each.uid, before[-1])
+    return found
+
+
+def _tellings(reference: Trial) -> Mapping[Tie, Sequence[str]]:
+    """What the objects of a run tell by each possible tie: a primary, or nothing that is known (empty)."""
+    found: dict[Tie, list[str]] = defaultdict(list)
+    for each in _unowned(reference):
+        for tie, told in _tells(reference, each):
+            found[tie].append(told)
+    return found
+
+
+def _unowned(trial: Trial) -> list[Incarnation]:
+    made = object_history(trial).objects.values()
+    return [each for each in made if not _is_primary(trial, each) and not list(_owners(each))]
+
+
+def _tells(trial: Trial, each: Incarnation) -> Iterator[tuple[Tie, str]]:
+    words, metadata = _household(trial), each.first.entry.object["metadata"]
+    for key, value in sorted((metadata.get("labels") or {}).items()):
+        yield Tie(each.resource, key), words.get(value, "")
+    named = {primary for word, primary in words.items() if f"-{word}-" in f"-{each.name}-"}
+    yield Tie(each.resource, ""), named.pop() if len(named) == 1 else ""
+
+
+@fact
+def _household(trial: Trial) -> Mapping[str, str]:
+    """Names and uids of primaries and of what they own → the primary. A word that may mean several is left out."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for uid, each in object_history(trial).objects.items():
+        head = each if _is_primary(trial, each) else _owning(trial, uid)
+        for word in (each.name, uid) if head is not None else ():
+            found[word].add(f"{head.resource}/{head.name}" if head is not None else "")
+    return {word: primaries.pop() for word, primaries in found.items() if len(primaries) == 1}
+
+
+# --- mentions
 
 
 def _mentions(each: Incarnation) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """What a trial left over at the end of its settling phase, and still had at the end of all, beyond what any reference left.
 
 What is being deleted and has no finalizer counts as gone: what is missing then (the grace period of a pod) is not the controller's.
-Nor is what every reference left of children of an owner that is gone: a garbage collector would take them, however many there are.
+Nor is what a garbage collector would take (`garbage`): children of an owner that is gone stay only if nobody would collect them.
 """
 
 from collections import defaultdict
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from staleproof.checks.facts.baseline import final_objects
+from staleproof.checks.facts.belongings import primary_of
+from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
@@ -24,7 +26,7 @@ _Left = Mapping[LeftoverKind, Mapping[Role, Sequence[Incarnation]]]
 class Leftover:
     """Objects of one role, without the oldest `usual` ones: that many were left by a reference. `unstable`: they did not agree.
 
-    `owner` is the first one's owner; the object itself when it has none that is known.
+    `owner` is the first one's owner, or the primary that it belongs to; the object itself when it has none that is known.
     """
 
     kind: LeftoverKind
@@ -43,18 +45,16 @@ def leftovers(trial: Trial) -> Sequence[Leftover]:
             usual = [len(_left(reference)[kind].get(role, ())) for reference in trial.references]
             if kind == "leaked" and not all(_deletes(*each, role) for each in zip(trial.references, usual, strict=True)):
                 continue
-            if kind == "orphaned" and min(usual, default=0):
-                continue
             if len(children) > max(usual):
                 rest = children[max(usual) :]
-                owner = objects.get(rest[0].owner_uid, rest[0])
+                owner = objects.get(rest[0].owner_uid) or primary_of(trial, rest[0].uid) or rest[0]
                 found.append(Leftover(kind, owner, rest, max(usual), min(usual) != max(usual)))
     return found
 
 
 def let_go_at(trial: Trial, left: Leftover) -> int | None:
-    """Where the controller last asked to update the owner of orphans after its deletion: to remove its finalizer, if it has one."""
-    deleted = left.owner.deleted if left.kind == "orphaned" else None
+    """Where the controller last asked to update the owner of what is left after its deletion: to remove its finalizer, if any."""
+    deleted = left.owner.deleted if left.kind != "unfinished" else None
     found = [
         request.index
         for request in trial.requests
@@ -65,9 +65,9 @@ def let_go_at(trial: Trial, left: Leftover) -> int | None:
 
 
 def _deletes(reference: Trial, left: int, role: Role) -> bool:
-    """Whether a reference had more objects of this role than it left, and the controller itself deleted some."""
-    made = object_history(reference)
-    return made.peak(role) > left and any(each.role == role and each.deleter is not None for each in made.objects.values())
+    """Whether a reference made more objects of this role than it left, and the controller itself deleted some."""
+    made = [each for each in object_history(reference).objects.values() if each.role == role]
+    return len(made) > left and any(each.deleter is not None for each in made)
 
 
 @fact
@@ -98,5 +98,6 @@ def _kind(trial: Trial, child: Incarnation) -> LeftoverKind | None:
 
 def _lasting(trial: Trial, until: int | None) -> set[str]:
     """uids of what was there before a position and would not go by itself."""
-    metadata = [obj["metadata"] for _, obj in final_objects(trial, until=until)]
+    there = without_garbage(final_objects(trial, until=until), namespaced_kinds(trial))
+    metadata = [obj["metadata"] for _, obj in there]
     return {str(each["uid"]) for each in metadata if "deletionTimestamp" not in each or each.get("finalizers")}

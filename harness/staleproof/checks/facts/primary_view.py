@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Set
 
+from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.facts.timeline import Timeline
@@ -75,15 +76,8 @@ class PrimaryView:
         return back or max(self._frontier.shown(uid, before=before) or 0, self._told.before(before, uid))
 
     def primary_of(self, uid: str) -> Incarnation | None:
-        """The primary at the top of an object's owners, if that is where they lead. A primary has none above it."""
-        seen: set[str] = set()
-        each = self._objects.get(uid)
-        while each is not None and each.owner_uid and each.uid not in seen:
-            seen.add(each.uid)
-            each = self._objects.get(each.owner_uid)
-            if each is not None and each.resource in self._trial.primaries:
-                return each
-        return None
+        """The primary that an object belongs to (`belongings`). A primary has none above it."""
+        return primary_of(self._trial, uid)
 
     def has_view_of(self, primary: Incarnation, *, before: int) -> bool:
         """Whether this life has a view of the primary at all: it is there, was not there yet, or was another of that name."""

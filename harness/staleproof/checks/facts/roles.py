@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from staleproof.core.plan import Manifest
 
-_GONE = " that is gone"
-
 
 class Role(NamedTuple):
     """`owner` is like `Widget/sample`, with `#2` for a second incarnation; empty for an object without a controller owner."""
@@ -97,12 +95,7 @@ def owner_labels(objects: Iterable[Manifest]) -> dict[str, str]:
 
 def gone(owner: Mapping[str, str]) -> str:
     """What to call an owner that is not there (any more): not by its name, which may have been generated."""
-    return f"{owner['kind']}{_GONE}"
-
-
-def is_of_gone(label: str) -> bool:
-    """Whether this label is one of an owner that is not there, or of somebody owned by one."""
-    return label.endswith(_GONE)
+    return f"{owner['kind']} that is gone"
 
 
 def _beginnings(named: Named) -> Iterator[Role]:

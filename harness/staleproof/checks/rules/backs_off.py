@@ -91,6 +91,7 @@ REQUIREMENT = Requirement(
     source="client-go util/workqueue (rate-limited queue); API concepts, Retry-After of 429 responses",
     faults=("Reject",),
     remedy="put the object back into a rate-limited queue after every failure, honour Retry-After, and set no limit of tries",
+    severity="stuck",
     check=check,
     needs_end=True,
     waits=True,

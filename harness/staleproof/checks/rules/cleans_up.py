@@ -4,13 +4,13 @@ A differential check of what is left when something of the workload has been del
 the end of the trial:
 
 1. *unfinished*: a deleted object of the workload is still there, held by its finalizers;
-2. *orphaned*: children of an incarnation that is gone, or going, are left over;
+2. *orphaned*: children of an incarnation that is gone, or going, are left over, and no garbage collector would take them (they have
+   another owner that lives, or a finalizer);
 3. *leaked*: objects without an owner are left over that the controller had made and that it deleted in every reference.
 
-Each counts only after a time that suffices for any client (`too_soon`), and only beyond what any reference left (`leftovers`): many
-controllers rightly leave their children to a garbage collector, which a trial may not have. Where the references do not agree how
-much is left, a leftover proves nothing. Where the user's steps came to something else than in the references, only what is
-unfinished proves something.
+Each counts only after a time that suffices for any client (`too_soon`), and only beyond what any reference left (`leftovers`).
+Where the references do not agree how much is left, a leftover proves nothing. Where the user's steps came to something else than in
+the references, only what is unfinished proves something.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.wording import full_name, listing, owner_name, span
 from staleproof.checks.requirement import LATE, RESTARTS, STREAMS, Requirement
 from staleproof.checks.trial import Span, Trial
-from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said
+from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Severity
 from staleproof.core.entry import FaultFired
 from staleproof.core.history import Position
 
@@ -78,7 +78,8 @@ def _finding(trial: Trial, left: Leftover, fired: int) -> Finding:
         witnesses.add(let_go)
         revisions = span([child.create_revision for child in unseen])
         though = f"though it had not been shown {listing([child.name for child in unseen])} (resourceVersion {revisions})"
-    return Finding(_because(trial, left), tuple(sorted(witnesses)), though)
+    severity: Severity = "stuck" if left.kind == "unfinished" else "leaked"
+    return Finding(_because(trial, left), tuple(sorted(witnesses)), though, severity=severity)
 
 
 def _because(trial: Trial, left: Leftover) -> str:
@@ -116,7 +117,7 @@ REQUIREMENT = Requirement(
     source="Kubernetes documentation, Finalizers; kubernetes/kubernetes#59848",
     faults=(*LATE, "Coalesce", *STREAMS, *RESTARTS),
     remedy="before a finalizer is removed, list what is owned live (a cache may not show the youngest children yet); "
-    "set owner references, so that the garbage collector finds what is left",
+    "set owner references where you can, so that the garbage collector finds what is left",
     check=check,
     needs_end=True,
 )

@@ -1,14 +1,17 @@
 """honest-observed-generation: report no generation that was not shown, never go back, end with the newest; conditions alike.
 
-Four findings, of status writes by the controller only, each absent from every reference:
+Five findings, of status writes by the controller only, each absent from every reference:
 
 1. *unshown*: it claimed a generation newer than any that it had been shown or told, by frames, lists, GET or answers to own writes;
-2. *back*: it claimed an older one than had been claimed, while its caches were behind what had been claimed;
-3. *unacted*: it knew the generation from a live answer only (a GET, the answer to a write), claimed it without having asked for
+2. *back*: it claimed an older one than had been claimed, while its caches were behind what had been claimed. To take back what this
+   object never can have had is no going back: it mends;
+3. *inherited*: it claimed one that this object never had, but its predecessor of that name: it was not shown that there is another.
+   The status subresource of a custom resource takes the status of another uid, unless a resourceVersion comes with it;
+4. *unacted*: it knew the generation from a live answer only (a GET, the answer to a write), claimed it without having asked for
    anything since, did something for it only once its caches had shown it, and in every reference it acted first. "Save the
    generation number we acted on, otherwise we might wrongfully indicate that we've seen a spec update" (kubernetes,
    pkg/controller/replicaset/replica_set_utils.go);
-4. *left behind*: it wrote the status after its caches had shown the last generation, and the status still ended with an older one,
+5. *left behind*: it wrote the status after its caches had shown the last generation, and the status still ended with an older one,
    after as much time as any client needs, where every reference ended with the newest.
 
 Left out for honesty: how conditions end (many are rightly of the generation they changed in), a status never written after the
@@ -18,6 +21,7 @@ catch-up (that is for converges-after-catch-up), an object never shown in this l
 from collections.abc import Iterator
 from typing import Literal
 
+from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.liveness import too_soon
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.shown_generations import shown_generations
@@ -38,7 +42,7 @@ from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.core.entry import FaultFired, Released, StepEnded
 
-_Lapse = Literal["unshown", "back", ""]
+_Lapse = Literal["unshown", "back", "inherited", ""]
 
 
 def check(trial: Trial) -> Iterator[Said]:
@@ -63,13 +67,29 @@ def _kind(claim: StatusClaim, lapse: _Lapse) -> tuple[_Lapse, str, str]:
 def _lapse(trial: Trial, claim: StatusClaim) -> _Lapse:
     """What is wrong with a claim by itself; empty for nothing, and for an object that was never shown in this life."""
     shown, asked, uid = shown_generations(trial), claim.asked, claim.of.uid
-    known = shown.known.before(asked, uid)
-    if known and claim.last is not None and claim.generation < claim.last:
+    known, real = shown.known.before(asked, uid), claim.commit.generation
+    if claim.generation > real and _predecessor(trial, claim) is not None:
+        return "inherited"
+    if known and claim.last is not None and claim.generation < claim.last <= real:
         return "back" if (shown.cached.before(asked, uid) or known) < claim.last else ""
     return "unshown" if known and claim.generation > known else ""
 
 
+def _predecessor(trial: Trial, claim: StatusClaim) -> Incarnation | None:
+    """The incarnation before, if it had this generation and this life had not been shown its successor."""
+    of = claim.of
+    named = object_history(trial).named(of.resource, of.name)
+    before = [each for each in named if each.create_revision < of.create_revision]
+    is_its = bool(before) and before[-1].last.generation >= claim.generation
+    return before[-1] if is_its and frontier(trial).shown(of.uid, before=claim.asked) is None else None
+
+
 def _lapsed(trial: Trial, claim: StatusClaim, lapse: _Lapse) -> Finding:
+    if lapse == "inherited":
+        name = full_name(claim.commit.entry)
+        because = f"{_subject(claim)} says {claim.generation}, which its predecessor had; this one has generation "
+        though = f"though it had not been shown that {name} is another one now (uid {claim.of.uid[:8]})"
+        return _found(trial, claim, 0, f"{because}{claim.commit.generation}", though)
     if lapse == "back":
         because = f"{_subject(claim)} went back from generation {claim.last} to {claim.generation}"
         though = f"though {claim.last} had been reported, which its caches had not been shown"
@@ -164,6 +184,8 @@ REQUIREMENT = Requirement(
     source="API conventions, Typical status properties; kubernetes pkg/controller/replicaset/replica_set_utils.go",
     faults=("Hold", "Delay", "Skew", "HideOwnWrite", "Restart", "PastSnapshot"),
     remedy="save the generation of the object that the reconciliation began with and report that one, "
-    "never that of an object read again just before the status is written",
+    "never that of an object read again just before the status is written; and write the status with the resourceVersion that was "
+    "read: without one, a status subresource takes that of a predecessor",
+    severity="stuck",
     check=check,
 )

@@ -81,5 +81,6 @@ REQUIREMENT = Requirement(
     faults=HIDDEN,
     remedy="set Ready only after what the generation asks for has been seen; "
     "while own writes are not shown yet, leave the condition as it is, or say Unknown",
+    severity="stuck",
     check=check,
 )

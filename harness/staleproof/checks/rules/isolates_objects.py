@@ -63,5 +63,6 @@ REQUIREMENT = Requirement(
     faults=("HideOwnWrite", "Hold"),
     remedy="remember own writes for each object, "
     "and put an object that has to wait back into the queue instead of blocking the worker",
+    severity="stuck",
     check=check,
 )

@@ -51,5 +51,6 @@ REQUIREMENT = Requirement(
     faults=HIDDEN,
     remedy="keep the resourceVersion of the last own write and skip the object until the cache has reached it; "
     "a conflict costs a request and is harmless otherwise, so this is a cost and not a failure",
+    severity="transient",
     check=check,
 )

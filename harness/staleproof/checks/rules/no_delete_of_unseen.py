@@ -1,19 +1,21 @@
-"""no-delete-of-unseen: not delete an incarnation never shown, nor a child of a live owner incarnation never shown.
+"""no-delete-of-unseen: not delete an incarnation never shown, nor what belongs to a live primary or owner never shown.
 
-Needs no reference: the uid that was committed as deleted was not among those that this life of the controller had been shown or
-told. "Never shown" is not enough, because a controller may rightly delete by name what it does not watch. So a finding also needs
-evidence that its view was old: news of the incarnation had been withheld, or the controller had been shown an earlier incarnation
-of that name and not its end.
+The uid that was committed as deleted was not among those that this life of the controller had been shown or told. "Never shown" is
+not enough, because a controller may rightly delete by name what it does not watch. So a finding also needs evidence that its view
+was old: news of the incarnation had been withheld, or the controller had been shown an earlier incarnation of that name and not its
+end, or a list of the past in which it was not yet.
 
-Not judged: a deletecollection, which names no object; a delete whose precondition names this very incarnation, since whoever sends
-it has learnt of it somehow; an incarnation that the controller made itself by a create whose answer was lost. Of the owner of what
-it names in a precondition it may have learnt nothing all the same: such a delete is judged if no reference made it
-(`excess`), as when a controller sweeps up what it takes for orphans.
+Whoever names the incarnation that it means (a precondition) has learnt of it somehow; whoever deletes a collection has not to know
+any. Of the owner or the primary they may have learnt nothing all the same, as a controller that sweeps up what it takes for
+leftovers of a predecessor: so that is judged whoever made the object and whatever it is owned by (`belongings`), if no reference
+deleted the like while the same owner was there.
+
+Not judged: an incarnation that the controller made itself by a create whose answer was lost.
 """
 
 from collections.abc import Iterator
 
-from staleproof.checks.facts.excess import surplus_deletes
+from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, deletions, object_history
 from staleproof.checks.facts.witnesses import context
@@ -33,22 +35,50 @@ def check(trial: Trial) -> Iterator[Said]:
 
 
 def _judge(trial: Trial, request: Request, child: Incarnation) -> Iterator[Finding]:
-    asked, commit, committed, blind = request.index, child.first.entry, child.deleted, _is_blind(request, child)
+    asked, commit, committed = request.index, child.first.entry, child.deleted
     assert committed is not None
-    if blind and _is_unseen(trial, child, asked):
+    if _is_blind(request, child) and _is_unseen(trial, child, asked):
         because = f"the controller deleted {full_name(commit)} (uid {child.uid[:8]}), an incarnation that it had never been shown"
         though = f"though it had not been shown that incarnation (resourceVersion {child.create_revision})"
         yield Finding(because, context(trial, [child.created], asked, committed), though)
         return
-    is_judged = blind or (bool(trial.references) and asked in surplus_deletes(trial))
-    owner = object_history(trial).objects.get(child.owner_uid) if is_judged else None
-    if owner is not None and _is_unseen(trial, owner, asked) and not owner.is_gone(before=asked + 1):
-        label = owner_name(child.role.owner)
-        because = f"the controller deleted {full_name(commit)}, a child of {label}, an incarnation that it had never been shown"
-        though = (
-            f"though it had not been shown its owner, {short_name(owner.first.entry)} of resourceVersion {owner.create_revision}"
-        )
-        yield Finding(because, context(trial, [owner.created, child.created], asked, committed), though)
+    owner = next((each for each in _above(trial, child) if _is_judged(trial, request, child, each)), None)
+    if owner is not None:
+        yield _bereaved(trial, request, child, owner)
+
+
+def _bereaved(trial: Trial, request: Request, child: Incarnation, owner: Incarnation) -> Finding:
+    """What belonged to an owner that is there, and that the controller knew nothing of."""
+    asked, committed, commit = request.index, child.deleted or child.created, child.first.entry
+    whose = f"{'a child of' if child.owner_uid == owner.uid else 'which belongs to'} {owner_name(owner.label)}"
+    because = f"the controller deleted {full_name(commit)}, {whose}, an incarnation that it had never been shown"
+    kind = "its owner" if child.owner_uid == owner.uid else "that primary"
+    though = f"though it had not been shown {kind}, {short_name(owner.first.entry)} of resourceVersion {owner.create_revision}"
+    return Finding(because, context(trial, [owner.created, child.created], asked, committed), though)
+
+
+def _above(trial: Trial, child: Incarnation) -> list[Incarnation]:
+    """The object's owner and the primary that it belongs to, as far as they are known."""
+    owner, primary = object_history(trial).objects.get(child.owner_uid), primary_of(trial, child.uid)
+    return [each for each in (owner, primary) if each is not None]
+
+
+def _is_judged(trial: Trial, request: Request, child: Incarnation, owner: Incarnation) -> bool:
+    """Whether it was deleted while this owner was there and unseen: by its name, or as no fault-free run did."""
+    asked = request.index
+    if owner.is_gone(before=asked + 1) or not _is_unseen(trial, owner, asked):
+        return False
+    is_direct = _is_blind(request, child) and child.owner_uid == owner.uid
+    return is_direct or (bool(trial.references) and not any(_deletes_like(each, child, owner) for each in trial.references))
+
+
+def _deletes_like(reference: Trial, child: Incarnation, owner: Incarnation) -> bool:
+    """Whether it deleted an object of that role while the owner that is called the same was there."""
+    same = object_history(reference).labelled(owner.resource, owner.label)
+    return same is not None and any(
+        each.role == child.role and same in _above(reference, each) and not same.is_gone(before=request.index + 1)
+        for request, each in deletions(reference)
+    )
 
 
 def _is_blind(request: Request, child: Incarnation) -> bool:
@@ -63,7 +93,13 @@ def _is_unseen(trial: Trial, child: Incarnation, asked: int) -> bool:
     if seen.is_known(child.uid, before=asked) or (child.creator is not None and not child.creator.succeeded):
         return False
     believed = seen.present(child.resource, trial.namespace, child.name, before=asked)
-    return bool(believed) or _withheld(trial, child.uid, asked) is not None
+    return bool(believed) or _withheld(trial, child.uid, asked) is not None or _is_of_the_past(trial, child, asked)
+
+
+def _is_of_the_past(trial: Trial, child: Incarnation, asked: int) -> bool:
+    """Whether this life was given a list by a fault that is older than the incarnation."""
+    lists = (entry for _, entry in trial.every(Listed, since=trial.life_began(asked), until=asked) if entry.fault is not None)
+    return any(entry.resource == child.resource and (entry.revision or 0) < child.create_revision for entry in lists)
 
 
 def _withheld(trial: Trial, uid: str, before: int) -> int | None:
@@ -77,9 +113,8 @@ def _takes_hidden(trial: Trial, index: int, asked: Asked) -> bool:
     """Whether it asks to delete by a name that stands for an incarnation, or a child of one, that is another's and hidden."""
     if asked.verb != "delete" or asked.subresource or asked.namespace != trial.namespace:
         return False
-    objects = object_history(trial).objects
     named = object_history(trial).named(asked.resource, asked.name)
-    foreign = [objects[uid] for child in named for uid in (child.uid, child.owner_uid) if uid in objects]
+    foreign = [each for child in named for each in (child, *_above(trial, child))]
     return any(each.creator is None and _is_hidden(trial, each.uid, index) for each in foreign)
 
 
@@ -95,12 +130,13 @@ def _is_hidden(trial: Trial, uid: str, before: int) -> bool:
 
 REQUIREMENT = Requirement(
     slug="no-delete-of-unseen",
-    must="The controller MUST not delete an object incarnation it has never been shown, nor a child of an owner incarnation it "
+    must="The controller MUST not delete an object incarnation it has never been shown, nor anything of an owner incarnation it "
     "has never been shown.",
     level="core",
     source="kubernetes/kubernetes#59848; API concepts, Preconditions of DeleteOptions",
     faults=("Hold", "Delay", "Skew", "PastSnapshot", "Restart"),
-    remedy="send the uid that the decision was made on as a precondition of the delete",
+    remedy="send the uid that the decision was made on as a precondition of the delete, and read the owner live before anything "
+    "is deleted for its sake: what has its name, or its labels, may belong to another one by now",
     check=check,
     needs_references=False,
     explains_end=True,

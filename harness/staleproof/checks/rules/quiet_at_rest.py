@@ -29,6 +29,7 @@ REQUIREMENT = Requirement(
     source=f"{SEED}, section Fast and offline reconciliation",
     faults=(),
     remedy="compare before writing; keep times out of what is compared, and write them only together with a change",
+    severity="transient",
     check=check,
     needs_references=False,
     needs_end=True,

@@ -91,6 +91,7 @@ REQUIREMENT = Requirement(
     faults=("Hold", "HideOwnWrite", "Coalesce"),
     remedy="wake the object when the awaited write is shown, by an event or by a list, not only after a long back-off, "
     "and forget the back-off of an object that has caught up",
+    severity="stuck",
     check=check,
     needs_end=True,
     waits=True,

@@ -85,6 +85,7 @@ REQUIREMENT = Requirement(
     faults=("HideOwnWrite", "Hold"),
     remedy="count where the sync returns early because the cache has not reached an own write, and nowhere else; "
     "take a store's resourceVersion from what has been put into the store",
+    severity="transient",
     check=check,
     needs_references=False,
 )

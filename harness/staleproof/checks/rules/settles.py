@@ -29,6 +29,7 @@ REQUIREMENT = Requirement(
     source=f"{SEED}, section Fast and offline reconciliation",
     faults=(),
     remedy="compare before writing: a reconciliation that finds nothing to change changes nothing",
+    severity="stuck",
     check=check,
     needs_references=False,
     needs_end=True,

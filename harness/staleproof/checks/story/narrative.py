@@ -1,15 +1,16 @@
 """A finding in plain words: a headline, a few lines told by its witnesses, the remedy. Never a raw object."""
 
 import itertools
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.facts.wording import participle
 from staleproof.checks.story.phrases import Group, is_done, tell
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Finding
+from staleproof.checks.verdict import Cause, Finding, Verdict, rank
 from staleproof.core.entry import (
     Answered,
     Asked,
@@ -34,19 +35,49 @@ _ASIDES = 8
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """`lines` are (seconds, sentence). `heading` is there when it proves nothing about conformance, and says why."""
+    """`lines` are (seconds, sentence). `heading` is there when it proves nothing about conformance, and says why.
+
+    `severity` and `cause` are those of the finding, as far as it was judged; `also` has the other requirements that the same cause
+    violated in the trial.
+    """
 
     requirement: str
     headline: str
     lines: tuple[tuple[float, str], ...]
     remedy: str
     heading: str = ""
+    severity: str = ""
+    cause: str = ""
+    also: tuple[str, ...] = ()
+
+    @property
+    def harm(self) -> str:
+        """What it does and what lies behind it, in one line; empty for a finding that nobody judged."""
+        more = f"; it violates {', '.join(self.also)}, too" if self.also else ""
+        return f"{self.severity}: {self.cause}{more}" if self.severity else ""
 
     def text(self) -> str:
         """All of it, line by line."""
+        heading, harm = [self.heading] if self.heading else [], [f"  {self.harm}"] if self.harm else []
         body = [f"  {at:8.3f} s  {sentence}" for at, sentence in self.lines]
-        heading = [self.heading] if self.heading else []
-        return "\n".join([*heading, f"{self.requirement}  {self.headline}", *body, f"  remedy: {self.remedy}"])
+        return "\n".join([*heading, f"{self.requirement}  {self.headline}", *harm, *body, f"  remedy: {self.remedy}"])
+
+
+def stories(verdicts: Sequence[Verdict], history: History) -> list[Story]:
+    """One story for each cause, of the finding that does most harm; what is scored comes first, and then the worst."""
+    groups: dict[Cause | None, list[Finding]] = defaultdict(list)
+    for finding in (finding for verdict in verdicts for finding in verdict.findings):
+        groups[finding.cause].append(finding)
+    told = []
+    for group in groups.values():
+        worst = min(group, key=_urgency)
+        also = tuple(dict.fromkeys(each.requirement for each in group if each.requirement != worst.requirement))
+        told.append((_urgency(worst), replace(explain(worst, history), also=also)))
+    return [story for _, story in sorted(told, key=lambda each: each[0])]
+
+
+def _urgency(finding: Finding) -> tuple[bool, int]:
+    return not is_scored(finding.requirement), rank(finding.severity)
 
 
 def explain(finding: Finding, history: History) -> Story:
@@ -55,11 +86,13 @@ def explain(finding: Finding, history: History) -> Story:
     Neighbouring entries of one kind become one line.
     """
     trial = Trial(history)
-    told = sorted({*finding.witnesses, *_asides(trial, finding.witnesses)})
-    groups = [Group(trial, finding, tuple(group)) for _, group in itertools.groupby(told, key=lambda index: _kind(trial, index))]
+    entries = sorted({*finding.witnesses, *_asides(trial, finding.witnesses)})
+    groups = [Group(trial, finding, tuple(group)) for _, group in itertools.groupby(entries, key=lambda index: _kind(trial, index))]
     lines = ((trial.at(group.positions[0]), tell(group)) for group in groups)
     remedy, heading = BY_SLUG[finding.requirement].remedy, _heading(finding, trial.plan)
-    return Story(finding.requirement, finding.because, tuple(line for line in lines if line[1]), remedy, heading)
+    told = tuple(line for line in lines if line[1])
+    cause = finding.cause.text if finding.cause is not None else ""
+    return Story(finding.requirement, finding.because, told, remedy, heading, severity=finding.severity, cause=cause)
 
 
 def _heading(finding: Finding, plan: Plan) -> str:

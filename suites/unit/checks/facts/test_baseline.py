@@ -117,8 +117,12 @@ CASES: dict[str, tuple[Script, tuple[Script, Script], str]] = {
     ),
     "children left to a garbage collector": (left(trial(), "w-a"), both(left, "w-a", "w-b"), ""),
     "more of them": (left(trial(), "w-a", "w-b", "w-c"), both(left, "w-a", "w-b"), ""),
-    "with other fields": (left(trial(), "w-a", "w-b", finalizers=["x/y"]), both(left, "w-a", "w-b"), ""),
-    "unless there were none": (left(trial(), "w-a"), both(cleaned), "1 pod of Widget that is gone, fault-free runs ended with 0"),
+    "also where there were none": (left(trial(), "w-a"), both(cleaned), ""),
+    "unless something else keeps them": (
+        left(trial(), "w-a", finalizers=["x/y"]),
+        both(cleaned),
+        "1 pod of Widget that is gone, fault-free runs ended with 0",
+    ),
     "children of a generated child": (nested(trial(), "w-z3"), (nested(reference(1), "w-x1"), nested(reference(2), "w-y2")), ""),
 }
 

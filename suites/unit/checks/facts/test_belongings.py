@@ -1,13 +1,13 @@
-"""Which of the controller's writes went to what neither belongs to the workload nor is mentioned by it."""
+"""What belongs to which primary, and which writes went to what neither belongs to the workload nor is mentioned by it."""
 
 from typing import Any
 
 import pytest
 
-from staleproof.checks.facts.belongings import foreign_writes
+from staleproof.checks.facts.belongings import foreign_writes, primary_of
 from staleproof.checks.trial import Trial
 
-from ..script import Script, trial
+from ..script import Script, beside, trial
 
 
 def applied(**spec: Any) -> Script:  # noqa: ANN401  # JSON
@@ -30,3 +30,54 @@ CASES = {
 @pytest.mark.parametrize(("script", "names"), CASES.values(), ids=CASES)
 def test_foreign_writes(script: Script, names: list[str]) -> None:
     assert [each.name for _, each in foreign_writes(Trial(script.unfinished()))] == names
+
+
+def made(script: Script, name: str = "data-rs-w-0", **labels: str) -> Script:
+    """A widget, what it owns, and what nobody owns."""
+    script.applied("w").made("rs-w", "replicasets.apps").made(name, "claims", owner="", metadata={"labels": labels})
+    return script.made("other", "claims", owner="", metadata={"labels": {"app": "other"} if labels else {}})
+
+
+def renamed(script: Script) -> Script:
+    return made(script, "elsewhere")
+
+
+def labelled(script: Script, value: str = "rs-w") -> Script:
+    return made(script, "data", instance=value)
+
+
+def unlike(script: Script) -> Script:
+    return labelled(script).made("more", "claims", owner="", metadata={"labels": {"instance": "x"}})
+
+
+@pytest.mark.parametrize(
+    ("case", "uid"),
+    [
+        (beside(trial().applied("w").creates("w-a"), made), "ns-uid-2"),
+        (beside(made(trial()), made), "ns-uid-3"),
+        (beside(labelled(trial()), labelled), "ns-uid-3"),
+        (beside(labelled(trial()), labelled), "ns-uid-2"),
+    ],
+    ids=["an owner reference", "the name of what it owns, in a name", "the same in a label", "what it owns"],
+)
+def test_what_belongs_to_a_primary(case: Trial, uid: str) -> None:
+    primary = primary_of(case, uid)
+
+    assert getattr(primary, "name", None) == "w"
+
+
+@pytest.mark.parametrize(
+    ("case", "uid"),
+    [
+        (beside(made(trial()), renamed), "ns-uid-3"),
+        (beside(labelled(trial()), unlike), "ns-uid-3"),
+        (beside(made(trial()), made), "ns-uid-4"),
+        (beside(labelled(trial(), "w-2"), labelled), "ns-uid-3"),
+        (Trial(made(trial()).ends()), "ns-uid-3"),
+        (beside(made(trial()), made), "ns-uid-1"),
+        (beside(made(Script().made("data-rs-w-0", "claims", owner="")), made), "ns-uid-1"),
+    ],
+    ids=["not so in a reference", "not of all", "another name", "another label", "no references", "itself", "before the primary"],
+)
+def test_what_belongs_to_none(case: Trial, uid: str) -> None:
+    assert primary_of(case, uid) is None

@@ -8,7 +8,7 @@ from ..script import WIDGETS, Script, Workload, beside, losing, trial
 
 
 def made(script: Script, **metadata: object) -> Script:
-    return script.applied("w", metadata=metadata).creates("w-a", "w-b")
+    return script.applied("w", metadata=metadata).creates("w-a", "w-b", metadata={"finalizers": ["x/y"]})
 
 
 def kept(script: Script) -> Script:
@@ -47,9 +47,14 @@ CASES: dict[str, tuple[Script, tuple[Workload, ...], Told]] = {
     "one that the references keep, too": (kept(trial()), (kept,), []),
     "children of an owner that is gone": (gone(trial()), (cleaned,), [("orphaned", ["w-a", "w-b"], 0, False)]),
     "some of them, in one reference": (gone(trial()), (cleaned, half_cleaned), [("orphaned", ["w-b"], 1, True)]),
-    "some of them, in both": (gone(trial()), (half_cleaned,), []),
+    "some of them, in both": (gone(trial()), (half_cleaned,), [("orphaned", ["w-b"], 1, False)]),
+    "what a garbage collector would take": (
+        trial().applied("w").creates("w-a", "w-b").removed("w", WIDGETS),
+        (cleaned,),
+        [],
+    ),
     "children in their grace period": (
-        made(trial()).deletes("w-a", "w-b", grace=True).removed("w", WIDGETS),
+        trial().applied("w").creates("w-a", "w-b").deletes("w-a", "w-b", grace=True).removed("w", WIDGETS),
         (cleaned,),
         [],
     ),

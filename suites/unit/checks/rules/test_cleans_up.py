@@ -7,6 +7,8 @@ from ..rule_cases import verdicts
 from ..script import HOLD, WIDGETS, Script, beside, losing, trial, two_references
 
 FINALIZERS = ["example.com/clean-up"]
+KEPT = {"finalizers": ["example.com/keep"]}
+"""Nobody's garbage: a collector would mark it for deletion, and there it would stay."""
 NO_DELETION = "NOT_EXERCISED: nothing of the workload was deleted"
 ORPHANED = "FAIL: pod/ns/w-a was left over when widget/w was deleted; fault-free runs left none, though it had not been shown w-a"
 UNFINISHED = (
@@ -32,9 +34,9 @@ def finalizes(script: Script) -> Script:
 
 
 def made(script: Script, *, hold: bool = False) -> Script:
-    """A widget with a finalizer, a pod, perhaps hidden, and a config map that nobody owns."""
+    """A widget with a finalizer, a pod that is kept by its own, perhaps hidden, and a config map that nobody owns."""
     script.step(1, "apply").applied("w", metadata={"finalizers": FINALIZERS}, spec=1)
-    script = (script.hold() if hold else script).creates("w-a")
+    script = (script.hold() if hold else script).creates("w-a", metadata=KEPT)
     return settings(script).idle(1)
 
 
@@ -110,14 +112,36 @@ def never_heard_of_one() -> Script:
 def made_for_one_that_is_gone() -> Script:
     script = tidies(held().deletes("w-a"))
     owner = {"kind": "Widget", "name": "w", "uid": script.uid("w", WIDGETS), "controller": True}
-    return later(finalizes(script).let_go().creates("w-b", owner="", metadata={"ownerReferences": [owner]}))
+    return later(finalizes(script).let_go().creates("w-b", owner="", metadata={"ownerReferences": [owner], **KEPT}))
+
+
+def plain() -> Script:
+    """A pod that nothing keeps, and which is hidden."""
+    return trial().step(1, "apply").applied("w", metadata={"finalizers": FINALIZERS}, spec=1).hold().creates("w-a")
+
+
+def garbage(*more: str) -> Script:
+    return later(finalizes(deleted(plain().creates(*more))).let_go())
+
+
+def terminating() -> Script:
+    """Its pod is in its grace period."""
+    return finalizes(deleted(plain()).deletes("w-a", grace=True)).let_go()
+
+
+def shared() -> Script:
+    """The pod has a second owner, which lives."""
+    script = held().applied("v", WIDGETS)
+    second = [{"kind": "Widget", "name": each, "uid": script.uid(each, WIDGETS), "controller": each == "w"} for each in ("w", "v")]
+    script.deletes("w-a").creates("w-b", owner="", metadata={"ownerReferences": second})
+    return later(finalizes(tidies(script)).let_go())
 
 
 CASES = {
     "cleans up what it has not been shown": (finalizes(tidies(held().deletes("w-a"))).let_go(), "PASS"),
     "forgets what it has not been shown": (later(finalizes(tidies(held())).let_go()), f"{ORPHANED} (resourceVersion 102)"),
     "all of a role are one finding": (
-        later(finalizes(tidies(held().creates("w-b"))).let_go()),
+        later(finalizes(tidies(held().creates("w-b", metadata=KEPT))).let_go()),
         "FAIL: pod/ns/w-a, pod/ns/w-b were left over when widget/w was deleted; fault-free runs left none, "
         "though it had not been shown w-a, w-b (resourceVersion 102\N{EN DASH}105)",
     ),
@@ -135,7 +159,7 @@ CASES = {
         "INCONCLUSIVE: pod/ns/w-a is left over, but it had 0.1 s to catch up, and may need 4.8 s after what was done to it",
     ),
     # --- innocent, though it looks suspicious
-    "a pod in its grace period is on its way": (finalizes(tidies(held().deletes("w-a", grace=True))).let_go(), "PASS"),
+    "a pod in its grace period is on its way": (terminating(), "PASS"),
     "late": (finalizes(tidies(held())).let_go().released().settled().deletes("w-a"), "PASS"),
     "made after the end was right": (settings(finalizes(tidies(held().deletes("w-a"))).let_go().released().settled()), "PASS"),
     "others' objects": (finalizes(tidies(held().deletes("w-a")).applied("theirs", "configmaps")).let_go(), "PASS"),
@@ -162,10 +186,16 @@ CASES = {
         beside(later(finalizes(tidies(held())).applied("w", spec=1).let_go().creates("w-b")), recreated),
         f"{ORPHANED} (resourceVersion 102)",
     ),
-    "left to the garbage collector": (beside(finalizes(tidies(held())).let_go(), pod_left), "PASS"),
-    "however many": (beside(later(finalizes(tidies(held().creates("w-b"))).let_go()), pod_left), "PASS"),
+    "left by all": (beside(finalizes(tidies(held())).let_go(), pod_left), "PASS"),
+    "left to the garbage collector": (garbage(), "PASS"),
+    "however many": (garbage("w-b"), "PASS"),
+    "what another owner keeps from it": (
+        shared(),
+        "FAIL: pod/ns/w-b was created and left over after widget/w was deleted; fault-free runs left none, "
+        "though it had not been shown w-b (resourceVersion 107)",
+    ),
     "left by one reference only": (
-        beside(later(finalizes(tidies(held().creates("w-b"))).let_go()), pod_left, cleaned),
+        beside(later(finalizes(tidies(held().creates("w-b", metadata=KEPT))).let_go()), pod_left, cleaned),
         "INCONCLUSIVE: pod/ns/w-b is left over, but the references do not agree how much is left",
     ),
     "kept by the references": (beside(finalizes(held().deletes("w-a")).let_go(), settings_left), "PASS"),

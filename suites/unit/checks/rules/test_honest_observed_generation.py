@@ -12,6 +12,10 @@ UNACTED = (
     "FAIL: observedGeneration of widget/ns/w says 2 before anything was done for it; fault-free runs always acted first, "
     "though it knew generation 2 from a live answer only, and acted on it when its cache showed it"
 )
+INHERITED = (
+    "FAIL: observedGeneration of widget/ns/w says 2, which its predecessor had; this one has generation 1, "
+    "though it had not been shown that widget/ns/w is another one now (uid ns-uid-5)"
+)
 LEFT_BEHIND = (
     "FAIL: widget/ns/w ended with observed generation 1 of 2; fault-free runs ended with the newest, "
     "though it had been shown generation 2"
@@ -78,6 +82,17 @@ def going_back() -> Script:
     return seen.let_go(WIDGETS).says(2)
 
 
+def replaced() -> Script:
+    """The widget has had two generations, and is made anew unseen."""
+    script = scaled(trial()).step(3, "recreate").hold(WIDGETS).removed("w", WIDGETS)
+    return script.wants(3)
+
+
+def shown_again() -> Script:
+    """And it is shown that: whatever it claims now is its own mistake."""
+    return replaced().let_go(WIDGETS)
+
+
 def one_that_waits_for_late_children() -> Script:
     script = held().hold("pods").made("x").gets("w", WIDGETS).says(2)
     return script.let_go(WIDGETS).let_go("pods").creates("w-c")
@@ -88,11 +103,9 @@ CASES = {
     "reports what it had acted on, and the next one later": (late(held().says(1, replicas=2)), "PASS"),
     # --- findings
     "a generation never shown": (late(held().says(2)), unshown(2)),
-    "one that there never was": (
-        late(held().says(7)),
-        f"{unshown(7)}\nobservedGeneration of widget/ns/w went back from generation 7 to 2, though 7 had been reported, "
-        "which its caches had not been shown",
-    ),
+    "one that there never was, and not who mends it": (late(held().says(7)), unshown(7)),
+    "one that its predecessor had, and not who mends it": (replaced().says(2).let_go(WIDGETS).says(1), INHERITED),
+    "in a life that has never been shown any": (replaced().restarted().says(2), INHERITED),
     "one of a condition": (late(held().says(1, ready=2)), unshown(2, "conditions[Ready].observedGeneration")),
     "going back on an older view": (going_back(), f"{BACK} had not been shown"),
     "going back in a life that began with a list of the past": (
@@ -127,6 +140,8 @@ CASES = {
         late(held().applied("w", status={"observedGeneration": 2}).updates("w")),
         NOT_BEHIND,
     ),
+    "a generation that this one has, too": (replaced().says(1).let_go(WIDGETS), "PASS"),
+    "one that was shown the successor": (shown_again().says(2), "FAIL"),
     "an object never shown in this life": (began(trial()).hold(WIDGETS).restarted().says(2), NOT_BEHIND),
     "a status never written after the catch-up is for another": (held().says(1, replicas=2).let_go(WIDGETS), NOT_BEHIND),
     "a widget that is going may end behind": (

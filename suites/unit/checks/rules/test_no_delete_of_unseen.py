@@ -1,7 +1,7 @@
 """no-delete-of-unseen: whom it accuses, whom it does not, and when it knows nothing. Only for owners references are needed."""
 
 from staleproof.checks.rules.no_delete_of_unseen import REQUIREMENT
-from staleproof.core.entry import Withheld
+from staleproof.core.entry import Listed, Withheld
 
 from ..rule_cases import verdicts
 from ..script import HOLD, PAST, RESTART, WIDGETS, Script, beside, losing, trial
@@ -59,6 +59,64 @@ def never_heard_of() -> Script:
     return script.deletes("w-0").let_go(fault=1)
 
 
+CLAIMS = "persistentvolumeclaims"
+
+
+def claimed(script: Script, name: str = "data-w-0", **labels: str) -> Script:
+    """Another controller makes a claim that nobody owns."""
+    return script.made(name, CLAIMS, owner="", metadata={"labels": labels} if labels else {})
+
+
+def stored(script: Script, name: str = "data-w-0", **labels: str) -> Script:
+    """A widget and its claim; the controller deletes the claim with the widget, and both are made again."""
+    claimed(script.step(1, "apply").applied("w"), name, **labels).idle(1).step(2, "delete").terminating("w", WIDGETS)
+    script.deletes(name, resource=CLAIMS).removed("w", WIDGETS).idle(2).step(3, "apply").applied("w")
+    return claimed(script, name, **labels).idle(3).step(4, "touch")
+
+
+def labelled(script: Script) -> Script:
+    return stored(script, "store", app="w")
+
+
+def unlike(script: Script) -> Script:
+    """Nothing tells whose the claim is."""
+    return stored(script, "store", app="x")
+
+
+def tidied(script: Script) -> Script:
+    """The claim of the widget that is there is deleted without any fault, too."""
+    return stored(script).deletes("data-w-0", resource=CLAIMS).idle(4)
+
+
+def started(script: Script, **past: int) -> Script:
+    """It starts on a list of widgets of the past, and of claims as they are."""
+    script.dies().lives_again(past={WIDGETS: past})
+    return script.lists(CLAIMS)
+
+
+def swept_claims(script: Script, name: str = "data-w-0", *, precondition: bool = True, **past: int) -> Script:
+    """It takes the claim for one of the widget before, and makes sure that it gets it."""
+    return started(script, **(past or {"w": 104})).deletes(name, resource=CLAIMS, precondition=precondition).idle(4)
+
+
+def looks(script: Script) -> Script:
+    return started(script, w=104).gets("w", WIDGETS).deletes("data-w-0", resource=CLAIMS).idle(4)
+
+
+def swept_all() -> Script:
+    return started(stored(Script(RESTART, PAST)), w=104).deletes_all(CLAIMS).idle(4)
+
+
+def past_list() -> Script:
+    """In the list there is no widget at all."""
+    script = stored(Script(RESTART, PAST)).dies()
+    script.lives_again()
+    empty = {"request": 99, "client": "controller", "resource": WIDGETS}
+    script.entries = [entry for entry in script.entries if not (isinstance(entry, Listed) and entry.resource == WIDGETS)]
+    script.adds(Listed, revision=101, fault=1, **empty).lists(CLAIMS)
+    return script.deletes("data-w-0", resource=CLAIMS).idle(4)
+
+
 STRANGER = (
     "FAIL: the controller deleted pod/ns/w-1 (uid ns-uid-4), an incarnation that it had never been shown, "
     "though it had not been shown that incarnation (resourceVersion 105)"
@@ -66,6 +124,10 @@ STRANGER = (
 OWNED = (
     "FAIL: the controller deleted pod/ns/w-2, a child of the 2nd widget/w, an incarnation that it had never been shown, "
     "though it had not been shown its owner, widget/w of resourceVersion 105"
+)
+OF_ANOTHER = (
+    "FAIL: the controller deleted persistentvolumeclaims/ns/{}, which belongs to the 2nd widget/w, an incarnation that it had "
+    "never been shown, though it had not been shown that primary, widget/w of resourceVersion 106"
 )
 CASES = {
     "deletes by name what took that name unseen": (scaled().deletes("w-1").let_go(), STRANGER),
@@ -76,6 +138,32 @@ CASES = {
     ),
     # a sweeper of orphans lists children as they are now, and the primaries of before
     "to know a child is not to know its owner": (beside(swept(101), idle), OWNED),
+    # --- what another controller made and nobody owns
+    "a claim that has the primary's name in its own": (
+        beside(swept_claims(stored(Script(RESTART, PAST))), stored),
+        OF_ANOTHER.format("data-w-0"),
+    ),
+    "deleted by name": (beside(swept_claims(stored(Script(RESTART, PAST)), precondition=False), stored), "FAIL"),
+    "deleted with all others": (beside(swept_all(), stored), "FAIL"),
+    "from a list in which there was no primary yet": (beside(past_list(), stored), "FAIL"),
+    "though somebody makes it again": (beside(claimed(swept_claims(stored(Script(RESTART, PAST)))), stored), "FAIL"),
+    "one that a label names": (
+        beside(swept_claims(labelled(Script(RESTART, PAST)), "store"), labelled),
+        OF_ANOTHER.format("store"),
+    ),
+    "one that nothing ties to a primary": (
+        beside(swept_claims(unlike(Script(RESTART, PAST)), "store"), unlike),
+        "NOT_EXERCISED",
+    ),
+    "unless one of the references has it otherwise": (
+        beside(swept_claims(labelled(Script(RESTART, PAST)), "store"), labelled, unlike),
+        "NOT_EXERCISED",
+    ),
+    "unless it is shown the primary": (beside(swept_claims(stored(Script(RESTART, PAST)).resynced()), stored), "FAIL"),
+    "unless fault-free runs delete such a claim, too": (
+        beside(swept_claims(stored(Script(RESTART, PAST))), tidied),
+        "NOT_EXERCISED",
+    ),
     "names the incarnation it means": (
         scaled().refused("delete", "w-1", "Conflict", uid="ns-uid-3").let_go().deletes("w-1"),
         "PASS",

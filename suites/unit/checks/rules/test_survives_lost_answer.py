@@ -84,7 +84,7 @@ CASES = {
         beside(lost_delete().deletes("w-b").idle(2), down),
         f"FAIL: {ANOTHER_GONE}",
     ),
-    "gives up": (touched(begun("w-a")).released().passes(10), f"FAIL: after the answer to its create of pods was lost: {ONE_POD}"),
+    "gives up": (touched(begun("w-a")).released().passes(100), f"FAIL: after the answer to its create of pods was lost: {ONE_POD}"),
     # innocent, though it looks suspicious
     "looks before it goes on": (touched(lost()), "PASS"),
     "goes on with its burst": (begun("w-a").creates("w-b", "w-c").idle(1), "PASS"),
@@ -102,7 +102,7 @@ CASES = {
     "another life would not have heard it anyway": (lost().dies(1).lives_again(past={"pods": {}}).creates("w-d"), "INCONCLUSIVE"),
     "a conflict with itself is no harm": (beside(lost_report(), reported), "NOT_EXERCISED"),
     "another fault may explain the end": (
-        begun("w-a").fires(1).idle(1).released().passes(10),
+        begun("w-a").fires(1).idle(1).released().passes(100),
         f"INCONCLUSIVE: it did not converge ({ONE_POD}), but Hold fired, too, and may explain that",
     ),
     "another workload": (

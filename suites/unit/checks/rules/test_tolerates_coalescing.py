@@ -42,7 +42,7 @@ CASES = {
     "does not notice another object under the same name": (
         beside(renamed().stuck(), usual),
         "FAIL: it was never shown that widget/w was deleted, only what came of it: "
-        "1 pod of Widget that is gone, fault-free runs ended with 0",
+        "0 pods of widget/w, fault-free runs ended with 2",
     ),
     "leaves something behind": (
         done().creates("w-map", resource="configmaps", owner="", generated="").stuck(),

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from staleproof.checks.judge import judge
-from staleproof.checks.story.narrative import Story, explain
-from staleproof.checks.verdict import Finding
+from staleproof.checks.story.narrative import Story, explain, stories
+from staleproof.checks.verdict import Cause, Finding, Outcome, Verdict
 from staleproof.core.entry import Asked, Started, Stopped
 from staleproof.core.fault import DropFrame, HideOwnWrite
 from staleproof.core.history import History
@@ -39,6 +39,7 @@ def test_the_story_of_a_duplicate() -> None:
 
     assert story(script.creates("w-d").let_go(), "no-duplicate-create").text() == (
         "no-duplicate-create  pod/ns/w-d is the 4th live pod of widget/w; fault-free runs never had more than 3\n"
+        "  duplicated: it creates pods on an old view of pods\n"
         "     0.700 s  from here (own create number 1 of pods) its pods stream was held; "
         "it had been shown pods up to resourceVersion 100\n"
         "     1.200 s  the controller created w-a, w-b, w-c (resourceVersion 102\N{EN DASH}104)\n"
@@ -47,6 +48,22 @@ def test_the_story_of_a_duplicate() -> None:
         "  remedy: remember own writes until the cache has them (expectations, ConsistencyStore, read-your-writes client) "
         "or use deterministic names"
     )
+
+
+def test_one_cause_has_one_story_about_the_worst_that_it_did() -> None:
+    cause, other = Cause("old view", "creates pods", "pods", "one"), Cause("restart", "", "", "other")
+    found = {
+        "no-duplicate-create": Finding("twice", (), requirement=SLUG, severity="duplicated", cause=cause),
+        "quiet-at-rest": Finding("too often", (), requirement="quiet-at-rest", severity="transient", cause=other),
+        "no-excess-delete": Finding("gone", (), requirement="no-excess-delete", severity="destroyed", cause=cause),
+        "settles": Finding("never", (), requirement="settles", severity="stuck", cause=other),
+    }
+    verdicts = [Verdict(slug, Outcome.FAIL, (finding,)) for slug, finding in found.items()]
+
+    assert [(each.headline, each.harm) for each in stories(verdicts, trial().ends())] == [
+        ("gone", "destroyed: one; it violates no-duplicate-create, too"),
+        ("never", "stuck: other; it violates quiet-at-rest, too"),
+    ]
 
 
 def test_the_story_of_too_many_deletes() -> None:

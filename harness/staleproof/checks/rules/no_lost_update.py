@@ -1,0 +1,139 @@
+"""no-lost-update: not write back what somebody else has changed and was not shown.
+
+A finding is an update or a patch that was carried out and by which a path of the object has again the value that it had before
+somebody else changed it, though that change had not been shown to the controller, nor told by the answer to an own write. It makes
+no difference how: by PUT without resourceVersion, by a PATCH of the whole object, or by an apply with force.
+
+What the controller itself had set in that object before is its own: to set it again, seen or not, is to keep it as it should be. So
+is what any reference wrote back, too. Paths are those of the content, the status, and of labels, annotations and finalizers; a list
+is one value.
+
+Divergence from Kubernetes: whose a field is follows from who has changed it, not from `managedFields`, which say the same of a PUT.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from staleproof.checks.facts.frontier import frontier
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.witnesses import context
+from staleproof.checks.facts.wording import full_name
+from staleproof.checks.requirement import HIDDEN, Requirement
+from staleproof.checks.trial import Trial, fact
+from staleproof.checks.verdict import Finding, NotExercised, Said
+from staleproof.core.entry import Answered
+from staleproof.core.history import Request
+from staleproof.core.plan import Manifest
+from staleproof.core.provenance import Commit
+
+_METADATA = ("labels", "annotations", "finalizers")
+_MISSING = "<not set>"
+_Values = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    """A path by which an own write took back what somebody else had committed (`theirs`)."""
+
+    of: Incarnation
+    path: str
+    theirs: Commit
+    ours: Commit
+    request: Request
+
+
+@dataclass(slots=True)
+class _Object:
+    """What is known of an object, commit by commit: paths that the controller has set; changes by others, with what was before."""
+
+    own: set[str] = field(default_factory=set)
+    foreign: dict[str, tuple[object, Commit]] = field(default_factory=dict)
+
+    def take(self, commit: Commit) -> Iterator[tuple[str, Commit]]:
+        """The paths that the controller sets back by this commit, each with the change by somebody else."""
+        before, after = _values(commit.before or {}), _values(commit.entry.object)
+        for path in sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path)):
+            was, theirs = self.foreign.pop(path, (None, None))
+            if commit.by is None:
+                if path not in self.own and commit.before is not None:
+                    self.foreign[path] = before.get(path, _MISSING), commit
+            elif theirs is not None and after.get(path, _MISSING) == was:
+                yield path, theirs
+            else:
+                self.own.add(path)
+
+
+def check(trial: Trial) -> Iterator[Said]:
+    usual = {(loss.of.role, loss.path) for reference in trial.references for loss in _losses(reference)}
+    lost = [loss for loss in _losses(trial) if (loss.of.role, loss.path) not in usual]
+    first = {loss.request.index: loss for loss in reversed(lost)}
+    yield from (_finding(trial, first[index]) for index in sorted(first))
+    if not any(_is_tempted(trial, request) for request in trial.work):
+        yield NotExercised("the controller never wrote to an object that somebody else had changed unseen")
+
+
+@fact
+def _losses(trial: Trial) -> list[_Loss]:
+    """Of changes that had not been shown."""
+    found = []
+    for of in object_history(trial).objects.values():
+        known = _Object()
+        for commit in of.commits:
+            for path, theirs in known.take(commit):
+                if commit.by is not None and not commit.deletes and not _is_shown(trial, of, theirs, commit.by):
+                    found.append(_Loss(of, path, theirs, commit, commit.by))
+    return found
+
+
+def _is_shown(trial: Trial, of: Incarnation, change: Commit, request: Request) -> bool:
+    """Whether this life knew the object as it was then, or later, when it asked: by what it was shown, or an own write's answer."""
+    asked = request.index
+    shown = frontier(trial).shown(of.uid, before=asked) or 0
+    answers = trial.every(Answered, since=trial.life_began(asked), until=asked)
+    told = max((entry.revision or 0 for _, entry in answers if entry.uid == of.uid and entry.outcome == "ok"), default=0)
+    return max(shown, told) >= change.entry.revision
+
+
+def _is_tempted(trial: Trial, request: Request) -> bool:
+    """Whether it asked to update or patch an object that somebody else had changed by then, or just before the answer, unseen."""
+    asked = request.asked
+    if asked.verb not in ("update", "patch") or asked.namespace != trial.namespace:
+        return False
+    until = request.answer_index or request.index
+    named = object_history(trial).named(asked.resource, asked.name)
+    changes = ((of, commit) for of in named for commit in of.commits if commit.by is None and commit.before is not None)
+    return any(commit.index < until and not _is_shown(trial, of, commit, request) for of, commit in changes)
+
+
+def _finding(trial: Trial, loss: _Loss) -> Finding:
+    name, revision = full_name(loss.of.first.entry), loss.theirs.entry.revision
+    because = f"the controller wrote back {loss.path} of {name}, which somebody else had changed"
+    though = f"though it had not been shown that change (resourceVersion {revision})"
+    return Finding(because, context(trial, [loss.theirs.index], loss.request.index, loss.ours.index), though)
+
+
+def _values(obj: Manifest) -> _Values:
+    metadata = obj.get("metadata", {})
+    content = {key: value for key, value in obj.items() if key not in ("metadata", "apiVersion", "kind")}
+    return dict(_leaves({**content, "metadata": {key: metadata[key] for key in _METADATA if key in metadata}}))
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, object]]:  # noqa: ANN401  # JSON
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{path}.{key}" if path else key)
+    else:
+        yield path, value
+
+
+REQUIREMENT = Requirement(
+    slug="no-lost-update",
+    must="The controller MUST not write back what somebody else has changed and it has not been shown.",
+    level="core",
+    source="API conventions, Concurrency Control and Consistency; API concepts, Resource versions",
+    faults=("Compete", *HIDDEN),
+    remedy="send the resourceVersion that the decision was made on with every PUT, patch only what is yours, and apply by force "
+    "only fields that you own",
+    check=check,
+)

@@ -1,0 +1,92 @@
+"""no-lost-update: whom it accuses, whom it does not, and when it knows nothing."""
+
+from typing import Any
+
+from staleproof.checks.rules.no_lost_update import REQUIREMENT
+
+from ..rule_cases import verdicts
+from ..script import WIDGETS, Script, beside, trial, two_references
+
+MARK = {"annotations": {"theirs": "1"}}
+UNSEEN = "NOT_EXERCISED: the controller never wrote to an object that somebody else had changed unseen"
+
+
+def metadata(script: Script, **fields: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
+    """Of the pod, with these."""
+    known: dict[str, Any] = script._objects["pods", "w-0"]["metadata"]
+    return {key: value for key, value in known.items() if key != "annotations"} | fields
+
+
+def made(script: Script) -> Script:
+    """The controller makes a pod, labelled and with a spec."""
+    return script.step(1, "apply").applied("w").creates("w-0", generated="", spec={"a": 1}).idle(1)
+
+
+def edited(script: Script | None = None) -> Script:
+    """Somebody else annotates it, unseen."""
+    script = made(script or trial()).hold()
+    return script.applied("w-0", "pods", metadata=metadata(script, **MARK))
+
+
+def writes(script: Script, **fields: Any) -> Script:  # noqa: ANN401  # JSON
+    """The controller writes the whole pod as it knew it, with these."""
+    return script.updates("w-0", "pods", subresource="", metadata=metadata(script), **fields)
+
+
+def keeps(script: Script) -> Script:
+    return script.updates("w-0", "pods", subresource="", spec={"a": 2})
+
+
+def changed() -> Script:
+    """Somebody else sets what the controller had set."""
+    return made(trial()).hold().applied("w-0", "pods", spec={"a": 5})
+
+
+def undone() -> Script:
+    """The user changes the widget, unseen, and the controller writes the one that it knows."""
+    script = made(trial()).applied("w", spec={"a": 1}).hold(WIDGETS).applied("w", spec={"a": 2})
+    return script.updates("w", subresource="", spec={"a": 1})
+
+
+def drops(script: Script) -> Script:
+    """What the controller does without faults, too."""
+    made(script)
+    return writes(script.applied("w-0", "pods", metadata=metadata(script, **MARK)), spec={"a": 2})
+
+
+def blind(script: Script) -> Script:
+    """Somebody else annotates it while its stream is cut: nobody shows that."""
+    made(script)._streams.pop("pods")
+    return writes(script.applied("w-0", "pods", metadata=metadata(script, **MARK)), spec={"a": 2})
+
+
+LOST = (
+    "FAIL: the controller wrote back metadata.annotations.theirs of pod/ns/w-0, which somebody else had changed, "
+    "though it had not been shown that change (resourceVersion 103)"
+)
+CASES = {
+    "a mark of somebody else is gone": (writes(edited(), spec={"a": 2}).let_go(), LOST),
+    "though nothing else was changed": (writes(edited()).let_go(), LOST),
+    "a field that somebody else set in the primary": (
+        undone(),
+        "FAIL: the controller wrote back spec.a of widget/ns/w, which somebody else had changed, "
+        "though it had not been shown that change (resourceVersion 104)",
+    ),
+    "a write that keeps it": (keeps(edited()).let_go(), "PASS"),
+    "a write that is refused": (edited().refused("update", "w-0", "Conflict").let_go(), "PASS"),
+    # --- innocent, though it looks suspicious
+    "what it had set itself": (changed().updates("w-0", "pods", subresource="", spec={"a": 1}).let_go(), "PASS"),
+    "what it was shown": (writes(edited().let_go()), UNSEEN),
+    "what it has read": (writes(edited().gets("w-0")).let_go(), UNSEEN),
+    "what the answer to an own write told": (writes(keeps(edited())).let_go(), "PASS"),
+    "what it writes back without faults, too": (beside(writes(edited(), spec={"a": 2}).let_go(), blind), "PASS"),
+    "what it was shown without faults": (beside(writes(edited(), spec={"a": 2}).let_go(), drops), "FAIL"),
+    # --- nothing is known
+    "nothing happened": (trial(), UNSEEN),
+    "nobody else wrote": (writes(made(trial()).hold(), spec={"a": 2}).let_go(), UNSEEN),
+    "it did not write": (edited().let_go(), UNSEEN),
+    "elsewhere": (edited().asks("update", "pods", "w-0", namespace="elsewhere").let_go(), UNSEEN),
+}
+
+
+test_verdict = verdicts(REQUIREMENT, CASES, two_references(made))

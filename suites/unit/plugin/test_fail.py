@@ -1,0 +1,31 @@
+"""What a test of the suite says when it fails: one story for each cause, however many plans of its family showed it."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from staleproof.plugin.fail import assert_passed, told_to_junit
+
+from ..judged import result
+
+
+def test_a_cause_that_was_told_is_named_and_not_told_again() -> None:
+    guilty, innocent = result("naive-hidden-creates"), result("expectations-hidden-creates")
+    with pytest.raises(pytest.fail.Exception) as failed:
+        assert_passed([innocent, guilty, replace(guilty, name="002"), result("naive-hidden-deletes")])
+    told = str(failed.value)
+
+    assert told.count("\n  duplicated: it creates pods on an old view of pods\n") == 1
+    assert told.count("the same: it creates pods on an old view of pods\n") == 1
+    assert "\n  destroyed: it deletes pods on an old view of pods\n" in told
+    assert_passed([innocent])
+
+
+def test_junit_is_told_how_bad_it_is() -> None:
+    test = SimpleNamespace(user_properties=[])
+    told_to_junit(result("naive-hidden-creates"), test)  # type: ignore[arg-type]  # all that is asked of a test
+    (_, trial), (slug, told) = test.user_properties
+
+    assert (trial, slug) == ("001", "staleproof.no-duplicate-create")
+    assert told.startswith("failed, duplicated, staleproof replay ")

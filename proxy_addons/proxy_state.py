@@ -65,6 +65,7 @@ class ProxyState:
     def fired(self, fault: FaultRef | None, on: str) -> None:
         """A fault did something to a request, a stream or a connection."""
         self.record_all(self.schedule.fires(fault, on, self.now()))
+        self._set_timer()  # the window of a fault about requests begins with the first
 
     def refused(self, fault: FaultRef, why: str, on: str) -> None:
         """A fault could not do what it wanted to do."""

@@ -13,8 +13,11 @@ from staleproof.assess import Session
 from staleproof.assess.observe import observe
 from staleproof.assess.result import Result
 from staleproof.checks.verdict import Outcome
+from staleproof.core.fault import Expire, Window
+from staleproof.core.plan import Plan
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import canonical_plans
+from staleproof.draw.workloads import life
 from staleproof.drive.cluster.manifests import read
 
 from .known import HONEST, MANIFESTS, Known
@@ -34,6 +37,19 @@ def test_is_not_accused(honest: Known, put_under_test: Callable[[Known], Session
     request.node.user_properties.append(("honest", _row(honest, results, unknown)))
     assert not findings, "\n\n".join(findings)
     assert len(unknown) <= MOST_INCONCLUSIVE * len(results), "\n".join(unknown)
+
+
+def test_what_no_api_server_does_accuses_nobody(put_under_test: Callable[[Known], Session]) -> None:
+    """The documents allow HTTP 410 as the answer to a watch: a client that tries the same version again never comes out of that."""
+    honest = next(each for each in HONEST if each.name == "retries_gone")
+    session = put_under_test(honest)
+    observed = observe(session, read([MANIFESTS / honest.sample], "sample")[0])
+    gone = Expire(resource="*", at="watch", window=Window(2, 3))
+    result = session.trial(Plan(scenario="documented", title="HTTP 410", steps=life(observed).steps, faults=(gone,)))
+    told_apart = [verdict.requirement for verdict in result.verdicts if verdict.findings]
+    assert "survives-expiry" in told_apart
+    assert not result.failures
+    assert "410 as the HTTP answer to a WATCH" in result.hostile
 
 
 def _unknown(result: Result) -> list[str]:

@@ -31,6 +31,8 @@ _AT_ONCE_SECONDS = 0.5
 _PATIENT = Settle(quiet_seconds=5.0, deadline_seconds=30.0)
 """Long enough to see what a controller does some seconds later by itself. Each sample is watched like this once, after one step, so
 that nothing else can wake the controller in the meantime."""
+_LATE_SECONDS = 15.0
+"""So long is waited, once, for a new life that has something to do and does nothing: a JVM may take that long."""
 _Kind = tuple[int, str, WriteVerb, str]
 _CANDIDATES = 3
 """How many fields of a sample are tried as something that can be changed."""
@@ -64,7 +66,7 @@ def _rhythm(session: Session, sample: Manifest) -> Observed:
     """What one patient look at the sample shows, and a change that the controller passes on."""
     resource, scale_path = session.call(lambda environment: _describe(environment, sample))
     bare = Observed(sample, resource, scale_path, (), manifests=session.options.manifests)
-    patient = session.watch(_plan(bare, (Apply(object=sample),), _PATIENT))
+    patient, pause = _paused(session, _plan(bare, (Apply(object=sample),), _PATIENT))
     moves, trial = restless_fields(patient), Trial(patient)
     children = _children([trial])
     bare = replace(
@@ -72,10 +74,21 @@ def _rhythm(session: Session, sample: Manifest) -> Observed:
         children=children,
         watched=_watched([trial], _order(resource, children)),
         moves=moves,
-        pause_seconds=longest_pause(patient, moves),
+        pause_seconds=pause,
         writes_at_rest=writes_at_rest(patient, moves),
     )
     return _with_change(session, bare)
+
+
+def _paused(session: Session, plan: Plan) -> tuple[History, float]:
+    """A patient run, and the controller's longest pause. A life that has just begun may only be slow to come to its work, so a
+    controller that seems to pause is watched again."""
+    patient = session.watch(plan)
+    pause = longest_pause(patient, restless_fields(patient))
+    if pause > _AT_ONCE_SECONDS:
+        again = session.watch(plan)
+        pause = min(pause, longest_pause(again, restless_fields(again)))
+    return patient, pause
 
 
 def _observed(session: Session, bare: Observed, workloads: tuple[Plan, Plan], beginning: SharedRun) -> Observed:
@@ -247,12 +260,13 @@ def _bookmarked(references: Sequence[Trial]) -> tuple[str, ...]:
 
 
 def _beginning(bare: Observed) -> Plan:
-    """The controller starts again and is offered the past, and later its watches end with 410."""
+    """The controller starts again, has something to do, and is offered the past; later its watches end with 410."""
     past = tuple(PastSnapshot(resource=each, as_of_step=1, window=Window(from_step=2)) for each in bare.watched)
+    grows = bare.scale(bare.replicas + 1) if bare.scale_path else None
     return Plan(
         scenario="observe",
         title="how the controller begins",
-        steps=(Apply(object=bare.sample), Touch(target=bare.target)),
+        steps=(Apply(object=bare.sample), bare.change or grows or Touch(target=bare.target)),
         faults=(*past, Restart(window=Window(from_step=2))),
         settle=bare.settle(resync=True),
     )
@@ -260,6 +274,10 @@ def _beginning(bare: Observed) -> Plan:
 
 def _begin(session: Session, plan: Plan) -> History:
     history = session.watch(plan)
+    if not _works_after(Trial(history)) and not isinstance(plan.steps[-1], Touch):
+        history = session.watch(
+            msgspec.structs.replace(plan, settle=msgspec.structs.replace(plan.settle, quiet_seconds=_LATE_SECONDS))
+        )
     session.renew()  # a controller that does not survive this must still be seen as it is without faults
     return history
 
@@ -269,7 +287,7 @@ def _with_beginning(seen: Observed, bare: Observed, trial: Trial) -> Observed:
     return replace(
         seen,
         reads_past=tuple(each for index, each in enumerate(bare.watched) if index in trial.fired),
-        seconds=seen.seconds | {"start": _start_seconds(trial, seen.watched)},
+        seconds=seen.seconds | {"start": _start_seconds(trial, seen.watched), "work": _works_after(trial)},
         asks_watch_list=any(stream.entry.watch_list for stream in trial.streams.values()),
         relists_at_once=_relist_seconds(trial, seen.resource) < _AT_ONCE_SECONDS,
     )
@@ -282,6 +300,12 @@ def _start_seconds(trial: Trial, watched: Sequence[str]) -> float:
     for _, entry in trial.every(Opened, since=began):
         opened.setdefault(entry.resource, entry.at)
     return max((opened[each] for each in watched if each in opened), default=trial.at(began)) - trial.at(began)
+
+
+def _works_after(trial: Trial) -> float:
+    """Seconds from the beginning of the controller's last life until it first wrote; 0 if it never did."""
+    began = trial.starts[-1]
+    return next((trial.at(request.index) - trial.at(began) for request in trial.work if request.index > began), 0.0)
 
 
 def _relist_seconds(trial: Trial, resource: str) -> float:

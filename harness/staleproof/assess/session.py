@@ -260,7 +260,8 @@ class Session:
         return SharedRun(f"{key}-{number}", plan, make)
 
     def _workload(self, plan: Plan) -> str:
-        paces = msgspec.structs.replace(plan.settle, limit_seconds=1.0, deadline_seconds=1.0)  # whatever they were, it settled
+        # whatever they were, it settled; and a reference begins no new life
+        paces = msgspec.structs.replace(plan.settle, limit_seconds=1.0, deadline_seconds=1.0, begins_seconds=0.0)
         return self._key("references", plan.steps, paces)
 
     def _at_the_pace_of(self, history: History, plan: Plan) -> History:

@@ -9,8 +9,10 @@ fails again and again in the same way, is at rest. The first such write of a kin
 that does nothing but try what a fault rejects is at rest after `REJECTED_SECONDS`: it will go on like that as long as the fault.
 
 A controller whose watch was ended (by a fault, by upstream) is not idle before it watches again: client-go waits up to a minute.
-Nor is a new life idle before it watches what a life opens by itself. Some watches are only opened when they are first needed
-(controller-runtime does that), and nothing tells when that is: a watch opened after the life was shown an object of the trial.
+Nor is a new life idle before it watches what a life opens by itself, nor before it has had the time in which one was seen to begin
+its work, unless it has written something: workers of some runtimes start seconds after their watches. Some watches are only opened
+when they are first needed (controller-runtime does that), and nothing tells when that is: a watch opened after the life was shown
+an object of the trial.
 
 Divergence from Kubernetes: a stream with a selector may never show a commit, so nothing waits for such streams; and nothing waits
 for a commit longer than `OWED_SECONDS`, or for a watch longer than `MISSED_SECONDS`.
@@ -72,6 +74,8 @@ class Activity:
     _unasked: set[str] = field(default_factory=set)
     _is_shown: bool = False
     _is_cut_off: bool = False
+    _began: float = float("-inf")
+    _begins_seconds: float = 0.0
 
     def see(self, entry: Entry) -> None:
         match entry:
@@ -92,7 +96,7 @@ class Activity:
 
     def idle_since(self, now: float) -> float | None:
         """Since when the controller has had nothing to do and changed nothing; None while something is under way."""
-        if self._in_flight or self._owed(now) or self._misses(now) or self._changes.awaits(now - OWED_SECONDS):
+        if self._in_flight or self._begins(now) or self._owed(now) or self._misses(now) or self._changes.awaits(now - OWED_SECONDS):
             return None
         return self.last_activity
 
@@ -100,9 +104,10 @@ class Activity:
         """Since when nobody has changed anything; None while something is under way."""
         return None if self.idle_since(now) is None else self.last_write
 
-    def begin(self, namespace: str, now: float, *, moves: Collection[str] = ()) -> None:
+    def begin(self, namespace: str, now: float, *, moves: Collection[str] = (), begins_seconds: float = 0.0) -> None:
         """A trial begins: from now on only its namespace counts, in which nothing has been written yet. `moves`: the fields that
-        move by themselves."""
+        move by themselves; `begins_seconds`: how long a new life may take before it writes anything."""
+        self._begins_seconds = begins_seconds
         self.namespace, self.last_activity, self.last_write = namespace, now, now
         self._changes = Changes(moves)
         for of_before in (self._commits, self._in_flight):
@@ -127,6 +132,10 @@ class Activity:
         self._reached.clear()
         self._missed.clear()
         self._in_flight.clear()
+
+    def wakes(self, now: float) -> None:
+        """The process of a new life has just been started."""
+        self._began = now
 
     def dies(self) -> None:
         """The controller's process is about to be ended on purpose: its next life will watch what it watches now, as far as it does
@@ -204,6 +213,10 @@ class Activity:
             self._missed[entry.resource] = entry.at
         self.touch(entry.at)
 
+    def _begins(self, now: float) -> bool:
+        """Whether a new life may not have come to its work yet."""
+        return now < self._began + self._begins_seconds
+
     def _misses(self, now: float) -> bool:
         """Whether a watch that was ended has not been opened again."""
         return not self._is_cut_off and any(now - at < MISSED_SECONDS for at in self._missed.values())
@@ -211,6 +224,8 @@ class Activity:
     def _asked(self, entry: Asked) -> None:
         if self._counts(entry.resource, entry.namespace):
             self._in_flight[entry.request] = entry
+            if is_work(entry):
+                self._began = float("-inf")
 
     def _answered(self, entry: Answered | Listed) -> None:
         asked = self._in_flight.pop(entry.request, None)

@@ -7,6 +7,8 @@ from staleproof.core.fault import Window
 from staleproof.core.pace import paced
 from staleproof.core.plan import Manifest, Patch, Settle, Target
 
+_LATE_SECONDS = 0.5
+"""A life whose first write comes so long after it watches everything begins its work late."""
 WriteVerb = Literal["create", "update", "patch", "delete"]
 
 
@@ -94,7 +96,8 @@ class Observed:
         life_changed: which resources had objects in `draw.workloads.life`, and when they changed.
         death_changed: the same of `draw.workloads.death`.
         seconds: how long things took at most: a step of each kind, by its tag, until its last change (a rest: beyond what it
-            rests), `settle`, and `start`, until the controller watches everything.
+            rests), `settle`, `start`, until a new life watches everything, and `work`, until it first writes when there is
+            something to do (0: not known).
     """
 
     sample: Manifest
@@ -122,7 +125,10 @@ class Observed:
 
     def settle(self, *, resync: bool | None = None) -> Settle:
         """How long to wait for this controller. By default it is resynced only if it lists again at once."""
-        return paced(self.pause_seconds, resync=self.relists_at_once if resync is None else resync, moves=self.moves)
+        begins = self.seconds.get("work", 0.0)
+        late = begins if begins - self.seconds.get("start", 0.0) > _LATE_SECONDS else 0.0
+        resync = self.relists_at_once if resync is None else resync
+        return paced(self.pause_seconds, resync=resync, begins=late, moves=self.moves)
 
     @property
     def hideable(self) -> list[ChildKind]:

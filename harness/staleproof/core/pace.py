@@ -163,14 +163,16 @@ def lasted(history: History) -> tuple[float, ...]:
     return (*took, history.entries[-1].at - released)
 
 
-def paced(pause: float, *, resync: bool, moves: tuple[str, ...] = ()) -> Settle:
-    """How long to wait for a controller whose longest pause has so many seconds. `moves`: fields that move by themselves."""
+def paced(pause: float, *, resync: bool, begins: float = 0.0, moves: tuple[str, ...] = ()) -> Settle:
+    """How long to wait for a controller whose longest pause has so many seconds. `begins`: the seconds in which a new life comes to
+    its work, if it is late with that; `moves`: fields that move by themselves."""
     usual = Settle()
     return Settle(
         idle_seconds=max(usual.idle_seconds, _FACTOR_IDLE * pause),
         quiet_seconds=max(usual.quiet_seconds, _FACTOR_QUIET * pause),
-        limit_seconds=max(usual.limit_seconds, _FACTOR_LIMIT * pause),
-        deadline_seconds=max(usual.deadline_seconds, _FACTOR_LIMIT * pause),
+        limit_seconds=max(usual.limit_seconds, _FACTOR_LIMIT * pause, _FACTOR_LIMIT * begins),
+        deadline_seconds=max(usual.deadline_seconds, _FACTOR_LIMIT * pause, _FACTOR_LIMIT * begins),
         resync=resync,
+        begins_seconds=_FACTOR_IDLE * begins,
         moves=moves,
     )

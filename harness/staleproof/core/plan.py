@@ -107,6 +107,7 @@ class Settle(Value, frozen=True):
         deadline_seconds: the controller has this long to converge after the release; the reference may ask for more.
         resync: once settled, end the watches of the primaries with 410, so that everything is reconciled again. client-go waits
             longer each time (0.8 s doubled up to 30 s, until two quiet minutes have passed), so it is not done in every trial.
+        begins_seconds: a new life of the controller that has written nothing yet is not taken for idle before this.
         moves: fields that move by themselves even when there is nothing to do, as `widgets.staleproof.dev status.beats`: nobody
             waits for them to stand still, and they are not compared.
     """
@@ -116,6 +117,7 @@ class Settle(Value, frozen=True):
     limit_seconds: Seconds = 10.0
     deadline_seconds: Seconds = 10.0
     resync: bool = False
+    begins_seconds: float = 0.0
     moves: tuple[str, ...] = ()
 
     @property

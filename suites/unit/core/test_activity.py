@@ -51,6 +51,34 @@ def after(*entries: Entry, namespace: str = NS) -> Activity:
     return activity
 
 
+# --- a new life
+
+
+def begun(now: float, *entries: Entry) -> Activity:
+    activity = Activity()
+    activity.wakes(now)
+    activity.begin(NS, 2.0, begins_seconds=6.0)
+    for entry in entries:
+        activity.see(entry)
+    return activity
+
+
+def test_a_new_life_is_not_idle_before_it_may_have_come_to_its_work() -> None:
+    assert [begun(1.0).idle_since(now) for now in (6.9, 7.0)] == [None, 2.0]
+    assert begun(-9.0).idle_since(2.5) == 2.0
+
+
+def test_unless_it_has_written_something() -> None:
+    assert begun(1.0, *wrote(3.0, 1), changed(3.1, 1)).idle_since(4.0) == 3.1
+    assert begun(1.0, asked(3.0, verb="list"), answered(3.1, 1)).idle_since(4.0) is None
+
+
+def test_in_the_next_trial_it_is_no_longer_new() -> None:
+    activity = begun(1.0, *wrote(3.0, 1), changed(3.1, 1))
+    activity.begin(NS, 4.0, begins_seconds=6.0)
+    assert activity.idle_since(5.0) == 4.0
+
+
 @pytest.mark.parametrize(
     ("entries", "now", "idle", "quiet"),
     [

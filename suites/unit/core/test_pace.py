@@ -101,6 +101,13 @@ def test_a_slow_one_is_given_more_than_its_pause() -> None:
     assert settle.deadline_seconds >= 12.0
 
 
+def test_a_life_that_begins_its_work_late_is_given_more_than_it_took() -> None:
+    settle = paced(0.0, resync=False, begins=4.0)
+    assert settle.begins_seconds > 4.0
+    assert settle.limit_seconds > settle.begins_seconds
+    assert settle.idle_seconds == Settle().idle_seconds
+
+
 def test_how_long_a_trial_took_step_by_step() -> None:
     plan = Plan(scenario="x", steps=(Rest(seconds=1.0), Resync(resource="pods"), Rest(seconds=1.0)))
     entries = (

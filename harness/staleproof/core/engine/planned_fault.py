@@ -14,6 +14,9 @@ from staleproof.core.fault.decision import End, Refusal
 Phase = Literal["waiting", "armed", "open", "closed"]
 """armed: the window is open, the trigger has not come."""
 
+_WAITED_FOR_SECONDS = 30.0
+"""A client that was turned away comes back within this time: client-go's reflector waits no longer."""
+
 
 @dataclass(frozen=True, slots=True)
 class FaultRef:
@@ -66,6 +69,7 @@ class PlannedFault:
     fault: AnyFault
     phase: Phase = "waiting"
     fired: bool = False
+    acted_at: float | None = None
     refused: Refusal | None = None
     opened_at: float | None = None
     triggers: int = 0  # own writes seen while armed
@@ -81,10 +85,16 @@ class PlannedFault:
 
     @property
     def due(self) -> float | None:
-        """When its window in seconds is over; None while it is not open, and without such a window."""
+        """When its window in seconds is over; None while it is not open, and without such a window.
+
+        That of a fault about requests begins with the first one: a client that is slow to come back meets it, too.
+        """
         if not self.is_open or self.opened_at is None or self.fault.window.seconds is None:
             return None
-        return self.opened_at + self.fault.window.seconds
+        since = self.opened_at
+        if isinstance(self.fault, CallFault):
+            since = since + _WAITED_FOR_SECONDS if self.acted_at is None else self.acted_at
+        return since + self.fault.window.seconds
 
     # --- its window
 

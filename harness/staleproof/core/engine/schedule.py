@@ -218,7 +218,7 @@ class Schedule:
         noticed = frame is None or frame.initial_end or (frame.is_event and self._is_mine(frame.namespace))
         if not (noticed or isinstance(planned.fault, DropBookmarks)):
             return []
-        planned.fired = True
+        planned.fired, planned.acted_at = True, now
         return [FaultFired(at=now, fault=planned.ref.number, on=on)]
 
     def refuse(self, fault: FaultRef | None, refusal: Refusal, on: str) -> None:

@@ -42,7 +42,8 @@ class Window(Value, frozen=True):
     Attributes:
         from_step: number of the step (from 1) at whose beginning it opens, before the step is done.
         until_step: number of the step at whose beginning it closes; empty means at the release, after the last step.
-        seconds: closes this long after it opened, if that comes first; empty means no such limit.
+        seconds: closes this long after it opened, if that comes first (a fault about requests: after it first met one, for which it
+            waits half a minute longer); empty means no such limit.
     """
 
     from_step: Positive = 1

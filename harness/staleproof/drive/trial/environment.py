@@ -193,6 +193,7 @@ class Environment:
         kubeconfig = self.private / "controller.kubeconfig"
         self.plane.write_kubeconfig(kubeconfig, user=CONTROLLER, server=self.proxy.server, ca_file=self.proxy.ca_file)
         self.controller = await self._stack.enter_async_context(self._launch(kubeconfig))
+        self.bus.activity.wakes(time.monotonic())
         return self.controller
 
     @asynccontextmanager

@@ -132,7 +132,9 @@ class _Run:
     async def run(self) -> None:
         """From the first step to the last entry."""
         plan, bus = self._spec.plan, self._bus
-        self._activity.begin(self._namespace, self._recorder.began, moves=self._settle.moves)
+        self._activity.begin(
+            self._namespace, self._recorder.began, moves=self._settle.moves, begins_seconds=self._settle.begins_seconds
+        )
         bus.take(self._environment.controller_started(self._recorder.began))
         for flaw in bus.flaws:
             self._recorder.take(flaw)

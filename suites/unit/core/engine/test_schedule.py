@@ -130,6 +130,19 @@ def test_seconds_count_from_the_trigger() -> None:
     assert schedule.deadline() == 9.0
 
 
+def test_the_window_of_a_fault_about_requests_begins_with_the_first_one() -> None:
+    """A client that was turned away may come back late."""
+    schedule = opened(Reject(resource="pods", verb="read", times=None, window=Window(1, None, 4.0)))
+    waited_for = schedule.deadline()
+    assert waited_for is not None
+    assert waited_for > 30.0
+    _, fault = schedule.on_request(request(LIST))
+    schedule.fires(fault, "list pods", 7.5)
+    assert schedule.deadline() == 11.5
+    schedule.fires(fault, "list pods", 9.0)
+    assert schedule.deadline() == 11.5
+
+
 def test_the_release_closes_everything_for_good() -> None:
     schedule = opened(hold(1), hold(1, None, 9.0), HideOwnWrite(resource="pods"), hold(3))
     changes = schedule.release()

@@ -9,8 +9,8 @@ it waits for, so one whose requests failed, rejected or for a reason of its own,
 their number.
 
 Not every controller waits longer each time: retrying once a minute is common, and only a retry that nothing has woken tells. As
-long as there is none, the pace is unknown: so long is waited that a retry once a minute is seen, and if none comes, nothing is
-proved.
+long as there is none, the pace is unknown: so long is waited that a retry once a minute is seen. If none comes, nothing is proved,
+unless a later step of the workload woke the controller and it still did not try again.
 """
 
 from collections import Counter
@@ -61,8 +61,11 @@ def budget(trial: Trial, until: int) -> Budget:
     if not groups:
         return Budget(seconds, since)
     last = max(groups, key=lambda group: group.rejected[-1])
+    was_woken = any(run.began > last.rejected[-1] for run in trial.steps)
     unknown = f"it has not tried the {last.target.words} again, and nothing tells how long it waits by itself"
-    return Budget(max(seconds, trial.at(last.rejected[-1]) + PACE_UNKNOWN_SECONDS - trial.at(since)), since, unknown)
+    return Budget(
+        max(seconds, trial.at(last.rejected[-1]) + PACE_UNKNOWN_SECONDS - trial.at(since)), since, "" if was_woken else unknown
+    )
 
 
 def silence(trial: Trial, group: Rejections) -> float:

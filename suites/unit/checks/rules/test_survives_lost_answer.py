@@ -102,7 +102,7 @@ CASES = {
     "another life would not have heard it anyway": (lost().dies(1).lives_again(past={"pods": {}}).creates("w-d"), "INCONCLUSIVE"),
     "a conflict with itself is no harm": (beside(lost_report(), reported), "NOT_EXERCISED"),
     "another fault may explain the end": (
-        begun("w-a").fires(1).idle(1).released().passes(100),
+        touched(begun("w-a").fires(1).idle(1)).released().passes(100),
         f"INCONCLUSIVE: it did not converge ({ONE_POD}), but Hold fired, too, and may explain that",
     ),
     "another workload": (

@@ -121,7 +121,7 @@ async def test_phases_last_as_long_as_the_run_asks(stage: EnvironmentStage) -> N
 
 
 @pytest.mark.parametrize("nth", [1, 2, -1])
-async def test_a_heartbeat_is_shown_and_leaves_no_trace(stage: EnvironmentStage, nth: int) -> None:
+async def test_a_heartbeat_is_shown_and_changes_nothing_that_counts(stage: EnvironmentStage, nth: int) -> None:
     history = await run(stage, Apply(object=WIDGET), Heartbeat(resource="pods", nth=nth))
     names = sorted(entry.name for entry in of(history, Committed) if (entry.resource, entry.type) == ("pods", "ADDED"))
     pods = [

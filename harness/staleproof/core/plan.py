@@ -29,6 +29,10 @@ class Target(Value, frozen=True):
     name: str
 
 
+TOUCHED = "staleproof.dev/touched"
+"""The annotation that a touch changes, and a heartbeat."""
+
+
 class _Step(Value, frozen=True, kw_only=True, tag_field="do", tag=True):
     pass
 
@@ -47,7 +51,11 @@ class Patch(_Step, frozen=True, kw_only=True, tag="patch"):
 
 
 class Touch(_Step, frozen=True, kw_only=True, tag="touch"):
-    """Change nothing in an object but who owns what (`core.nudge`): the controller looks again, and has nothing new to do."""
+    """Change an annotation of an object: the controller looks again, and has nothing new to do.
+
+    Many look again only when an annotation, a label or the generation changes (predicates of controller-runtime, handlers of kopf).
+    References are touched alike, so what somebody copies from it, or hashes, is the same there.
+    """
 
     target: Target
 

@@ -12,7 +12,6 @@ from typing import Any, Self
 import aiohttp
 import msgspec
 
-from staleproof.core.nudge import CONTENT_TYPE
 from staleproof.core.resource_version import revision
 from staleproof.errors import SetupError
 
@@ -140,10 +139,6 @@ class Api:
     async def merge(self, kind: ResourceType, namespace: str, name: str, patch: object) -> JSON:
         """Change an object by JSON merge patch; the object as it is then."""
         return await self.call("PATCH", kind.path(namespace, name), patch, content_type="application/merge-patch+json")
-
-    async def patch(self, kind: ResourceType, namespace: str, name: str, patch: object) -> JSON:
-        """Change an object by JSON patch; the object as it is then."""
-        return await self.call("PATCH", kind.path(namespace, name), patch, content_type=CONTENT_TYPE)
 
     async def delete(self, kind: ResourceType, namespace: str, name: str, *, now: bool = False) -> None:
         """Delete in the background; with `now`, without the object's grace period. An object that is already gone is fine."""

@@ -4,8 +4,8 @@ import copy
 import time
 from dataclasses import dataclass
 
-from staleproof.core.nudge import nudge
 from staleproof.core.plan import (
+    TOUCHED,
     Apply,
     Delete,
     Heartbeat,
@@ -120,8 +120,9 @@ class Workload:
         )
 
     async def _touch(self, kind: ResourceType, name: str, number: int) -> None:
-        """Give it a new resourceVersion, in each step by another change that nobody can copy."""
-        self._wrote(kind, await self.api.patch(kind, self.namespace, name, nudge(kind.api_version, number)))
+        """Change an annotation: another value in each step."""
+        patch = {"metadata": {"annotations": {TOUCHED: str(number)}}}
+        self._wrote(kind, await self.api.merge(kind, self.namespace, name, patch))
 
     async def _do_to_child(self, step: Recreate | Heartbeat, number: int) -> None:
         children = self._children(step.resource)

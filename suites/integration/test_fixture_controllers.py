@@ -18,6 +18,7 @@ from kubernetes.client.exceptions import ApiException
 
 # The leaf under test; mypy does not follow the mapping of folders.
 from staleproof.fixtures.controllers.correct import CORRECT  # type: ignore[import-not-found]  # noqa: TID251
+from staleproof.fixtures.controllers.habits import HABITS  # type: ignore[import-not-found]  # noqa: TID251
 from staleproof.fixtures.controllers.mutants import MUTANTS  # type: ignore[import-not-found]  # noqa: TID251
 from staleproof.fixtures.controllers.sleepless import SLEEPLESS  # type: ignore[import-not-found]  # noqa: TID251
 
@@ -123,6 +124,7 @@ _SLEEPS_WHEN_BEHIND = {"oversleeps"}
 _WRITES_TIMES = {"heartbeat", "hopeless", "heartbeat_ahead", "hopeless_by_name"}
 COMPLETE = [
     *(("sleepless", name) for name in SLEEPLESS),
+    *(("habits", name) for name in HABITS),
     *(("correct", name) for name in CORRECT),
     *(("mutants", name) for name in MUTANTS if name not in _SLEEPS_WHEN_BEHIND),
 ]

@@ -44,7 +44,10 @@ _KCM = (
 
 @dataclass(frozen=True)
 class Known:
-    """A controller, its arguments, a sample of its primary, and the requirement that has to catch it; empty: it is honest."""
+    """A controller, its arguments, a sample of its primary, and the requirement that has to catch it; empty: it is honest.
+
+    `races`: it shows its fault in some runs only, so that a rate has to tell.
+    """
 
     name: str
     arguments: tuple[str, ...]
@@ -52,6 +55,7 @@ class Known:
     caught_by: str = ""
     has_metrics: bool = False
     companions: tuple[str, ...] = ()
+    races: bool = False
 
     @property
     def marks(self) -> list[pytest.MarkDecorator]:
@@ -73,7 +77,11 @@ def _complete(package: str, controllers: Mapping[str, object]) -> Iterator[Known
     """All controllers of one package."""
     for name, controller in controllers.items():
         yield Known(
-            name, (f"{_PACKAGE}.{package}", name, _METRICS_PORT), caught_by=getattr(controller, "caught_by", ""), has_metrics=True
+            name,
+            (f"{_PACKAGE}.{package}", name, _METRICS_PORT),
+            caught_by=getattr(controller, "caught_by", ""),
+            has_metrics=True,
+            races=getattr(controller, "races", False),
         )
 
 

@@ -6,10 +6,11 @@ from functools import cached_property
 
 from staleproof.checks.facts.baseline import baseline, step_baselines
 from staleproof.checks.facts.recovery_budget import budget
+from staleproof.checks.facts.step_work import kinds_between
 from staleproof.checks.trial import Trial
-from staleproof.core.change import WriteKind, void_writes, write_kind
+from staleproof.core.change import WriteKind
 from staleproof.core.history import History
-from staleproof.core.plan import Manifest, Plan, Resync
+from staleproof.core.plan import Manifest, Plan, is_workload
 from staleproof.drive.trial.run import Live
 
 _DEADLINE_FACTOR = 5.0
@@ -29,18 +30,17 @@ class Goals:
 
     def is_reached(self, step: int, live: Live, done: Collection[WriteKind]) -> bool:
         """Whether a step has brought the state that it brought in the references, by writes of the same kinds."""
-        resyncs = sum(isinstance(each, Resync) for each in self._plan.steps[:step])
-        index = step - resyncs - 1
-        if not 0 <= index < len(self._kinds):
+        steps = self._plan.steps[:step]
+        index = sum(map(is_workload, steps)) - 1
+        if not 0 <= index < len(self._kinds) or len(steps) < step:
             return False
-        is_resync = isinstance(self._plan.steps[step - 1], Resync)
-        kinds = frozenset[WriteKind]() if is_resync else self._kinds[index]
+        kinds = self._kinds[index] if is_workload(steps[-1]) else frozenset[WriteKind]()
         return kinds <= set(done) and not step_baselines(self._trial)[index].difference(_objects(live), _namespace(live))
 
     @cached_property
     def _kinds(self) -> Sequence[frozenset[WriteKind]]:
         """By step, the kinds of writes that changed something in that step of every reference."""
-        found = ([_kinds_in(reference, step.began, step.ended) for step in reference.steps] for reference in self._trial.references)
+        found = ([kinds_between(each, step.began, step.ended) for step in each.workload] for each in self._trial.calm)
         return [frozenset.intersection(*each) for each in zip(*found, strict=False)]
 
 
@@ -50,12 +50,6 @@ def _objects(live: Live) -> list[tuple[str, Manifest]]:
 
 def _namespace(live: Live) -> str:
     return next((namespace for _, namespace, _ in live), "")
-
-
-def _kinds_in(trial: Trial, since: int, until: int | None) -> frozenset[WriteKind]:
-    void = {request.index for request in void_writes(trial.work, trial.commits, trial.plan.settle.moves)}
-    made = (request for request in trial.work if since < request.index < (until or since) and request.index not in void)
-    return frozenset(write_kind(request.asked) for request in made)
 
 
 def may_need(history: History) -> float:

@@ -1,7 +1,8 @@
 """What came of the trials of a run, and when a finding is believed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import comb
 from pathlib import Path
 
 from staleproof.checks.catalog import is_scored
@@ -10,6 +11,9 @@ from staleproof.checks.story.narrative import Story, stories
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.history import History
 from staleproof.core.plan import Plan
+
+BELIEVED = 0.04
+"""Twice in two re-runs, and never in six runs without the faults, is chance once in 28 times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +82,42 @@ def failures(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return [verdict for verdict in verdicts if verdict.outcome is Outcome.FAIL and is_scored(verdict.requirement)]
 
 
-def confirmed(first: Sequence[Verdict], again: Sequence[Sequence[Verdict]]) -> tuple[tuple[Verdict, ...], tuple[int, int]]:
-    """The verdicts of a trial and how often its findings came back, given those of its re-runs. A finding that did not come back
-    every time becomes inconclusive."""
-    runs = 1 + len(again)
-    failed = [{verdict.requirement for verdict in failures(verdicts)} for verdicts in (first, *again)]
-    times = {slug: sum(slug in slugs for slugs in failed) for slug in failed[0]}
+def chance(times: int, runs: int, without: int) -> float:
+    """How likely it is that something that happens `times` in all, with the faults and without, happens in `runs` re-runs with
+    them only, and in none of `without` runs without them, if the faults have nothing to do with it (Fisher's exact test)."""
+    return comb(runs, times) / comb(runs + without, times)
+
+
+def is_undecided(first: Sequence[Verdict], again: Sequence[Sequence[Verdict]]) -> bool:
+    """Whether a finding of the trial came back in some of its re-runs and not in others."""
+    return any(0 < times < len(again) for times in _times(first, again).values())
+
+
+def confirmed(
+    first: Sequence[Verdict], again: Sequence[Sequence[Verdict]], *, without: int = 0
+) -> tuple[tuple[Verdict, ...], tuple[int, int]]:
+    """The verdicts of a trial and how often its findings came back, given those of its re-runs, and how many runs without faults it
+    was compared with. The trial itself does not count for a rate: it was chosen because there was a finding.
+
+    A finding that did not come back every time, and so often that chance is no explanation, becomes inconclusive.
+    """
+    runs, times = 1 + len(again), _times(first, again)
 
     def judged(verdict: Verdict) -> Verdict:
-        came_back = times.get(verdict.requirement, runs)
-        if came_back == runs:
+        came_back = times.get(verdict.requirement, len(again))
+        if came_back == len(again):
             return verdict
-        why = f"a finding came back in {came_back} of {runs} runs: {verdict.findings[0].because}"
+        told = f"came back in {1 + came_back} of {runs} runs"
+        odds = chance(came_back, len(again), without)
+        if came_back and odds <= BELIEVED:
+            return replace(verdict, why=f"it {told}, and in none of {without} without the faults: chance {odds:.1%}")
+        why = f"a finding {told}: {verdict.findings[0].because}"
         return Verdict(verdict.requirement, Outcome.INCONCLUSIVE, why=why)
 
-    return tuple(map(judged, first)), (max(times.values(), default=0), runs)
+    return tuple(map(judged, first)), (1 + max(times.values(), default=-1), runs)
+
+
+def _times(first: Sequence[Verdict], again: Sequence[Sequence[Verdict]]) -> dict[str, int]:
+    """How often each requirement that failed in the trial failed in the re-runs."""
+    failed = [{verdict.requirement for verdict in failures(verdicts)} for verdicts in again]
+    return {verdict.requirement: sum(verdict.requirement in slugs for slugs in failed) for verdict in failures(first)}

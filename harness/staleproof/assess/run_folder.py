@@ -12,7 +12,7 @@ to a process and goes with it, however it ends.
 import datetime
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +21,8 @@ from msgspec import structs
 
 from staleproof.core.history import History, HistoryError, decode, encode
 from staleproof.core.plan import Plan
-from staleproof.core.stored import attached, compressed, detached, digest, digest_in, plain
+from staleproof.core.plan import decode as decode_plan
+from staleproof.core.stored import DIGEST_LENGTH, attached, compressed, detached, digest, digest_in, plain
 from staleproof.errors import SetupError, UsageError
 
 PLAN, HISTORY = "plan.json", "history.jsonl.gz"
@@ -63,6 +64,11 @@ class RunFolder:
         """The fault-free run of this digest. UsageError when it is missing or damaged."""
         path = self._reference(name) / HISTORY
         return decoded(path, _read(path, name))
+
+    def references(self) -> Mapping[str, Plan]:
+        """The plans of all fault-free runs that are kept so far, by their digests."""
+        folders = [path for path in (self._shared / "references").glob("*") if len(path.name) == DIGEST_LENGTH]
+        return {path.name: decode_plan((path / PLAN).read_bytes()) for path in sorted(folders)}
 
     def once(self, key: str, make: Callable[[], bytes | None], acquire: Acquire = FileLock.acquire) -> bytes | None:
         """What came of the work with this key: whoever comes first does it, the others wait for it, and the next of them takes it

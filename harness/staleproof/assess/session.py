@@ -11,6 +11,7 @@ import hmac
 import itertools
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,15 +23,17 @@ from filelock import FileLock, Timeout
 from staleproof import __version__
 from staleproof.assess import patience
 from staleproof.assess.background import Background, Work
-from staleproof.assess.result import Result, Run, confirmed, failures
+from staleproof.assess.comparison import CONTROLS, RERUNS, compared, questions, without_faults
+from staleproof.assess.result import Result, Run, confirmed, failures, is_undecided
 from staleproof.assess.run_folder import HISTORY, RunFolder, acquired_now, new_run_folder, write_whole
 from staleproof.checks.catalog import waits
-from staleproof.checks.facts.usability import reference_trouble
+from staleproof.checks.facts.instability import is_harmless, pooled, unstable_fields
+from staleproof.checks.facts.usability import ended_well, reference_trouble
 from staleproof.checks.judge import judge
 from staleproof.checks.trial import Trial
-from staleproof.core.history import History, sealed
-from staleproof.core.pace import lasted
-from staleproof.core.plan import Plan, Subject
+from staleproof.checks.verdict import Verdict
+from staleproof.core.history import History, HistoryRole, UnstableField, sealed
+from staleproof.core.plan import Plan, Subject, masked_subject
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions
 from staleproof.drive.trial.run import TrialSpec, run_trial
@@ -84,6 +87,7 @@ class Session:
         self._secret = (options.run_secret or secrets.token_hex()).encode()
         self._background = Background(options, self.run.folder, progress or Silent())
         self._references: dict[str, tuple[History, ...]] = {}
+        self._unstable: dict[tuple[str, ...], frozenset[UnstableField]] = {}
         self._references_seconds = 0.0
         self._numbers, self._workloads = itertools.count(1), itertools.count(1)
 
@@ -158,12 +162,33 @@ class Session:
         name = self._shared.once(run.key, run.make, self._acquire) or b""
         return _with_secrets(self._shared.reference(name.decode()), run.plan)
 
+    def asked(self, plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
+        """What a plan without harm brings, run so often in this role; kept for the next trial of any worker that asks for it.
+
+        One without faults that did not end well is run once more; a woken controller may do badly by itself.
+        """
+
+        def make() -> bytes:
+            found = self.watch(plan, role=role, lasts=lasts)
+            is_done = plan.faults or ended_well(Trial(found))
+            return (found if is_done else self.watch(plan, role=role, lasts=lasts)).digest.encode()
+
+        key = self._key(role, plan.steps, plan.faults, plan.settle, lasts)
+        return tuple(self.take(SharedRun(f"{key}-{number}", plan, make)) for number in range(times))
+
     def once(self, kind: str, about: object, make: Callable[[], bytes]) -> bytes:
         """What came of work of this kind on this controller, done once a run. An error in it is raised, and the next who asks tries
         again."""
         return self._shared.once(self._key(kind, about), make, self._acquire) or b""
 
-    def watch(self, plan: Plan, *, lasts: Sequence[float] = (), goals: patience.Goals | None = None) -> History:
+    def watch(
+        self,
+        plan: Plan,
+        *,
+        role: HistoryRole = "reference",
+        lasts: Sequence[float] = (),
+        goals: patience.Goals | None = None,
+    ) -> History:
         """Run a plan once and judge nothing.
 
         `lasts`: seconds that each step, and then the settling, take at least. `goals`: what it came to in an earlier run; without
@@ -171,9 +196,10 @@ class Session:
         """
         folder = self._shared.reference_under_way(self._named(next(self._workloads)))
         began = time.monotonic()
-        plan = self._shared.keep_manifests(plan)
+        plan = self._shared.keep_manifests(msgspec.structs.replace(plan, controller=self.options.subject))
         reached = goals.is_reached if goals else None
-        history = self.call(lambda env: run_trial(TrialSpec(plan=plan, folder=folder, lasts=lasts, reached=reached), env))
+        spec = TrialSpec(plan=plan, folder=folder, role=role, lasts=lasts, reached=reached)
+        history = self.call(lambda env: run_trial(spec, env))
         self._shared.keep_reference(folder, history)
         self._references_seconds += time.monotonic() - began
         return history
@@ -181,8 +207,8 @@ class Session:
     def trial(self, plan: Plan) -> Result:
         """Run a plan and judge it.
 
-        A finding is only kept when a fault-free run that takes as long as the trial does not explain it, and when it comes back in
-        every re-run (reproduce before accusing).
+        A finding is only kept when nothing that the controller does but for the faults explains it (`comparison`), and when it
+        comes back in every re-run (reproduce before accusing).
         """
         mine = self.options  # the plan that is kept can be run again by itself
         manifests = plan.manifests or mine.manifests
@@ -196,13 +222,13 @@ class Session:
         seconds = time.monotonic() - began
         verdicts = judge(history)
         reproduced = (0, 0)
-        if failures(verdicts):
-            references = (*references, self._at_the_pace_of(history, plan))
-            history = _against(references, history, folder)
+        for question in questions(self.asked, plan):
+            if not compared(failures(verdicts)):
+                break
+            history = self._against(question(history), history, folder)
             verdicts = judge(history)
         if failures(verdicts):
-            again = [judge(self._run(plan, references, folder / f"rerun-{n}")) for n in range(1, mine.reruns + 1)]
-            verdicts, reproduced = confirmed(verdicts, again)
+            history, verdicts, reproduced = self._reproduced(plan, history, folder)
         result = Result(name, plan, history, verdicts, folder, seconds, reproduced, self._references_seconds - before)
         if mine.keep == "findings" and result.passed:
             (folder / HISTORY).unlink()
@@ -264,20 +290,46 @@ class Session:
         paces = msgspec.structs.replace(plan.settle, limit_seconds=1.0, deadline_seconds=1.0, begins_seconds=0.0)
         return self._key("references", plan.steps, paces)
 
-    def _at_the_pace_of(self, history: History, plan: Plan) -> History:
-        """A fault-free run of the same workload that takes as long: what the controller does later by itself, it does there, too.
+    def _reproduced(self, plan: Plan, history: History, folder: Path) -> tuple[History, tuple[Verdict, ...], tuple[int, int]]:
+        """The trial, judged with its re-runs: two, or as many more as a rate takes when they do not say the same."""
+        runs: list[History] = []
 
-        It has a life of its own, because the controller may still suffer from what was done to it in the trial.
-        """
-        healthy = msgspec.structs.replace(plan.reference, fresh=True)
-        found = self.watch(healthy, lasts=lasted(history))
-        return found if _usable((found, found)) else self.watch(healthy, lasts=lasted(history))
+        def rerun(times: int) -> list[tuple[Verdict, ...]]:
+            for number in range(len(runs) + 1, times + 1):
+                runs.append(self._run(plan, history.references, folder / f"rerun-{number}"))
+            return [judge(self._against(history.references, each, folder / f"rerun-{n}")) for n, each in enumerate(runs, 1)]
+
+        verdicts, again = judge(history), rerun(self.options.reruns)
+        if is_undecided(verdicts, again):
+            history = self._against(without_faults(self.asked, plan, history, CONTROLS), history, folder)
+            verdicts, again = judge(history), rerun(max(RERUNS, self.options.reruns))
+        return history, *confirmed(verdicts, again, without=len(history.references))
+
+    def _against(self, references: Sequence[History], history: History, folder: Path) -> History:
+        """The trial with other references, and with what the run has shown so far to be unstable; also where it is kept."""
+        header = msgspec.structs.replace(history.header, unstable=self._pooled())
+        made, data = sealed(replace(history, header=header, references=tuple(references)))
+        write_whole(folder / HISTORY, data)
+        return made
+
+    def _pooled(self) -> tuple[UnstableField, ...]:
+        """The fields that fault-free runs of this controller do not agree on, whatever their workload and whoever ran them."""
+        groups: dict[bytes, list[str]] = defaultdict(list)
+        subject = masked_subject(self.options.subject)
+        for name, plan in self._shared.references().items():
+            if plan.controller == subject and is_harmless(plan):
+                groups[msgspec.json.encode((plan.steps, plan.faults), order="sorted")].append(name)
+        for names in map(tuple, groups.values()):
+            if names not in self._unstable:
+                self._unstable[names] = unstable_fields([self._shared.reference(name) for name in names])
+        return pooled(self._unstable[tuple(names)] for names in groups.values())
 
     def _run(self, plan: Plan, references: Sequence[History], folder: Path) -> History:
         goals = patience.Goals(references, plan)
         spec = TrialSpec(
             plan=self._shared.keep_manifests(plan),
             folder=folder,
+            role="trial",
             references=references,
             converged=goals.missing,
             reached=None if waits(plan.aims) else goals.is_reached,
@@ -285,13 +337,6 @@ class Session:
             may_need=patience.may_need,
         )
         return self.call(lambda env: run_trial(spec, env))
-
-
-def _against(references: Sequence[History], history: History, folder: Path) -> History:
-    """The trial with other references, also where it is kept."""
-    compared, data = sealed(replace(history, references=tuple(references)))
-    write_whole(folder / HISTORY, data)
-    return compared
 
 
 def _with_secrets(history: History, plan: Plan) -> History:

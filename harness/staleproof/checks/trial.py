@@ -30,7 +30,8 @@ from staleproof.core.entry import (
     StreamId,
 )
 from staleproof.core.fault import AnyFault
-from staleproof.core.history import History, Position, Request, is_work, requests
+from staleproof.core.history import History, HistoryRole, Position, Request, is_work, requests
+from staleproof.core.plan import is_workload
 from staleproof.core.provenance import Commit, commits_of
 
 E = TypeVar("E", bound=Entry)
@@ -67,6 +68,9 @@ class StepRun:
 class Trial:
     """An indexed history. `references` are the fault-free runs that it is compared with.
 
+    Of these only some tell how things come about. `alike` are those of the whole workload, step by step; the others have only an
+    end. `calm` are those among them in which the controller was not restarted either.
+
     Positions are those of entries in the history; "before a position" leaves the entry there out.
     """
 
@@ -77,7 +81,14 @@ class Trial:
         self.namespace = history.header.namespace
         self.beside = beside or self
         self.references = tuple(Trial(reference, beside=self) for reference in references)
+        self.alike = tuple(each for each in self.references if each.role != "final")
+        self.calm = tuple(each for each in self.alike if each.role != "woken" or not each.starts[1:])
         self._facts: dict[Callable[[Trial], Any], Any] = {}
+
+    @property
+    def role(self) -> HistoryRole:
+        """What it is to the others."""
+        return self.history.header.role
 
     # --- entries
 
@@ -166,6 +177,15 @@ class Trial:
         ended = {entry.step: (index, entry.idle) for index, entry in self.every(StepEnded)}
         began = {entry.step: index for index, entry in self.every(StepBegan)}
         return [StepRun(number, index, *ended.get(number, (None, False))) for number, index in began.items()]
+
+    @cached_property
+    def workload(self) -> Sequence[StepRun]:
+        """Those that belong to the workload: any run of it has them in the same order."""
+        return [step for step in self.steps if all(map(is_workload, self.plan.steps[step.number - 1 : step.number]))]
+
+    def workload_step(self, number: int) -> int:
+        """How many steps of the workload have begun when the step of this number has."""
+        return number - sum(not is_workload(step) for step in self.plan.steps[:number])
 
     @cached_property
     def released(self) -> Position | None:

@@ -33,7 +33,8 @@ def show_verdicts(console: Console, verdicts: Sequence[Verdict], stories: Sequen
 
 
 def show_story(console: Console, story: Story) -> None:
-    """Heading, if it is not about conformance; headline, harm, lines, remedy. Nothing is wrapped, so it can be copied."""
+    """Heading, if it is not about conformance; headline, harm, lines, what it was compared with, remedy. Nothing is wrapped, so it
+    can be copied."""
     if story.heading:
         console.print(Text(f"    {story.heading}", style="yellow"), soft_wrap=True)
     console.print(Text(f"    {story.headline}", style="bold"), soft_wrap=True)
@@ -41,4 +42,6 @@ def show_story(console: Console, story: Story) -> None:
         console.print(Text(f"      {story.harm}", style="red"), soft_wrap=True)
     for at, sentence in story.lines:
         console.print(Text(f"      {at:7.3f} s  {sentence}"), soft_wrap=True)
+    if story.compared:
+        console.print(Text(f"      compared with runs: {story.compared}", style="dim"), soft_wrap=True)
     console.print(Text(f"      remedy: {story.remedy}", style="cyan"), soft_wrap=True)

@@ -15,6 +15,8 @@ from staleproof.core.plan import Manifest
 from staleproof.core.provenance import Commit
 from staleproof.core.resource_version import Revision
 
+LOOKS = 3
+"""A controller that changes something when it is made to look again, and again so often, goes on changing things."""
 WriteKind = tuple[str, str, str]
 """Verb, resource and subresource of a write."""
 _At = tuple[str, Revision]

@@ -19,6 +19,7 @@ _SKIPPED = frozenset(
         "resourceVersion",
         "creationTimestamp",
         "generation",
+        "generateName",  # how a name was come by; roles know what it is called after
         "managedFields",
         "selfLink",
         "namespace",

@@ -24,27 +24,45 @@ Position = NewType("Position", int)
 """Of an entry in its history, from 0."""
 
 
+HistoryRole = Literal["trial", "reference", "paced", "woken", "final"]
+
+
+class UnstableField(msgspec.Struct, frozen=True, order=True, omit_defaults=True):
+    """A field (`path`, as `core.flatten` calls it) of the objects of a role: those of an owner and a resource whose names have this
+    stem."""
+
+    owner: str
+    resource: str
+    stem: str
+    path: str
+
+
 class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="entry", tag="header"):
     """The first line of a section.
 
     Attributes:
-        role: `reference` for a run of the workload without faults, `trial` for the one to be judged.
+        role: `trial` for the one to be judged; others are what it is compared with. `reference`: the workload without faults;
+            `paced`: the same, as slowly as in the trial; `woken` and `final`: what the trial's plan leaves but for the staleness
+            (`core.but_for`).
         namespace: the trial's; entries of other namespaces are left out.
         primaries: resource and name of what the workload applies, as `widgets.staleproof.dev/sample`.
         environment: what the trial ran on, for people: kubernetes, provider, staleproof, controller.
         started: UTC time in ISO 8601, for people; entries count seconds from it.
         references: digests of those that the trial is compared with, where they are not in the same file.
+        unstable: of a trial: the fields that differed between fault-free ends of one workload, or between objects of one role,
+            anywhere in its run.
     """
 
     api_version: ApiVersion = API_VERSION
     kind: Literal["History"] = "History"
-    role: Literal["trial", "reference"] = "trial"
+    role: HistoryRole = "trial"
     plan: Plan
     namespace: str
     primaries: tuple[str, ...] = ()
     environment: dict[str, str] = {}
     started: str = ""
     references: tuple[str, ...] = ()
+    unstable: tuple[UnstableField, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

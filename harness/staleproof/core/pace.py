@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from staleproof.core.change import essential, is_unmoved, moved, void_writes
 from staleproof.core.entry import Answered, Asked, Committed, Delivered, Opened, Released, RequestId, Settled, StepBegan, StepEnded
 from staleproof.core.history import History, Position, Request, is_work, requests
-from staleproof.core.plan import Resync, Settle
+from staleproof.core.plan import Settle, is_workload
 from staleproof.core.provenance import Commit, commits_of
 from staleproof.core.request import BOOKKEEPING
 
@@ -154,7 +154,7 @@ def lasted(history: History) -> tuple[float, ...]:
         match entry:
             case StepBegan():
                 began[entry.step] = entry.at
-            case StepEnded() if isinstance(history.header.plan.steps[entry.step - 1], Resync):
+            case StepEnded() if not is_workload(history.header.plan.steps[entry.step - 1]):
                 took[-1:] = [seconds + entry.at - began[entry.step] for seconds in took[-1:]]
             case StepEnded():
                 took.append(entry.at - began[entry.step])

@@ -59,6 +59,10 @@ class Touch(_Step, frozen=True, kw_only=True, tag="touch"):
 
     target: Target
 
+    @property
+    def touches(self) -> tuple[Target, ...]:
+        return (self.target,)
+
 
 class Delete(_Step, frozen=True, kw_only=True, tag="delete"):
     """Delete an object of the workload. Its dependents are left to the controller or a companion."""
@@ -92,13 +96,27 @@ class Heartbeat(_Step, frozen=True, kw_only=True, tag="heartbeat"):
     nth: int = 1
 
 
+class Lull(_Step, frozen=True, kw_only=True, tag="lull"):
+    """Ask for nothing and let the controller come to rest: where a woken reference (`but_for`) makes it look again.
+
+    `touches`: objects of which an annotation changes meanwhile.
+    """
+
+    touches: tuple[Target, ...] = ()
+
+
 class Rest(_Step, frozen=True, kw_only=True, tag="rest"):
     """Let so many seconds pass, so that a hold outlasts a wait of the controller's own."""
 
     seconds: Seconds
 
 
-Step = Apply | Patch | Touch | Delete | Resync | Recreate | Heartbeat | Rest
+Step = Apply | Patch | Touch | Delete | Resync | Recreate | Heartbeat | Lull | Rest
+
+
+def is_workload(step: Step) -> bool:
+    """Whether the step belongs to the workload; the others only make the controller look again, and references have none."""
+    return not isinstance(step, Resync | Lull)
 
 
 _MOST_SETTLING_SECONDS = 0.15
@@ -182,7 +200,7 @@ class Plan(Value, frozen=True, kw_only=True):
     def reference(self) -> "Plan":
         """The same workload without faults. Not `fresh`; without resyncs, as no client lists again when nothing is wrong; and with
         brief rests, because there is no hold that they must outlast."""
-        steps = tuple(_brief(step) for step in self.steps if not isinstance(step, Resync))
+        steps = tuple(_brief(step) for step in self.steps if is_workload(step))
         settle = msgspec.structs.replace(self.settle, resync=False)
         title = f"reference of: {self.title or self.scenario}"
         return msgspec.structs.replace(self, faults=(), contract="legal", steps=steps, settle=settle, title=title, fresh=False)
@@ -202,10 +220,13 @@ def masked(plan: Plan) -> Plan:
     # Steps first: a trial and its references have the same steps, and must get the same numbers whatever their manifests are.
     steps = tuple(_masked_step(step, placeholders) for step in plan.steps)
     manifests = tuple(_masked_manifest(manifest, placeholders) for manifest in plan.manifests)
-    subject = plan.controller
-    if subject is not None:
-        subject = msgspec.structs.replace(subject, env=masked_env(subject.env))
+    subject = masked_subject(plan.controller) if plan.controller is not None else None
     return msgspec.structs.replace(plan, manifests=manifests, steps=steps, controller=subject)
+
+
+def masked_subject(subject: Subject) -> Subject:
+    """The controller as it is written."""
+    return msgspec.structs.replace(subject, env=masked_env(subject.env))
 
 
 def _masked_step(step: Step, placeholders: Placeholders) -> Step:
@@ -320,5 +341,7 @@ def describe(step: Step) -> str:
             return f"resync {resource}"
         case Recreate(resource=resource, nth=nth) | Heartbeat(resource=resource, nth=nth):
             return f"{step.tag} {resource} number {nth}"
+        case Lull(touches=touches):
+            return ", ".join(["come to rest", *(f"touch {each.kind}/{each.name}" for each in touches)])
         case Rest(seconds=seconds):
             return f"rest {seconds:g} s"

@@ -14,6 +14,7 @@ import msgspec
 from staleproof.core.plan import Manifest, Plan, masked
 
 _SHA256 = "sha256"
+DIGEST_LENGTH = 2 * hashlib.sha256().digest_size
 _GZIP = b"\x1f\x8b"
 _LEVEL = 6
 

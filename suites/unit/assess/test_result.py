@@ -1,12 +1,14 @@
 """What came of a trial, read from its history and verdicts."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations, product
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from staleproof.assess.result import Result, confirmed
+from staleproof.assess.result import Result, chance, confirmed, is_undecided
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.verdict import Finding, Outcome, Verdict
@@ -80,6 +82,10 @@ OTHER = Verdict("settles", Outcome.FAIL, (Finding("never", (2,)),))
 PASSED = (Verdict("no-duplicate-create", Outcome.PASS), Verdict("settles", Outcome.PASS))
 
 
+def told(verdicts: Sequence[Verdict]) -> list[Outcome]:
+    return [verdict.outcome for verdict in verdicts]
+
+
 @pytest.mark.parametrize(
     ("again", "outcomes", "reproduced"),
     [
@@ -92,7 +98,48 @@ PASSED = (Verdict("no-duplicate-create", Outcome.PASS), Verdict("settles", Outco
 def test_a_finding_is_believed_if_it_comes_back_every_time(
     again: list[tuple[Verdict, ...]], outcomes: list[Outcome], reproduced: tuple[int, int]
 ) -> None:
-    verdicts, times = confirmed((FAILED, OTHER), again)
-    assert ([verdict.outcome for verdict in verdicts], times) == (outcomes, reproduced)
-    told = [verdict.why for verdict in verdicts if verdict.outcome is Outcome.INCONCLUSIVE]
-    assert all(f"of {reproduced[1]} runs: " in why for why in told)
+    verdicts, times = confirmed((FAILED, OTHER), again, without=6)
+    assert (told(verdicts), times) == (outcomes, reproduced)
+    why = [verdict.why for verdict in verdicts if verdict.outcome is Outcome.INCONCLUSIVE]
+    assert all(f"of {reproduced[1]} runs: " in each for each in why)
+
+
+@pytest.mark.parametrize(
+    ("times", "runs", "without", "outcome"),
+    [
+        (2, 2, 0, Outcome.FAIL),
+        (3, 6, 12, Outcome.FAIL),
+        (2, 6, 12, Outcome.INCONCLUSIVE),
+        (3, 6, 6, Outcome.INCONCLUSIVE),
+        (4, 6, 6, Outcome.FAIL),
+        (0, 6, 12, Outcome.INCONCLUSIVE),
+        (5, 6, 0, Outcome.INCONCLUSIVE),
+    ],
+)
+def test_a_race_is_believed_from_a_rate_that_is_no_chance(times: int, runs: int, without: int, outcome: Outcome) -> None:
+    again = [(FAILED, PASSED[1])] * times + [PASSED] * (runs - times)
+    verdicts, reproduced = confirmed((FAILED, PASSED[1]), again, without=without)
+    assert told(verdicts) == [outcome, Outcome.PASS]
+    assert reproduced == (times + 1, runs + 1)
+
+
+def test_the_probability_is_told() -> None:
+    verdicts, _ = confirmed((FAILED,), [(FAILED,)] * 3 + [PASSED] * 3, without=12)
+    assert verdicts[0].why == "it came back in 4 of 7 runs, and in none of 12 without the faults: chance 2.5%"
+    assert verdicts[0].findings == FAILED.findings
+    assert confirmed((FAILED,), [(FAILED,)] * 2, without=6)[0] == (FAILED,)
+
+
+def test_chance_is_what_counting_says() -> None:
+    """Of all ways in which so many of the runs can be those that show it, the share in which all of them have the faults."""
+    for times, runs, without in product(range(4), range(3, 5), range(4)):
+        ways = list(combinations(range(runs + without), times))
+        assert chance(times, runs, without) == pytest.approx(sum(max(way, default=-1) < runs for way in ways) / len(ways))
+
+
+@pytest.mark.parametrize(
+    ("again", "expected"),
+    [([], False), ([(FAILED,)] * 2, False), ([PASSED] * 2, False), ([(FAILED,), PASSED], True), ([PASSED, (FAILED, OTHER)], True)],
+)
+def test_re_runs_that_do_not_say_the_same_decide_nothing(again: list[tuple[Verdict, ...]], *, expected: bool) -> None:
+    assert is_undecided((FAILED,), again) is expected

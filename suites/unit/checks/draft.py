@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 from staleproof.core.entry import Answered, Asked, Committed, Delivered, Entry, FaultFired, Item, Listed, Opened, Started, Withheld
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.legality import Contract
-from staleproof.core.history import Header, History
+from staleproof.core.history import Header, History, HistoryRole
 from staleproof.core.plan import Apply, Plan, Step, Touch
 from staleproof.core.plan import Target as PlanTarget
 
@@ -24,7 +24,10 @@ STEPS = (Apply(object=_WIDGET), Touch(target=PlanTarget("example.com/v1", "Widge
 
 
 class Draft:
-    """A trial under these faults, or a reference if there are none; `names` are the widgets that the workload applies."""
+    """A trial under these faults, or a reference if there are none, unless it is told its `role`.
+
+    `names` are the widgets that the workload applies.
+    """
 
     def __init__(
         self,
@@ -34,6 +37,7 @@ class Draft:
         namespace: str = NAMESPACE,
         steps: tuple[Step, ...] = STEPS,
         names: Sequence[str] = ("w",),
+        role: HistoryRole | None = None,
     ) -> None:
         self.entries: list[Entry] = []
         self.plan = Plan(scenario="test", aims=aims, steps=steps, faults=faults, contract=contract)
@@ -41,6 +45,7 @@ class Draft:
         self.uids: dict[tuple[str, str], str] = {}
         """Of the first object by that name."""
         self.names = names
+        self.role = role
         self._revision, self._request, self._life, self._passed = 100, 0, 1, 0.0
         self._objects: dict[tuple[str, str], Object] = {}
         self._streams = {"pods": 1, WIDGETS: 2, "configmaps": 3}
@@ -54,7 +59,7 @@ class Draft:
             self._open(resource, start="100", bookmarks=True, since=100)
 
     def unfinished(self) -> History:
-        role: Literal["trial", "reference"] = "trial" if self.plan.faults else "reference"
+        role: HistoryRole = self.role or ("trial" if self.plan.faults else "reference")
         primaries = tuple(f"{WIDGETS}/{name}" for name in self.names)
         header = Header(role=role, plan=self.plan, namespace=self.namespace, primaries=primaries)
         return History(header, tuple(self.entries))

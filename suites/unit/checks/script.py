@@ -27,7 +27,7 @@ from staleproof.core.entry import (
     Stopped,
 )
 from staleproof.core.fault import HoldStream, LoseAnswer, PastSnapshot, Restart, SeverStream, SlowStart
-from staleproof.core.history import History
+from staleproof.core.history import History, HistoryRole
 
 from .draft import NAMESPACE, WIDGETS, Draft
 
@@ -339,8 +339,8 @@ def trial() -> Script:
     return Script(HOLD, HOLD_WIDGETS)
 
 
-def reference(number: int = 1) -> Script:
-    return Script(namespace=f"ref-{number}")
+def reference(number: int = 1, role: HistoryRole = "reference") -> Script:
+    return Script(namespace=f"ref-{number}", role=role)
 
 
 def three(script: Script) -> Script:

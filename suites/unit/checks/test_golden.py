@@ -121,6 +121,7 @@ def test_the_first_story_that_staleproof_told() -> None:
         "     0.032 s  the controller created sample-g492v, sample-fxcq5, sample-v2698 (resourceVersion 142\N{EN DASH}144)\n"
         "     0.053 s  widget/sample was shown (resourceVersion 145), in step 1: apply Widget/sample\n"
         "     0.077 s  it created pod/sample-klst5, though it had not been shown its own creates 142\N{EN DASH}144\n"
+        "  compared with runs: 2 without faults\n"
         "  remedy: remember own writes until the cache has them (expectations, ConsistencyStore, read-your-writes "
         "client) or use deterministic names"
     )

@@ -12,7 +12,8 @@ from staleproof.checks.verdict import Finding, Outcome, Verdict
 from staleproof.cli.show import show_verdicts
 
 SLUG = REQUIREMENTS[0].slug
-STORY = Story(SLUG, "pod/ns/w-d is the 4th live pod of widget/w", ((0.7, "from here [held] it was held"),), BY_SLUG[SLUG].remedy)
+LINES = ((0.7, "from here [held] it was held"),)
+STORY = Story(SLUG, "pod/ns/w-d is the 4th live pod of widget/w", LINES, BY_SLUG[SLUG].remedy, "2 without faults")
 
 
 def shown(*verdicts: Verdict, stories: tuple[Story, ...] = (), width: int = 60) -> list[str]:
@@ -40,6 +41,7 @@ def test_the_story_stands_below_its_verdict() -> None:
         f"  ✗ {SLUG}",
         "    pod/ns/w-d is the 4th live pod of widget/w",
         "        0.700 s  from here [held] it was held",
+        "      compared with runs: 2 without faults",
         f"      remedy: {STORY.remedy}",
         "  ✓ settles",
     ]

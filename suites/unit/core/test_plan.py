@@ -27,6 +27,7 @@ from staleproof.core.plan import (
     Apply,
     Delete,
     Heartbeat,
+    Lull,
     Manifest,
     Patch,
     Plan,
@@ -57,7 +58,7 @@ NTH = st.sampled_from([-2, -1, 1, 3])
 STEP: st.SearchStrategy[Step] = st.one_of(
     anything(Apply, object=APPLIED),
     *(anything(kind, nth=NTH) for kind in (Recreate, Heartbeat)),
-    *(anything(kind) for kind in (Patch, Touch, Delete, Resync, Rest)),
+    *(anything(kind) for kind in (Patch, Touch, Delete, Resync, Lull, Rest)),
 )
 STEPS = 3
 FAULT: st.SearchStrategy[AnyFault] = st.one_of(
@@ -107,7 +108,7 @@ def test_a_plan_without_secrets_and_variables_is_written_as_it_is(plan: Plan) ->
 def test_the_reference_is_the_same_workload_without_faults_and_resyncs(plan: Plan) -> None:
     reference = plan.reference
     assert (reference.faults, reference.contract, reference.settle.resync, reference.fresh) == ((), "legal", False, False)
-    kept = [step for step in plan.steps if not isinstance(step, Resync)]
+    kept = [step for step in plan.steps if not isinstance(step, Resync | Lull)]
     assert [step for step in reference.steps if not isinstance(step, Rest)] == [step for step in kept if not isinstance(step, Rest)]
     again = {"faults": plan.faults, "steps": plan.steps, "settle": plan.settle, "title": plan.title, "contract": plan.contract}
     assert msgspec.structs.replace(reference, **again, fresh=plan.fresh) == plan
@@ -312,6 +313,8 @@ DATABASE = Target("v1", "Secret", "database")
         (Resync(resource="pods"), "resync pods"),
         (Recreate(resource="pods"), "recreate pods number -1"),
         (Heartbeat(resource="pods"), "heartbeat pods number 1"),
+        (Lull(), "come to rest"),
+        (Lull(touches=(WIDGET,)), "come to rest, touch Widget/sample"),
         (Rest(seconds=2.50), "rest 2.5 s"),
     ],
 )

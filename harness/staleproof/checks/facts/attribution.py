@@ -48,7 +48,7 @@ def first_effects(trial: Trial) -> Mapping[str, FirstEffect]:
 def usual_seconds(trial: Trial, primary: str) -> float | None:
     """The longest that a reference took from showing a primary to the first write for it; None if one did nothing for it."""
     longest = 0.0
-    for reference in trial.references:
+    for reference in trial.alike:
         effect = first_effects(reference).get(primary)
         if effect is None or effect.shown is None or effect.first is None:
             return None

@@ -1,20 +1,26 @@
 """The state that the references reached, and how another state differs from it.
 
-Objects are grouped by role and compared field by field (`flat`): a value is right when any reference ended with it. Fields that
-differ between the references are masked; counts that differ become ranges. Outside such a range, and outside the range of a number
-in the status that the references did not agree on, a difference is unstable: it proves nothing.
+Objects are grouped by role and compared field by field (`flat`): what lies in the hull of all references is right. A value is right
+when any of them ended with it, a count when it is not outside the range of theirs, an object when it is like one of its siblings
+(roles whose names differ in their last part only) and there are not too many of them. The order of a list is right when any has the
+same things in another order.
+
+Fields are masked that differ between the references, or between objects of one role, or did so anywhere in the run
+(`instability`). Of a number in the status the range counts. What the same workload came to differently in fault-free runs is
+unstable: a difference there proves nothing.
 
 Divergence from Kubernetes: an object that is being deleted and has no finalizer counts as gone, because what is left to do (the
 grace period of a pod) is not the controller's; and so does what a garbage collector would take (`garbage`).
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import names
-from staleproof.checks.facts.roles import Named, Names, Role, controller_of, gone, owner_labels
+from staleproof.checks.facts.roles import Named, Names, Role, controller_of, gone, owner_labels, stem_of
 from staleproof.checks.facts.wording import owner_name, plural
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.change import moved
@@ -25,6 +31,11 @@ from staleproof.core.provenance import is_bookkeeping
 
 _NOBODYS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})
 _MISSING = "<not set>"
+_ITEM = re.compile(r"\[[^\]]*\]")
+Values = Mapping[str, object]
+"""By their repr."""
+Orders = Mapping[str, Hashable]
+"""By path of a list: what is in it, in whatever order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +48,23 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What the references have in common. `counts` and, per path, `values` are all that any of them ended with, by their repr.
-    `moves`: the fields that move by themselves (`Settle.moves`), which are not compared. `kinds`: an owner of one of these that
-    is not there is gone."""
+    """The hull of the references.
+
+    Attributes:
+        counts, values: all that any of them ended with; values per path, by their repr.
+        masks: the paths that differ between them, and those that are `shaky`.
+        orders: what was in their lists.
+        shaky: the paths that differ between fault-free ends of the workload, or between objects of the role, or ever did so in the
+            run; with "" the count.
+        moves: the fields that move by themselves (`Settle.moves`), which are not compared.
+        kinds: an owner of one of these that is not there is gone.
+    """
 
     counts: Mapping[Role, Sequence[int]] = field(default_factory=dict)
-    values: Mapping[Role, Mapping[str, Mapping[str, object]]] = field(default_factory=dict)
+    values: Mapping[Role, Mapping[str, Values]] = field(default_factory=dict)
     masks: Mapping[Role, frozenset[str]] = field(default_factory=dict)
+    orders: Mapping[Role, Sequence[Orders]] = field(default_factory=dict)
+    shaky: Mapping[Role, frozenset[str]] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
     moves: Collection[str] = ()
     kinds: Collection[str] = ()
@@ -56,12 +77,24 @@ class Baseline:
         """Every role whose count, or first field whose value, is not like the references' end."""
         state = group(without_garbage(list(objects), self.kinds), namespace, self.names)
         for role in sorted(self.counts.keys() | state.keys()):
-            counts = self.counts.get(role, (0,))
-            found = len(state.get(role, ()))
+            counts, found = self.counts.get(role, (0,)), len(state.get(role, ()))
             if not min(counts) <= found <= max(counts):
-                yield Difference(_miscounted(role, self._kind(role, state), found, counts), min(counts) != max(counts))
+                yield Difference(_miscounted(role, self._kind(role, state), found, counts), "" in self.shaky.get(role, ()))
         for role in sorted(state):
-            yield from (d for flat in state[role] for d in self._fields(role, flat))
+            for flat in state[role]:
+                difference = self._field(role, flat, self.masks)
+                if difference is not None and not self._stands_in(role, flat):
+                    yield difference
+
+    def _stands_in(self, role: Role, found: Flat) -> bool:
+        """Whether the object is as one of another role: of the same owner and resource, and with a name that differs in its last
+        part only."""
+        for other in self.values:
+            if other != role and other[:2] == role[:2] and role.stem and stem_of(other.stem) == stem_of(role.stem) != other.stem:
+                renamed = {path: other.stem if value == role.stem else value for path, value in found.items()}
+                if self._field(other, renamed, self.shaky) is None:
+                    return True
+        return False
 
     def _kind(self, role: Role, state: Mapping[Role, Sequence[Flat]]) -> str:
         """As kubectl prints it."""
@@ -69,57 +102,101 @@ class Baseline:
         there = list(self.values.get(role, {}).get("kind", {}).values())
         return str(next((kind for kind in (*here, *there) if kind), role.resource)).lower()
 
-    def _fields(self, role: Role, found: Flat) -> Iterator[Difference]:
-        """The first field that no reference ended with."""
-        kind = str(found.get("kind") or role.resource).lower()
-        values, masks = self.values.get(role, {}), self.masks.get(role, frozenset())
+    def _field(self, role: Role, found: Flat, masks: Mapping[Role, frozenset[str]]) -> Difference | None:
+        """The first field that no reference ended with, and that is not masked."""
+        values, orders = self.values.get(role, {}), _orders(found)
         for path in sorted(found.keys() | values.keys()) if values else ():
             value, wanted = found.get(path, _MISSING), values.get(path, {repr(_MISSING): _MISSING})
-            if moved(role.resource, path) in self.moves:
+            masked = path in masks.get(role, ()) and not _is_measure(path, value, wanted.values())
+            if repr(value) in wanted or masked or moved(role.resource, path) in self.moves:
                 continue
-            if repr(value) in wanted or (path in masks and not _is_measure(path, value, wanted.values())):
+            items = path.partition("[")[0]
+            if any(items in known and known[items] == orders.get(items) for known in self.orders.get(role, ())):
                 continue
+            kind = str(found.get("kind") or role.resource).lower()
             shown = " or ".join(_show(right) for right in list(wanted.values())[:3])
             what = f"the number of {path[:-1]}" if path.endswith("#") else path
-            yield Difference(f"{_title(role, kind)}: {what} is {_show(value)}, fault-free runs ended with {shown}", path in masks)
-            return
+            text = f"{_title(role, kind)}: {what} is {_show(value)}, fault-free runs ended with {shown}"
+            return Difference(text, path in self.shaky.get(role, ()))
+        return None
+
+
+def _orders(flat: Flat) -> Orders:
+    """What is in each list of an object, however the list is ordered, and lists within its items."""
+    items: dict[str, dict[str, Counter[tuple[str, str]]]] = defaultdict(lambda: defaultdict(Counter))
+    for path, value in flat.items():
+        name, _, rest = path.partition("[")
+        number, inside, within = rest.partition("]")
+        if inside:
+            items[name][number][_ITEM.sub("[]", within), repr(value)] += 1
+    return {name: frozenset(Counter(frozenset(item.items()) for item in each.values()).items()) for name, each in items.items()}
 
 
 @fact
 def baseline(trial: Trial) -> Baseline:
     """What the ends of the references have in common."""
-    return _common(trial, [final_objects(reference) for reference in trial.references])
+    return _common(trial, [(each, final_objects(each)) for each in trial.references])
 
 
 @fact
 def step_baselines(trial: Trial) -> Sequence[Baseline]:
-    """What the states have in common in which the references ended each step, in order."""
-    ends = [[final_objects(reference, until=step.ended) for step in reference.steps] for reference in trial.references]
+    """What the states have in common in which fault-free runs ended each step of the workload, in order."""
+    ends = [[(each, final_objects(each, until=step.ended)) for step in each.workload] for each in trial.calm]
     return [_common(trial, states) for states in zip(*ends, strict=False)]
 
 
-def _common(trial: Trial, states: Sequence[Sequence[tuple[str, Manifest]]]) -> Baseline:
+def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Manifest]]]]) -> Baseline:
     """What one state of each reference has in common with the others'."""
-    known, kinds = names(trial), namespaced_kinds(trial)
-    kept = [without_garbage(state, kinds) for state in states]
-    ends = [group(state, reference.namespace, known) for state, reference in zip(kept, trial.references, strict=True)]
-    counts, values, masks = {}, {}, {}
-    for role in sorted({role for end in ends for role in end}):
-        flats = [end.get(role, ()) for end in ends]
+    known, unstable, kinds = names(trial), _unstable(trial), namespaced_kinds(trial)
+    ends = [(reference, group(without_garbage(state, kinds), reference.namespace, known)) for reference, state in states]
+    counts, values, masks, orders, shaky = {}, {}, {}, {}, {}
+    for role in sorted({role for _, end in ends for role in end}):
+        flats = [end.get(role, ()) for _, end in ends]
+        plain = [end.get(role, ()) for reference, end in ends if reference.role not in ("woken", "final")]
         paths = {path for found in flats for flat in found for path in flat}
-        by_end = {path: [[flat.get(path, _MISSING) for flat in found] for found in flats] for path in paths}
         counts[role] = [len(found) for found in flats]
-        values[role] = {path: {repr(v): v for found in lists for v in found} for path, lists in by_end.items()}
-        masks[role] = frozenset(path for path, lists in by_end.items() if len({frozenset(map(repr, v)) for v in lists}) > 1)
-    return Baseline(counts, values, masks, known, frozenset(trial.plan.settle.moves), kinds)
+        values[role] = {path: {repr(v): v for found in flats for v in _values(found, path)} for path in paths}
+        shaky[role] = differing(plain, paths) | unstable.get(role, frozenset())
+        shaky[role] |= {""} if len(set(map(len, plain))) > 1 else set()
+        masks[role] = differing([found for found in flats if found], paths) | shaky[role]
+        orders[role] = [_orders(flat) for found in flats for flat in found]
+    return Baseline(counts, values, masks, orders, shaky, known, frozenset(trial.plan.settle.moves), kinds)
+
+
+def differing(ends: Sequence[Sequence[Flat]], paths: Iterable[str]) -> frozenset[str]:
+    """The paths that do not have the same values in all ends, or among the objects of one."""
+    found = set()
+    for path in paths:
+        sets = {frozenset(map(repr, _values(end, path))) for end in ends}
+        if len(sets) > 1 or any(len(each) > 1 for each in sets):
+            found.add(path)
+    return frozenset(found)
+
+
+def _values(objects: Iterable[Flat], path: str) -> list[object]:
+    return [flat.get(path, _MISSING) for flat in objects]
+
+
+@fact
+def _unstable(trial: Trial) -> Mapping[Role, frozenset[str]]:
+    """What the run has shown to be unstable, by role."""
+    found: dict[Role, set[str]] = defaultdict(set)
+    for each in trial.history.header.unstable:
+        found[Role(each.owner, each.resource, each.stem)].add(each.path)
+    return {role: frozenset(paths) for role, paths in found.items()}
 
 
 def ends_with_more(trial: Trial, role: Role, *, until: int | None = None) -> bool:
     """Whether there are more objects of a role (of `object_history`) before a position than any reference ended with."""
     timeless = role._replace(owner=_live(role.owner))
-    state = without_garbage(final_objects(trial, until=until), namespaced_kinds(trial))
-    found = group(state, trial.namespace, names(trial)).get(timeless, ())
-    return len(found) > max(baseline(trial).counts.get(timeless, ()), default=0)
+    usual = [len(_of_role(each, timeless, trial)) for each in trial.calm]
+    return len(_of_role(trial, timeless, trial, until=until)) > max(usual, default=0)
+
+
+def _of_role(run: Trial, role: Role, trial: Trial, *, until: int | None = None) -> Sequence[Flat]:
+    """What there is of a role before a position in a run, be it the trial or one of its references."""
+    state = without_garbage(final_objects(run, until=until), namespaced_kinds(trial))
+    return group(state, run.namespace, names(trial)).get(role, ())
 
 
 def final_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, Manifest]]:

@@ -46,7 +46,7 @@ def primary_of(trial: Trial, uid: str) -> Incarnation | None:
 @fact
 def ties(trial: Trial) -> Set[Tie]:
     """By which objects that nobody owns told in every reference whose they are. A label that has other values, too, is no tie."""
-    told = [_tellings(reference) for reference in trial.beside.references]
+    told = [_tellings(reference) for reference in trial.beside.alike]
     found = [{tie for tie, primaries in each.items() if (all if tie.label else any)(primaries)} for each in told]
     return set.intersection(*found) if found else set()
 

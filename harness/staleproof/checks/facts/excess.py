@@ -4,7 +4,8 @@ An excess alone is no finding: the rules that use this say what the controller h
 
 A controller that works late does in a later step what the references did in an earlier one, so what is compared only ever grows:
 the most that were alive, and the deletes that were done, *until* the end of a step. References have no resyncs, so steps are
-counted without them. What a reference had not finished within a step proves nothing there. Beside the bound by step there is that
+counted without them. Runs in which the controller was restarted are left out: what a restart makes it repeat is no excuse. What a
+reference had not finished within a step proves nothing there. Beside the bound by step there is that
 of the whole run (`most_ever`, `fewest_ever`).
 
 A create is one too many when more objects of the role were alive than any reference had had by then. A delete is one too many when
@@ -24,7 +25,6 @@ from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.wording import full_name, kind_of, of_owner, ordinal, plural
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history import Request
-from staleproof.core.plan import Resync
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +119,14 @@ def surplus_writes(trial: Trial) -> Sequence[SurplusCreate | SurplusDelete]:
 @fact
 def most_ever(trial: Trial) -> Mapping[Role, int]:
     """The most live objects of each role that any reference had."""
-    made = [object_history(reference) for reference in trial.references]
+    made = [object_history(reference) for reference in trial.calm]
     return {role: max(each.peak(role) for each in made) for role in _roles(made)}
 
 
 @fact
 def fewest_ever(trial: Trial) -> Mapping[Role, int]:
     """The fewest live objects of each role that any reference had after its peak."""
-    made = [object_history(reference) for reference in trial.references]
+    made = [object_history(reference) for reference in trial.calm]
     return {role: min(each.trough(role) for each in made) for role in _roles(made)}
 
 
@@ -146,38 +146,39 @@ def _roles(made: Collection[ObjectHistory]) -> set[Role]:
 def most_by_step(trial: Trial, role: Role, index: int) -> int:
     """The most live objects of a role that any reference had by the end of the step that had begun before a position."""
     step = _step_at(trial, index)
-    return max((max(_live(reference, role, step), default=0) for reference in trial.references), default=0)
+    return max((max(_live(reference, role, step), default=0) for reference in trial.calm), default=0)
 
 
 def kept_by_step(trial: Trial, role: Role, index: int) -> int:
     """The fewest that any reference had at the end of that step; 0 where that cannot be told."""
     step = _step_at(trial, index)
-    if not step or any(_was_cut_short(reference, step) for reference in trial.references):
+    if not step or any(_was_cut_short(reference, step) for reference in trial.calm):
         return 0
-    return min(([0, *_live(reference, role, step)][-1] for reference in trial.references), default=0)
+    return min(([0, *_live(reference, role, step)][-1] for reference in trial.calm), default=0)
 
 
 def deleted_by_step(trial: Trial, role: Role, index: int) -> int:
     """The most that the controller had deleted in any reference by the end of that step."""
     step = _step_at(trial, index)
-    return max((_deletes(reference, role, step) for reference in trial.references), default=0)
+    return max((_deletes(reference, role, step) for reference in trial.calm), default=0)
 
 
 def _step_at(trial: Trial, index: int) -> int:
     """The references' number of the step that had begun by then; 0 for none."""
     number = max((step.number for step in trial.steps if step.began < index), default=0)
-    return number - sum(isinstance(step, Resync) for step in trial.plan.steps[:number])
+    return trial.workload_step(number)
 
 
 def _end(reference: Trial, number: int) -> int:
     """Where the step ended in a reference: at its end if that is not known, or if the step was cut short."""
-    following = (step.began for step in reference.steps if step.number > number)
+    following = (step.began for step in reference.steps if reference.workload_step(step.number) > number)
     known = number and not _was_cut_short(reference, number)
     return next(following, len(reference.entries)) if known else len(reference.entries)
 
 
 def _was_cut_short(reference: Trial, number: int) -> bool:
-    return any(step.number == number and step.ended is not None and not step.idle for step in reference.steps)
+    steps = (step for step in reference.steps if reference.workload_step(step.number) == number)
+    return any(step.ended is not None and not step.idle for step in steps)
 
 
 def _live(reference: Trial, role: Role, step: int) -> list[int]:

@@ -24,7 +24,8 @@ _Left = Mapping[LeftoverKind, Mapping[Role, Sequence[Incarnation]]]
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """Objects of one role, without the oldest `usual` ones: that many were left by a reference. `unstable`: they did not agree.
+    """Objects of one role, without the oldest `usual` ones: that many were left by a reference. `unstable`: fault-free runs of the
+    workload did not agree.
 
     `owner` is the first one's owner, or the primary that it belongs to; the object itself when it has none that is known.
     """
@@ -42,13 +43,14 @@ def leftovers(trial: Trial) -> Sequence[Leftover]:
     found, objects = [], object_history(trial).objects
     for kind, roles in _left(trial).items():
         for role, children in roles.items():
-            usual = [len(_left(reference)[kind].get(role, ())) for reference in trial.references]
-            if kind == "leaked" and not all(_deletes(*each, role) for each in zip(trial.references, usual, strict=True)):
+            usual = {reference: len(_left(reference)[kind].get(role, ())) for reference in trial.references}
+            if kind == "leaked" and not all(_deletes(each, usual[each], role) for each in trial.alike):
                 continue
-            if len(children) > max(usual):
-                rest = children[max(usual) :]
-                owner = objects.get(rest[0].owner_uid) or primary_of(trial, rest[0].uid) or rest[0]
-                found.append(Leftover(kind, owner, rest, max(usual), min(usual) != max(usual)))
+            most = max(usual.values())
+            if len(children) > most:
+                first = children[most]
+                owner = objects.get(first.owner_uid) or primary_of(trial, first.uid) or first
+                found.append(Leftover(kind, owner, children[most:], most, len({usual[each] for each in trial.calm}) > 1))
     return found
 
 

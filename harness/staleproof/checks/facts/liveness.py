@@ -37,7 +37,7 @@ def other_workload(trial: Trial) -> str:
     A primary that is applied again while it is still terminating is never created again: the apply changes the dying one.
     """
     for primary in trial.history.header.primaries:
-        times, usual = _creations(trial, primary), [_creations(reference, primary) for reference in trial.references]
+        times, usual = _creations(trial, primary), [_creations(reference, primary) for reference in trial.alike]
         if times not in usual:
             return f"the workload created {primary} {times} times and {max(usual, default=0)} times in fault-free runs"
     return ""

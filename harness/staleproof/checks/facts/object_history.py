@@ -176,7 +176,7 @@ class ObjectHistory:
 @fact
 def names(trial: Trial) -> Names:
     """What the names of objects have in common in the references: those of the trial that this one is, or is a reference of."""
-    return learn_names([_called(reference) for reference in trial.beside.references])
+    return learn_names([_called(reference) for reference in trial.beside.alike])
 
 
 @fact

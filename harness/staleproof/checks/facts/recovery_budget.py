@@ -77,7 +77,7 @@ def silence(trial: Trial, group: Rejections) -> float:
 @fact
 def usual_pauses(trial: Trial) -> list[float]:
     """The longest pause of each reference, in seconds."""
-    return [longest_pause(reference.history) for reference in trial.references]
+    return [longest_pause(reference.history) for reference in trial.calm]
 
 
 def ended_streams(trial: Trial, hows: Iterable[str], until: int) -> Iterator[tuple[int, str]]:

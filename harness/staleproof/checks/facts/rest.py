@@ -29,11 +29,13 @@ class Rest:
     Attributes:
         changing: the writes that changed anything.
         void: those that changed nothing, or nothing but times and what moves by itself.
+        looks: where its primaries were listed again, each time.
         untested: why there may be none though the controller does such things, in words; empty when it was put to the test.
     """
 
     changing: Sequence[Request] = ()
     void: Sequence[Request] = ()
+    looks: Sequence[int] = ()
     untested: str = ""
 
     def told(self, writes: Sequence[Request], trial: Trial, *, what: str, though: str) -> Finding:
@@ -79,14 +81,21 @@ def rest(trial: Trial) -> Rest:
     late = [write for write in _late_writes(trial, settled) if write.index < disturbed]
     void = {each.index for each in void_writes(late, trial.commits, trial.plan.settle.moves)}
     changing, unchanging = [each for each in late if each.index not in void], [each for each in late if each.index in void]
-    return Rest(changing, unchanging, _untested(trial, settled, disturbed))
+    looks = _looks(trial, settled)
+    return Rest(changing, unchanging, looks, _untested(trial, disturbed, looks))
 
 
-def _untested(trial: Trial, settled: int, disturbed: int) -> str:
+def _looks(trial: Trial, settled: int) -> Sequence[int]:
+    """Of the primaries of one resource, that which was listed the least often."""
+    lists = [[each.index for each in showings(trial).get(of, ()) if each.kind == "list"] for of in sorted(trial.primaries)]
+    return min(([index for index in each if index > settled] for each in lists), key=len, default=[])
+
+
+def _untested(trial: Trial, disturbed: int, looks: Sequence[int]) -> str:
     if disturbed in trial.commit_at:
         changed = trial.commit_at[disturbed].entry
         return f"somebody else changed {changed.resource}/{changed.name} after the controller had settled"
-    if not any(each.kind == "list" and each.index > settled for of in trial.primaries for each in showings(trial).get(of, ())):
+    if not looks:
         told = "although it was told to" if trial.plan.settle.resync else "because the plan does not tell it to"
         return f"the controller did not list its primaries again after it had settled, {told}"
     return ""

@@ -116,7 +116,7 @@ def _at_one_look(trial: Trial, target: Attempted, index: int) -> int:
     if target.verb != "create":
         return 1
     step = sum(run.began < index for run in trial.steps)
-    ends = [(each, each.steps[step - 1].ended if 0 < step <= len(each.steps) else None) for each in trial.references]
+    ends = [(each, each.steps[step - 1].ended if 0 < step <= len(each.steps) else None) for each in trial.calm]
     return max([1, *(_incarnations(each, target.resource, until=end) for each, end in ends)])
 
 
@@ -159,7 +159,7 @@ def pace_of(trial: Trial, group: Rejections) -> Pace:
     first = sum(at <= began + third for at in tries)
     last = sum(ended - third <= at <= ended for at in tries)
     shown = sum(ended - third <= entry.at <= ended for _, entry in trial.every(Delivered) if entry.uid)
-    objects = 1 if group.target.name else max([1, *(_incarnations(each, group.target.resource) for each in trial.references)])
+    objects = 1 if group.target.name else max([1, *(_incarnations(each, group.target.resource) for each in trial.alike)])
     return Pace(ended - began, first, last, (last - shown) / third / objects if third else 0.0)
 
 

@@ -103,7 +103,7 @@ def fewest_when_ready(trial: Trial, of: Incarnation, about: str, generation: int
     Empty where one of the references never claimed it, or had not acted before.
     """
     found = []
-    for reference in trial.references:
+    for reference in trial.alike:
         claim = first_ready(reference, of, about, generation)
         if claim is None or not acted_before(reference, claim):
             return {}

@@ -1,8 +1,12 @@
 """Whether a trial, and the references beside it, can prove anything: what interrupted them, what broke, what never fired."""
 
+from collections.abc import Mapping
+
 from staleproof.checks.facts.fault_outcomes import fault_outcomes
 from staleproof.checks.trial import Trial, fact
+from staleproof.core import but_for
 from staleproof.core.entry import Broke, Exited, Settled
+from staleproof.core.history import HistoryRole
 from staleproof.core.watch_properties import unexplained
 
 
@@ -23,8 +27,8 @@ def unfired(trial: Trial) -> str:
 @fact
 def reference_trouble(trial: Trial) -> str:
     """Why the references cannot be compared with, in words; empty when they can."""
-    if len(trial.references) < 2:
-        return f"it needs at least 2 fault-free references of the same workload, found {len(trial.references)}"
+    if len(trial.calm) < 2:
+        return f"it needs at least 2 fault-free references of the same workload, found {len(trial.calm)}"
     troubles = (_unusable(reference, trial) for reference in trial.references)
     return next((f"reference {n} {trouble}" for n, trouble in enumerate(troubles, 1) if trouble), "")
 
@@ -48,13 +52,40 @@ def _unlike_a_watch(trial: Trial) -> str:
     return f"the self-check failed, which is a bug of staleproof, not of the controller: {found[0]}{more}"
 
 
+_WANTED: Mapping[HistoryRole, str] = {
+    "reference": "a fault-free run of the same workload",
+    "paced": "a fault-free run of the same workload",
+    "woken": "a run of the same plan with the faults' harmless twins",
+    "final": "a fault-free run of the workload's last state",
+    "trial": "a fault-free run of the same workload",
+}
+
+
+def _is_of(reference: Trial, trial: Trial) -> bool:
+    """Whether it was run to be compared with this trial."""
+    plan = reference.plan
+    if reference.role == "final":
+        asked = but_for.final_only(trial.plan)
+        return asked is not None and not plan.faults and len(plan.steps) == len(asked.steps)
+    if plan.reference.steps != trial.plan.reference.steps:
+        return False
+    asked = but_for.woken(trial.plan) if reference.role == "woken" else None
+    return plan.faults == (asked.faults if asked is not None else ())
+
+
+def ended_well(reference: Trial) -> bool:
+    """Whether nothing disturbed a fault-free run, and it settled."""
+    settled = [entry for _, entry in reference.every(Settled)]
+    return not trouble(reference) and bool(settled) and settled[-1].ok
+
+
 def _unusable(reference: Trial, trial: Trial) -> str:
     """What is wrong with a reference, as the end of a sentence."""
     interrupted = _interrupted(reference)
     if interrupted:
         return f"proves nothing: {interrupted}"
-    if reference.plan.faults or reference.plan.reference.steps != trial.plan.reference.steps:
-        return "is not a fault-free run of the same workload"
+    if not _is_of(reference, trial):
+        return f"is not {_WANTED[reference.role]}"
     settled = [entry for _, entry in reference.every(Settled)]
     if not reference.history.complete or not settled:
         return "was not recorded to its end"

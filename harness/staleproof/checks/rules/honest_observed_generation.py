@@ -111,7 +111,7 @@ def _is_unacted(trial: Trial, claim: StatusClaim) -> bool:
     cached, follows = shown.cached.rises(of.uid, generation, after=asked), of.reaching(generation + 1)
     end = follows.index if follows is not None else len(trial.entries)
     acts = cached is not None and acted_on_children(trial, of, after=cached, before=end)
-    return acts and all(_acts_first(reference, of, generation) for reference in trial.references)
+    return acts and all(_acts_first(reference, of, generation) for reference in trial.alike)
 
 
 def _acts_first(reference: Trial, of: Incarnation, generation: int) -> bool:
@@ -134,7 +134,7 @@ def _left_behind(trial: Trial, of: Incarnation) -> Iterator[Finding]:
     since = shown_generations(trial).cached.reached(of.uid, newest, before=len(trial.entries))
     own = ((commit, commit.heard.index) for commit in reversed(of.commits) if commit.heard is not None)
     wrote = next(((commit, asked) for commit, asked in own if since is not None and asked > since), None)
-    if wrote is not None and all(_ends_with_newest(reference, of) for reference in trial.references):
+    if wrote is not None and all(_ends_with_newest(reference, of) for reference in trial.alike):
         commit, asked = wrote
         name = full_name(commit.entry)
         because = f"{name} ended with observed generation {claim} of {newest}; fault-free runs ended with the newest"

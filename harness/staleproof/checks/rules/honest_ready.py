@@ -26,7 +26,7 @@ from staleproof.checks.verdict import Finding, NotExercised, Said
 
 
 def check(trial: Trial) -> Iterator[Said]:
-    if not all(ready_claims(reference) for reference in trial.references):
+    if not all(ready_claims(reference) for reference in trial.alike):
         yield NotExercised("the controller reports neither Ready nor Available for a generation")
     for claim in ready_claims(trial):
         yield from _judge(trial, claim)

@@ -55,7 +55,7 @@ def _deletes(trial: Trial) -> Iterator[tuple[int, Finding]]:
 
 def _creates(trial: Trial) -> Iterator[tuple[int, Finding]]:
     """By where they were asked for: creates for the old incarnation, unless a fault-free run made such a mistake, too."""
-    is_usual = any(list(confusions(reference)) for reference in trial.references)
+    is_usual = any(list(confusions(reference)) for reference in trial.alike)
     for request, child, one in () if is_usual else confusions(trial):
         asked, name = request.index, short_name(one.after.first.entry)
         if one.was_late(before=asked):
@@ -69,7 +69,7 @@ def _misplaced(trial: Trial, one: Recreation) -> Iterator[Finding]:
     settled = trial.settled
     if settled is None or one.after.deleted is not None or too_soon(trial):
         return
-    others = [children_of_recreated(reference) for reference in trial.references]
+    others = [children_of_recreated(reference) for reference in trial.alike]
     ends = [children_of_recreated(trial, until=settled), children_of_recreated(trial)]
     own_then, strays_then = ends[0]
     for resource in sorted(strays_then):
@@ -96,7 +96,7 @@ def _kind(trial: Trial, resource: str) -> str:
 
 def _missing(trial: Trial, one: Recreation) -> Iterator[Said]:
     """It has fewer children, and its predecessor does not have them either: did it take what it had done for that one for done?"""
-    wanted, found = [children_of_recreated(reference)[0] for reference in trial.references], children_of_recreated(trial)[0]
+    wanted, found = [children_of_recreated(reference)[0] for reference in trial.alike], children_of_recreated(trial)[0]
     if not all(wanted):
         yield NotExercised("in fault-free runs the recreated primary ended without children of its own")
         return

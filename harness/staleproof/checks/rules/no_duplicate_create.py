@@ -2,18 +2,18 @@
 
 A finding needs all of this:
 
-1. more live children of a role than any reference ever had;
+1. more live children of a role than any reference had had by the end of that step of the workload;
 2. the create was decided on while own, live creates of that role, from earlier decisions, were unseen (`own_writes`: a burst inside
    one reconciliation is one decision);
 3. those unseen creates explain it: without them it would not have been too many. An excess with another reason (a roll-out in
    another order, a count the references never wanted) is not staleness.
 
-Known limits: a duplicate below the references' peak over all steps is not seen here, nor is one whose role no reference had.
+Known limits: a duplicate below the references' peak so far is not seen here, nor is one whose role no reference had.
 """
 
 from collections.abc import Iterator
 
-from staleproof.checks.facts.excess import most_ever
+from staleproof.checks.facts.excess import most_by_step, most_ever
 from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.facts.own_writes import own_creates
 from staleproof.checks.facts.witnesses import context
@@ -32,14 +32,14 @@ def check(trial: Trial) -> Iterator[Said]:
 
 
 def _judge(trial: Trial, request: Request, child: Incarnation) -> Iterator[Finding]:
-    live, most = object_history(trial).live_after(child.role, child.created), most_ever(trial).get(child.role, 0)
+    live, most = object_history(trial).live_after(child.role, child.created), most_by_step(trial, child.role, child.created)
     unseen = own_creates(trial).behind(child, before=request.index) if live > most else []
     if not unseen or live - len(unseen) > most:
         return
     commit = child.first.entry
     because = (
         f"{full_name(commit)} is the {ordinal(live)} live {kind_of(commit)}{of_owner(child.role.owner)}; "
-        f"fault-free runs never had more than {most}"
+        f"fault-free runs never had more than {most}{' by then' if most < most_ever(trial).get(child.role, 0) else ''}"
     )
     though = f"though it had not been shown its own creates {span([other.create_revision for other in unseen])}"
     answered = [other.creator.answer_index for other in unseen if other.creator]

@@ -71,7 +71,7 @@ def _stays(trial: Trial, child: Incarnation) -> bool:
 
 def _undone(trial: Trial, delete: SurplusDelete) -> Iterator[Finding]:
     asked, child = delete.request.index, delete.child
-    usual = max((own_deletes_in_all(reference)[child.role] for reference in trial.references), default=0)
+    usual = max((own_deletes_in_all(reference)[child.role] for reference in trial.calm), default=0)
     behind = (other.deleter for other in own_deletes(trial).behind(child, before=asked))
     if _is_of_this_life(trial, behind, asked) or own_deletes_in_all(trial)[child.role] <= usual:
         return

@@ -1,8 +1,8 @@
 """A finding in plain words: a headline, a few lines told by its witnesses, the remedy. Never a raw object."""
 
 import itertools
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from staleproof.checks.catalog import BY_SLUG, is_scored
@@ -26,7 +26,7 @@ from staleproof.core.entry import (
     Started,
     Stopped,
 )
-from staleproof.core.history import History
+from staleproof.core.history import History, HistoryRole
 from staleproof.core.plan import Plan
 
 _ASIDES = 8
@@ -36,6 +36,7 @@ _ASIDES = 8
 @dataclass(frozen=True, slots=True)
 class Story:
     """`lines` are (seconds, sentence). `heading` is there when it proves nothing about conformance, and says why.
+    `compared` says which references were asked; empty when the finding needs none.
 
     `severity` and `cause` are those of the finding, as far as it was judged; `also` has the other requirements that the same cause
     violated in the trial.
@@ -45,6 +46,7 @@ class Story:
     headline: str
     lines: tuple[tuple[float, str], ...]
     remedy: str
+    compared: str = ""
     heading: str = ""
     severity: str = ""
     cause: str = ""
@@ -60,6 +62,7 @@ class Story:
         """All of it, line by line."""
         heading, harm = [self.heading] if self.heading else [], [f"  {self.harm}"] if self.harm else []
         body = [f"  {at:8.3f} s  {sentence}" for at, sentence in self.lines]
+        body += [f"  compared with runs: {self.compared}"] if self.compared else []
         return "\n".join([*heading, f"{self.requirement}  {self.headline}", *harm, *body, f"  remedy: {self.remedy}"])
 
 
@@ -89,10 +92,27 @@ def explain(finding: Finding, history: History) -> Story:
     entries = sorted({*finding.witnesses, *_asides(trial, finding.witnesses)})
     groups = [Group(trial, finding, tuple(group)) for _, group in itertools.groupby(entries, key=lambda index: _kind(trial, index))]
     lines = ((trial.at(group.positions[0]), tell(group)) for group in groups)
-    remedy, heading = BY_SLUG[finding.requirement].remedy, _heading(finding, trial.plan)
+    requirement, heading = BY_SLUG[finding.requirement], _heading(finding, trial.plan)
+    compared = _compared(history) if requirement.needs_references else ""
     told = tuple(line for line in lines if line[1])
     cause = finding.cause.text if finding.cause is not None else ""
-    return Story(finding.requirement, finding.because, told, remedy, heading, severity=finding.severity, cause=cause)
+    return Story(
+        requirement.slug, finding.because, told, requirement.remedy, compared, heading, severity=finding.severity, cause=cause
+    )
+
+
+_ROLES: Mapping[HistoryRole, str] = {
+    "reference": "without faults",
+    "paced": "as slow as the trial",
+    "woken": "woken as often with nothing hidden",
+    "final": "of the last state only",
+}
+
+
+def _compared(history: History) -> str:
+    """Which references were asked: `2 without faults, 1 as slow as the trial`."""
+    times = Counter(reference.header.role for reference in history.references)
+    return ", ".join(f"{times[role]} {words}" for role, words in _ROLES.items() if times[role])
 
 
 def _heading(finding: Finding, plan: Plan) -> str:

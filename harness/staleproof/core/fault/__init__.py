@@ -7,7 +7,7 @@ controller, `model` what a fault is.
 
 from staleproof.core.fault.availability import Coalesce, Expire, Hang, PastSnapshot, Refuse, RefuseWatchList
 from staleproof.core.fault.calls import Compete, LoseAnswer, Reject, SlowAnswer
-from staleproof.core.fault.effects import Effect
+from staleproof.core.fault.effects import Effect, Twin
 from staleproof.core.fault.hostile import DropFrame, NoEndBookmark, Reorder, RepeatFrame, StaleRead
 from staleproof.core.fault.model import CallFault, Fault, Misfit, OwnWrite, Place, Seat, Window
 from staleproof.core.fault.process import Kill, Pause, Restart
@@ -69,5 +69,6 @@ __all__ = [
     "SlowStart",
     "StaleRead",
     "StreamFault",
+    "Twin",
     "Window",
 ]

@@ -15,6 +15,7 @@ from staleproof.core.fault.decision import (
     Sever,
     Stall,
 )
+from staleproof.core.fault.effects import Twin
 from staleproof.core.fault.legality import is_start_only, past_is_hostile, row_against_expiry
 from staleproof.core.fault.model import ANY, Fault, Misfit, Place, Positive, Resource
 from staleproof.core.frame import Frame
@@ -34,6 +35,10 @@ class Refuse(Fault, frozen=True, kw_only=True, tag="Refuse"):
     refuses_connections = True
     resource: Resource = ANY
 
+    @property
+    def twin(self) -> Twin:
+        return Twin("reconnects", "closing")
+
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()
         if self.resource != ANY or self.namespace or self.name or self.stream is not None:
@@ -48,6 +53,10 @@ class Hang(Fault, frozen=True, kw_only=True, tag="Hang"):
     says = "its {} streams and requests hung"
     says_of_all = "all its streams and requests hung"
     on_close = "reset"
+
+    @property
+    def twin(self) -> Twin:
+        return Twin("reconnects", "closing")
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return HOLD
@@ -71,6 +80,10 @@ class Expire(Fault, frozen=True, kw_only=True, tag="Expire"):
     says_of_all = "all its streams got 410 Expired"
     at: Literal["stream", "resume", "watch", "list"] = "stream"
     nth: Positive | None = None
+
+    @property
+    def twin(self) -> Twin:
+        return Twin("relists", "opening" if self.nth is None and self.at != "list" else "within")
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         if place.nth != self.nth or self.at == "list":
@@ -110,6 +123,10 @@ class Coalesce(Fault, frozen=True, kw_only=True, tag="Coalesce"):
     says = "its {} stream ended, and it could neither watch nor list"
     says_of_all = "all its streams ended, and it could neither watch nor list"
     on_open = "lapsed"
+
+    @property
+    def twin(self) -> Twin:
+        return Twin("relists", "closing")
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
         return Stall("forward") if request.verb in ("watch", "list") else PASS

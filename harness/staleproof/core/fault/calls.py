@@ -13,6 +13,7 @@ from staleproof.core.fault.decision import (
     RequestDecision,
     Wait,
 )
+from staleproof.core.fault.effects import Twin
 from staleproof.core.fault.model import CallFault, Misfit, Positive, Seconds, Verb, unanswered
 from staleproof.core.request import ApiRequest
 
@@ -65,6 +66,10 @@ class Compete(CallFault, frozen=True, kw_only=True, tag="Compete"):
     does = ("competes",)
     says = "somebody else wrote to {} just before it did"
     verb: Literal["write", "create", "update", "patch", "delete"] = "update"
+
+    @property
+    def twin(self) -> Twin:
+        return Twin("touches", "within")
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
         if not self.hits(nth):

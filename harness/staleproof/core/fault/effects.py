@@ -1,10 +1,10 @@
-"""What a fault does to a controller, in a closed vocabulary.
+"""What a fault does to a controller, in a closed vocabulary, and its harmless twin: what is left of it when it does no harm.
 
 Rules ask a fault for its effects and never for its class, so they need no change for a new fault. A fault has every effect whose
 sentence is true of it. Where the sentences name an exception, two rules would otherwise explain the same end.
 """
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 ViewEffect = Literal["hides", "lags", "rewinds", "slows-start", "drops-bookmarks", "adds-bookmarks", "refuses-watch-lists"]
 """What the controller is shown.
@@ -51,3 +51,16 @@ Effect = Literal[ViewEffect, WatchEffect, RequestEffect, ProcessEffect, "forges"
 MOMENTARY: frozenset[Effect] = frozenset({"cuts", "expires", "skips", "competes", "slows", "adds-bookmarks"})
 """These are over once they have happened, even while the fault is open: a controller that has done its work after them has nothing
 more to do because of them. What it does after a lost answer or in a new life may come later."""
+
+
+class Twin(NamedTuple):
+    """What a fault does besides, and what a harmless one does as well: it makes the controller look again.
+
+    Attributes:
+        does: `relists`: it must list, and is shown the present; `reconnects`: its watches end, and it has missed nothing;
+            `restarts`: it is asked to stop when it is at rest, and starts again; `touches`: another user writes when it is at rest.
+        at: when, seen from the fault: when its window opens, at some moment within the first step of it, or when it closes.
+    """
+
+    does: Literal["relists", "reconnects", "restarts", "touches"]
+    at: Literal["opening", "within", "closing"]

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 
 from staleproof.core.fault.decision import PASS, AnswerDecision, End, FrameDecision, RequestDecision
-from staleproof.core.fault.effects import Effect
+from staleproof.core.fault.effects import Effect, Twin
 from staleproof.core.fault.legality import ROWS, Contract
 from staleproof.core.frame import Frame
 from staleproof.core.request import BOOKKEEPING, READS, WRITES, ApiRequest
@@ -138,6 +138,11 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
     def effects(self) -> frozenset[Effect]:
         """Those of its class, and those that depend on its fields."""
         return frozenset(self.does)
+
+    @property
+    def twin(self) -> Twin | None:
+        """What the same plan without any harm does in its place (`core.but_for`); None: nothing, as it does not wake anybody."""
+        return None
 
     @property
     def phrase(self) -> str:

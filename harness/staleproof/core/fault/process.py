@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from staleproof.core.fault.decision import PASS, AnswerDecision, RequestDecision, Stall
-from staleproof.core.fault.effects import Effect
+from staleproof.core.fault.effects import Effect, Twin
 from staleproof.core.fault.model import ANY, CallFault, Fault, Misfit, Resource, Verb, unanswered
 from staleproof.core.request import ApiRequest
 
@@ -25,6 +25,10 @@ class Kill(CallFault, frozen=True, kw_only=True, tag="Kill"):
     verb: Verb = "create"
     moment: Literal["before", "after"] = "after"
     stays_down: bool = False
+
+    @property
+    def twin(self) -> Twin:
+        return Twin("restarts", "closing" if self.stays_down else "within")
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
         return Stall("reset") if self.moment == "before" and nth == self.nth else PASS
@@ -63,6 +67,10 @@ class Restart(_Process, frozen=True, kw_only=True, tag="Restart"):
     @property
     def effects(self) -> frozenset[Effect]:
         return super().effects | {"terminates"} if self.gently else super().effects
+
+    @property
+    def twin(self) -> Twin:
+        return Twin("restarts", "closing" if self.stays_down else "opening")
 
 
 class Pause(_Process, frozen=True, kw_only=True, tag="Pause"):

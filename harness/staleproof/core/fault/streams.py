@@ -19,19 +19,19 @@ from staleproof.core.fault.decision import (
     Sever,
     Wait,
 )
-from staleproof.core.fault.effects import Effect
+from staleproof.core.fault.effects import Effect, Twin
 from staleproof.core.fault.model import ANY, Fault, Misfit, OwnWrite, Place, Positive, Resource, Seconds
 from staleproof.core.frame import Frame
 from staleproof.core.request import BOOKKEEPING, ApiRequest
 
 Release = Literal["events", "trickle", "relist", "resume"]
-_RELEASES: dict[Release, tuple[End | None, set[Effect]]] = {
-    "events": (None, {"lags"}),
-    "trickle": (None, {"lags"}),
-    "relist": ("expired", {"expires", "skips"}),
-    "resume": ("clean", {"cuts", "skips"}),
+_RELEASES: dict[Release, tuple[End | None, set[Effect], Twin | None]] = {
+    "events": (None, {"lags"}, None),
+    "trickle": (None, {"lags"}, None),
+    "relist": ("expired", {"expires", "skips"}, Twin("relists", "closing")),
+    "resume": ("clean", {"cuts", "skips"}, Twin("reconnects", "closing")),
 }
-"""How streams that hold frames end, and what that does to the controller."""
+"""How streams that hold frames end, what that does to the controller, and what it would do if nothing were held."""
 
 
 class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
@@ -50,6 +50,10 @@ class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
     @property
     def effects(self) -> frozenset[Effect]:
         return super().effects | _RELEASES[self.release][1]
+
+    @property
+    def twin(self) -> Twin | None:
+        return _RELEASES[self.release][2]
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return HOLD
@@ -128,6 +132,10 @@ class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
     how: Literal["clean", "truncated", "reset"] = "clean"
     nth: Positive | None = None
     times: Positive | None = None
+
+    @property
+    def twin(self) -> Twin:
+        return Twin("reconnects", "opening" if self.nth is None else "within")
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return Sever(self.how) if place.nth == self.nth else PASS

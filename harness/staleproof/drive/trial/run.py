@@ -12,11 +12,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from staleproof.core.change import WriteKind
+from staleproof.core.change import LOOKS, WriteKind
 from staleproof.core.entry import Broke, Ended, Released, Settled, StepBegan, StepEnded
 from staleproof.core.fault import PastSnapshot, StaleRead
 from staleproof.core.fault.effects import MOMENTARY
-from staleproof.core.history import Header, History
+from staleproof.core.history import Header, History, HistoryRole
 from staleproof.core.plan import Plan, describe
 from staleproof.core.plan import encode as encode_plan
 from staleproof.drive.cluster.api import JSON, NAMESPACES, Api, ApiError, ResourceType
@@ -54,6 +54,7 @@ class TrialSpec:
     Attributes:
         plan: the workload and the faults.
         folder: gets plan.json and history.jsonl.gz.
+        role: what it is: a trial, or what trials are compared with.
         references: fault-free histories of the same workload, from their files; empty when this is one itself.
         converged: when the wait for convergence is over; None accepts any state that is quiet.
         reached: when a step is over without a further wait; None waits for the controller's pauses in each of them, and at the end.
@@ -65,6 +66,7 @@ class TrialSpec:
 
     plan: Plan
     folder: Path
+    role: HistoryRole = "reference"
     references: Sequence[History] = ()
     converged: Converged | None = None
     reached: Reached | None = None
@@ -90,7 +92,7 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
     spec.folder.mkdir(parents=True, exist_ok=True)
     (spec.folder / "plan.json").write_bytes(encode_plan(plan))
     header = Header(
-        role="trial" if spec.references else "reference",
+        role=spec.role,
         plan=plan,
         namespace=namespace,
         primaries=tuple(f"{kind.name}/{name}" for kind, (_, _, name) in zip(kinds, primaries, strict=True)),
@@ -245,10 +247,19 @@ class _Run:
         bus.take(Settled(at=time.monotonic(), ok=not missing, why=why))
         await self._readings.take()
         if not missing and settle.resync:
+            await self._look_again()
+
+    async def _look_again(self) -> None:
+        """Make the controller list its primaries, and again as long as it changes something each time: it may still have work."""
+        settle = self._settle
+        idle_seconds = settle.idle_seconds if self._spec.reached is None else settle.settling_seconds
+        for _ in range(LOOKS):
+            self._activity.begin_step(time.monotonic())
             for resource in self._primaries:
                 await self._workload.resync(resource)
-            idle_seconds = settle.idle_seconds if self._spec.reached is None else settle.settling_seconds
-            await bus.until_idle(idle_seconds, limit_seconds=settle.limit_seconds)
+            await self._bus.until_idle(idle_seconds, limit_seconds=settle.limit_seconds)
+            if not self._activity.done:
+                return
 
     async def _until_settled(self, released: float) -> str:
         """Wait until converged and quiet; what was missing when the time ran out, empty when nothing is."""

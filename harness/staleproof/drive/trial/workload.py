@@ -9,6 +9,7 @@ from staleproof.core.plan import (
     Apply,
     Delete,
     Heartbeat,
+    Lull,
     Patch,
     Plan,
     Recreate,
@@ -82,8 +83,8 @@ class Workload:
             case Patch(target=target, patch=patch):
                 kind = await self._type(target)
                 self._wrote(kind, await self.api.merge(kind, self.namespace, target.name, patch))
-            case Touch(target=target):
-                await self._touch(await self._type(target), target.name, number)
+            case Touch() | Lull():
+                await self._touch_all(step.touches, number)
             case Delete(target=target):
                 await self.api.delete(await self._type(target), self.namespace, target.name)
             case Resync(resource=resource):
@@ -118,6 +119,10 @@ class Workload:
         return await resource_type(
             {"apiVersion": target.api_version, "kind": target.kind, "metadata": {"name": target.name}}, self.api
         )
+
+    async def _touch_all(self, targets: tuple[Target, ...], number: int) -> None:
+        for target in targets:
+            await self._touch(await self._type(target), target.name, number)
 
     async def _touch(self, kind: ResourceType, name: str, number: int) -> None:
         """Change an annotation: another value in each step."""

@@ -1,14 +1,17 @@
 """What the references have in common, and what counts as a difference."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from staleproof.checks.facts.baseline import baseline, ends_with_more, final_objects, group
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.facts.roles import Names, Role
 from staleproof.checks.trial import Trial
+from staleproof.core.history import UnstableField
 
 from ..script import NAMESPACE, WIDGETS, Script, reference, trial
 
@@ -132,6 +135,84 @@ def test_differences(script: Script, references: tuple[Script, Script], differen
     of = Trial(script.ends(), [each.ends() for each in references])
 
     assert baseline(of).difference(final_objects(of), of.namespace) == difference
+
+
+def revisions(script: Script, *contents: str) -> Script:
+    """One object for each state that was worked on."""
+    apply(script)
+    for number, content in enumerate(contents, 1):
+        script.creates(f"w-revision-{number}", resource="configmaps", generated="", data=content)
+    return script
+
+
+def listed(script: Script, *items: dict[str, Any]) -> Script:
+    return one(script, spec={"env": list(items)})
+
+
+A, B, C = {"name": "a", "value": "1"}, {"name": "b", "value": "2"}, {"name": "b", "value": "1"}
+WIDER: dict[str, tuple[Script, tuple[Script, ...], list[str]]] = {
+    "further than without waking, as far as with it": (
+        one(trial()).applied("w-disk", "configmaps"),
+        (*both(one), one(reference(3, "woken")).applied("w-disk", "configmaps").applied("w-name", "configmaps")),
+        [],
+    ),
+    "further than that": (
+        one(trial()).creates("w-b", "w-c"),
+        (*both(one), one(reference(3, "woken")).creates("w-b")),
+        ["3 pods of widget/w, fault-free runs ended with 1 to 2"],
+    ),
+    "a state that was never seen left nothing": (
+        revisions(trial(), "first", "last"),
+        (*both(revisions, "first", "between", "last"), revisions(reference(3, "final"), "last")),
+        [],
+    ),
+    "nothing at all was kept": (
+        revisions(trial()),
+        (*both(revisions, "first", "last"), revisions(reference(3, "final"), "last")),
+        ["0 configmaps of widget/w, fault-free runs ended with 1"],
+    ),
+    "another content than any": (
+        revisions(trial(), "first", "else"),
+        (*both(revisions, "first", "between", "last"), revisions(reference(3, "final"), "last")),
+        ["configmap of widget/w: data is 'else', fault-free runs ended with 'between'"],
+    ),
+    "a list in another order": (listed(trial(), B, A), both(listed, A, B), []),
+    "a list with other things": (
+        listed(trial(), C, A),
+        both(listed, A, B),
+        ["pod of widget/w: spec.env[0].name is 'b', fault-free runs ended with 'a'"],
+    ),
+    "objects of one role differ among themselves": (
+        several(trial(), {"a": 7}, {"a": 8}),
+        both(several, {"a": 1}, {"a": 2}),
+        [],
+    ),
+    "one end has none of them": (
+        one(trial(), spec={"a": 2}),
+        (*both(one, spec={"a": 1}), apply(reference(3, "final"))),
+        ["pod of widget/w: spec.a is 2, fault-free runs ended with 1"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "references", "found"), WIDER.values(), ids=WIDER)
+def test_the_hull_of_all_references(script: Script, references: tuple[Script, ...], found: list[str]) -> None:
+    of = Trial(script.ends(), [each.ends() for each in references])
+    differences = list(baseline(of).differences(final_objects(of), of.namespace))
+    assert [each.text for each in differences] == found
+    assert not any(each.unstable for each in differences), "what wakes a controller makes no fault-free run unstable"
+
+
+@pytest.mark.parametrize(("path", "found"), [("spec.a", []), ("spec.b", ["spec.a is 2"])])
+def test_what_was_unstable_anywhere_in_the_run_is_masked(path: str, found: list[str]) -> None:
+    history = one(trial(), spec={"a": 2}).ends()
+    unstable = (UnstableField(*PODS, path),)
+    of = Trial(
+        replace(history, header=structs.replace(history.header, unstable=unstable)),
+        [each.ends() for each in both(one, spec={"a": 1})],
+    )
+    texts = [each.text for each in baseline(of).differences(final_objects(of), of.namespace)]
+    assert [text.partition(": ")[2].partition(",")[0] for text in texts] == found
 
 
 @pytest.mark.parametrize(("called", "more"), [(["w-a"], False), (["w-a", "w-b"], False), (["w-a", "w-b", "w-c"], True)])

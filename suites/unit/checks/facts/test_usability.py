@@ -6,10 +6,11 @@ import pytest
 
 from staleproof.checks.facts.usability import reference_trouble, trouble, unfired
 from staleproof.checks.trial import Trial
+from staleproof.core.but_for import final_only, woken
 from staleproof.core.entry import Broke, Delivered, Exited, FaultMissed, FaultRefused
-from staleproof.core.fault import AnyFault, DropFrame, PastSnapshot, RepeatFrame
-from staleproof.core.history import History
-from staleproof.core.plan import Rest, Step
+from staleproof.core.fault import AnyFault, DropFrame, Expire, PastSnapshot, RepeatFrame, Restart, Window
+from staleproof.core.history import History, HistoryRole
+from staleproof.core.plan import Plan, Rest, Step
 
 from ..draft import STEPS
 from ..script import HOLD, Script, trial
@@ -70,6 +71,14 @@ def unlike_a_watch(number: int) -> History:
     return replace(history, entries=tuple(e for e in history.entries if not (isinstance(e, Delivered) and "w-a" in e.name)))
 
 
+def asked_for(plan: Plan | None, role: HistoryRole) -> History:
+    """A reference that was run with this plan."""
+    script = work(3)
+    script.plan, script.role = plan or script.plan, role
+    return script.ends()
+
+
+RESTARTED = Script(Restart(window=Window(2)))
 GOOD = work(1).ends()
 OTHER = "reference 2 is not a fault-free run of the same workload"
 REFERENCES: dict[str, tuple[tuple[History, ...], str]] = {
@@ -93,6 +102,36 @@ REFERENCES: dict[str, tuple[tuple[History, ...], str]] = {
     "with faults": ((GOOD, work(2, faults=(HOLD,)).ends()), OTHER),
     "a stream that was no watch": ((GOOD, unlike_a_watch(2)), f"reference 2 proves nothing: {UNRELIABLE}"),
 }
+
+
+BUT_FOR: dict[str, tuple[History, str]] = {
+    "the same plan without harm": (asked_for(woken(RESTARTED.plan), "woken"), ""),
+    "only its last state": (asked_for(final_only(RESTARTED.plan), "final"), ""),
+    "as slow as the trial": (asked_for(RESTARTED.plan.reference, "paced"), ""),
+    "woken otherwise": (
+        asked_for(woken(Script(Restart(window=Window(1, 2)), Expire(resource="pods", window=Window(2))).plan), "woken"),
+        "reference 3 is not a run of the same plan with the faults' harmless twins",
+    ),
+    "not woken": (asked_for(None, "woken"), "reference 3 is not a run of the same plan with the faults' harmless twins"),
+    "as slow as the trial, and with its faults": (
+        asked_for(RESTARTED.plan, "paced"),
+        "reference 3 is not a fault-free run of the same workload",
+    ),
+    "more than the last state": (
+        asked_for(RESTARTED.plan.reference, "final"),
+        "reference 3 is not a fault-free run of the workload's last state",
+    ),
+}
+
+
+@pytest.mark.parametrize(("third", "why"), BUT_FOR.values(), ids=BUT_FOR)
+def test_what_a_trial_is_compared_with_besides(third: History, why: str) -> None:
+    assert reference_trouble(Trial(RESTARTED.ends(), (GOOD, work(2).ends(), third))) == why
+
+
+def test_none_of_that_takes_the_place_of_a_reference() -> None:
+    final = asked_for(final_only(RESTARTED.plan), "final")
+    assert "found 1" in reference_trouble(Trial(RESTARTED.ends(), (GOOD, final)))
 
 
 @pytest.mark.parametrize(("references", "why"), REFERENCES.values(), ids=REFERENCES)

@@ -57,12 +57,24 @@ def nested(script: Script) -> Script:
     return script.creates("w-a", "w-b", "w-c", owner=name, generated=f"{name}-").step(2, "touch").applied("w")
 
 
+def scaled_later(script: Script, *, hidden: bool = False) -> Script:
+    """Three pods, and six in the third step."""
+    script = began(script, "w-a", "w-b", "w-c", hidden=hidden).idle(1).step(2, "touch").applied("w").idle(2)
+    return script.step(3, "scale").applied("w", spec=6).creates("w-d", "w-e", "w-f").idle(3)
+
+
 # --- trials
 
 
 def repairs(script: Script, number: int) -> Script:
     """What no reference ever does."""
     return script.applied("w").creates(f"w-repair-{number}", resource="configmaps", generated="w-repair-")
+
+
+def made_one_more() -> Script:
+    """It makes a fourth pod in the second step, and only two in the third."""
+    script = held().applied("w").creates("w-x").idle(2).let_go()
+    return script.step(3, "scale").applied("w", spec=6).creates("w-d", "w-e").idle(3)
 
 
 def many() -> Script:
@@ -114,6 +126,15 @@ CASES = {
     "replaces what it deleted itself": (held().applied("w").deletes("w-a").creates("w-d").let_go(), "PASS"),
     "scaling up and down is measured against the peak of the same workload": (
         beside(scaled_up(began(trial(), "w-a", "w-b")).let_go(), scaled),
+        "PASS",
+    ),
+    "below the peak of later steps": (
+        beside(made_one_more(), scaled_later),
+        "FAIL: pod/ns/w-x is the 4th live pod of widget/w; fault-free runs never had more than 3 by then, "
+        "though it had not been shown its own creates 102\N{EN DASH}104",
+    ),
+    "late, with as many as there were by then": (
+        beside(scaled_later(trial(), hidden=True).let_go(), scaled_later),
         "PASS",
     ),
     "deterministic names live on AlreadyExists": (

@@ -11,6 +11,7 @@ from ..script import WIDGETS, Script, losing, trial
 NOT_AGAIN = (
     "NOT_EXERCISED: the controller did not list its primaries again after it had settled, because the plan does not tell it to"
 )
+NEWS = "NOT_EXERCISED: it changed something when it looked again and then no more: it may have been told news from outside"
 CHANGED = f"NOT_EXERCISED: somebody else changed {WIDGETS}/w after the controller had settled"
 
 
@@ -62,13 +63,37 @@ def was_rejected() -> Script:
     return done(Script(Reject(resource="pods"))).rejected("patch", name="w-a").settled().resynced().asks("patch", "pods", "w-a")
 
 
+def looks(times: int) -> Script:
+    """It changes something each time."""
+    script = settled()
+    for number in range(times):
+        script.resynced().updates("w", status=10 + number)
+    return script
+
+
 CASES = {
     "writes the same status again, which is a cost": (again().updates("w"), "PASS"),
     "changes something": (again().updates("w", status=2).creates("w-b").deletes("w-b"), late(3, f"update {WIDGETS}/w")),
-    "writes before somebody else changes something": (again().creates("w-b").applied("w", spec=2), late(1, "create pods/w-b")),
-    "tries again twice": (never_answered().asks("patch", WIDGETS, "w", subresource="status"), late(1, f"patch {WIDGETS}/w")),
+    "goes on": (looks(3), late(3, f"update {WIDGETS}/w")),
+    "goes on, and then it is enough": (looks(3).resynced(), NEWS),
+    "has not been made to look so often": (looks(2), NEWS),
+    "goes back": (again().updates("w", status=2).updates("w", status=1), late(2, f"update {WIDGETS}/w")),
+    "goes back to what it has changed": (
+        again().updates("w", status=2).updates("w", status=3).updates("w", status=2),
+        late(3, f"update {WIDGETS}/w"),
+    ),
+    "makes anew what it deleted": (
+        done(trial()).creates("w-c", generated="").settled().resynced().deletes("w-c").creates("w-c", generated=""),
+        late(2, "delete pods/w-c"),
+    ),
+    "goes on with its work": (again().creates("w-b").updates("w", status=2), NEWS),
+    "writes before somebody else changes something": (
+        again().creates("w-b").deletes("w-b").applied("w", spec=2),
+        late(2, "create pods/w-b"),
+    ),
+    "tries again twice": (never_answered().asks("patch", WIDGETS, "w", subresource="status"), NEWS),
     "writes a time, which is a cost": (beats(), "PASS"),
-    "sets a time that was not set": (again().updates("w", status={"seen": at(1)}), late(1, f"update {WIDGETS}/w")),
+    "sets a time that was not set": (again().updates("w", status={"seen": at(1)}), NEWS),
     "compares before it writes": (done(trial()), "PASS"),
     "a WatchList of the primaries is a list as well": (watch_list(), "PASS"),
     # --- writes that are no work

@@ -7,9 +7,9 @@ from staleproof.checks.story.narrative import Story, explain, stories
 from staleproof.checks.verdict import Cause, Finding, Outcome, Verdict
 from staleproof.core.entry import Asked, Started, Stopped
 from staleproof.core.fault import DropFrame, HideOwnWrite
-from staleproof.core.history import History
+from staleproof.core.history import History, HistoryRole
 
-from ..script import WIDGETS, Script, Workload, trial, two_references
+from ..script import WIDGETS, Script, Workload, reference, trial, two_references
 
 SLUG = "no-duplicate-create"
 
@@ -45,6 +45,7 @@ def test_the_story_of_a_duplicate() -> None:
         "     1.200 s  the controller created w-a, w-b, w-c (resourceVersion 102\N{EN DASH}104)\n"
         "     2.300 s  widget/w was shown (resourceVersion 105), in step 2: touch Widget/w\n"
         "     2.400 s  it created pod/w-d, though it had not been shown its own creates 102\N{EN DASH}104\n"
+        "  compared with runs: 2 without faults\n"
         "  remedy: remember own writes until the cache has them (expectations, ConsistencyStore, read-your-writes client) "
         "or use deterministic names"
     )
@@ -64,6 +65,16 @@ def test_one_cause_has_one_story_about_the_worst_that_it_did() -> None:
         ("gone", "destroyed: one; it violates no-duplicate-create, too"),
         ("never", "stuck: other; it violates quiet-at-rest, too"),
     ]
+
+
+def test_a_story_says_which_references_were_asked() -> None:
+    script = Script(HideOwnWrite(resource="pods")).step(1, "apply Widget/w").applied("w", spec=3)
+    roles: list[HistoryRole] = ["reference", "final", "woken", "reference", "paced", "woken"]
+    history = replace(script.ends(), references=tuple(reference(n, role).ends() for n, role in enumerate(roles)))
+    asked = "2 without faults, 1 as slow as the trial, 2 woken as often with nothing hidden, 1 of the last state only"
+    assert told(history).compared == asked
+    alone = Finding("deleted", (), requirement="no-delete-of-unseen")
+    assert explain(alone, history).compared == "", "one history is enough to tell that"
 
 
 def test_the_story_of_too_many_deletes() -> None:
@@ -115,8 +126,8 @@ def test_the_story_of_a_state_that_was_not_reached() -> None:
 
 
 def test_the_story_of_a_controller_that_does_not_settle() -> None:
-    script = trial().step(1, "apply Widget/w").applied("w").creates("w-a").released().settled().resynced()
-    script = script.updates("w", status=1).updates("w", status=2)
+    script = trial().step(1, "apply Widget/w").applied("w").creates("w-a").updates("w", status=2).released()
+    script = script.settled().resynced().updates("w", status=1).updates("w", status=2)
 
     found = story(script, "settles")
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from staleproof.core import fault as faults
-from staleproof.core.fault import AnyFault, Effect, Fault
+from staleproof.core.fault import AnyFault, Effect, Fault, Twin
 from staleproof.core.fault.suggest import FAULTS, mistakes
 
 FIELDS: dict[str, list[dict[str, Any]]] = {
@@ -53,3 +53,20 @@ def test_every_fault_is_in_the_union_and_has_a_public_name() -> None:
     concrete = {kind for kind in tagged(Fault) if not kind.__subclasses__() or kind in get_args(AnyFault)}
     assert concrete == set(get_args(AnyFault))
     assert {kind.__name__ for kind in concrete} <= set(faults.__all__)
+
+
+_WAKES: dict[str, set[Effect]] = {
+    "relists": {"expires"},
+    "reconnects": {"cuts"},
+    "restarts": {"restarts"},
+    "touches": {"competes"},
+}
+_WOKEN_ALREADY = {"SlowStart", "Pause"}
+"""Whose start was not complete wakes when it is, as it would without; a process that goes on finds what has come meanwhile."""
+
+
+@pytest.mark.parametrize("tag", FAULTS)
+def test_what_makes_a_controller_look_again_has_a_harmless_twin(tag: str) -> None:
+    for fault in every(tag):
+        wakes = {does for does, effects in _WAKES.items() if fault.effects & effects}
+        assert {fault.twin.does} == wakes if isinstance(fault.twin, Twin) else not wakes or tag in _WOKEN_ALREADY

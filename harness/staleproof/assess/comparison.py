@@ -1,0 +1,101 @@
+"""What else is asked when a trial differs from its references, before that is held against the controller.
+
+Two fault-free runs show only part of what a controller may honestly do. One thing after the other is asked, as long as a difference
+remains: does it do the same when it takes as long as the trial did? When it is woken as often, and nothing is hidden from it? When
+it sees only the last state? And do so many fault-free ends agree that chance is no explanation?
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import msgspec
+
+from staleproof.checks.catalog import BY_SLUG
+from staleproof.checks.facts.step_work import stopped_half_way
+from staleproof.checks.facts.usability import reference_trouble
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Verdict
+from staleproof.core import but_for
+from staleproof.core.history import History, HistoryRole
+from staleproof.core.pace import lasted
+from staleproof.core.plan import Plan, is_workload
+
+AGREEING = 6
+"""So many fault-free ends must agree before a value or a count is held against a controller."""
+RERUNS, CONTROLS = 6, 12
+"""A finding that comes back in some re-runs only is looked for so often with the faults, and in so many runs without them."""
+_SETTLING_SECONDS = 5.0
+
+
+class Asks(Protocol):
+    """Runs a plan so often, each time in a life of its own, and judges nothing; once for all workers of a run. `lasts`: see
+    `Session.watch`."""
+
+    def __call__(self, plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]: ...
+
+
+def questions(asks: Asks, plan: Plan) -> Iterator[Callable[[History], tuple[History, ...]]]:
+    """In the order in which they are asked: each answers with all references that the trial is then to be compared with."""
+    yield lambda history: _more(history, asks(fresh(plan), "paced", lasts=_paced(history)))
+    yield lambda history: _more(history, _woken(asks, plan, history))
+    yield lambda history: _more(history, _final(asks, plan))
+    yield lambda history: without_faults(asks, plan, history, AGREEING)
+
+
+def compared(failures: Sequence[Verdict]) -> bool:
+    """Whether one of these findings is about a difference from the references."""
+    return any(BY_SLUG[verdict.requirement].needs_references for verdict in failures)
+
+
+def fresh(plan: Plan) -> Plan:
+    """The workload without faults, in a life of its own: the controller may still suffer from what was done to it in the trial."""
+    return msgspec.structs.replace(plan.reference, fresh=True)
+
+
+def _woken(asks: Asks, plan: Plan, history: History) -> tuple[History, ...]:
+    """One at its own pace, and one as slow as the trial; but not if the controller fails already in the first."""
+    woken = but_for.woken(plan)
+    own = asks(woken, "woken") if woken is not None else ()
+    if woken is None or len(_more(history, own)) == len(history.references):
+        return ()
+    *steps, settling = _paced(history)
+    took = iter(steps)
+    lasts = [next(took, 0.0) if is_workload(step) else 0.0 for step in woken.steps]
+    return (*own, *asks(woken, "woken", lasts=(*lasts, settling)))
+
+
+def _final(asks: Asks, plan: Plan) -> tuple[History, ...]:
+    final = but_for.final_only(plan)
+    return asks(final, "final") if final is not None else ()
+
+
+def without_faults(asks: Asks, plan: Plan, history: History, wanted: int) -> tuple[History, ...]:
+    """The references of a trial, and so many more fault-free runs that there are as many as wanted."""
+    missing = wanted - len(history.references)
+    asked = sum(each.header.role == "reference" and each.header.plan.fresh for each in history.references)
+    return _more(history, asks(fresh(plan), "reference", asked + missing)) if missing > 0 else history.references
+
+
+def _more(history: History, found: Sequence[History]) -> tuple[History, ...]:
+    """The references of a trial, and those among what was found that can be compared with, too.
+
+    One in which the controller ceased to work is no excuse for having ceased to work.
+    """
+    known = {each.digest for each in history.references if each.digest}
+    trial = Trial(history, (*history.references, *(each for each in found if each.digest not in known)))
+    others = [each for each in trial.calm if each.role == "reference"]
+    usable = [each for each in trial.references[len(history.references) :] if _is_usable(each.history, history)]
+    return (*history.references, *(each.history for each in usable if each.role == "final" or not stopped_half_way(each, others)))
+
+
+def _is_usable(reference: History, history: History) -> bool:
+    """It must have ended well, whatever is wrong with the others."""
+    return not reference_trouble(Trial(replace(history, references=()), (*history.references, reference)))
+
+
+def _paced(history: History) -> tuple[float, ...]:
+    """How long the trial's steps and its settling lasted, rounded up, so that trials that lasted about as long share the answer."""
+    *steps, settling = lasted(history)
+    return (*map(math.ceil, steps), math.ceil(settling / _SETTLING_SECONDS) * _SETTLING_SECONDS)

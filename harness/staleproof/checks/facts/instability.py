@@ -1,0 +1,35 @@
+"""Which fields no two runs need to agree on: pooled over all fault-free runs of a run of plans.
+
+A value that a program makes of a map or a set comes out differently from time to time; that two ends agree on it may be chance. So
+a field that ever differed between the ends of one workload, or between objects of one role, is unstable in all trials.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from staleproof.checks.facts.baseline import baseline
+from staleproof.checks.facts.usability import ended_well
+from staleproof.checks.trial import Trial
+from staleproof.core.history import History, UnstableField
+from staleproof.core.plan import Lull, Plan
+
+
+def is_harmless(plan: Plan) -> bool:
+    """Whether nothing is hidden, lost or turned away in it: what is done to the controller is done when it is at rest."""
+    return all(isinstance(plan.steps[fault.window.from_step - 1], Lull) for fault in plan.faults)
+
+
+def unstable_fields(runs: Sequence[History]) -> frozenset[UnstableField]:
+    """Of these runs of one plan, in which nothing was hidden, lost or turned away. One run alone does not tell the roles, and one
+    that was disturbed or did not settle tells nothing."""
+    sound = [run for run in runs if ended_well(Trial(run))]
+    return frozenset(_fields(Trial(sound[0], sound))) if len(sound) > 1 else frozenset()
+
+
+def pooled(found: Iterable[Iterable[UnstableField]]) -> tuple[UnstableField, ...]:
+    """As a header has them."""
+    return tuple(sorted({each for fields in found for each in fields}))
+
+
+def _fields(trial: Trial) -> Iterator[UnstableField]:
+    for role, paths in baseline(trial).masks.items():
+        yield from (UnstableField(*role, path) for path in paths if path)

@@ -1,0 +1,111 @@
+"""What a controller does but for the staleness: plans in which nothing is hidden, lost or turned away.
+
+A *woken* plan has the same workload, and each fault's harmless twin: the controller looks again as often as in the trial, each time
+when it is at rest, and sees what is there. A *final-only* plan has nothing but the last wanted state, as one sees who slept
+meanwhile. What a controller does in one of them it may do in the trial, too.
+
+Divergence from the trial: what a fault did in the midst of a step its twin does at the end of that step, and what it did before
+there was anything to see is left out.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import structs
+
+from staleproof.core.fault import AnyFault, Expire, Restart, SeverStream, Twin, Window
+from staleproof.core.plan import Apply, Delete, Lull, Manifest, Patch, Plan, Resync, Step, Target, is_workload
+
+_At = int
+"""The number of the workload's step (resyncs do not count) at whose beginning something is done; one more than it has: the end."""
+
+
+def woken(plan: Plan) -> Plan | None:
+    """The same workload with the faults' harmless twins; None if they have none, so that the reference is all there is to ask."""
+    workload = plan.reference.steps
+    wakings: dict[_At, list[tuple[Twin, str]]] = defaultdict(list)
+    for at, twin, resource in _wakings(plan):
+        if (twin, resource) not in wakings[at] and at > 1:
+            wakings[at].append((twin, resource))
+    steps: list[Step] = []
+    faults: list[AnyFault] = []
+    for at in range(1, len(workload) + 2):
+        if there := wakings.get(at):
+            targets = _present(workload[: at - 1])
+            touches = tuple(targets) if any(twin.does == "touches" for twin, _ in there) else ()
+            steps.append(Lull(touches=touches))
+            faults += [fault for twin, resource in there if (fault := _harmless(twin, resource, len(steps))) is not None]
+        steps += workload[at - 1 : at]
+    return _made(plan, "woken", tuple(steps), tuple(dict.fromkeys(faults))) if len(steps) > len(workload) else None
+
+
+def final_only(plan: Plan) -> Plan | None:
+    """Only the last state that the workload asks for; None if it asks for nothing in the end, or never asked for anything else."""
+    workload = plan.reference.steps
+    steps = tuple(Apply(object=manifest) for manifest in _present(workload).values())
+    return _made(plan, "only the last state of", steps, ()) if steps and steps != workload else None
+
+
+def _made(plan: Plan, how: str, steps: tuple[Step, ...], faults: tuple[AnyFault, ...]) -> Plan:
+    title = f"{how}: {plan.title or plan.scenario}"
+    return structs.replace(plan.reference, title=title, aims=(), steps=steps, faults=faults, fresh=True)
+
+
+def _wakings(plan: Plan) -> Iterator[tuple[_At, Twin, str]]:
+    """When which twin does what, to the streams of which resource."""
+    last = len(plan.steps)
+
+    def at(number: int) -> _At:
+        return 1 + sum(map(is_workload, plan.steps[: number - 1]))
+
+    for number, step in enumerate(plan.steps, 1):
+        if isinstance(step, Resync):
+            yield at(number), Twin("relists", "opening"), step.resource
+    for fault in plan.faults:
+        if fault.twin is not None:
+            first, until = fault.window.from_step, fault.window.until_step or last + 1
+            when = {"opening": first, "within": first + 1, "closing": min(until, last + 1)}[fault.twin.at]
+            yield at(when), Twin(fault.twin.does, "opening"), "" if fault.twin.does in ("restarts", "touches") else fault.resource
+
+
+def _harmless(twin: Twin, resource: str, step: int) -> AnyFault | None:
+    """The fault that does this at the beginning of a step in which nothing else happens."""
+    window = Window(from_step=step)
+    match twin.does:
+        case "relists":
+            return Expire(resource=resource, window=window)
+        case "reconnects":
+            return SeverStream(resource=resource, window=window)
+        case "restarts":
+            return Restart(gently=True, window=window)
+        case "touches":
+            return None
+
+
+def _present(steps: tuple[Step, ...]) -> Mapping[Target, Manifest]:
+    """What the user wants after these steps, in the order in which it was first asked for."""
+    found: dict[Target, Manifest] = {}
+    for step in steps:
+        match step:
+            case Apply(object=manifest):
+                target = Target(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])
+                found[target] = _merged(found.get(target, {}), manifest)
+            case Patch(target=target, patch=patch) if target in found:
+                found[target] = _merged(found[target], patch)
+            case Delete(target=target):
+                found.pop(target, None)
+    return found
+
+
+def _merged(before: Any, patch: Any) -> Any:  # noqa: ANN401  # JSON
+    """What a JSON merge patch makes of it (RFC 7396)."""
+    if not isinstance(patch, dict):
+        return patch
+    made = dict(before) if isinstance(before, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            made.pop(key, None)
+        else:
+            made[key] = _merged(made.get(key), value)
+    return made

@@ -1,0 +1,118 @@
+"""What else is asked about a trial that differs from its references, and in which order."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from staleproof.assess.comparison import AGREEING, CONTROLS, compared, fresh, questions, without_faults
+from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.core.but_for import final_only, woken
+from staleproof.core.fault import AnyFault, HoldStream, Restart, Window
+from staleproof.core.history import History, HistoryRole
+from staleproof.core.plan import Plan
+
+from ..checks.script import Script, reference
+
+
+def pair(script: Script) -> History:
+    return script.pair().idle(1).step(2, "touch").applied("w").creates("w-2").idle(2).ends()
+
+
+def idle(script: Script) -> History:
+    """It ceases to work in the second step."""
+    return script.pair().idle(1).step(2, "touch").applied("w").idle(2).ends()
+
+
+class Asked:
+    """Answers with histories of what it is asked for, and keeps the questions. `works`: what a woken controller does."""
+
+    def __init__(self, works: object = pair) -> None:
+        self.plans: list[tuple[Plan, HistoryRole, int, Sequence[float]]] = []
+        self._works = works
+
+    def __call__(self, plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
+        self.plans.append((plan, role, times, lasts))
+        assert callable(self._works)
+        return tuple(self._made(plan, role, number) for number in range(times))
+
+    def _made(self, plan: Plan, role: HistoryRole, number: int) -> History:
+        script = reference(3 + number, role)
+        script.plan = plan
+        assert callable(self._works)
+        found = self._works(script) if role == "woken" else pair(script)
+        assert isinstance(found, History)
+        return found
+
+
+def asked(faults: Sequence[AnyFault], asks: Asked) -> History:
+    """The trial with all references that it is compared with in the end."""
+    script = Script(*faults)
+    history = replace(pair(script), references=(pair(reference(1)), pair(reference(2))))
+    for question in questions(asks, script.plan):
+        history = replace(history, references=question(history))
+    return history
+
+
+def test_a_plan_that_wakes_it_is_asked_about_woken_as_well() -> None:
+    asks = Asked()
+    found = asked([Restart(window=Window(2))], asks)
+    plan = found.header.plan
+    roles = [(role, times) for _, role, times, _ in asks.plans]
+    assert roles == [("paced", 1), ("woken", 1), ("woken", 1), ("final", 1)]
+    assert [each.header.role for each in found.references] == ["reference", "reference", "paced", "woken", "woken", "final"]
+    assert len(found.references) == AGREEING
+    assert [plan for plan, role, *_ in asks.plans if role == "woken"] == [woken(plan)] * 2
+    assert asks.plans[-1][0] == final_only(plan)
+    assert all(plan.fresh for plan, *_ in asks.plans), "the controller may still suffer from the trial"
+
+
+def test_other_plans_are_asked_about_until_enough_ends_are_there() -> None:
+    asks = Asked()
+    found = asked([HoldStream(resource="pods")], asks)
+    assert [(role, times) for _, role, times, _ in asks.plans] == [("paced", 1), ("final", 1), ("reference", 2)]
+    assert len(found.references) == AGREEING
+
+
+def test_for_a_rate_more_runs_without_faults_are_asked_for_and_none_twice() -> None:
+    asks = Asked()
+    history = asked([HoldStream(resource="pods")], asks)
+    more = without_faults(asks, history.header.plan, history, CONTROLS)
+    (*_, (plan, role, times, _)) = asks.plans
+    assert (plan, role, times) == (fresh(history.header.plan), "reference", 8), "two of them have been asked for before"
+    history = replace(history, references=tuple(replace(each, digest=str(n)) for n, each in enumerate(more)))
+    assert without_faults(asks, history.header.plan, history, len(more)) == history.references
+
+
+def test_a_woken_run_lasts_as_long_as_the_trial_did_step_by_step() -> None:
+    asks = Asked()
+    asked([Restart(window=Window(2))], asks)
+    paced, own, lasts, _ = (lasts for *_, lasts in asks.plans)
+    first, second, settling = paced
+    assert tuple(lasts) == (first, 0.0, second, settling), "in the lull nothing is waited for"
+    assert all(seconds == int(seconds) for seconds in paced), "rounded, so that trials that last about as long share it"
+    assert own == ()
+
+
+def test_a_controller_that_ceased_to_work_is_no_excuse() -> None:
+    asks = Asked(idle)
+    found = asked([Restart(window=Window(2))], asks)
+    assert [role for _, role, *_ in asks.plans].count("woken") == 1, "nor is it asked again"
+    assert [each.header.role for each in found.references].count("woken") == 0
+    assert len(found.references) == AGREEING, "others take its place"
+
+
+def test_a_run_that_was_disturbed_is_left_out() -> None:
+    def stuck(script: Script) -> History:
+        return script.pair().step(2, "touch").applied("w").creates("w-2").stuck().ends()
+
+    found = asked([Restart(window=Window(2))], Asked(stuck))
+    assert [each.header.role for each in found.references].count("woken") == 0
+
+
+@pytest.mark.parametrize(
+    ("slugs", "expected"),
+    [([], False), (["settles"], False), (["converges-after-catch-up"], True), (["settles", "cleans-up"], True)],
+)
+def test_only_what_was_compared_is_asked_about(slugs: list[str], *, expected: bool) -> None:
+    assert compared([Verdict(slug, Outcome.FAIL) for slug in slugs]) is expected

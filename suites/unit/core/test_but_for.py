@@ -1,0 +1,137 @@
+"""What is left of a plan when its faults do no harm, and when nobody sees but its last state."""
+
+from typing import Any
+
+import pytest
+
+from staleproof.core.but_for import final_only, woken
+from staleproof.core.fault import (
+    AnyFault,
+    Coalesce,
+    Compete,
+    DelayStream,
+    Expire,
+    Hang,
+    HideOwnWrite,
+    HoldStream,
+    Kill,
+    LoseAnswer,
+    PastSnapshot,
+    Pause,
+    Refuse,
+    Reject,
+    Restart,
+    SeverStream,
+    SlowAnswer,
+    Window,
+)
+from staleproof.core.plan import Apply, Delete, Lull, Patch, Plan, Resync, Step, Target, Touch, contradictions, decode, encode
+
+SAMPLE: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Widget",
+    "metadata": {"name": "w"},
+    "spec": {"replicas": 1, "content": "a"},
+}
+TARGET = Target("v1", "Widget", "w")
+APPEAR, GROW, TOUCH = Apply(object=SAMPLE), Patch(target=TARGET, patch={"spec": {"replicas": 3}}), Touch(target=TARGET)
+STEPS: tuple[Step, ...] = (APPEAR, GROW, TOUCH)
+
+
+def plan(*faults: AnyFault, steps: tuple[Step, ...] = STEPS) -> Plan:
+    return Plan(scenario="mine", aims=("settles",), steps=steps, faults=faults)
+
+
+def lull(number: int, *faults: AnyFault) -> tuple[tuple[Step, ...], tuple[AnyFault, ...]]:
+    """The workload with a lull as the step of this number, and these faults."""
+    return (*STEPS[: number - 1], Lull(), *STEPS[number - 1 :]), faults
+
+
+def relist(at: int, resource: str = "pods") -> AnyFault:
+    return Expire(resource=resource, window=Window(from_step=at))
+
+
+def reconnect(at: int, resource: str = "pods") -> AnyFault:
+    return SeverStream(resource=resource, window=Window(from_step=at))
+
+
+def restart(at: int) -> AnyFault:
+    return Restart(gently=True, window=Window(from_step=at))
+
+
+WINDOW = Window(2, 3)
+CASES: dict[str, tuple[tuple[AnyFault, ...], tuple[tuple[Step, ...], tuple[AnyFault, ...]]]] = {
+    "a restart": ((Restart(window=WINDOW),), lull(2, restart(2))),
+    "a restart on the past": ((PastSnapshot(as_of_step=1, window=WINDOW), Restart(window=WINDOW)), lull(2, restart(2))),
+    "a process that is kept down": ((Restart(stays_down=True, window=WINDOW),), lull(3, restart(3))),
+    "a kill at a write": ((Kill(resource="pods", window=WINDOW),), lull(3, restart(3))),
+    "a kill at a write in the last step": ((Kill(resource="pods", window=Window(3)),), lull(4, restart(4))),
+    "a 410": ((Expire(resource="pods", window=WINDOW),), lull(2, relist(2))),
+    "a 410 at an event": ((Expire(resource="pods", nth=1, window=WINDOW),), lull(3, relist(3))),
+    "skipped states": ((Coalesce(resource="pods", window=WINDOW),), lull(3, relist(3))),
+    "a hold that ends in a list": ((HoldStream(resource="pods", release="relist", window=WINDOW),), lull(3, relist(3))),
+    "own writes hidden to the end, and a list": ((HideOwnWrite(resource="pods", release="relist"),), lull(4, relist(4))),
+    "a hold that ends in a new watch": ((HoldStream(resource="pods", release="resume", window=WINDOW),), lull(3, reconnect(3))),
+    "a lost watch": ((SeverStream(resource="pods", how="reset", window=WINDOW),), lull(2, reconnect(2))),
+    "nobody can connect": ((Refuse(window=WINDOW),), lull(3, reconnect(3, "*"))),
+    "everything hangs": ((Hang(resource="pods", window=WINDOW),), lull(3, reconnect(3))),
+    "one lull for two": (
+        (Restart(window=WINDOW), Expire(resource="pods", window=WINDOW), Restart(window=WINDOW)),
+        lull(2, restart(2), relist(2)),
+    ),
+    "somebody else's write": (
+        (Compete(resource="pods", window=Window(3)),),
+        ((*STEPS, Lull(touches=(TARGET,))), ()),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_woken_plan_makes_it_look_again_and_hides_nothing(case: str) -> None:
+    faults, (steps, harmless) = CASES[case]
+    found = woken(plan(*faults))
+    assert found is not None
+    assert (found.steps, found.faults) == (steps, harmless)
+    assert found.reference.steps == STEPS, "the workload is the same"
+    assert not contradictions(found)
+    assert decode(encode(found)) == found
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        (),
+        (HoldStream(resource="pods"), DelayStream(resource="pods", by_seconds=1.0)),
+        (Reject(resource="pods"), LoseAnswer(resource="pods"), SlowAnswer(resource="pods", by_seconds=1.0), Pause()),
+        (Restart(window=Window(1)), Expire(resource="pods", window=Window(1))),  # there is nothing to see yet
+    ],
+)
+def test_what_wakes_nobody_leaves_nothing_but_the_reference(faults: tuple[AnyFault, ...]) -> None:
+    assert woken(plan(*faults)) is None
+
+
+def test_a_resync_is_woken_as_well() -> None:
+    found = woken(plan(Restart(window=Window(4)), steps=(APPEAR, Resync(resource="widgets"), GROW, TOUCH)))
+    assert found is not None
+    assert found.steps == (APPEAR, Lull(), GROW, Lull(), TOUCH)
+    assert found.faults == (relist(2, "widgets"), restart(4))
+
+
+@pytest.mark.parametrize(
+    ("steps", "wanted"),
+    [
+        (STEPS, {"replicas": 3, "content": "a"}),
+        ((APPEAR, Patch(target=TARGET, patch={"spec": {"content": None}}), TOUCH), {"replicas": 1}),
+        ((APPEAR, GROW, Delete(target=TARGET), APPEAR), {"replicas": 1, "content": "a"}),
+    ],
+)
+def test_final_only_asks_for_the_last_state(steps: tuple[Step, ...], wanted: dict[str, object]) -> None:
+    found = final_only(plan(Restart(), steps=steps))
+    assert found is not None
+    assert (found.steps, found.faults) == ((Apply(object=SAMPLE | {"spec": wanted}),), ())
+    assert SAMPLE["spec"] == {"replicas": 1, "content": "a"}
+
+
+@pytest.mark.parametrize("steps", [(APPEAR,), (APPEAR, Delete(target=TARGET))])
+def test_there_is_none_if_nothing_else_was_ever_wanted_or_nothing_is(steps: tuple[Step, ...]) -> None:
+    assert final_only(plan(steps=steps)) is None

@@ -80,7 +80,13 @@ class _Origin:
 
 
 def with_harm(trial: Trial, verdicts: Sequence[tuple[Requirement, Verdict]]) -> tuple[Verdict, ...]:
-    """The verdicts on one trial, each finding with its severity and its cause."""
+    """The verdicts on one trial, each finding with its severity and its cause. What is not scored explains nothing that is."""
+    scored = iter(_with_harm(trial, [(rule, verdict) for rule, verdict in verdicts if rule.scored]))
+    others = iter(_with_harm(trial, [(rule, verdict) for rule, verdict in verdicts if not rule.scored]))
+    return tuple(next(scored if rule.scored else others) for rule, _ in verdicts)
+
+
+def _with_harm(trial: Trial, verdicts: Sequence[tuple[Requirement, Verdict]]) -> tuple[Verdict, ...]:
     found = {id(finding): _origin(trial, finding) for _, verdict in verdicts for finding in verdict.findings}
     found = _explained(found)
     first = _first_decisions(found.values())

@@ -110,6 +110,20 @@ def test_the_rule_and_the_finding_know_better() -> None:
     assert judged(held().creates("w-a"), severity="transient")[0][0] == "transient"
 
 
+def test_what_is_not_scored_explains_nothing_that_is() -> None:
+    made = Trial(held().updates("w", status=1).creates("w-a").ends())
+    update, create, *_ = (index for index, entry in enumerate(made.entries) if isinstance(entry, Asked))
+    cost = replace(RULE, slug="cost", level="provisional")
+    verdicts = [Verdict(slug, Outcome.FAIL, (Finding("", (0, asked)),)) for slug, asked in (("cost", update), ("x", create))]
+    found = with_harm(made, list(zip((cost, RULE), verdicts, strict=True)))
+
+    assert [verdict.requirement for verdict in found] == ["cost", "x"]
+    assert [each.cause and each.cause.decision for verdict in found for each in verdict.findings] == [
+        f"updates the status of {WIDGETS}",
+        "creates pods",
+    ]
+
+
 def test_every_effect_of_a_fault_is_a_situation() -> None:
     kinds = (vocabulary.ViewEffect, vocabulary.WatchEffect, vocabulary.RequestEffect, vocabulary.ProcessEffect)
     every = {effect for kind in kinds for effect in get_args(kind)} | {"forges"}

@@ -45,10 +45,13 @@ def primary_of(trial: Trial, uid: str) -> Incarnation | None:
 
 @fact
 def ties(trial: Trial) -> Set[Tie]:
-    """By which objects that nobody owns told in every reference whose they are. A label that has other values, too, is no tie."""
+    """By which objects that nobody owns told whose they are, in every reference that had such objects. A label that has other
+    values, too, is no tie."""
     told = [_tellings(reference) for reference in trial.beside.alike]
-    found = [{tie for tie, primaries in each.items() if (all if tie.label else any)(primaries)} for each in told]
-    return set.intersection(*found) if found else set()
+    holds = [{tie for tie, primaries in each.items() if (all if tie.label else any)(primaries)} for each in told]
+    there = [{tie.resource for tie in each} for each in told]
+    every = set[Tie]().union(*holds)
+    return {tie for tie in every if all(tie in held or tie.resource not in had for held, had in zip(holds, there, strict=True))}
 
 
 # --- owners

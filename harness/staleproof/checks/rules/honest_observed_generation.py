@@ -6,7 +6,7 @@ Five findings, of status writes by the controller only, each absent from every r
 2. *back*: it claimed an older one than had been claimed, while its caches were behind what had been claimed. To take back what this
    object never can have had is no going back: it mends;
 3. *inherited*: it claimed one that this object never had, but its predecessor of that name: it was not shown that there is another.
-   The status subresource of a custom resource takes the status of another uid, unless a resourceVersion comes with it;
+   The status subresource of a custom resource takes a patch with the status of another uid, unless it has a resourceVersion;
 4. *unacted*: it knew the generation from a live answer only (a GET, the answer to a write), claimed it without having asked for
    anything since, did something for it only once its caches had shown it, and in every reference it acted first. "Save the
    generation number we acted on, otherwise we might wrongfully indicate that we've seen a spec update" (kubernetes,
@@ -185,7 +185,7 @@ REQUIREMENT = Requirement(
     faults=("Hold", "Delay", "Skew", "HideOwnWrite", "Restart", "PastSnapshot"),
     remedy="save the generation of the object that the reconciliation began with and report that one, "
     "never that of an object read again just before the status is written; and write the status with the resourceVersion that was "
-    "read: without one, a status subresource takes that of a predecessor",
+    "read, in a patch, too: without it, a status subresource takes that of a predecessor",
     severity="stuck",
     check=check,
 )

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, deletions, object_history
+from staleproof.checks.facts.usability import reference_trouble
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name, owner_name, short_name
 from staleproof.checks.requirement import Requirement
@@ -69,7 +70,7 @@ def _is_judged(trial: Trial, request: Request, child: Incarnation, owner: Incarn
     if owner.is_gone(before=asked + 1) or not _is_unseen(trial, owner, asked):
         return False
     is_direct = _is_blind(request, child) and child.owner_uid == owner.uid
-    return is_direct or (bool(trial.references) and not any(_deletes_like(each, child, owner) for each in trial.references))
+    return is_direct or (not reference_trouble(trial) and not any(_deletes_like(each, child, owner) for each in trial.references))
 
 
 def _deletes_like(reference: Trial, child: Incarnation, owner: Incarnation) -> bool:

@@ -17,12 +17,13 @@ from typing import Any
 
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name
 from staleproof.checks.requirement import HIDDEN, Requirement
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Finding, NotExercised, Said
-from staleproof.core.entry import Answered
+from staleproof.core.entry import Answered, Started
 from staleproof.core.history import Request
 from staleproof.core.plan import Manifest
 from staleproof.core.provenance import Commit
@@ -88,11 +89,30 @@ def _losses(trial: Trial) -> list[_Loss]:
 
 def _is_shown(trial: Trial, of: Incarnation, change: Commit, request: Request) -> bool:
     """Whether this life knew the object as it was then, or later, when it asked: by what it was shown, or an own write's answer."""
-    asked = request.index
-    shown = frontier(trial).shown(of.uid, before=asked) or 0
-    answers = trial.every(Answered, since=trial.life_began(asked), until=asked)
-    told = max((entry.revision or 0 for _, entry in answers if entry.uid == of.uid and entry.outcome == "ok"), default=0)
-    return max(shown, told) >= change.entry.revision
+    shown = frontier(trial).shown(of.uid, before=request.index) or 0
+    return max(shown, _told(trial).before(request.index, of.uid)) >= change.entry.revision
+
+
+@fact
+def _told(trial: Trial) -> Timeline[str, int]:
+    """By uid, the newest revision that an answer told the controller of."""
+    told: Timeline[str, int] = Timeline(0)
+    for index, entry in enumerate(trial.entries):
+        if isinstance(entry, Started):
+            told.forget(index)
+        elif isinstance(entry, Answered) and entry.outcome == "ok" and entry.uid:
+            told.note(index, entry.uid, max(entry.revision or 0, told.now(entry.uid)))
+    return told
+
+
+@fact
+def _foreign(trial: Trial) -> Timeline[str, Commit | None]:
+    """By uid, the last change by somebody else that was recorded."""
+    found: Timeline[str, Commit | None] = Timeline(None)
+    every = (commit for commit in trial.commits if commit.by is None and commit.before is not None)
+    for commit in sorted(every, key=lambda each: each.index):
+        found.note(commit.index, commit.entry.uid, commit)
+    return found
 
 
 def _is_tempted(trial: Trial, request: Request) -> bool:
@@ -102,8 +122,8 @@ def _is_tempted(trial: Trial, request: Request) -> bool:
         return False
     until = request.answer_index or request.index
     named = object_history(trial).named(asked.resource, asked.name)
-    changes = ((of, commit) for of in named for commit in of.commits if commit.by is None and commit.before is not None)
-    return any(commit.index < until and not _is_shown(trial, of, commit, request) for of, commit in changes)
+    changes = ((of, _foreign(trial).before(until, of.uid)) for of in named)
+    return any(change is not None and not _is_shown(trial, of, change, request) for of, change in changes)
 
 
 def _finding(trial: Trial, loss: _Loss) -> Finding:

@@ -11,7 +11,9 @@ For an update: it returned content (not metadata, not status) to an earlier valu
 overwrote was newer than its view: written by the controller for a state of the primary that this life does not know, or, in the
 primary itself, by somebody else and not shown yet.
 
-Known limits: a roll-out back that creates before it deletes is not seen here; nor is what hangs on no primary by controller owners.
+What belongs to a primary follows from owner references, or from ties that the references had (`belongings`).
+
+Known limit: a roll-out back that creates before it deletes is not seen here.
 """
 
 from collections.abc import Iterator

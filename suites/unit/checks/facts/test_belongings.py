@@ -57,8 +57,9 @@ def unlike(script: Script) -> Script:
         (beside(made(trial()), made), "ns-uid-3"),
         (beside(labelled(trial()), labelled), "ns-uid-3"),
         (beside(labelled(trial()), labelled), "ns-uid-2"),
+        (beside(made(trial()), made, lambda script: script.applied("w")), "ns-uid-3"),
     ],
-    ids=["an owner reference", "the name of what it owns, in a name", "the same in a label", "what it owns"],
+    ids=["an owner reference", "the name of what it owns, in a name", "the same in a label", "what it owns", "not in all of them"],
 )
 def test_what_belongs_to_a_primary(case: Trial, uid: str) -> None:
     primary = primary_of(case, uid)

@@ -58,6 +58,14 @@ def shrunk(script: Script) -> Script:
     return script.step(2, "scale").applied("w", spec=2).deletes("w-d")
 
 
+def stored(script: Script) -> Script:
+    """Another controller makes a claim for each of two, then of four; nobody owns them."""
+    script.step(1, "apply").applied("w", spec=2).creates("w-set", resource="replicasets.apps", generated="", spec=2)
+    script.made("data-w-0", "claims", owner="").made("data-w-1", "claims", owner="").idle(1)
+    script.step(2, "scale").applied("w", spec=4).updates("w-set", "replicasets.apps", subresource="", spec=4)
+    return script.made("data-w-2", "claims", owner="").made("data-w-3", "claims", owner="").idle(2)
+
+
 # --- what was done to the controller ---------------------------------------------------------------------------------------------
 
 
@@ -105,6 +113,14 @@ SET_BACK = (
     f"{SHOWN.format('only up to resourceVersion 101', 103)}"
 )
 CASES = {
+    "data of what it takes for too many, which nobody owns": (
+        beside(returned(stored).lists("claims").deletes("data-w-3", resource="claims", precondition=True), stored),
+        "FAIL",
+    ),
+    "such data, with the widget as it is": (
+        beside(stored(Script(RESTART, PAST)).dies().lives_again().deletes("data-w-3", resource="claims"), stored),
+        "NOT_EXERCISED",
+    ),
     "deletes what it made for a newer view": (
         returned().deletes("w-c", "w-d"),
         f"FAIL: {DELETED.format('c', 3)}, {OLDER}\n{DELETED.format('d', 2)}, {OLDER}",

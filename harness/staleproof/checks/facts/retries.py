@@ -166,9 +166,9 @@ def pace_of(trial: Trial, group: Rejections) -> Pace:
     return Pace(ended - began, first, last, (last - shown) / third / objects if third else 0.0)
 
 
-def _incarnations(trial: Trial, resource: str, *, until: int | None = None) -> int:
-    """How many there ever were, before a position."""
-    return len({entry.uid for _, entry in trial.every(Committed, until=until) if entry.resource == resource})
+def _incarnations(trial: Trial, resource: str) -> int:
+    """How many there ever were."""
+    return len({entry.uid for _, entry in trial.every(Committed) if entry.resource == resource})
 
 
 @fact

@@ -6,7 +6,7 @@ attempt a retry: what the controller is shown, and a step of the workload, make 
 itself.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +20,9 @@ from staleproof.core.fault import CallFault, Effect
 from staleproof.core.provenance import Commit
 from staleproof.core.request import BOOKKEEPING
 
+_LOOKS = 2
+_SHORTEST_WAIT, _LONGEST_THROTTLE = 0.02, 0.25
+"""Seconds. client-go's default is 5 requests a second, so neighbours in one look are 0.2 s apart at most."""
 _FAILED: tuple[Effect, ...] = ("rejects", "loses")
 
 
@@ -98,26 +101,26 @@ def _finishes(commit: Commit, primaries: Collection[str]) -> bool:
 
 
 def _is_paced(trial: Trial, group: Rejections) -> bool:
-    """Whether there were more attempts in a row, though nothing had happened since the one before, than one look at all objects
-    makes that an attempt may be about."""
+    """Whether the controller looked again, and once more, though nothing had been shown to it since. One more look proves nothing:
+    what is shown during a look leads to another one behind it."""
     woken = _wakes(trial)
-    tries = [*group.rejected, *([group.later] if group.later is not None else [])]
-    row = 0
-    for before, index in pairwise(tries):
-        row = row + 1 if bisect_right(woken, before) == bisect_right(woken, index) else 0
-        if row and row >= _at_one_look(trial, group.target, index):
+    looks = 0
+    for before, index in pairwise([*group.rejected, *([group.later] if group.later is not None else [])]):
+        if bisect_right(woken, before) != bisect_right(woken, index):
+            looks = 0
+        elif _is_another_look(trial, before, index):
+            looks += 1
+        if looks == _LOOKS:
             return True
     return False
 
 
-def _at_one_look(trial: Trial, target: Attempted, index: int) -> int:
-    """How many requests may be made in a row about objects of this kind. A create has no name: as many as the references had made
-    of that resource by the end of the step."""
-    if target.verb != "create":
-        return 1
-    step = sum(run.began < index for run in trial.steps)
-    ends = [(each, each.steps[step - 1].ended if 0 < step <= len(each.steps) else None) for each in trial.calm]
-    return max([1, *(_incarnations(each, target.resource, until=end) for each, end in ends)])
+def _is_another_look(trial: Trial, before: int, index: int) -> bool:
+    """Whether two attempts are not of one look at several objects, which go out one after the other."""
+    gap = trial.at(index) - trial.at(before)
+    asked = trial.positions(Asked)
+    between = bisect_left(asked, index) > bisect_right(asked, before)
+    return gap > (_SHORTEST_WAIT if between else _LONGEST_THROTTLE)
 
 
 @fact
@@ -163,9 +166,9 @@ def pace_of(trial: Trial, group: Rejections) -> Pace:
     return Pace(ended - began, first, last, (last - shown) / third / objects if third else 0.0)
 
 
-def _incarnations(trial: Trial, resource: str, *, until: int | None = None) -> int:
-    """How many there ever were, before a position."""
-    return len({entry.uid for _, entry in trial.every(Committed, until=until) if entry.resource == resource})
+def _incarnations(trial: Trial, resource: str) -> int:
+    """How many there ever were."""
+    return len({entry.uid for _, entry in trial.every(Committed) if entry.resource == resource})
 
 
 @fact

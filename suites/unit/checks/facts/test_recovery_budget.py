@@ -143,8 +143,10 @@ def lost() -> Script:
     [
         (rejected(), True),
         (rejected("shown", "shown"), True),
-        (rejected("nothing"), False),
-        (rejected("shown", "nothing"), False),
+        (rejected("nothing"), True),
+        (rejected("nothing", "nothing"), False),
+        (rejected("nothing", "shown", "nothing"), True),
+        (rejected("shown", "nothing", "nothing"), False),
         (rejected().creates("w-a"), False),
         (rejected().restarted(), False),
         (lost(), True),
@@ -152,8 +154,9 @@ def lost() -> Script:
         (failing(5), False),
     ],
     ids=[
-        "tried once", "only ever woken", "tried again by itself", "in the end by itself", "tried later",
-        "a new life has not failed", "an answer was lost", "and tried again", "the server's own refusals",
+        "tried once", "only ever woken", "may have been woken while it looked", "tried again by itself", "woken in between",
+        "in the end by itself", "tried later", "a new life has not failed", "an answer was lost", "and tried again",
+        "the server's own refusals",
     ],
 )  # fmt: skip
 def test_only_a_retry_that_nothing_woke_tells_how_long_it_waits(script: Script, *, is_unknown: bool) -> None:

@@ -4,19 +4,50 @@ The controller is the honest one with deterministic names: whatever is done to i
 in the end, and no others.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
-from staleproof.core.entry import Asked, Committed, Continued, FaultFired, FaultMissed, Settled, Started, StepBegan, Stopped
+from staleproof.checks.facts.exits import deaths, lost_its_lease
+from staleproof.checks.trial import Trial
+from staleproof.core.entry import (
+    Asked,
+    Broke,
+    Committed,
+    Continued,
+    Entry,
+    Exited,
+    FaultFired,
+    FaultMissed,
+    Settled,
+    Started,
+    StepBegan,
+    Stopped,
+)
 from staleproof.core.fault import AnyFault, Kill, Pause, Refuse, Restart, Window
 from staleproof.core.history import History
-from staleproof.core.plan import Apply, Patch, Plan, Touch
+from staleproof.core.plan import Apply, Manifest, Patch, Plan, Rest, Touch
+from staleproof.drive.cluster.manifests import resource_type
 
-from .environment_stage import WIDGET, EnvironmentStage, of, target
+from .environment_stage import WIDGET, EnvironmentStage, fixture, of, target
 
 TARGET = target(WIDGET)
+NOBODYS_WEBHOOK: Manifest = {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "ValidatingWebhookConfiguration",
+    "metadata": {"name": "nobodys"},
+    "webhooks": [
+        {
+            "name": "widgets.example.com",
+            "clientConfig": {"url": "https://127.0.0.1:1/validate"},
+            "rules": [{"apiGroups": ["staleproof.dev"], "apiVersions": ["*"], "operations": ["*"], "resources": ["widgets"]}],
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+        }
+    ],
+}
 SCALED = 5
 
 
@@ -99,3 +130,54 @@ async def test_a_kill_at_a_write_that_never_comes_is_reported_as_missed(run: Run
     (missed,) = of(history, FaultMissed)
     assert "number 50" in missed.why
     assert not of(history, Stopped)
+
+
+async def test_a_leader_that_exits_because_it_lost_its_lease_is_started_again(environment_stage: EnvironmentStage) -> None:
+    await environment_stage.use(fixture("correct", "leader_that_exits"))
+    steps = (Apply(object=WIDGET), Rest(seconds=5.0), Patch(target=TARGET, patch={"spec": {"replicas": SCALED}}))
+    plan = Plan(scenario="lives", steps=steps, faults=(Pause(window=Window(from_step=2, until_step=3)),))
+    history = await environment_stage.settle(plan, pods=SCALED)
+    is_well(history)
+    (exited,), (_, again) = of(history, Exited), of(history, Started)
+    assert lost_its_lease(exited)
+    assert exited.unrenewed is not None
+    assert exited.at <= again.at
+
+
+async def test_a_controller_that_exits_at_every_start_stays_down_ever_longer(environment_stage: EnvironmentStage) -> None:
+    await environment_stage.use(fixture("mutants", "crash_loops"))
+    plan = Plan(scenario="lives", steps=(Apply(object=WIDGET),), faults=(Kill(resource="pods", nth=1),))
+    history = await environment_stage.play(plan, converged=lambda live: "never", deadline_seconds=4.0)
+    exits = of(history, Exited)
+    assert len(exits) >= 3
+    assert all(entry.code == 2 and any("panic: widget" in line for line in entry.log) for entry in exits)
+    waits = [start.at - exited.at for exited, start in zip(exits, of(history, Started)[2:], strict=False)]
+    assert waits == sorted(waits)
+    assert len(deaths(Trial(history))) == len(exits)
+
+
+async def test_a_step_waits_for_a_webhook_that_is_not_served_yet(environment_stage: EnvironmentStage) -> None:
+    """As when the controller that serves it is being started again."""
+    environment, began = environment_stage.environment, asyncio.Event()
+    await environment_stage.use(fixture("deterministic"))
+    await environment.controller_ready()
+    kind = await resource_type(NOBODYS_WEBHOOK, environment.api)
+    await environment.api.call("POST", kind.path(), NOBODYS_WEBHOOK)
+
+    def see(entry: Entry) -> None:
+        if isinstance(entry, StepBegan):
+            began.set()
+
+    environment.bus.listeners.append(see)
+    async with asyncio.TaskGroup() as group:
+        plan = Plan(scenario="lives", steps=(Apply(object=WIDGET),))
+        trial = group.create_task(environment_stage.settle(plan, pods=3))
+        await began.wait()
+        await environment.bus.until(lambda now: False, limit_seconds=1.0)
+        await environment.api.delete(kind, "", NOBODYS_WEBHOOK["metadata"]["name"])
+    history = trial.result()
+    environment.bus.listeners.remove(see)
+    (step,) = of(history, StepBegan)
+    applied = next(entry for entry in of(history, Committed) if entry.resource != "pods")
+    assert applied.at - step.at >= 1.0
+    assert not of(history, Broke)

@@ -24,6 +24,7 @@ _METRICS_PORT = "--metrics-port={metrics_port}"
 _SLOW = {
     "needs_bookmarks",  # it waits for a bookmark at each step, and one comes once a minute
     "stops_after_eof", "stops_on_expiry", "hammers",  # never at rest, so each step takes until its limit; similar ones are quicker
+    "worker_dies", "crash_loops",  # what no longer works is waited for; `exits_on_expiry` is quicker
     "trusts_past_relist", "trusts_past_children", "edge_triggered",  # caught by one of the last plans
     "naive_sequential_job", "sequential_job",  # their Jobs take seconds
     "careful_stored_widget",  # so do its claims

@@ -5,15 +5,17 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from staleproof.checks.facts.baseline import baseline, step_baselines
+from staleproof.checks.facts.liveness import unneeded
 from staleproof.checks.facts.recovery_budget import budget
 from staleproof.checks.facts.step_work import kinds_between
 from staleproof.checks.trial import Trial
 from staleproof.core.change import WriteKind
 from staleproof.core.history import History
-from staleproof.core.plan import Manifest, Plan, is_workload
-from staleproof.drive.trial.run import Live
+from staleproof.core.plan import Apply, Manifest, Plan, is_workload
+from staleproof.drive.trial.run import Live, Probe
 
 _DEADLINE_FACTOR = 5.0
+_PROBE_FACTOR, _PROBE_SECONDS = 5.0, 10.0
 
 
 class Goals:
@@ -55,7 +57,7 @@ def _namespace(live: Live) -> str:
 def may_need(history: History) -> float:
     """The seconds after the release that a correct controller may need after what was done to it."""
     trial = Trial(history, history.references)
-    if trial.released is None or trial.idle:
+    if trial.released is None or unneeded(trial):
         return 0.0
     given = budget(trial, len(history.entries))
     return trial.at(given.since) - trial.at(trial.released) + given.seconds
@@ -70,3 +72,21 @@ def _settle_seconds(trial: Trial) -> float:
     if trial.released is None or trial.settled is None:
         return 0.0
     return trial.at(trial.settled) - trial.at(trial.released)
+
+
+def probe(plan: Plan, references: Sequence[History]) -> Probe | None:
+    """How to see whether the controller works: by what the workload applies until the controller first writes in each reference,
+    and much more time than it takes for that. None when it does not write after an apply."""
+    firsts = [_first_write(Trial(reference)) for reference in references]
+    found = [each for each in firsts if each is not None]
+    steps = tuple(step for step in plan.reference.steps[: max((step for step, _ in found), default=0)] if isinstance(step, Apply))
+    if not steps or len(found) < len(firsts):
+        return None
+    return Probe(steps, max(_PROBE_SECONDS, *(_PROBE_FACTOR * seconds for _, seconds in found)))
+
+
+def _first_write(reference: Trial) -> tuple[int, float] | None:
+    """The step in which the controller first wrote, and so many seconds after it began; None if it never wrote in any."""
+    first = next((request.index for request in reference.work), None)
+    step = next((step for step in reversed(reference.steps) if first is not None and step.began < first), None)
+    return None if first is None or step is None else (step.number, reference.at(first) - reference.at(step.began))

@@ -24,6 +24,7 @@ from staleproof import __version__
 from staleproof.assess import patience
 from staleproof.assess.background import Background, Work
 from staleproof.assess.comparison import CONTROLS, RERUNS, compared, questions, without_faults
+from staleproof.assess.lives import died_between, doubted, set_aside, stopped
 from staleproof.assess.result import Result, Run, confirmed, failures, is_undecided
 from staleproof.assess.run_folder import HISTORY, RunFolder, acquired_now, new_run_folder, write_whole
 from staleproof.checks.catalog import waits
@@ -90,6 +91,7 @@ class Session:
         self._unstable: dict[tuple[str, ...], frozenset[UnstableField]] = {}
         self._references_seconds = 0.0
         self._numbers, self._workloads = itertools.count(1), itertools.count(1)
+        self._last, self._is_spoilt = "a fault-free run", False
 
     def __enter__(self) -> Self:
         self._background.__enter__()
@@ -208,17 +210,19 @@ class Session:
         """Run a plan and judge it.
 
         A finding is only kept when nothing that the controller does but for the faults explains it (`comparison`), and when it
-        comes back in every re-run (reproduce before accusing).
+        comes back in every re-run, each in a new life of the controller (reproduce before accusing). A trial that finds the
+        controller dead or doing nothing any more is run again in a new life, because the trial before it may be to blame.
         """
         mine = self.options  # the plan that is kept can be run again by itself
         manifests = plan.manifests or mine.manifests
         plan = msgspec.structs.replace(plan, controller=mine.subject, manifests=manifests, companions=mine.companions)
         before = self._references_seconds
+        doubt = self._begin_soundly()
         references = self.references(plan)
         name = self._named(next(self._numbers))
         folder = self.run.folder / "trials" / name
         began = time.monotonic()
-        history = self._run(plan, references, folder)
+        history, ruined = self._run_soundly(plan, references, folder)
         seconds = time.monotonic() - began
         verdicts = judge(history)
         reproduced = (0, 0)
@@ -229,6 +233,8 @@ class Session:
             verdicts = judge(history)
         if failures(verdicts):
             history, verdicts, reproduced = self._reproduced(plan, history, folder)
+        self._last = f"trial {name} ({plan.title})"
+        verdicts = doubted(verdicts, doubt or ruined or self._death_between())
         result = Result(name, plan, history, verdicts, folder, seconds, reproduced, self._references_seconds - before)
         if mine.keep == "findings" and result.passed:
             (folder / HISTORY).unlink()
@@ -265,18 +271,21 @@ class Session:
         self.call(acquired)
 
     def _repeated(self, plan: Plan) -> tuple[History, ...]:
-        """As often as a reference needs; and once more, because what was disturbed must not stand for the whole run."""
+        """As often as a reference needs; and once more, in new lives, because what was disturbed, or done by a controller that is
+        dead, must not stand for the whole run."""
         left = 2
         for attempt in itertools.count(1):
             runs = self.runs_of(plan, attempt)
             left -= not all(self._shared.outcome(each.key).exists() for each in runs)
             found = tuple(map(self.take, runs))
-            if _usable(found) or not left:
+            is_silent = attempt == 1 and any(Trial(each).idle for each in found)  # or the life was ruined
+            if (_usable(found) and not is_silent) or not left:
                 break
         return found
 
     def _run_of(self, plan: Plan, attempt: int, number: int) -> SharedRun:
         key = f"{self._workload(plan)}-{attempt}"
+        plan = msgspec.structs.replace(plan, fresh=plan.fresh or attempt > 1)
 
         def make() -> bytes:
             first = self._shared.outcome(f"{key}-0")
@@ -296,7 +305,7 @@ class Session:
 
         def rerun(times: int) -> list[tuple[Verdict, ...]]:
             for number in range(len(runs) + 1, times + 1):
-                runs.append(self._run(plan, history.references, folder / f"rerun-{number}"))
+                runs.append(self._run(plan, history.references, folder / f"rerun-{number}", anew=True))
             return [judge(self._against(history.references, each, folder / f"rerun-{n}")) for n, each in enumerate(runs, 1)]
 
         verdicts, again = judge(history), rerun(self.options.reruns)
@@ -324,7 +333,34 @@ class Session:
                 self._unstable[names] = unstable_fields([self._shared.reference(name) for name in names])
         return pooled(self._unstable[tuple(names)] for names in groups.values())
 
-    def _run(self, plan: Plan, references: Sequence[History], folder: Path) -> History:
+    def _begin_soundly(self) -> str:
+        """Leave a life that was found dead or doing nothing any more. How it died since the trial before, in words, if it did."""
+        died = self._death_between()
+        if self._is_spoilt:
+            self.renew()
+            self._is_spoilt = False
+        return died
+
+    def _death_between(self) -> str:
+        """Whether the controller died between two trials, in words, and after which; empty when it did not."""
+        died = died_between(self.call(lambda env: env.take_exit()))
+        return f"when {self._last} was over, {died}" if died else ""
+
+    def _run_soundly(self, plan: Plan, references: Sequence[History], folder: Path) -> tuple[History, str]:
+        """Run a plan, and once more in a new life if the controller stopped working. The run that counts; and if the controller did
+        not stop in that one, that the trial before may be to blame, in words."""
+        first = self._run(plan, references, folder)
+        if plan.fresh or not stopped(first):
+            return first, ""
+        set_aside(folder)
+        second = self._run(plan, references, folder, anew=True)
+        why = f"{stopped(first)}, but not when the trial was run again in a new life: {self._last} may have left it like that"
+        return second, "" if stopped(second) else why
+
+    def _run(self, plan: Plan, references: Sequence[History], folder: Path, *, anew: bool = False) -> History:
+        """Run a plan; `anew`: in a new life of the controller."""
+        if anew and not plan.fresh:
+            self.renew()
         goals = patience.Goals(references, plan)
         spec = TrialSpec(
             plan=self._shared.keep_manifests(plan),
@@ -335,8 +371,11 @@ class Session:
             reached=None if waits(plan.aims) else goals.is_reached,
             deadline_seconds=patience.deadline(plan, references[:REFERENCES]),
             may_need=patience.may_need,
+            probe=patience.probe(plan, references),
         )
-        return self.call(lambda env: run_trial(spec, env))
+        history = self.call(lambda env: run_trial(spec, env))
+        self._is_spoilt = bool(stopped(history))
+        return history
 
 
 def _with_secrets(history: History, plan: Plan) -> History:

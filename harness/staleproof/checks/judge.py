@@ -11,14 +11,16 @@ from dataclasses import replace
 from itertools import islice
 
 from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.facts.cessation import cessation
 from staleproof.checks.facts.fault_outcomes import hostility
-from staleproof.checks.facts.liveness import converged, differences, other_workload, too_soon
+from staleproof.checks.facts.liveness import converged, differences, other_workload, too_soon, unneeded
 from staleproof.checks.facts.usability import reference_trouble, trouble, unfired
 from staleproof.checks.harm import with_harm
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Outcome, Suspicion, Verdict
 from staleproof.core.fault import AnyFault
+from staleproof.core.fault.effects import EFFECTS
 from staleproof.core.history import History
 
 MOST_FINDINGS = 10
@@ -42,6 +44,17 @@ def judge(
 
 
 def _verdict(requirement: Requirement, trial: Trial) -> Verdict:
+    verdict, stopped = _by_rule(requirement, trial), cessation(trial)
+    if stopped is None or verdict.outcome is Outcome.FAIL or requirement.slug not in outlived(trial):
+        return verdict
+    if stopped.doubt:
+        return Verdict(requirement.slug, Outcome.INCONCLUSIVE, why=f"{stopped.because}, but {stopped.doubt}")
+    finding = Finding(stopped.because, stopped.witnesses, requirement=requirement.slug, severity="stuck")
+    verdict = Verdict(requirement.slug, Outcome.FAIL, (finding,))
+    return _apart(verdict, hostility(trial.plan)) if hostility(trial.plan) else verdict
+
+
+def _by_rule(requirement: Requirement, trial: Trial) -> Verdict:
     slug = requirement.slug
     reason = trouble(trial) or (reference_trouble(trial) if requirement.needs_references else "")
     if reason:
@@ -98,10 +111,10 @@ def _ending(suspicion: Suspicion, trial: Trial) -> Finding | NotExercised | Inco
         return Inconclusive("the trial has no settling phase")
     if suspicion.untested and converged(trial):
         return NotExercised(suspicion.untested)
-    if trial.idle:
-        return NotExercised(trial.idle)
+    if unneeded(trial):
+        return NotExercised(unneeded(trial))
     if converged(trial):
-        return None
+        return NotExercised(trial.idle) if trial.idle else None
     found = differences(trial, trial.settled)
     certain = next((difference.text for difference in found if not difference.unstable), "")
     if not certain:
@@ -124,6 +137,16 @@ def _otherwise(suspicion: Suspicion, trial: Trial) -> str:
 def _is_ours(fault: AnyFault, suspicion: Suspicion) -> bool:
     concerned = not suspicion.resource or fault.concerns(suspicion.resource)
     return concerned and not suspicion.ours.isdisjoint(fault.effects)
+
+
+@fact
+def outlived(trial: Trial) -> frozenset[str]:
+    """The requirements that a controller which stopped working violates: those about living through a fault that fired, the ones
+    that the plan aims at if it aims at any, and those about living through any."""
+    effects = {effect for fault in trial.fired.values() for effect in fault.effects}
+    always = {requirement.slug for requirement in REQUIREMENTS if requirement.outlives == EFFECTS}
+    particular = {requirement.slug for requirement in REQUIREMENTS if requirement.outlives & effects} - always
+    return frozenset(always | (particular & set(trial.plan.aims) or particular))
 
 
 @fact

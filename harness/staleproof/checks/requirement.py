@@ -6,6 +6,7 @@ from typing import Literal
 
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Said, Severity
+from staleproof.core.fault import Effect
 
 Level = Literal["core", "extended", "provisional"]
 PAGE = "docs/requirements.md"
@@ -33,6 +34,7 @@ class Requirement:
         needs_references: the check compares with fault-free runs, so without good ones it is not made.
         needs_end: the check is about the settling phase, so it is not made for a trial that has none.
         waits: it is about what comes later, so a plan that aims at it waits for the controller's pauses, whatever was reached.
+        outlives: the effects of faults that it is about living through: a controller that stops working under one violates it.
         severity: what a violation does; empty: what the write that is the violation does (`harm`).
         explains_end: a violation may be why a controller ends elsewhere, so it is looked for before the end accuses.
     """
@@ -47,6 +49,7 @@ class Requirement:
     needs_references: bool = True
     needs_end: bool = False
     waits: bool = False
+    outlives: frozenset[Effect] = frozenset()
     explains_end: bool = False
     severity: Severity | Literal[""] = ""
 

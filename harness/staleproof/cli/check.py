@@ -1,5 +1,6 @@
 """`staleproof check` and `staleproof export`: judge a stored history, or make one file of it. Neither needs a cluster."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -7,6 +8,7 @@ from rich.console import Console
 
 from staleproof.assess.run_folder import export_name, exported, find_history, read_history, write_whole
 from staleproof.checks.catalog import worst
+from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import stories
 from staleproof.checks.verdict import Outcome, Verdict
@@ -32,7 +34,7 @@ def check(history: str) -> int:
     verdicts = judge(found)
     console.print(f"{path}: {found.header.plan.title or found.header.plan.scenario}, {len(found.entries)} entries", soft_wrap=True)
     show_verdicts(console, verdicts, stories(verdicts, found))
-    return exit_code(verdicts)
+    return exit_code(verdicts, hostile=bool(hostility(found.header.plan)))
 
 
 @click.command()
@@ -48,7 +50,10 @@ def export(trial: str, output: Path | None) -> int:
     return 0
 
 
-def exit_code(verdicts: tuple[Verdict, ...]) -> int:
-    """The exit code that pytest would have: whether there is a finding, or else whether something that is scored is unknown."""
+def exit_code(verdicts: Sequence[Verdict], *, hostile: bool = False) -> int:
+    """The exit code that pytest would have: whether there is a finding, or else whether something that is scored is unknown, or
+    nothing was put to the test at all. What is only `hostile` is not meant to."""
     outcome = worst((verdict.requirement, verdict.outcome) for verdict in verdicts)
+    if outcome is Outcome.NOT_EXERCISED and not hostile:
+        return EXIT_INCONCLUSIVE
     return {Outcome.FAIL: EXIT_FINDING, Outcome.INCONCLUSIVE: EXIT_INCONCLUSIVE}.get(outcome, 0)

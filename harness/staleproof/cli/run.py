@@ -121,8 +121,9 @@ def _run_all(session: Session, plans: Sequence[Plan], ledger: Ledger, console: C
 
 
 def _code(ledger: Ledger) -> int:
-    """The exit code of the worst trial."""
-    return max((exit_code(result.verdicts) for result in ledger.results), key=[0, 10, 1].index, default=0)
+    """The exit code of all trials together."""
+    verdicts = [verdict for result in ledger.results for verdict in result.verdicts]
+    return exit_code(verdicts, hostile=all(result.hostile for result in ledger.results))
 
 
 def _subject(settings: Settings, plans: Sequence[Plan]) -> Subject:

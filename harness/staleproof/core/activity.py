@@ -31,6 +31,7 @@ from staleproof.core.entry import (
     Delivered,
     Dropped,
     Entry,
+    Exited,
     Listed,
     Opened,
     Refused,
@@ -91,7 +92,7 @@ class Activity:
                 self._stalled(entry)
             case Resumed():
                 self._resumed(entry)
-            case Opened() | Closed() | Refused():
+            case Opened() | Closed() | Refused() | Exited():
                 self._watched(entry)
 
     def idle_since(self, now: float) -> float | None:
@@ -147,6 +148,11 @@ class Activity:
         self.restarted()
         self.touch(now)
 
+    def _exited(self, now: float) -> None:
+        """It ended by itself, and its streams before it. What it opens by itself, its next life will open, too."""
+        self._had = set(self._unasked)
+        self.died(now)
+
     def born(self, now: float) -> None:
         """Its next life began: it is not idle before it watches what the last life watched."""
         self._missed = dict.fromkeys(self._had, now)
@@ -180,8 +186,10 @@ class Activity:
             self.last_write = max(self.last_write, entry.at)
             self.touch(entry.at)
 
-    def _watched(self, entry: Opened | Closed | Refused) -> None:
+    def _watched(self, entry: Opened | Closed | Refused | Exited) -> None:
         match entry:
+            case Exited():
+                self._exited(entry.at)
             case Opened():
                 self.streams[entry.stream] = entry
                 self.is_starting = False

@@ -311,10 +311,28 @@ class Started(_Entry, frozen=True, kw_only=True):
 
 
 class Exited(_Entry, frozen=True, kw_only=True):
-    """The controller's process ended without being told to."""
+    """The controller's process ended without being told to; it is started again, as a supervisor does.
+
+    `log` is how its log ends, without secrets. `unrenewed`: how many seconds ago this life last wrote a Lease of its own, None if
+    it held none; `renews_every`: the seconds between its last two such writes, None if there was only one. Old histories have none
+    of them.
+    """
 
     life: int
     code: int
+    log: tuple[str, ...] = ()
+    unrenewed: float | None = None
+    renews_every: float | None = None
+
+
+class Probed(_Entry, frozen=True, kw_only=True):
+    """After the settling the runner made new primaries, in a namespace of their own, to see whether the controller still works.
+
+    `works`: it asked for a write there within `waited` seconds.
+    """
+
+    works: bool
+    waited: float
 
 
 class Sample(msgspec.Struct, frozen=True, array_like=True):
@@ -342,5 +360,5 @@ class Broke(_Entry, frozen=True, kw_only=True):
     why: str
 
 
-RunnerEntry = StepBegan | StepEnded | Released | Settled | Ended | Started | Stopped | Continued | Exited | Metrics | Broke
+RunnerEntry = StepBegan | StepEnded | Released | Settled | Ended | Started | Stopped | Continued | Exited | Probed | Metrics | Broke
 Entry = Committed | RequestEntry | WatchEntry | FaultEntry | RunnerEntry

@@ -166,8 +166,9 @@ class Outcomes:
         outcome = worst(overall(self.report).items()) if self.report is not None else Outcome.NOT_EXERCISED
         if exitstatus == _FAILED and not self.other_failures and outcome is not Outcome.FAIL:
             return next((code for code, told in self.problems.items() if told), exitstatus)
-        if not self.trials and self.left_out:
-            outcome = Outcome.INCONCLUSIVE  # nothing was tried, so nothing is known
+        is_meant = any(not trial.hostile for trial in self.trials) or (self.left_out and not self.trials)
+        if outcome is Outcome.NOT_EXERCISED and is_meant:
+            outcome = Outcome.INCONCLUSIVE  # nothing was tried, or nothing put to the test, so nothing is known
         if exitstatus == _OK and outcome is Outcome.INCONCLUSIVE:
             return {"ok": _OK, "fail": _FAILED}.get(settings_of(config).inconclusive, _INCONCLUSIVE)
         return exitstatus

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from staleproof.assess.patience import Goals, deadline, may_need
+from staleproof.assess.patience import Goals, deadline, may_need, probe
 from staleproof.checks.facts.baseline import final_objects
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Released, Settled
 from staleproof.core.history import History
-from staleproof.core.plan import Resync, Settle
+from staleproof.core.plan import Apply, Resync, Settle
 from staleproof.drive.cluster.truth import Key
 
 from ..judged import result
@@ -65,7 +65,24 @@ def test_a_resync_comes_to_what_was_there_before_it(innocent: History) -> None:
     assert goals.is_reached(3, live(reference, 2), ())
 
 
-def test_nothing_is_needed_before_the_release_or_by_who_never_wrote(innocent: History) -> None:
+def test_nothing_is_needed_before_the_release_or_by_who_never_writes(innocent: History) -> None:
+    """One that falls silent only here gets its time."""
+    silent = dataclasses.replace(innocent, entries=(Released(at=1.0),))
     assert may_need(dataclasses.replace(innocent, entries=())) == 0.0
-    assert may_need(dataclasses.replace(innocent, entries=(Released(at=1.0),))) == 0.0
+    assert may_need(dataclasses.replace(silent, references=())) == 0.0
+    assert may_need(silent) > 0.0
     assert may_need(innocent) > 0.0
+
+
+def test_a_probe_is_what_is_applied_until_the_controller_first_writes(innocent: History) -> None:
+    plan, references = innocent.header.plan, innocent.references
+    found = probe(plan, references)
+    assert found is not None
+    assert found.steps == tuple(step for step in plan.steps[:1] if isinstance(step, Apply))
+    assert found.seconds == 10.0, "it writes at once"
+
+
+def test_who_does_not_write_in_every_reference_is_not_probed(innocent: History) -> None:
+    silent = dataclasses.replace(innocent.references[0], entries=(Released(at=1.0),))
+    assert probe(innocent.header.plan, (innocent.references[0], silent)) is None
+    assert probe(innocent.header.plan, ()) is None

@@ -219,6 +219,11 @@ def right_later() -> Script:
     return script.released().settled().creates("w-1")
 
 
+def unwritten() -> Script:
+    """Another made one of the pods, and the controller nothing."""
+    return cut().applied("w", spec=2).made("w-0", metadata={"generateName": "w-"})
+
+
 def right_without_it() -> Script:
     script = cut().applied("w", spec=2).made("w-0", metadata={"generateName": "w-"}).made("w-1", metadata={"generateName": "w-"})
     return script.applied("w", status={"ready": 2})
@@ -238,6 +243,7 @@ def third(script: Script) -> Script:
     return script.pair(3)
 
 
+TOO_SOON = f"{UNSURE} it had 0.6 s to catch up, and may need 1.6 s after what was done to it"
 SUSPICIONS: dict[str, tuple[Script, dict[str, object], str]] = {
     "a wrong end": (wrong(), {}, GUILTY),
     "the right end": (cut().pair(), {}, "PASS"),
@@ -270,7 +276,8 @@ SUSPICIONS: dict[str, tuple[Script, dict[str, object], str]] = {
     "a good end that shows nothing": (cut().pair(), {"untested": "it was lucky"}, "NOT_EXERCISED: it was lucky"),
     "also when it never wrote": (right_without_it(), {"untested": "it was lucky"}, "NOT_EXERCISED: it was lucky"),
     "a wrong end shows something": (wrong(), {"untested": "it was lucky"}, GUILTY),
-    "it never wrote": (Script(SEVER).ended(), {}, "NOT_EXERCISED: the controller never wrote anything"),
+    "it never wrote": (unwritten().stuck(), {}, GUILTY),
+    "it never wrote, and had no time": (unwritten().stuck(0.5), {}, TOO_SOON),
     "it never wrote, and it was right": (right_without_it(), {}, "NOT_EXERCISED: the controller never wrote anything"),
     "it never settled": (Script(SEVER).ended().adds(Ended), {}, "INCONCLUSIVE: the trial has no settling phase"),
     "proven in spite of another explanation": (wrong(), {"otherwise": "it cannot be known"}, GUILTY),

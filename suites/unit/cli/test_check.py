@@ -56,7 +56,7 @@ def verdicts(*outcomes: Outcome) -> tuple[Verdict, ...]:
     ("outcomes", "expected"),
     [
         ((Outcome.PASS,), 0),
-        ((Outcome.NOT_EXERCISED,), 0),
+        ((Outcome.NOT_EXERCISED,), 10),
         ((Outcome.NOT_EXERCISED, Outcome.PASS), 0),
         ((Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.NOT_EXERCISED), 10),
         ((Outcome.INCONCLUSIVE, Outcome.FAIL, Outcome.PASS), 1),
@@ -64,6 +64,10 @@ def verdicts(*outcomes: Outcome) -> tuple[Verdict, ...]:
 )
 def test_the_exit_code_is_the_worst(outcomes: tuple[Outcome, ...], expected: int) -> None:
     assert exit_code(verdicts(*outcomes)) == expected
+
+
+def test_what_is_only_hostile_is_not_meant_to_put_anything_to_the_test() -> None:
+    assert exit_code(verdicts(Outcome.NOT_EXERCISED), hostile=True) == 0
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))

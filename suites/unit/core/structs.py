@@ -18,6 +18,7 @@ OBJECT: st.SearchStrategy[dict[str, Any]] = st.dictionaries(TEXT, JSON, max_size
 # What cannot be told from a type alone: JSON has no NaN, and an object is any JSON object.
 TYPES: dict[Any, st.SearchStrategy[Any]] = {
     float: st.floats(min_value=0, max_value=1e9),
+    float | None: st.none() | st.floats(min_value=0, max_value=1e9),
     Seconds: st.floats(min_value=0.001, max_value=1e6),
     str: TEXT,
     dict[str, Any]: OBJECT,

@@ -11,6 +11,7 @@ from staleproof.core.entry import (
     Dropped,
     Ended,
     Entry,
+    Exited,
     FaultIndex,
     Item,
     Listed,
@@ -276,6 +277,16 @@ def test_a_dead_controller_is_idle_and_a_new_one_is_not_before_it_watches_again(
     activity.died(2.0)
     assert activity.idle_since(3.0) == 2.0
     activity.born(4.0)
+    assert activity.idle_since(5.0) is None
+    activity.see(opened(6.0))
+    assert activity.idle_since(7.0) == 6.0
+
+
+def test_who_exits_by_itself_is_idle_until_it_lives_again_and_then_watches_what_it_watched() -> None:
+    activity = after(opened(1.0), closed(1.9, "client"), Exited(at=2.0, life=1, code=2))
+    assert activity.idle_since(3.0) == 2.0
+    activity.born(4.0)
+    assert activity.is_starting
     assert activity.idle_since(5.0) is None
     activity.see(opened(6.0))
     assert activity.idle_since(7.0) == 6.0

@@ -40,6 +40,8 @@ def outcomes(folder: Path, *said: Said, worker: str = "") -> Outcomes:
         (OK, [], "", OK),
         (OK, [GOOD], "", OK),
         (OK, [GOOD, IDLE], "", OK),
+        (OK, [IDLE], "", EXIT_INCONCLUSIVE),
+        (OK, [IDLE], "ok", OK),
         (OK, [GOOD, UNKNOWN], "", EXIT_INCONCLUSIVE),
         (OK, [GOOD, UNKNOWN], "ok", OK),
         (OK, [GOOD, UNKNOWN], "fail", FAILED),

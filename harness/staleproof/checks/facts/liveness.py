@@ -31,6 +31,14 @@ def converged(trial: Trial) -> bool:
 
 
 @fact
+def unneeded(trial: Trial) -> str:
+    """Why the controller's silence shows nothing, in words: it never wrote, and did not in every fault-free run either. Empty when
+    it wrote, or falls silent only here."""
+    works = bool(trial.references) and not any(reference.idle for reference in trial.references)
+    return "" if works else trial.idle
+
+
+@fact
 def other_workload(trial: Trial) -> str:
     """Whether the user's steps came to something else than in the references, in words; then another end is no wonder.
 

@@ -105,6 +105,14 @@ def _is_mine(opened: Opened, trial: Trial) -> bool:
 
 def patience(trial: Trial, settled: int) -> tuple[float, int]:
     """The seconds that a client may need to catch up, and the position from where they count."""
+    seconds, since = reconnecting(trial, settled)
+    life = max((index for index in trial.starts if index < settled), default=0)
+    return max(seconds, _limited(trial, life, since, settled)), since
+
+
+def reconnecting(trial: Trial, settled: int) -> tuple[float, int]:
+    """The seconds that a client may need to see anything again, and the position from where they count. Then it has no reason to
+    keep an object waiting that it had never seen: rate limiters count the failures of each object."""
     life = max((index for index in trial.starts if index < settled), default=0)
     since = max((index for index in trial.positions(Released) if index < settled), default=life)
     turned_away: Counter[str] = Counter()
@@ -114,7 +122,7 @@ def patience(trial: Trial, settled: int) -> tuple[float, int]:
             since = max(since, index)
     most = max(turned_away.values(), default=0)
     wait = _JITTER * min(_FIRST_WAIT * 2.0 ** (min(most, 10) - 1), _LONGEST_WAIT) if most else 0.0
-    return max(wait, _OUTAGE_FACTOR * _longest_outage(trial), _limited(trial, life, since, settled)), since
+    return max(wait, _OUTAGE_FACTOR * _longest_outage(trial)), since
 
 
 def retry_wait(failures: int) -> float:

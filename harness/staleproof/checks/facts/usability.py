@@ -1,20 +1,27 @@
 """Whether a trial, and the references beside it, can prove anything: what interrupted them, what broke, what never fired."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from staleproof.checks.facts.exits import deaths
 from staleproof.checks.facts.fault_outcomes import fault_outcomes
 from staleproof.checks.trial import Trial, fact
 from staleproof.core import but_for
 from staleproof.core.entry import Broke, Exited, Settled
-from staleproof.core.history import HistoryRole
+from staleproof.core.history import HistoryRole, Position
 from staleproof.core.watch_properties import unexplained
 
 
 @fact
 def trouble(trial: Trial) -> str:
     """Why this trial proves nothing about anything, in words; empty when it may."""
+    return disturbance(trial) or _died(trial, deaths(trial))
+
+
+@fact
+def disturbance(trial: Trial) -> str:
+    """What went wrong with the harness, in words; empty when nothing did."""
     unfinished = "" if trial.history.complete else "the trial was not recorded to its end"
-    return _interrupted(trial) or unfinished or _unlike_a_watch(trial)
+    return _broke(trial) or unfinished or _unlike_a_watch(trial)
 
 
 @fact
@@ -33,14 +40,15 @@ def reference_trouble(trial: Trial) -> str:
     return next((f"reference {n} {trouble}" for n, trouble in enumerate(troubles, 1) if trouble), "")
 
 
-def _interrupted(trial: Trial) -> str:
-    first = next(iter(trial.positions(Broke, Exited)), None)
-    match trial.entries[first] if first is not None else None:
-        case Broke(where=where, why=why):
-            return f"the harness broke ({where}): {why}"
-        case Exited(code=code):
-            return f"the controller exited with code {code} during the trial"
-    return ""
+def _broke(trial: Trial) -> str:
+    broke = next((entry for _, entry in trial.every(Broke)), None)
+    return f"the harness broke ({broke.where}): {broke.why}" if broke is not None else ""
+
+
+def _died(trial: Trial, exits: Sequence[Position]) -> str:
+    """That it exited where it should not have, in words; empty when it did not."""
+    first = next((entry for index, entry in trial.every(Exited) if index in exits), None)
+    return f"the controller exited with code {first.code} during the trial" if first is not None else ""
 
 
 def _unlike_a_watch(trial: Trial) -> str:
@@ -76,12 +84,12 @@ def _is_of(reference: Trial, trial: Trial) -> bool:
 def ended_well(reference: Trial) -> bool:
     """Whether nothing disturbed a fault-free run, and it settled."""
     settled = [entry for _, entry in reference.every(Settled)]
-    return not trouble(reference) and bool(settled) and settled[-1].ok
+    return not trouble(reference) and not reference.positions(Exited) and bool(settled) and settled[-1].ok
 
 
 def _unusable(reference: Trial, trial: Trial) -> str:
     """What is wrong with a reference, as the end of a sentence."""
-    interrupted = _interrupted(reference)
+    interrupted = _broke(reference) or _died(reference, reference.positions(Exited))
     if interrupted:
         return f"proves nothing: {interrupted}"
     if not _is_of(reference, trial):

@@ -93,6 +93,7 @@ REQUIREMENT = Requirement(
     remedy="put the object back into a rate-limited queue after every failure, honour Retry-After, and set no limit of tries",
     severity="stuck",
     check=check,
+    outlives=frozenset({"rejects", "competes"}),
     needs_end=True,
     waits=True,
 )

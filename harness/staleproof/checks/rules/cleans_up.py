@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.leftovers import Leftover, leftovers, let_go_at
-from staleproof.checks.facts.liveness import other_workload, too_soon
+from staleproof.checks.facts.liveness import other_workload, too_soon, unneeded
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.wording import full_name, listing, owner_name, span
 from staleproof.checks.requirement import LATE, RESTARTS, STREAMS, Requirement
@@ -35,7 +35,7 @@ def check(trial: Trial) -> Iterator[Said]:
         yield NotExercised("nothing of the workload was deleted")
     elif fired is None:
         yield NotExercised("no fault touched the controller, so there was nothing that could disturb the deletion")
-    elif trial.idle:
+    elif unneeded(trial) or (trial.idle and not leftovers(trial)):
         yield NotExercised(trial.idle)
     elif leftovers(trial):
         yield from _judge(trial, leftovers(trial), fired)

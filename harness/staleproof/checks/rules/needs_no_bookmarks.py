@@ -81,5 +81,6 @@ REQUIREMENT = Requirement(
     faults=("DropBookmarks", "AddBookmarks"),
     remedy="use a bookmark only to remember a newer resourceVersion; never wait for one, and never reconcile because of one",
     check=check,
+    outlives=frozenset({"drops-bookmarks", "adds-bookmarks"}),
     needs_end=True,
 )

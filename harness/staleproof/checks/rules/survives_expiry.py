@@ -60,5 +60,6 @@ REQUIREMENT = Requirement(
     remedy="treat 410 (as an answer and as an ERROR event) as an order to list again, replace the cache by that list, "
     "and wake the owners of what is not in it",
     check=check,
+    outlives=frozenset({"expires"}),
     needs_end=True,
 )

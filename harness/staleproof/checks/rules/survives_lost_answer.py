@@ -70,4 +70,5 @@ REQUIREMENT = Requirement(
     faults=("LoseAnswer", "SlowAnswer"),
     remedy="look before trying again, or try again under the same name and take AlreadyExists and NotFound for done",
     check=check,
+    outlives=frozenset({"loses"}),
 )

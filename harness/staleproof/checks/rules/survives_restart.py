@@ -8,6 +8,7 @@ The memory of the life before is lost: expectations, names, what was already don
 2. undone: a delete of what an earlier life had created, which no reference made by that step (`excess`);
 3. it did not come back: the end state is not the references', and nothing but restarts had been done to it (`Suspicion`). Not if
    it has written nothing since and had less time than it takes to be elected: what its former life held has to run out first.
+   A controller that exited by itself, as one that loses its lease has to, is started again, and then the same holds.
 
 Where the user's steps came to something else than in the references, an excess is no wonder and proves nothing. Nor does a delete
 that the references made later: what takes longer under a fault reaches the controller's own timers in an earlier step.
@@ -20,6 +21,7 @@ from collections.abc import Iterable, Iterator
 
 from staleproof.checks.facts.baseline import ends_with_more
 from staleproof.checks.facts.excess import SurplusCreate, SurplusDelete, own_deletes_in_all, surplus_writes
+from staleproof.checks.facts.exits import given_restarts, lost_its_lease
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.liveness import other_workload
 from staleproof.checks.facts.object_history import Incarnation, creations
@@ -28,7 +30,7 @@ from staleproof.checks.facts.witnesses import inherited
 from staleproof.checks.requirement import RESTARTS, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said, Suspicion, unless
-from staleproof.core.entry import Delivered, Listed
+from staleproof.core.entry import Delivered, Exited, Listed
 from staleproof.core.history import Request
 
 
@@ -38,8 +40,15 @@ def check(trial: Trial) -> Iterator[Said]:
         yield NotExercised("the controller was not restarted")
         return
     untested = "" if _had_work(trial) else "it had done nothing before it was restarted, or was not shown a primary since"
-    end = Suspicion(restarts, frozenset({"restarts", "rewinds"}), "after it was restarted", untested=untested)
+    end = Suspicion(restarts, frozenset({"restarts", "rewinds"}), "after it was restarted", proof=_proof(trial), untested=untested)
     yield from unless(other_workload(trial), list(_findings(trial))) or [end]
+
+
+def _proof(trial: Trial) -> str:
+    """Who exits of its own accord relies on the restart: whatever made it exit is no other explanation."""
+    exits = [trial.entries[index] for index in given_restarts(trial)]
+    lost = any(isinstance(entry, Exited) and lost_its_lease(entry) for entry in exits)
+    return f"it exited{' because it lost its lease' if lost else ''}, was started again, and did not come back" if exits else ""
 
 
 def _findings(trial: Trial) -> Iterator[Finding]:
@@ -106,4 +115,5 @@ REQUIREMENT = Requirement(
     remedy="derive everything from the API server after a start: list consistently, find own children by owner uid or by "
     "deterministic names, and keep nothing needed in memory only",
     check=check,
+    outlives=frozenset({"restarts", "rewinds"}),
 )

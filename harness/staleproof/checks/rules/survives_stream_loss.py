@@ -75,5 +75,6 @@ REQUIREMENT = Requirement(
     remedy="watch again from the last resourceVersion that was taken in, with growing delay; list again if that is refused; "
     "set a timeout on watches, so that a dead connection is noticed",
     check=check,
+    outlives=frozenset({"cuts", "disconnects"}),
     needs_end=True,
 )

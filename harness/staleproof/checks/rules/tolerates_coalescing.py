@@ -39,5 +39,6 @@ REQUIREMENT = Requirement(
     remedy="work from what is there now and not from what has happened (level-triggered): compare the wanted state with the "
     "observed one, and treat a new uid under an old name as a delete and a create",
     check=check,
+    outlives=frozenset({"skips"}),
     needs_end=True,
 )

@@ -34,4 +34,5 @@ REQUIREMENT = Requirement(
     remedy="never conclude from a parent in one cache that a child in another cache must be there (or gone) by now: "
     "look again when the other cache moves, and read live before a destructive act",
     check=check,
+    outlives=frozenset({"hides", "lags"}),
 )

@@ -76,4 +76,5 @@ REQUIREMENT = Requirement(
     faults=("SlowStart", "Hang", "Refuse", "Reject", "SlowAnswer"),
     remedy="start no worker until every cache has synced (WaitForCacheSync, or the bookmark that ends the initial events)",
     check=check,
+    outlives=frozenset({"slows-start"}),
 )

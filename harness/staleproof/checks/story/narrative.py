@@ -20,7 +20,9 @@ from staleproof.core.entry import (
     Continued,
     Delivered,
     Entry,
+    Exited,
     Listed,
+    Probed,
     Refused,
     Stalled,
     Started,
@@ -132,7 +134,7 @@ def _asides(trial: Trial, witnesses: Sequence[int]) -> list[int]:
 
 def _is_aside(entry: Entry) -> bool:
     match entry:
-        case Stopped() | Continued() | Competed() | Stalled():
+        case Stopped() | Continued() | Exited() | Probed() | Competed() | Stalled():
             return True
         case Started(life=life):
             return life > 1

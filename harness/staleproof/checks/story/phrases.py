@@ -19,10 +19,12 @@ from staleproof.core.entry import (
     Delivered,
     Dropped,
     Entry,
+    Exited,
     FaultFired,
     FaultOpened,
     Listed,
     Metrics,
+    Probed,
     Refused,
     Released,
     Settled,
@@ -38,6 +40,7 @@ from staleproof.core.request import WRITES
 
 E = TypeVar("E", bound=Entry)
 _MADE = 201
+_LOG_LINES, _INDENT = 8, " " * 14
 _ENDS = {
     "clean": "the API server closed it",
     "truncated": "it broke off in the middle of an event",
@@ -278,6 +281,22 @@ def _settled(first: Settled, group: Group) -> str:
 def _stopped(first: Stopped, group: Group) -> str:
     is_gentle = first.fault is None or "terminates" in group.trial.plan.faults[first.fault].effects
     return "its process was paused" if first.paused else f"the controller was {'stopped' if is_gentle else 'killed'}"
+
+
+@_tell.register
+def _exited(first: Exited, group: Group) -> str:
+    lines = [line for line in group.entries(Exited)[-1].log if line.strip()][-_LOG_LINES:]
+    ends = ", and its log ends:" if lines else ""
+    again = f"{_and_more(group)} of that kind" if group.more else ""
+    return "\n".join(
+        [f"its process exited by itself with code {first.code}{again}{ends}", *(f"{_INDENT}| {line}" for line in lines)]
+    )
+
+
+@_tell.register
+def _probed(first: Probed, group: Group) -> str:
+    what = "did something about it" if first.works else "did nothing about it"
+    return f"a new object was made, as in the first step, and it {what} in {first.waited:.1f} s"
 
 
 @_tell.register

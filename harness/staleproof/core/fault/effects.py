@@ -4,7 +4,7 @@ Rules ask a fault for its effects and never for its class, so they need no chang
 sentence is true of it. Where the sentences name an exception, two rules would otherwise explain the same end.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 ViewEffect = Literal["hides", "lags", "rewinds", "slows-start", "drops-bookmarks", "adds-bookmarks", "refuses-watch-lists"]
 """What the controller is shown.
@@ -47,6 +47,8 @@ ProcessEffect = Literal["restarts", "kills", "terminates", "pauses"]
 
 Effect = Literal[ViewEffect, WatchEffect, RequestEffect, ProcessEffect, "forges"]
 """`forges`: no correct API server could do this. A hostile fault has this effect and no other, so no rule counts it."""
+
+EFFECTS: frozenset[Effect] = frozenset(get_args(Effect))
 
 MOMENTARY: frozenset[Effect] = frozenset({"cuts", "expires", "skips", "competes", "slows", "adds-bookmarks"})
 """These are over once they have happened, even while the fault is open: a controller that has done its work after them has nothing

@@ -25,6 +25,7 @@ class Leases:
         self._written: dict[str, int] = {}  # by uid
         self._asked: dict[int, tuple[str, str]] = {}
         self._unsure: set[tuple[str, str]] = set()
+        self._renewals: list[float] = []
 
     def see(self, entry: Entry) -> None:
         match entry:
@@ -48,9 +49,23 @@ class Leases:
         """Whether the controller has written any."""
         return bool(self._written or self._asked or self._unsure)
 
+    def begin_life(self) -> None:
+        """Note that a new life begins, which has renewed nothing."""
+        self._renewals.clear()
+
+    def unrenewed(self, now: float) -> float | None:
+        """Seconds since this life last wrote a Lease; None if it has written none."""
+        return now - self._renewals[-1] if self._renewals else None
+
+    @property
+    def renews_every(self) -> float | None:
+        """Seconds between the last two such writes; None if there have not been two."""
+        return self._renewals[-1] - self._renewals[0] if len(self._renewals) > 1 else None
+
     def _answered(self, answer: Answered, place: tuple[str, str]) -> None:
         if answer.revision is not None and answer.outcome != "fail":
             self._written[answer.uid] = answer.revision
+            self._renewals = [*self._renewals[-1:], answer.at]
             self._unsure.discard(place)
         elif answer.outcome == "unknown":
             self._unsure.add(place)

@@ -20,7 +20,7 @@ def copy_since(start: Mapping[Path, int], folder: Path, secrets: Collection[str]
         if log.exists():
             with log.open("rb") as file:
                 file.seek(offset)
-                (folder / log.name).write_bytes(_masked(file.read(), secrets))
+                (folder / log.name).write_bytes(masked(file.read(), secrets))
 
 
 def mask(logs: Iterable[Path], secrets: Collection[str]) -> None:
@@ -28,12 +28,13 @@ def mask(logs: Iterable[Path], secrets: Collection[str]) -> None:
     for log in logs:
         if log.exists():
             data = log.read_bytes()
-            clean = _masked(data, secrets)
+            clean = masked(data, secrets)
             if clean != data:
                 log.write_bytes(clean)
 
 
-def _masked(data: bytes, secrets: Collection[str]) -> bytes:
+def masked(data: bytes, secrets: Collection[str]) -> bytes:
+    """The same without these secrets."""
     for secret in sorted(filter(None, secrets), key=len, reverse=True):  # one may be a part of another
         data = data.replace(secret.encode(), _MASK)
     return data

@@ -31,6 +31,8 @@ from staleproof.errors import SetupError, UsageError
 
 OPENS_WATCH_SECONDS = 30.0
 _READY_IDLE_SECONDS = 0.3
+_LOG_LINES, _LOG_WIDTH = 40, 300
+"""So much of a log tells of an exit: a panic of Go comes before a page of stack."""
 _REST_LIMIT_SECONDS = 100.0  # client-go waits up to a minute after several 410s
 
 
@@ -69,6 +71,7 @@ class Environment:
         group: everything that runs beside the trials; an error in it ends the environment.
         description: what reports say about the environment.
         life: the number of the controller's present life, or of its last one; 0 before the first.
+        exited: the last exit of a controller between two trials; None if there was none.
     """
 
     options: EnvironmentOptions
@@ -84,6 +87,7 @@ class Environment:
     metrics_port: int = field(default_factory=free_port)
     controller: Program | None = None
     life: int = 0
+    exited: Exited | None = None
     _leases: Leases = field(default_factory=Leases)
     _is_ending: bool = False
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -152,6 +156,16 @@ class Environment:
         self.bus.activity.born(at)
         return self.controller_started(at)
 
+    async def take_exit(self) -> Exited | None:
+        """The last exit between two trials, each time it is asked for only since the time before."""
+        found, self.exited = self.exited, None
+        return found
+
+    async def revive_controller(self) -> Started:
+        """Begin its next life after it exited by itself, in the middle of a trial."""
+        await self._stack.aclose()
+        return await self.restart_controller()
+
     def controller_started(self, at: float) -> Started:
         """The entry that begins a life of the controller."""
         return Started(at=at, life=self.life, pid=self.controller.pid if self.controller else 0)
@@ -190,6 +204,7 @@ class Environment:
             await self.proxy.fence()
             await release(self._leases, self.api)
         self.life += 1
+        self._leases.begin_life()
         kubeconfig = self.private / "controller.kubeconfig"
         self.plane.write_kubeconfig(kubeconfig, user=CONTROLLER, server=self.proxy.server, ca_file=self.proxy.ca_file)
         self.controller = await self._stack.enter_async_context(self._launch(kubeconfig))
@@ -215,8 +230,16 @@ class Environment:
 
     async def _tell_exit(self, controller: Program, life: int) -> None:
         code = await controller.wait()
-        if not self._is_ending:  # else it was told to exit
-            self.bus.take(Exited(at=time.monotonic(), life=life, code=code))
+        if self._is_ending:  # it was told to exit
+            return
+        at, leases = time.monotonic(), self._leases
+        lines = [line[:_LOG_WIDTH] for line in controller.last_lines(_LOG_LINES)]
+        log = logs.masked("\n".join(lines).encode(), self.secrets).decode(errors="replace").split("\n") if lines else ()
+        every = leases.renews_every
+        exited = Exited(at=at, life=life, code=code, log=tuple(log), unrenewed=leases.unrenewed(at), renews_every=every)
+        if self.bus.recorder is None:
+            self.exited = exited
+        self.bus.take(exited)
 
     async def _serves(self, source: Endpoint, controller: Program) -> None:
         """Wait until there are metrics."""

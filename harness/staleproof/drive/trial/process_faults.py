@@ -1,7 +1,10 @@
 """Faults that the runner itself carries out on the controller's process: kills, restarts and pauses.
 
 The proxy keeps time and says when such a fault opens, closes, or has caught the write to be killed at; what follows is done here,
-one thing after the other. The fault decides what is done; a controller that exits by itself is no concern of this module.
+one thing after the other. The fault decides what is done.
+
+A controller that exits by itself is started again, as a supervisor does: at once, and after waits that double if it exits again.
+The kubelet waits longer (10 s, doubled up to 300 s); what matters is that somebody does it.
 """
 
 import asyncio
@@ -9,9 +12,29 @@ import signal
 import time
 from collections.abc import Sequence
 
-from staleproof.core.entry import Continued, Entry, FaultClosed, FaultFired, FaultIndex, FaultMissed, FaultOpened, Started, Stopped
+from staleproof.core.entry import (
+    Continued,
+    Entry,
+    Exited,
+    FaultClosed,
+    FaultFired,
+    FaultIndex,
+    FaultMissed,
+    FaultOpened,
+    Started,
+    Stopped,
+)
 from staleproof.core.fault import AnyFault, Kill, Pause, Restart
 from staleproof.drive.trial.environment import Environment
+
+_MOST_WAIT_SECONDS = 10.0
+_MOST_EXITS = 3
+"""A controller that exits by itself more often in one trial is in a crash loop."""
+
+
+def supervisor_wait(exits: int) -> float:
+    """Seconds until a controller that has exited so often is started again: 0, 1, 2, 4, 8, and then 10."""
+    return min(2.0 ** (exits - 2), _MOST_WAIT_SECONDS) if exits > 1 else 0.0
 
 
 class ProcessFaults:
@@ -19,7 +42,9 @@ class ProcessFaults:
 
     def __init__(self, environment: Environment, faults: Sequence[AnyFault]) -> None:
         self._environment, self._faults = environment, faults
-        self._asked: asyncio.Queue[FaultOpened | FaultClosed | FaultFired] = asyncio.Queue()
+        self.exits = 0
+        """How often the controller exited by itself."""
+        self._asked: asyncio.Queue[FaultOpened | FaultClosed | FaultFired | Exited] = asyncio.Queue()
         self._keep_down: set[FaultIndex] = set()
         self._fired: set[FaultIndex] = set()
         self._due = 0
@@ -31,23 +56,43 @@ class ProcessFaults:
             if fault.refuses_connections and not isinstance(entry, FaultFired):
                 self._environment.bus.activity.reachable(entry.at, yes=isinstance(entry, FaultClosed))
             elif isinstance(fault, Kill | Restart | Pause) and not (isinstance(entry, FaultFired) and entry.fault in self._fired):
-                self._due += 1
-                self._asked.put_nowait(entry)
+                self._ask(entry)
+        elif isinstance(entry, Exited):
+            self.exits += 1
+            self._ask(entry)
+
+    def _ask(self, entry: FaultOpened | FaultClosed | FaultFired | Exited) -> None:
+        self._due += 1
+        self._asked.put_nowait(entry)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something that was asked for is not done."""
+        return self._due > 0
 
     async def follow(self) -> None:
         """Do what is asked for, for ever."""
         while True:
             entry = await self._asked.get()
             try:
-                await self._do(entry, self._faults[entry.fault])
+                if isinstance(entry, Exited):
+                    await self._supervise(entry)
+                else:
+                    await self._do(entry, self._faults[entry.fault])
             finally:
                 self._due -= 1
                 self._asked.task_done()
 
+    @property
+    def is_looping(self) -> bool:
+        """Whether it is down because it exits again and again: nobody waits for a crash loop."""
+        return self.is_busy and self.exits > _MOST_EXITS
+
     async def settled(self) -> bool:
-        """Return once everything that was asked for is done; whether there was anything."""
+        """Return once everything that was asked for is done, crash loops aside; whether there was anything."""
         had = self._due > 0
-        await self._asked.join()
+        if not self.is_looping:
+            await self._asked.join()
         return had
 
     def missed(self) -> list[FaultMissed]:
@@ -79,6 +124,12 @@ class ProcessFaults:
         self._keep_down.add(index)
         if not stays_down:
             await self._begin(index)
+
+    async def _supervise(self, exited: Exited) -> None:
+        """Start the controller again, unless a fault keeps it down or has started it meanwhile."""
+        await asyncio.sleep(supervisor_wait(self.exits))
+        if not self._keep_down and exited.life == self._environment.life:
+            self._tell(await self._environment.revive_controller())
 
     async def _begin(self, index: FaultIndex) -> None:
         """Start the controller again, unless another fault keeps it down."""

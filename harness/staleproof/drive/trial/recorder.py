@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from staleproof.core.entry import Answered, Asked, Committed, Delivered, Entry, Listed, Withheld
-from staleproof.core.history import Header, History, encode_line, in_order, sealed
+from staleproof.core.history import Header, History, encode_line, in_order, is_work, sealed
 
 
 class Recorder:
@@ -38,6 +38,11 @@ class Recorder:
         """The resources that were changed, or asked to be changed, in this trial."""
         found = (entry for entry in self._entries if isinstance(entry, Committed | Asked))
         return {entry.resource for entry in found if entry.namespace}
+
+    @property
+    def has_work(self) -> bool:
+        """Whether the controller asked for any write that counts."""
+        return any(isinstance(entry, Asked) and is_work(entry) for entry in self._entries)
 
     def so_far(self) -> History:
         """What has been recorded up to now, in order; the trial goes on."""

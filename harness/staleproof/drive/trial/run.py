@@ -9,15 +9,15 @@ import datetime
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from staleproof.core.change import LOOKS, WriteKind
-from staleproof.core.entry import Broke, Ended, Released, Settled, StepBegan, StepEnded
+from staleproof.core.entry import Asked, Broke, Ended, Entry, Probed, Released, Settled, StepBegan, StepEnded
 from staleproof.core.fault import PastSnapshot, StaleRead
 from staleproof.core.fault.effects import MOMENTARY
-from staleproof.core.history import Header, History, HistoryRole
-from staleproof.core.plan import Plan, describe
+from staleproof.core.history import Header, History, HistoryRole, is_work
+from staleproof.core.plan import Apply, Plan, describe
 from staleproof.core.plan import encode as encode_plan
 from staleproof.drive.cluster.api import JSON, NAMESPACES, Api, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import resource_type
@@ -28,8 +28,8 @@ from staleproof.drive.trial.event_bus import POLL_SECONDS, Condition
 from staleproof.drive.trial.process_faults import ProcessFaults
 from staleproof.drive.trial.readings import Readings
 from staleproof.drive.trial.recorder import Recorder
-from staleproof.drive.trial.workload import Vanished, Workload, primaries_of
-from staleproof.errors import HarnessBug, SetupError
+from staleproof.drive.trial.workload import Unserved, Vanished, Workload, primaries_of
+from staleproof.errors import HarnessBug, SetupError, UsageError
 
 _LEFT_ALONE = frozenset({"events", "serviceaccounts"})
 _REST_SECONDS = 0.06
@@ -47,6 +47,15 @@ Reached = Callable[[int, Live, Collection[WriteKind]], bool]
 """Whether a step has brought what it brought in the references, given its number and the kinds of writes that changed anything."""
 
 
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What to do in another namespace to see whether a controller works, and the seconds within which one that does asks for a
+    write."""
+
+    steps: tuple[Apply, ...]
+    seconds: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialSpec:
     """What to run and where to keep it.
@@ -61,6 +70,7 @@ class TrialSpec:
         deadline_seconds: how long after the release convergence may take; None means what the plan says.
         may_need: the seconds after the release that a correct controller may need, given what was recorded so far; a controller
             that has not converged at the deadline gets them, up to `MOST_PATIENCE_SECONDS`.
+        probe: how to see whether the controller still works, where the trial leaves that open; None: nobody looks.
         lasts: the seconds that each step, and then the settling phase, take at least; empty: no longer than the controller needs.
     """
 
@@ -72,6 +82,7 @@ class TrialSpec:
     reached: Reached | None = None
     deadline_seconds: float | None = None
     may_need: Callable[[History], float] | None = None
+    probe: Probe | None = None
     lasts: Sequence[float] = ()
 
 
@@ -130,6 +141,7 @@ class _Run:
         self._workload = Workload(environment.api, environment.truth, self._proxy, self._bus, self._namespace)
         self._process_faults = ProcessFaults(environment, spec.plan.faults)
         self._readings = Readings(environment.endpoint, self._bus)
+        self._is_unserved = False
 
     async def run(self) -> None:
         """From the first step to the last entry."""
@@ -146,7 +158,10 @@ class _Run:
         with self._following():
             for number in range(1, len(plan.steps) + 1):
                 await self._step(number)
-            await self._release_and_settle()
+            is_well = await self._release_and_settle()
+            is_open = not (is_well and self._recorder.has_work) and not self._process_faults.is_busy
+            if self._spec.probe is not None and is_open:
+                await self._see_whether_it_works(self._spec.probe)
         await self._proxy.fence()
         await self._environment.truth.caught_up(self._namespace, self._recorder.resources())
         bus.take(Ended(at=time.monotonic()))
@@ -175,12 +190,15 @@ class _Run:
         self._activity.begin_step(began)
         self._bus.take(StepBegan(at=began, step=number, does=describe(step)))
         try:
-            await self._workload.do(step, number)
+            if not self._is_unserved:
+                await self._workload.do(step, number)
         except Vanished as err:
             if not plan.faults:
                 raise
-            why = f"{err}; what was there before went away late"
-            self._bus.take(Broke(at=time.monotonic(), where="workload", why=why))
+            self._did_not_do(f"{err}; what was there before went away late")
+        except Unserved as err:
+            self._is_unserved = True  # what comes after this step would be done to what is not there
+            self._did_not_do(str(err))
         self._activity.touch(time.monotonic())
         idle = await self._until_over(number)
         if lasts and (left := began + lasts[number - 1] - time.monotonic()) > 0:
@@ -189,12 +207,18 @@ class _Run:
         await self._readings.take()
         self._bus.take(StepEnded(at=time.monotonic(), step=number, idle=idle))
 
+    def _did_not_do(self, why: str) -> None:
+        """A step could not be done, and nobody is to blame for its plan: the trial proves nothing."""
+        self._bus.take(Broke(at=time.monotonic(), where="workload", why=why))
+
     async def _until_over(self, number: int) -> bool:
-        """Nobody is idle between two lives: a controller that was killed in a step still has to finish it. Nor is one whose own
-        metrics say that it has work, unless they say so all the time."""
+        """Nobody is idle between two lives: a controller that was killed in a step still has to finish it; but a crash loop is not
+        waited for. Nor is one idle whose own metrics say that it has work, unless they say so all the time."""
         doubts = 0
         while True:
             idle = await self._bus.until(self._over(number), limit_seconds=self._settle.limit_seconds)
+            if self._process_faults.is_looping:
+                return idle
             if await self._process_faults.settled():
                 continue
             if not idle or doubts == _MOST_DOUBTS or not await self._readings.says_working():
@@ -211,6 +235,8 @@ class _Run:
         known: dict[float, bool] = {}
 
         def over(now: float) -> bool | float:
+            if self._process_faults.is_looping:
+                return True
             since = self._activity.idle_since(now)
             if since is None:
                 return now + POLL_SECONDS  # what is owed is forgiven by time alone
@@ -225,8 +251,9 @@ class _Run:
 
         return over
 
-    async def _release_and_settle(self) -> None:
-        """Release everything, wait until converged and quiet, then let the controller reconcile everything once more."""
+    async def _release_and_settle(self) -> bool:
+        """Release everything, wait until converged and quiet, then let the controller reconcile everything once more; whether it
+        converged."""
         settle, bus = self._settle, self._bus
         await self._proxy.release()
         await self._process_faults.settled()
@@ -248,6 +275,7 @@ class _Run:
         await self._readings.take()
         if not missing and settle.resync:
             await self._look_again()
+        return not missing
 
     async def _look_again(self) -> None:
         """Make the controller list its primaries, and again as long as it changes something each time: it may still have work."""
@@ -261,6 +289,33 @@ class _Run:
             if not self._activity.done:
                 return
 
+    async def _see_whether_it_works(self, probe: Probe) -> None:
+        """Make new primaries in a namespace of their own, and wait until the controller asks for a write there.
+
+        Nothing is known if they have no namespace, or the API server does not take them.
+        """
+        environment, namespace = self._environment, f"{self._namespace}-probe"
+        kinds = [await resource_type(step.object, environment.api) for step in probe.steps]
+        if not all(kind.namespaced for kind in kinds):
+            return
+        works = False
+
+        def see(entry: Entry) -> None:
+            nonlocal works
+            works |= isinstance(entry, Asked) and entry.namespace == namespace and is_work(entry)
+
+        await environment.create_namespace(namespace)
+        self._bus.listeners.append(see)
+        began = time.monotonic()
+        with contextlib.suppress(UsageError, Unserved):
+            for number, step in enumerate(probe.steps, 1):
+                await replace(self._workload, namespace=namespace).do(step, number)
+            await self._bus.until(lambda now: works, limit_seconds=probe.seconds)
+            now = time.monotonic()
+            self._bus.take(Probed(at=now, works=works, waited=round(now - began, 3)))
+        self._bus.listeners.remove(see)
+        await _clean_up(environment, namespace, self._primaries)
+
     async def _until_settled(self, released: float) -> str:
         """Wait until converged and quiet; what was missing when the time ran out, empty when nothing is."""
         spec, settle = self._spec, self._settle
@@ -269,6 +324,8 @@ class _Run:
 
         def settled(now: float) -> bool | float:
             nonlocal missing
+            if self._process_faults.is_busy:
+                return now + POLL_SECONDS
             since, idle = self._activity.quiet_since(now), self._activity.idle_since(now)
             if since is None or idle is None:
                 return now + POLL_SECONDS

@@ -1,6 +1,7 @@
 """What the user does to the cluster, step by step, directly at the API server."""
 
 import copy
+import re
 import time
 from dataclasses import dataclass
 
@@ -42,11 +43,21 @@ _GIVEN = frozenset(
 )
 """Metadata that the API server gives an object."""
 _GONE_SECONDS = 10.0
-_NOT_FOUND = 404
+_NOT_FOUND, _SERVER_ERROR = 404, 500
+_WEBHOOK_SECONDS = 30.0
+"""How long a webhook may not answer; a controller that was just started serves its own within seconds."""
+_AGAIN_SECONDS = 0.25
+_NO_WEBHOOK = re.compile(r"failed calling webhook|conversion webhook for .* failed")
+"""As kube-apiserver says that it could not ask one (apiserver/pkg/admission/plugin/webhook, apiextensions-apiserver's conversion);
+one that answers and says no is "admission webhook … denied the request"."""
 
 
 class Vanished(UsageError):
     """The object of a step is not there, which in a trial with faults may be their effect."""
+
+
+class Unserved(SetupError):
+    """The API server cannot take a step, because nobody answers at a webhook: most often the controller's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +75,24 @@ class Workload:
 
         Raises:
             Vanished: the object of the step is not there.
+            Unserved: a webhook does not answer, for longer than the start of a program takes.
             UsageError: the API server does not accept what the plan says; its message is passed on.
         """
-        try:
-            await self._do(step, number)
-        except ApiError as err:
-            kind = Vanished if err.code == _NOT_FOUND else UsageError
-            raise kind(f"step {number} ({describe(step)}): the API server answered {err}") from err
+        end = time.monotonic() + _WEBHOOK_SECONDS
+        while True:
+            try:
+                return await self._do(step, number)
+            except ApiError as err:
+                refused = err
+            if not is_unserved(refused) or time.monotonic() >= end:
+                break
+            await self.bus.until(lambda now: False, limit_seconds=_AGAIN_SECONDS)
+        told = f"step {number} ({describe(step)}): the API server answered {refused}"
+        if is_unserved(refused):
+            raise Unserved(
+                f"{told}, for {_WEBHOOK_SECONDS:g} s. Is it the controller's own webhook, and does it serve it?"
+            ) from refused
+        raise (Vanished if refused.code == _NOT_FOUND else UsageError)(told) from refused
 
     async def _do(self, step: Step, number: int) -> None:
         match step:
@@ -168,6 +190,11 @@ class Workload:
         live = self.truth.live(self.namespace)
         found = [obj for key, obj in sorted(live.items()) if key[0] == resource and "deletionTimestamp" not in obj["metadata"]]
         return [obj for obj in found if any(owner.get("controller") for owner in obj["metadata"].get("ownerReferences", []))]
+
+
+def is_unserved(error: ApiError) -> bool:
+    """Whether the API server did not do it because a webhook could not be asked: not the user's mistake."""
+    return error.code >= _SERVER_ERROR and bool(_NO_WEBHOOK.search(error.message))
 
 
 def _again(obj: JSON) -> JSON:

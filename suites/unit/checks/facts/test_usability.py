@@ -33,9 +33,14 @@ TROUBLES: dict[str, tuple[History, str]] = {
     "not recorded to its end": (trial().unfinished(), "the trial was not recorded to its end"),
     "broken harness": (trial().adds(Broke, where="truth", why="gap").ends(), "the harness broke (truth): gap"),
     "controller exited": (
-        trial().adds(Exited, life=1, code=137).adds(Broke, where="truth", why="gap").ends(),
+        trial().adds(Exited, life=1, code=137).ends(),
         "the controller exited with code 137 during the trial",
     ),
+    "controller exited, and the harness broke": (
+        trial().adds(Exited, life=1, code=137).adds(Broke, where="truth", why="gap").ends(),
+        "the harness broke (truth): gap",
+    ),
+    "controller lost its lease": (trial().adds(Exited, life=1, code=1, log=("leader election lost",)).ends(), ""),
     "a stream that was no watch": (lost_event().ends(), UNRELIABLE),
     "more than one": (lost_event().lists(without=("w-b",)).ends(), f"{UNRELIABLE}, and 1 more"),
     "a hostile fault is there for that": (lost_event(DropFrame(resource="pods")).ends(), ""),
@@ -97,6 +102,10 @@ REFERENCES: dict[str, tuple[tuple[History, ...], str]] = {
     "exited": (
         (work(1).adds(Exited, life=1, code=1).ends(), work(2).ends()),
         "reference 1 proves nothing: the controller exited with code 1 during the trial",
+    ),
+    "lost its lease": (
+        (GOOD, work(2).adds(Exited, life=1, code=1, log=("leader election lost",)).ends()),
+        "reference 2 proves nothing: the controller exited with code 1 during the trial",
     ),
     "another workload": ((GOOD, work(2, steps=(Rest(seconds=1.0),)).ends()), OTHER),
     "with faults": ((GOOD, work(2, faults=(HOLD,)).ends()), OTHER),

@@ -52,6 +52,26 @@ def late(script: Script) -> Script:
     return script.released().passes(60)
 
 
+def users(script: Script) -> Script:
+    """Nothing that the controller has to do."""
+    return script.step(1, "apply").applied("w", spec=0)
+
+
+def gone_again(script: Script) -> Script:
+    """What it made is taken away again."""
+    return users(script).creates("w-a").deletes("w-a")
+
+
+def silent() -> Script:
+    """It is shown everything in the end, and writes nothing."""
+    return trial().step(1, "apply").hold().applied("w", spec=2).made("w-x").let_go()
+
+
+def right_without_it() -> Script:
+    """It writes nothing, and nothing is missing."""
+    return trial().step(1, "apply").hold().applied("w", spec=0).made("w-x").removed("w-x").let_go()
+
+
 def meeting_the_dying() -> Script:
     """A finalizer still keeps the first one, and the apply changes that."""
     script = held("w-a", "w-b").step(2, "delete").terminating("w", WIDGETS).step(3, "apply").applied("w", spec=0)
@@ -59,6 +79,7 @@ def meeting_the_dying() -> Script:
 
 
 LATE = "FAIL: 60.1 s after it could catch up:"
+IDLE = "the controller never wrote anything"
 DISAGREE = "INCONCLUSIVE: the references do not agree:"
 CASES = {
     "children left over": (
@@ -111,9 +132,24 @@ CASES = {
     ),
     "a longer one": (held("w-a").restarted().released().passes(25), "FAIL"),
     # --- nothing is proven without something to catch up with
-    "empty": (trial(), "NOT_EXERCISED"),
+    "empty": (trial(), "INCONCLUSIVE"),
+    "it differs, and no fault fired": (
+        late(two(trial(), ready=0)),
+        "INCONCLUSIVE: it did not converge (widget/w: status.ready is 0, fault-free runs ended with 2), "
+        "but no fault had touched the controller",
+    ),
     "no fault fired": (two(trial()), "NOT_EXERCISED"),
-    "the controller never wrote": (trial().hold().applied("w").made("w-a").let_go(), "NOT_EXERCISED"),
+    # --- silence
+    "it never wrote": (
+        late(silent()),
+        f"FAIL: 60.1 s after it could catch up, it had not written anything, and in every fault-free run it did: {ONE_POD}",
+    ),
+    "it never wrote, and had no time": (
+        silent().passes(1).released(),
+        "INCONCLUSIVE",
+    ),
+    "nor did it in a fault-free run": (beside(late(silent()), users, two), f"NOT_EXERCISED: {IDLE}"),
+    "it never wrote, and nothing is missing": (beside(late(right_without_it()), gone_again), f"NOT_EXERCISED: {IDLE}"),
     "no settling phase": (two(trial()).adds(Ended), "INCONCLUSIVE"),
 }
 

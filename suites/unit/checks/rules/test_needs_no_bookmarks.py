@@ -91,8 +91,9 @@ CASES = {
     "none was dropped": (Script(DROP).opens().pair().bookmark(), UNTOUCHED),
     "never wrote": (
         Script(DROP).opens().no_bookmark(WIDGETS).applied("w").made("w-0"),
-        "NOT_EXERCISED: the controller never wrote anything",
+        f"{UNSURE} it had 0.1 s to catch up, and may need 0.9 s after what was done to it",
     ),
+    "never wrote, though it had the time": (Script(DROP).opens().no_bookmark(WIDGETS).applied("w").made("w-0").stuck(), "FAIL"),
     "never settled": (Script(DROP).no_bookmark().pair().adds(Ended), "INCONCLUSIVE: the trial has no settling phase"),
 }
 

@@ -69,7 +69,7 @@ CASES = {
         behind().updates("w", status={"ready": 2}).let_go().made("w-1", metadata={"generateName": "w-"}).passes(9.0),
         NOTHING_LEFT,
     ),
-    "empty": (Script(HOLD), "NOT_EXERCISED: the controller never wrote anything"),
+    "empty": (Script(HOLD), "NOT_EXERCISED"),
     "not fired": (Script(HOLD).pair(), "NOT_EXERCISED: nothing was kept from the controller"),
     "short": (done(behind(seconds=6.0).let_go()), f"NOT_EXERCISED: {TOO_SHORT}"),
     "short, and it never went on": (

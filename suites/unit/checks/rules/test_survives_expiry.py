@@ -78,7 +78,11 @@ CASES = {
     ),
     "never wrote": (
         expired().lists(WIDGETS).watches(WIDGETS).applied("w").made("w-0"),
-        "NOT_EXERCISED: the controller never wrote anything",
+        f"{UNSURE} it had 0.1 s to catch up, and may need 1.6 s after what was done to it",
+    ),
+    "never wrote, though it had the time": (
+        expired().lists(WIDGETS).watches(WIDGETS).applied("w").made("w-0").stuck(),
+        f"FAIL: after 410 Expired, and a list of {WIDGETS}: {ONE_POD}",
     ),
     "empty": (Script(EXPIRE), NEVER),
     "not fired": (Script(EXPIRE).pair(), NEVER),

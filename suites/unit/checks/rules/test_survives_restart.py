@@ -148,7 +148,8 @@ CASES = {
     # nothing is proven without a restart behind which there is work
     "nothing happened": (Script(RESTART), "NOT_EXERCISED"),
     "no restart": (three(Script(RESTART)).idle(2), "NOT_EXERCISED"),
-    "nothing done before": (Script(RESTART).dies().lives_again(), "NOT_EXERCISED"),
+    "nothing done before": (three(Script(RESTART).dies().lives_again()), "NOT_EXERCISED"),
+    "nothing done at all": (applied(Script(RESTART)).dies().lives_again().stuck(30.0), "FAIL"),
     "no primary shown since": (blind(), "NOT_EXERCISED"),
     "the owner is not in the list": (begun().dies().lives_again(past={WIDGETS: {}}).step(2, "touch"), "NOT_EXERCISED"),
 }

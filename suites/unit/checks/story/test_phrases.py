@@ -16,8 +16,10 @@ from staleproof.core.entry import (
     Delivered,
     Dropped,
     Entry,
+    Exited,
     Listed,
     Metrics,
+    Probed,
     Refused,
     Sample,
     Stalled,
@@ -31,6 +33,7 @@ from ..script import WIDGETS, Script, trial
 
 OURS = {"client": "controller", "resource": "pods"}
 PODS = {"stream": 1, "type": "BOOKMARK"}
+INDENT = " " * 14
 SKIPS = Sample("widget_stale_sync_skips_total", {"resource": "pods"}, 3)
 
 
@@ -86,6 +89,22 @@ def refused(times: int = 1, **fields: Any) -> Script:  # noqa: ANN401
             "the controller was killed / the controller was started again, and had been shown nothing yet / "
             "the controller was stopped / the controller was started again, and had been shown nothing yet",
             stopped_by_faults(),
+        ),
+        (
+            f"its process exited by itself with code 2, and its log ends:\n{INDENT}| panic: oh no\n{INDENT}| goroutine 1",
+            trial().adds(Exited, life=1, code=2, log=("panic: oh no", "", "goroutine 1")),
+        ),
+        (
+            "its process exited by itself with code 2, and 1 more of that kind",
+            trial().adds(Exited, life=1, code=2).adds(Exited, life=2, code=2),
+        ),
+        (
+            "a new object was made, as in the first step, and it did nothing about it in 10.0 s",
+            trial().adds(Probed, works=False, waited=10.0),
+        ),
+        (
+            "a new object was made, as in the first step, and it did something about it in 0.1 s",
+            trial().adds(Probed, works=True, waited=0.1),
         ),
         (
             "somebody else wrote to pods/w-a first (resourceVersion 120)",

@@ -84,3 +84,16 @@ def test_what_has_been_released_is_forgotten() -> None:
     leases.forget()
     assert not leases.known
     assert leases.held([lease()]) == []
+
+
+def test_when_a_life_last_renewed_its_lease_and_how_often_it_does() -> None:
+    leases = Leases()
+    assert (leases.unrenewed(9.0), leases.renews_every) == (None, None)
+    for number, at in enumerate((1.0, 3.0, 6.0)):
+        leases.see(asked(number=number))
+        leases.see(Answered(at=at, request=number, outcome="ok", uid="u1", revision=7))
+    leases.see(asked(number=9))
+    leases.see(answered(None, number=9, outcome="fail"))
+    assert (leases.unrenewed(10.0), leases.renews_every) == (4.0, 3.0)
+    leases.begin_life()
+    assert (leases.unrenewed(10.0), leases.renews_every) == (None, None)

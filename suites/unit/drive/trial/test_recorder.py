@@ -128,6 +128,21 @@ def test_the_resources_of_a_trial_are_those_changed_in_its_namespace(tmp_path: P
 # --- time and order ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("entry", "counts"),
+    [
+        (asked(1, "mine"), True),
+        (asked(1, "other"), False),
+        (asked(1, "mine", verb="get"), False),
+        (asked(1, "mine", resource="leases.coordination.k8s.io"), False),
+    ],
+)
+def test_work_is_what_is_asked_for_in_its_namespace_and_is_no_bookkeeping(entry: Asked, tmp_path: Path, *, counts: bool) -> None:
+    made = record(tmp_path, entry)
+    made.finish()
+    assert made.has_work is counts
+
+
 def test_times_count_from_the_beginning_of_the_trial(tmp_path: Path) -> None:
     found = recorded(
         tmp_path, committed("mine", at=BEGAN - 3), committed("mine", at=BEGAN), committed("mine", at=BEGAN + 1.23456789)

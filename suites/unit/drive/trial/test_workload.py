@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from staleproof.core.plan import Apply, Delete, Plan, Recreate, Step, Target, Touch
-from staleproof.drive.trial.workload import _again, primaries_of
+from staleproof.drive.cluster.api import ApiError
+from staleproof.drive.trial.workload import _again, is_unserved, primaries_of
 
 POD = {
     "apiVersion": "v1",
@@ -74,3 +75,22 @@ CONFIG = Apply(object={"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"na
 )
 def test_primaries_are_what_is_applied(steps: tuple[Step, ...], primaries: list[tuple[str, str, str]]) -> None:
     assert primaries_of(Plan(scenario="mine", steps=steps)) == primaries
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "unserved"),
+    [
+        (
+            500,
+            'failed calling webhook "v.example.com": failed to call webhook: Post "https://x": connection refused',
+            True,
+        ),
+        (503, 'failed calling webhook "v.example.com": service unavailable', True),
+        (500, "conversion webhook for example.com/v1, Kind=Widget failed: Post: EOF", True),
+        (500, "etcdserver: request timed out", False),
+        (400, 'admission webhook "v.example.com" denied the request: spec.replicas is too large', False),
+        (422, 'Widget "failed calling webhook" is invalid', False),
+    ],
+)
+def test_a_webhook_that_nobody_serves_is_told_from_one_that_says_no(code: int, message: str, *, unserved: bool) -> None:
+    assert is_unserved(ApiError(code, "", message)) is unserved

@@ -1,0 +1,53 @@
+"""Whether the life of the controller that a trial began in was still sound, and what a trial left of it.
+
+A controller that a trial has ruined spoils those that come after it, and they are not to blame. So whoever finds it dead or doing
+nothing any more begins a new life, runs the trial again, and names the trial after which it was like that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.facts.exits import deaths, last_words, lost_its_lease
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.core.entry import Exited, Probed
+from staleproof.core.fault.effects import EFFECTS
+from staleproof.core.history import History
+
+_BEFORE = "in-the-life-before"
+
+
+def stopped(history: History) -> str:
+    """Whether the controller died in a trial, or did nothing any more at its end, in words; empty when it was at work."""
+    if deaths(Trial(history)):
+        return "its process exited by itself"
+    silent = any(isinstance(entry, Probed) and not entry.works for entry in history.entries)
+    return "it did nothing any more" if silent else ""
+
+
+def died_between(exited: Exited | None) -> str:
+    """Whether an exit between two trials was a death, in words; empty when it was not."""
+    if exited is None or lost_its_lease(exited):
+        return ""
+    words = f": {last_words(exited)}" if last_words(exited) else ""
+    return f"its process exited by itself between two trials (code {exited.code}{words})"
+
+
+def set_aside(folder: Path) -> None:
+    """Keep the files of a trial that has to be run again, in a folder of their own within its folder."""
+    files = [path for path in folder.iterdir() if path.is_file()]
+    (folder / _BEFORE).mkdir()
+    for path in files:
+        path.rename(folder / _BEFORE / path.name)
+
+
+def doubted(verdicts: Sequence[Verdict], why: str) -> tuple[Verdict, ...]:
+    """The same, but those on living through any fault are inconclusive for this reason, unless they failed or there is none."""
+    general = {requirement.slug for requirement in REQUIREMENTS if requirement.outlives == EFFECTS}
+
+    def doubts(verdict: Verdict) -> bool:
+        return bool(why) and verdict.requirement in general and verdict.outcome is not Outcome.FAIL
+
+    return tuple(replace(each, outcome=Outcome.INCONCLUSIVE, why=why) if doubts(each) else each for each in verdicts)

@@ -1,0 +1,83 @@
+"""What one trial has done to the controller is not held against the next one: that begins in a new life, and says so."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from staleproof.assess import Result, Session
+from staleproof.assess.run_folder import HISTORY, read_history
+from staleproof.checks.verdict import Outcome
+from staleproof.core.entry import Exited, Probed, Started
+from staleproof.core.fault import SeverStream, Window
+from staleproof.core.plan import Apply, Patch, Plan, Settle
+from staleproof.drive.trial.environment import Environment
+
+from .environment_stage import CRDS, WIDGET, fixture, of, session_in, target
+
+PLAN = Plan(
+    scenario="lives",
+    title="a stream breaks off",
+    steps=(Apply(object=WIDGET), Patch(target=target(WIDGET), patch={"spec": {"replicas": 5}})),
+    faults=(SeverStream(resource="pods", window=Window(from_step=2)),),
+    settle=Settle(deadline_seconds=2.0),
+)
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    with session_in(tmp_path_factory, manifests=CRDS) as session:
+        session.use(fixture("deterministic"))
+        yield session
+
+
+def signals(session: Session, number: int) -> None:
+    """Do this to the controller's process between two trials."""
+
+    async def sent(env: Environment) -> None:
+        assert env.controller is not None
+        await env.controller.send_signal(number)
+        if number == signal.SIGKILL:
+            await env.controller.wait()
+
+    session.call(sent)
+
+
+def outcomes(result: Result) -> set[Outcome]:
+    return {verdict.outcome for verdict in result.verdicts}
+
+
+def test_a_controller_that_was_left_doing_nothing_gets_a_new_life_and_the_trial_before_is_named(session: Session) -> None:
+    first = session.trial(PLAN)
+    assert outcomes(first) == {Outcome.PASS, Outcome.NOT_EXERCISED}
+    assert not of(first.history, Probed), "whoever has just converged is at work"
+
+    signals(session, signal.SIGSTOP)
+    second = session.trial(PLAN)
+    assert second.failures == []
+    why = second.of("converges-after-catch-up").why
+    assert why.startswith("it did nothing any more, but not when the trial was run again in a new life: trial 001 (a stream")
+    assert of(second.history, Started)[0].life > of(first.history, Started)[0].life
+    assert second.of("survives-stream-loss").outcome is Outcome.PASS, "the new life is judged"
+
+    before = read_history(aside(second))
+    assert [entry.works for entry in of(before, Probed)] == [False]
+    third = session.trial(PLAN)
+    assert outcomes(third) == {Outcome.PASS, Outcome.NOT_EXERCISED}
+
+
+def aside(result: Result) -> Path:
+    """The history of the run that does not count."""
+    (path,) = [path for path in result.folder.glob(f"*/{HISTORY}") if "rerun" not in path.parent.name]
+    return path
+
+
+def test_a_controller_that_died_between_two_trials_is_named_with_the_first(session: Session) -> None:
+    first = session.trial(PLAN)
+    signals(session, signal.SIGKILL)
+    second = session.trial(PLAN)
+    named = f"when trial {first.name} (a stream breaks off) was over, its process exited by itself between two trials (code 137"
+    assert second.of("converges-after-catch-up").why.startswith(named)
+    assert second.failures == []
+    assert not of(second.history, Exited)

@@ -33,6 +33,7 @@ _SLOW = {
     "unhurried (small)",  # it pauses in every step
     "hopeless", "heartbeat", "hopeless_by_name", "heartbeat_ahead",  # never silent; `restless` and its twin stand for them
     "deliberate",  # it pauses in every step
+    "makes_one_more", "forgets_sometimes",  # caught by one of the last plans; by a rate, which takes a minute
     "slow_starter",  # each new life takes seconds
     "once_a_minute",  # a minute for each rejected write
 }  # fmt: skip

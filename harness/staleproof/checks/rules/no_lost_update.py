@@ -1,8 +1,13 @@
 """no-lost-update: not write back what somebody else has changed and was not shown.
 
-A finding is an update or a patch that was carried out and by which a path of the object has again the value that it had before
-somebody else changed it, though that change had not been shown to the controller, nor told by the answer to an own write. It makes
-no difference how: by PUT without resourceVersion, by a PATCH of the whole object, or by an apply with force.
+Any of these is a finding:
+
+1. an update or a patch by which a path of the object has again the value that it had before somebody else changed it, though that
+   change had not been shown to the controller, nor told by the answer to an own write. It makes no difference how: by PUT without
+   resourceVersion, by a PATCH of the whole object, or by an apply with force;
+2. a PUT of the whole object that was carried out though somebody else had written to it after the controller sent it
+   (`Competed`): so it insisted on no resourceVersion, and whatever the other one had changed is gone. What a fault changes leaves
+   no trace, so this cannot be seen by a path.
 
 What the controller itself had set in that object before is its own: to set it again, seen or not, is to keep it as it should be. So
 is what any reference wrote back, too. Paths are those of the content, the status, and of labels, annotations and finalizers; a list
@@ -23,10 +28,10 @@ from staleproof.checks.facts.wording import full_name
 from staleproof.checks.requirement import HIDDEN, Requirement
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Finding, NotExercised, Said
-from staleproof.core.entry import Answered, Started
+from staleproof.core.entry import Answered, Competed, Started
 from staleproof.core.history import Request
 from staleproof.core.plan import Manifest
-from staleproof.core.provenance import Commit
+from staleproof.core.provenance import Commit, uid_of
 
 _METADATA = ("labels", "annotations", "finalizers")
 _MISSING = "<not set>"
@@ -68,10 +73,28 @@ class _Object:
 def check(trial: Trial) -> Iterator[Said]:
     usual = {(loss.of.role, loss.path) for reference in trial.references for loss in _losses(reference)}
     lost = [loss for loss in _losses(trial) if (loss.of.role, loss.path) not in usual]
-    first = {loss.request.index: loss for loss in reversed(lost)}
-    yield from (_finding(trial, first[index]) for index in sorted(first))
+    found = {request.index: _replaced(trial, request, entry) for request, entry in _blind_puts(trial)}
+    found |= {loss.request.index: _finding(trial, loss) for loss in reversed(lost)}
+    yield from (found[index] for index in sorted(found))
     if not any(_is_tempted(trial, request) for request in trial.work):
         yield NotExercised("the controller never wrote to an object that somebody else had changed unseen")
+
+
+def _blind_puts(trial: Trial) -> Iterator[tuple[Request, Competed]]:
+    """Those that were carried out, each with the write that had come before it."""
+    for _, entry in trial.every(Competed):
+        request = trial.request_of.get(entry.request)
+        is_put = request is not None and request.asked.verb == "update" and not request.asked.subresource
+        if request is not None and is_put and request.succeeded and entry.revision and uid_of(request) == entry.uid:
+            yield request, entry
+
+
+def _replaced(trial: Trial, request: Request, entry: Competed) -> Finding:
+    of = object_history(trial).objects.get(entry.uid)
+    name = full_name(of.first.entry) if of is not None else f"{entry.resource}/{entry.name}"
+    because = f"the controller replaced {name} whole though somebody else had changed it, and so took that change away"
+    though = f"though it had not been shown that change (resourceVersion {entry.revision})"
+    return Finding(because, context(trial, [], request.index, request.answer_index or request.index), though)
 
 
 @fact

@@ -3,6 +3,8 @@
 from typing import Any
 
 from staleproof.checks.rules.no_lost_update import REQUIREMENT
+from staleproof.core.entry import Competed
+from staleproof.core.fault import Compete
 
 from ..rule_cases import verdicts
 from ..script import WIDGETS, Script, beside, trial, two_references
@@ -60,6 +62,18 @@ def blind(script: Script) -> Script:
     return writes(script.applied("w-0", "pods", metadata=metadata(script, **MARK)), spec={"a": 2})
 
 
+def competed(*, refused: bool = False, subresource: str = "", verb: str = "update") -> Script:
+    """Somebody else writes to the pod just before the controller's write is forwarded, and leaves no trace."""
+    script = made(Script(Compete(resource="pods")))
+    known = script._objects["pods", "w-0"]
+    script._ask(verb, "pods", "w-0", subresource=subresource)
+    told = {"resource": "pods", "namespace": script.namespace, "name": "w-0", "uid": script.uid("w-0"), "fault": 0}
+    script._commit("MODIFIED", "pods", known).adds(Competed, request=script._request, revision=script._revision, **told).fires()
+    if refused:
+        return script._fail(409, "Conflict", "w-0")
+    return script._commit("MODIFIED", "pods", known | {"spec": {"a": 2}})._answer("pods", "w-0")
+
+
 LOST = (
     "FAIL: the controller wrote back metadata.annotations.theirs of pod/ns/w-0, which somebody else had changed, "
     "though it had not been shown that change (resourceVersion 103)"
@@ -74,6 +88,14 @@ CASES = {
     ),
     "a write that keeps it": (keeps(edited()).let_go(), "PASS"),
     "a write that is refused": (edited().refused("update", "w-0", "Conflict").let_go(), "PASS"),
+    "all of it, without a resourceVersion": (
+        competed(),
+        "FAIL: the controller replaced pod/ns/w-0 whole though somebody else had changed it, and so took that change away, "
+        "though it had not been shown that change (resourceVersion 103)",
+    ),
+    "with one": (competed(refused=True), "PASS"),
+    "a status": (competed(subresource="status"), "PASS"),
+    "a patch": (competed(verb="patch"), "PASS"),
     # --- innocent, though it looks suspicious
     "what it had set itself": (changed().updates("w-0", "pods", subresource="", spec={"a": 1}).let_go(), "PASS"),
     "what it was shown": (writes(edited().let_go()), UNSEEN),

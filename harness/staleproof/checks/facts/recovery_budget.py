@@ -23,6 +23,7 @@ from staleproof.core.entry import Answered, Asked, Closed, Delivered, Opened, Re
 from staleproof.core.fault import Effect
 from staleproof.core.history import is_work
 from staleproof.core.pace import longest_pause
+from staleproof.core.plan import Rest
 from staleproof.core.request import BOOKKEEPING
 
 LOST = ("clean", "truncated", "reset", "cut")
@@ -61,7 +62,8 @@ def budget(trial: Trial, until: int) -> Budget:
     if not groups:
         return Budget(seconds, since)
     last = max(groups, key=lambda group: group.rejected[-1])
-    was_woken = any(run.began > last.rejected[-1] for run in trial.steps)
+    rests = {number for number, step in enumerate(trial.plan.steps, 1) if isinstance(step, Rest)}  # they wake nobody
+    was_woken = any(run.began > last.rejected[-1] and run.number not in rests for run in trial.steps)
     unknown = f"it has not tried the {last.target.words} again, and nothing tells how long it waits by itself"
     return Budget(
         max(seconds, trial.at(last.rejected[-1]) + PACE_UNKNOWN_SECONDS - trial.at(since)), since, "" if was_woken else unknown

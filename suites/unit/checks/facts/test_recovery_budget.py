@@ -16,10 +16,12 @@ from staleproof.checks.facts.recovery_budget import (
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Answered, FaultFired, Refused, Started
 from staleproof.core.fault import Expire, Reject
+from staleproof.core.plan import Rest, Step, Target, Touch
 
 from ..script import HOLD, RESTART, SEVER, WIDGETS, Script, beside, losing
 
 REJECT, LOSE = Reject(resource="pods", verb="create", times=None), losing()
+TOUCH = Touch(target=Target("example.com/v1", "Widget", "w"))
 EXPIRE = Expire(resource="pods")
 LEASES = "leases.coordination.k8s.io"
 
@@ -165,6 +167,14 @@ def test_only_a_retry_that_nothing_woke_tells_how_long_it_waits(script: Script, 
 
     assert bool(given.unknown) is is_unknown
     assert (given.seconds > 60.0) is is_unknown
+
+
+@pytest.mark.parametrize(("step", "is_unknown"), [(TOUCH, False), (Rest(seconds=4.0), True)], ids=["a touch", "a rest"])
+def test_a_rest_wakes_nobody(step: Step, *, is_unknown: bool) -> None:
+    script = Script(REJECT, steps=(TOUCH, step)).opens().step(1, "touch").applied("w", spec=2).rejected().step(2, "next").closes()
+    trial = of(script)
+
+    assert bool(budget(trial, trial.ending[1]).unknown) is is_unknown
 
 
 def test_pauses_are_those_of_the_references() -> None:

@@ -85,7 +85,9 @@ def test_the_workloads_secrets_are_not_written(staleproof: Run, tmp_path: Path) 
         },
     ]
     crds = list(yaml.safe_load_all((MANIFESTS / "widget-crd.yaml").read_text()))
-    plan = {"apiVersion": "staleproof.dev/v1alpha1", "kind": "Plan", "scenario": "secrets", "manifests": crds, "steps": steps}
+    faults = [{"fault": "Sever", "resource": "*", "window": {"fromStep": 4}}]  # or nothing would be put to the test
+    about = {"apiVersion": "staleproof.dev/v1alpha1", "kind": "Plan", "scenario": "secrets"}
+    plan = {**about, "manifests": crds, "steps": steps, "faults": faults}
     path = tmp_path / "given.json"
     path.write_text(json.dumps(plan))
     for _ in range(2):

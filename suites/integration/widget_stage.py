@@ -184,7 +184,7 @@ class Walk:
 
     def content(self, name: str) -> str | None:
         every: list[Any] = self.cluster.core.list_namespaced_config_map(self.cluster.namespace).items
-        found: list[str] = [each.data["content"] for each in every if each.metadata.name == f"{name}-content"]
+        found: list[str] = [each.data["content"] for each in every if each.metadata.name.startswith(f"{name}-content")]
         return found[0] if found else None
 
     def left_of(self, name: str) -> list[str]:

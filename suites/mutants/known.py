@@ -36,6 +36,7 @@ _SLOW = {
     "makes_one_more", "forgets_sometimes",  # caught by one of the last plans; by a rate, which takes a minute
     "slow_starter",  # each new life takes seconds
     "once_a_minute",  # a minute for each rejected write
+    "provisions", "shuffles",  # most of their trials differ, so more runs are asked for
 }  # fmt: skip
 """Tested only by ci/golden and ci/repeat."""
 _KCM = (

@@ -1,5 +1,7 @@
-"""Which tests stay together when workers share them out (`--dist loadgroup`): those of a file, which share what they start. Those of
-`suites/mutants` are shared out one by one: each takes long, and a worker starts everything once."""
+"""Which tests stay together when workers share them out (`--dist loadgroup`): those of a file, which share what they start.
+
+Those of `suites/mutants` are shared out one by one: each takes long, and a worker starts everything once.
+"""
 
 from pathlib import Path
 

@@ -171,16 +171,24 @@ class Stage:
         """The collection's resourceVersion."""
         return str((await self.api.call("GET", f"{self.path}?limit=1"))["metadata"]["resourceVersion"])
 
+    async def revisions(self, *collections: str) -> dict[tuple[str, str], str]:
+        """The resourceVersion of each object in these collections, by collection and name."""
+        found = {path: (await self.api.call("GET", path))["items"] for path in collections}
+        return {(path, item["metadata"]["name"]): item["metadata"]["resourceVersion"] for path in found for item in found[path]}
+
     # --- faults ------------------------------------------------------------------------------------------------------------------
 
-    async def play(self, *faults: AnyFault, contract: Contract = "legal") -> None:
-        """Install the faults and begin step 1, whose revision is the present one."""
+    async def play(self, *faults: AnyFault, contract: Contract = "legal") -> str:
+        """Install the faults and begin step 1, whose revision is the present one, and is returned."""
         await self.proxy.install(faults, "", contract=contract)
-        await self.step(1)
+        return await self.step(1)
 
-    async def step(self, number: int) -> None:
-        """Begin a step, with the API server's revision at this moment."""
-        await self.proxy.begin_step(number, revision=int(await self.revision()))
+    async def step(self, number: int) -> str:
+        """Begin a step, with the API server's revision at this moment, which is returned. It grows by itself, too: the API server
+        keeps a lease of its own."""
+        revision = await self.revision()
+        await self.proxy.begin_step(number, revision=int(revision))
+        return revision
 
     async def healed(self) -> list[str]:
         """Close all faults. The outcome of each, by number, as the entries have it; nothing of ours may have broken."""

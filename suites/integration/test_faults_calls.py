@@ -11,9 +11,13 @@ from .proxy_client import MERGE, is_reset, until
 from .proxy_stage import DEPLOYMENT_SPEC, Stage, named
 
 
+def deployments_of(stage: Stage) -> str:
+    return f"/apis/apps/v1/namespaces/{stage.namespace}/deployments"
+
+
 async def all_requests(stage: Stage) -> list[tuple[str, str, object, dict[str, str]]]:
     """One request of each kind: reads, writes, a subresource, a watch."""
-    path, deployments = stage.path, f"/apis/apps/v1/namespaces/{stage.namespace}/deployments"
+    path, deployments = stage.path, deployments_of(stage)
     await stage.create("sample")
     made = await stage.api.call("POST", deployments, named("sample", spec=DEPLOYMENT_SPEC))
     return [
@@ -34,7 +38,7 @@ REASONS = [(429, "TooManyRequests", "1"), (500, "InternalError", None), (503, "S
 @pytest.mark.parametrize(("code", "reason", "retry_after"), REASONS)
 async def test_a_rejected_request_is_not_executed(code: int, reason: str, retry_after: str | None, stage: Stage) -> None:
     requests = await all_requests(stage)
-    before = await stage.revision()
+    before = await stage.revisions(stage.path, deployments_of(stage))
     await stage.play(Reject(resource="*", code=code, times=None))
     client = await stage.connection()
     for method, path, content, headers in requests:
@@ -43,7 +47,7 @@ async def test_a_rejected_request_is_not_executed(code: int, reason: str, retry_
         assert client.fields.get("retry-after") == retry_after
         assert said.get("details", {}).get("retryAfterSeconds") == (int(retry_after) if retry_after else None)
     assert await stage.healed() == ["0 fired"]
-    assert await stage.revision() == before
+    assert await stage.revisions(stage.path, deployments_of(stage)) == before
     told = stage.of(Answered)
     assert [(entry.code, entry.reason, entry.executed, entry.fault) for entry in told] == [(code, reason, False, 0)] * 7
     assert {entry.outcome for entry in told} == {"fail" if retry_after else "unknown"}
@@ -52,12 +56,12 @@ async def test_a_rejected_request_is_not_executed(code: int, reason: str, retry_
 
 async def test_a_request_that_is_answered_by_a_reset_is_not_executed(stage: Stage) -> None:
     requests = await all_requests(stage)
-    before = await stage.revision()
+    before = await stage.revisions(stage.path, deployments_of(stage))
     await stage.play(Reject(resource="*", code=0, times=None))
     for method, path, content, headers in requests:
         assert await is_reset((await stage.connection()).ask(method, path, content, **headers))
     assert await stage.healed() == ["0 fired"]
-    assert await stage.revision() == before
+    assert await stage.revisions(stage.path, deployments_of(stage)) == before
     told = stage.of(Answered)
     assert [(entry.outcome, entry.code, entry.executed, entry.fault) for entry in told] == [("unknown", 0, False, 0)] * 7
     assert [(entry.code, entry.fault) for entry in stage.of(Refused)] == [(0, 0)]
@@ -73,7 +77,7 @@ async def test_retry_after_is_what_the_plan_says(stage: Stage) -> None:
 
 
 async def test_requests_are_selected_by_verb_number_name_and_subresource(stage: Stage) -> None:
-    deployments = f"/apis/apps/v1/namespaces/{stage.namespace}/deployments"
+    deployments = deployments_of(stage)
     client = await stage.connection()
     await stage.play(
         Reject(resource="configmaps", verb="create", nth=2, times=2),

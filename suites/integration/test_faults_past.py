@@ -20,8 +20,7 @@ async def past(stage: Stage, fault: PastSnapshot | StaleRead) -> str:
     """Step 1 began with `a` and `b` (with a label); since then `a` has changed, `b` is gone, `c` is new. The revision at step 1."""
     for name, labels in (("a", {}), ("b", {"tier": "one"})):
         await stage.api.call("POST", stage.path, {"metadata": {"name": name, "labels": labels}, "data": {"age": "old"}})
-    await stage.play(fault, contract="hostile" if isinstance(fault, StaleRead) else "legal")
-    then = await stage.revision()
+    then = await stage.play(fault, contract="hostile" if isinstance(fault, StaleRead) else "legal")
     await stage.change("a", data={"age": "new"}, metadata={"labels": {"tier": "one"}})
     await stage.delete("b")
     await stage.create("c")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,15 @@ from .known import MANIFESTS, METRICS, Known
 
 TABLE = ("controller", "its requirement", "caught by the plan", "found as well")
 CLEAN = ("honest controller", "plans", "findings", "inconclusive", "told, not scored", "median s a trial", "s in all")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """When workers share tests out (`--dist loadgroup`), those of a file stay together, which share what they start; ours do not,
+    because each takes long, and a worker starts everything once."""
+    for item in items:
+        if Path(__file__).parent not in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
 
 @pytest.fixture(scope="session")

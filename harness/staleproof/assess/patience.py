@@ -12,7 +12,8 @@ from staleproof.checks.trial import Trial
 from staleproof.core.change import WriteKind
 from staleproof.core.history import History
 from staleproof.core.plan import Apply, Manifest, Plan, is_workload
-from staleproof.drive.trial.run import Live, Probe
+from staleproof.drive.trial.probe import Probe
+from staleproof.drive.trial.run import Live
 
 _DEADLINE_FACTOR = 5.0
 _PROBE_FACTOR, _PROBE_SECONDS = 5.0, 10.0

@@ -26,7 +26,7 @@ _SKIPPED = frozenset(
     )
 )
 _MARKS = ("annotations.staleproof.dev/competed", "annotations.staleproof.dev/touched")
-"""What competing writes and touches left behind in older histories, and what controllers copied to what they made."""
+"""What touches leave behind, and competing writes did in older histories; controllers copy it to what they make."""
 _PLACED = frozenset({"spec.nodeName", "status.hostIP", "status.hostIPs"})
 """Where a pod is: the scheduler's choice, one of several that are equally good."""
 _COUNTERS = ("collisionCount", "restartCount", "retryCount", "retries", "attempts", "failureCount")

@@ -24,7 +24,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, object]]] = {
         {"metadata": OF_ONE_RUN, "spec": {"uid": "v", "where": "ns"}},
         {"metadata.name": "<name>", "spec.where": "<namespace>"},
     ),
-    "what a competing write or a touch once left behind is nobody's state, wherever it was copied to": (
+    "what a touch leaves behind, or a competing write once did, is nobody's state, wherever it was copied to": (
         {"metadata": {"name": "w", "annotations": MARKED}, "spec": {"template": {"metadata": {"annotations": MARKED}}}},
         {"metadata.name": "w", "metadata.annotations.a": "b", "spec.template.metadata.annotations.a": "b"},
     ),

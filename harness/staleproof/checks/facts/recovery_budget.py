@@ -36,6 +36,7 @@ _SHOWS_ITS_PACE = 2
 _PAUSES = 3.0
 """How many of the longest pause of a fault-free run a controller may need one after the other."""
 PACE_UNKNOWN_SECONDS = 90.0
+"""Of a controller that nothing has woken since its last failure: long enough to see a retry once a minute."""
 _SILENT_SECONDS, _SILENT_FACTOR = 10.0, 10.0
 """Of a controller that has tried again by itself, and keeps growing its waits, though not by more than this factor."""
 _GONE, _NOT_FOUND, _ASKS_OR_REMOVES = 410, 404, ("get", "delete")
@@ -57,7 +58,7 @@ def budget(trial: Trial, until: int) -> Budget:
     """What a correct controller may need after all that was done to it before a position."""
     needed, since = patience(trial, until)
     seconds = max([needed, *(_PAUSES * pause for pause in usual_pauses(trial))])
-    life = max((index for index in trial.starts if index < until), default=0)
+    life = trial.life_began(until - 1)
     groups = [group for group in waits_unknown(trial) if group.rejected[-1] > life]
     if not groups:
         return Budget(seconds, since)
@@ -108,14 +109,14 @@ def _is_mine(opened: Opened, trial: Trial) -> bool:
 def patience(trial: Trial, settled: int) -> tuple[float, int]:
     """The seconds that a client may need to catch up, and the position from where they count."""
     seconds, since = reconnecting(trial, settled)
-    life = max((index for index in trial.starts if index < settled), default=0)
+    life = trial.life_began(settled - 1)
     return max(seconds, _limited(trial, life, since, settled)), since
 
 
 def reconnecting(trial: Trial, settled: int) -> tuple[float, int]:
     """The seconds that a client may need to see anything again, and the position from where they count. Then it has no reason to
     keep an object waiting that it had never seen: rate limiters count the failures of each object."""
-    life = max((index for index in trial.starts if index < settled), default=0)
+    life = trial.life_began(settled - 1)
     since = max((index for index in trial.positions(Released) if index < settled), default=life)
     turned_away: Counter[str] = Counter()
     for index, resource in [*ended_streams(trial, (*LOST, *EXPIRED), settled), *_refusals(trial, settled)]:

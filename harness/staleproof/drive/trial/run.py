@@ -9,30 +9,30 @@ import datetime
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from staleproof.core.change import LOOKS, WriteKind
-from staleproof.core.entry import Asked, Broke, Ended, Entry, Probed, Released, Settled, StepBegan, StepEnded
+from staleproof.core.entry import Broke, Ended, Released, Settled, StepBegan, StepEnded
 from staleproof.core.fault import PastSnapshot, StaleRead
 from staleproof.core.fault.effects import MOMENTARY
-from staleproof.core.history import Header, History, HistoryRole, is_work
-from staleproof.core.plan import Apply, Plan, describe
+from staleproof.core.history import Header, History, HistoryRole
+from staleproof.core.plan import Plan, describe
 from staleproof.core.plan import encode as encode_plan
-from staleproof.drive.cluster.api import JSON, NAMESPACES, Api, ApiError, ResourceType
+from staleproof.drive.cluster.api import JSON, ApiError
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.cluster.truth import Key
 from staleproof.drive.process import logs
+from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.event_bus import POLL_SECONDS, Condition
+from staleproof.drive.trial.probe import Probe, see_whether_it_works
 from staleproof.drive.trial.process_faults import ProcessFaults
 from staleproof.drive.trial.readings import Readings
 from staleproof.drive.trial.recorder import Recorder
 from staleproof.drive.trial.workload import Unserved, Vanished, Workload, primaries_of
-from staleproof.errors import HarnessBug, SetupError, UsageError
+from staleproof.errors import HarnessBug, SetupError
 
-_LEFT_ALONE = frozenset({"events", "serviceaccounts"})
-_REST_SECONDS = 0.06
 _MARGIN_SECONDS = 1.0
 _MOST_DOUBTS = 20
 """How often the controller's metrics may say, `POLL_SECONDS` apart, that it has work although nothing is seen of it."""
@@ -45,15 +45,6 @@ Converged = Callable[[Live], str]
 """Says what is missing from the state that the references came to; empty when nothing is."""
 Reached = Callable[[int, Live, Collection[WriteKind]], bool]
 """Whether a step has brought what it brought in the references, given its number and the kinds of writes that changed anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """What to do in another namespace to see whether a controller works, and the seconds within which one that does asks for a
-    write."""
-
-    steps: tuple[Apply, ...]
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +116,7 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
         logs.copy_since(logged, spec.folder, environment.secrets)
         if not bus.dead:
             await environment.proxy.install((), namespace)
-            await _clean_up(environment, namespace, resources)
+            await clean_up(environment, namespace, resources)
     if bus.dead:
         raise HarnessBug(f"{bus.dead}\nThe trial proves nothing; its history is {recorder.path}")
     return history
@@ -161,7 +152,7 @@ class _Run:
             is_well = await self._release_and_settle()
             is_open = not (is_well and self._recorder.has_work) and not self._process_faults.is_busy
             if self._spec.probe is not None and is_open:
-                await self._see_whether_it_works(self._spec.probe)
+                await see_whether_it_works(self._spec.probe, self._environment, self._workload, self._primaries)
         await self._proxy.fence()
         await self._environment.truth.caught_up(self._namespace, self._recorder.resources())
         bus.take(Ended(at=time.monotonic()))
@@ -289,33 +280,6 @@ class _Run:
             if not self._activity.done:
                 return
 
-    async def _see_whether_it_works(self, probe: Probe) -> None:
-        """Make new primaries in a namespace of their own, and wait until the controller asks for a write there.
-
-        Nothing is known if they have no namespace, or the API server does not take them.
-        """
-        environment, namespace = self._environment, f"{self._namespace}-probe"
-        kinds = [await resource_type(step.object, environment.api) for step in probe.steps]
-        if not all(kind.namespaced for kind in kinds):
-            return
-        works = False
-
-        def see(entry: Entry) -> None:
-            nonlocal works
-            works |= isinstance(entry, Asked) and entry.namespace == namespace and is_work(entry)
-
-        await environment.create_namespace(namespace)
-        self._bus.listeners.append(see)
-        began = time.monotonic()
-        with contextlib.suppress(UsageError, Unserved):
-            for number, step in enumerate(probe.steps, 1):
-                await replace(self._workload, namespace=namespace).do(step, number)
-            await self._bus.until(lambda now: works, limit_seconds=probe.seconds)
-            now = time.monotonic()
-            self._bus.take(Probed(at=now, works=works, waited=round(now - began, 3)))
-        self._bus.listeners.remove(see)
-        await _clean_up(environment, namespace, self._primaries)
-
     async def _until_settled(self, released: float) -> str:
         """Wait until converged and quiet; what was missing when the time ran out, empty when nothing is."""
         spec, settle = self._spec, self._settle
@@ -380,30 +344,3 @@ def closes_with(plan: Plan, number: int) -> bool:
     lasting = [fault.window for fault in plan.faults if fault.effects - MOMENTARY]
     ends = ((window.from_step, min(window.until_step or last + 1, last + 1) - 1) for window in lasting)
     return any(began <= number == ended for began, ended in ends)
-
-
-async def _clean_up(environment: Environment, namespace: str, primaries: Sequence[str]) -> None:
-    """Remove the primaries, then whatever else is left: namespaces never finish terminating without their controller.
-
-    Nothing here can spoil the trial that is over, and the next one has a namespace of its own; before it begins, it waits until the
-    controller has come to rest (`Environment.controller_ready`).
-    """
-    environment.bus.activity.begin("", time.monotonic())
-    for is_primary in (True, False):
-        for (resource, _, _), obj in sorted(environment.truth.live(namespace).items()):
-            kind = await environment.api.type_named(resource)
-            if kind is None or resource in _LEFT_ALONE or "delete" not in kind.verbs:
-                continue
-            if (resource in primaries) is is_primary:
-                await _remove(environment.api, kind, namespace, obj)
-        if is_primary:
-            await environment.bus.until_idle(_REST_SECONDS, limit_seconds=2.0)
-    if environment.ends_namespaces:  # elsewhere nobody would finish the deletion, and the whole cluster goes anyway
-        await environment.api.delete(NAMESPACES, "", namespace)
-
-
-async def _remove(api: Api, kind: ResourceType, namespace: str, obj: JSON) -> None:
-    with contextlib.suppress(ApiError):
-        if obj["metadata"].get("finalizers"):
-            await api.merge(kind, namespace, obj["metadata"]["name"], {"metadata": {"finalizers": None}})
-        await api.delete(kind, namespace, obj["metadata"]["name"], now=True)

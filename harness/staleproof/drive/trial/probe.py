@@ -1,0 +1,59 @@
+"""Whether a controller still works, which a trial that did not converge leaves open: it is given something else to do."""
+
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from staleproof.core.entry import Asked, Entry, Probed
+from staleproof.core.history import is_work
+from staleproof.core.plan import Apply
+from staleproof.drive.cluster.manifests import resource_type
+from staleproof.drive.trial.clean_up import clean_up
+from staleproof.drive.trial.environment import Environment
+from staleproof.drive.trial.workload import Unserved, Workload
+from staleproof.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What to do in another namespace to see whether a controller works, and the seconds within which one that does asks for a
+    write."""
+
+    steps: tuple[Apply, ...]
+    seconds: float
+
+
+async def see_whether_it_works(probe: Probe, environment: Environment, workload: Workload, primaries: Sequence[str]) -> None:
+    """Make new primaries in a namespace of their own, and wait until the controller asks for a write there; what came of it is
+    recorded.
+
+    Nothing is known if they have no namespace, or the API server does not take them.
+    """
+    namespace = f"{workload.namespace}-probe"
+    kinds = [await resource_type(step.object, environment.api) for step in probe.steps]
+    if not all(kind.namespaced for kind in kinds):
+        return
+    await environment.create_namespace(namespace)
+    with contextlib.suppress(UsageError, Unserved):
+        await _try(probe, environment, replace(workload, namespace=namespace))
+    await clean_up(environment, namespace, primaries)
+
+
+async def _try(probe: Probe, environment: Environment, workload: Workload) -> None:
+    bus, works = environment.bus, False
+
+    def see(entry: Entry) -> None:
+        nonlocal works
+        works |= isinstance(entry, Asked) and entry.namespace == workload.namespace and is_work(entry)
+
+    bus.listeners.append(see)
+    began = time.monotonic()
+    try:
+        for number, step in enumerate(probe.steps, 1):
+            await workload.do(step, number)
+        await bus.until(lambda now: works, limit_seconds=probe.seconds)
+    finally:
+        bus.listeners.remove(see)
+    now = time.monotonic()
+    bus.take(Probed(at=now, works=works, waited=round(now - began, 3)))

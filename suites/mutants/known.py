@@ -39,6 +39,18 @@ _SLOW = {
     "provisions", "shuffles",  # most of their trials differ, so more runs are asked for
 }  # fmt: skip
 """Tested only by ci/golden and ci/repeat."""
+_OWN_WRITES = ("own-writes", "coalescing-skew", "restart")
+_ABOUT = {
+    # cures of one trouble: it is where they differ
+    "consistency_store": _OWN_WRITES, "deterministic_names": _OWN_WRITES,
+    "live_reads": _OWN_WRITES, "read_your_writes": _OWN_WRITES,
+    "preconditions": ("own-writes", "deletion"), "best_effort": ("deletion", "restart"),
+    "expectations (small)": ("own-writes", "streams"), "leader_that_exits": ("restart", "api-failure"),
+    # habits
+    "copies_annotations": ("api-failure", "own-writes"), "stamps": ("own-writes", "status"),
+    "keeps_history": ("streams", "coalescing-skew"), "retries_gone": ("streams",), "reuses_names": ("deletion", "restart"),
+}  # fmt: skip
+"""The scenarios in which it matters what is particular to a controller: ci/check tries it in these, ci/repeat in all."""
 _KCM = (
     "--kubeconfig={kubeconfig} --controllers=replicaset-controller --leader-elect=false --use-service-account-credentials=false "
     "--kube-api-qps=1000 --kube-api-burst=2000 --bind-address=127.0.0.1 --secure-port=0"
@@ -59,6 +71,16 @@ class Known:
     has_metrics: bool = False
     companions: tuple[str, ...] = ()
     races: bool = False
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The scenarios that an honest one is tried in when time is short; empty: all."""
+        return _ABOUT.get(self.name, ())
+
+    @property
+    def kept_as(self) -> str:
+        """The file name of the history in which it was caught."""
+        return f"{self.name.removesuffix(' (small)')}.jsonl.gz"
 
     @property
     def marks(self) -> list[pytest.MarkDecorator]:

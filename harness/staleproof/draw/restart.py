@@ -3,8 +3,8 @@
 One plan restarts it several times, once in a step: what it does in a step does not depend on how often it was started before.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, zip_longest
 from typing import Literal
 
 from staleproof.core.fault import AnyFault, Expire, Kill, PastSnapshot, Reject, Restart, SeverStream, SlowStart, Window
@@ -16,6 +16,7 @@ from staleproof.draw.workloads import Workload, death, life, slow_to_start
 SCENARIO = Scenario("restart", settle=slow_to_start)
 AIMS = ("survives-restart",)
 _WORST_FIRST = ("create", "delete", "update", "patch")
+_ENDS = (SeverStream, Expire)
 _SLOW_SECONDS = 2.0
 """Longer than a controller waits that waits for a fixed time and not for its lists."""
 
@@ -60,13 +61,16 @@ def down(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def behind_status(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Reject its creates, and kill it once it has written a status all the same: what that says is not done."""
+    """Reject its creates, and kill it once it has written a status all the same: what that says is not done.
+
+    The creates of one kind of child stand for all, except in profiles that try those that are treated alike.
+    """
     died = death(observed)
     window = Window(died.returns, died.last)
     written = [each for each in observed.death if each.step == died.returns]
     statuses = [each for each in written if each.resource == observed.resource and each.subresource == "status"]
     created = [each.resource for each in written if each.verb == "create" and not each.subresource]
-    for resource, status in profile.some((resource, status) for resource in created for status in statuses):
+    for resource, status in profile.some(itertools.product(created if profile.alike else created[:1], statuses)):
         faults = (
             Reject(resource=resource, verb="create", times=None, window=window),
             Kill(resource=status.resource, verb=status.verb, subresource="status", window=window),
@@ -92,13 +96,15 @@ def past(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def past_relist(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """End its streams while an API server at hand is one step behind: it may list an older state than it has seen.
 
-    Resources that did not change in that step are left out: of them the list shows what it has seen.
+    Resources that did not change in that step are left out: of them the list shows what it has seen. The streams of each resource
+    end in one way, those of the next in the other, except in profiles that try what is treated alike.
     """
     lived = life(observed)
     steps = [step for step in sorted({3, lived.last}) if 1 < step <= lived.last]
     behind = {each: [step for step in steps if lived.may_change(each, step - 1, step)] for each in observed.watched}
     some = [resource for resource, found in behind.items() if found]
-    for end, resource in profile.some((end, resource) for end in (SeverStream, Expire) for resource in some):
+    ways = itertools.product(_ENDS, some) if profile.alike else zip(itertools.cycle(_ENDS), some, strict=False)
+    for end, resource in profile.some(ways):
         ends: list[AnyFault] = []
         for window in (Window(step, step + 1) for step in behind[resource]):
             ends.append(end(resource=resource, window=window))
@@ -139,8 +145,8 @@ def _pasts(resources: Sequence[str], workload: Workload) -> Iterator[tuple[int, 
 
 def _rounds(written: Iterable[Written]) -> Iterator[tuple[AnyFault, ...]]:
     """Kills at all of these writes, in the fewest plans: one for each step in a plan."""
-    by_step = [list(_moments(list(group))) for _, group in groupby(written, key=lambda each: each.step)]
-    for faults in zip_longest(*by_step):
+    by_step = [list(_moments(list(group))) for _, group in itertools.groupby(written, key=lambda each: each.step)]
+    for faults in itertools.zip_longest(*by_step):
         yield tuple(fault for fault in faults if fault is not None)
 
 

@@ -10,7 +10,7 @@ from staleproof.core.fault import Kill, PastSnapshot, Restart, SlowStart, Window
 from staleproof.core.observed import Changed, Observed
 from staleproof.core.plan import Plan
 from staleproof.draw import restart
-from staleproof.draw.profile import STANDARD, Profile
+from staleproof.draw.profile import PROFILES, STANDARD, Profile
 from staleproof.draw.workloads import death, life
 
 from .seen import MAPS, PODS, WIDGETS, controllers, profiles, widgets
@@ -104,8 +104,11 @@ def test_a_life_and_a_death_have_pasts_of_their_own() -> None:
 def test_a_list_of_one_step_ago_is_served_where_that_step_changed_something() -> None:
     of = replace(widgets(), life_changed=(Changed(WIDGETS, (1, 2, 3, 4, 5)), Changed(PODS, (1, 4)), Changed(MAPS, (1, 3))))
 
-    found = [snapshots(plan) for plan in restart.past_relist(of, STANDARD)]
-    assert found == [{(WIDGETS, 2), (WIDGETS, 4)}, {(PODS, 4)}] * 2
+    behind = [{(WIDGETS, 2), (WIDGETS, 4)}, {(PODS, 4)}]
+    each_in_one_way, each_in_both = ([*restart.past_relist(of, profile)] for profile in (STANDARD, PROFILES["thorough"]))
+    assert [snapshots(plan) for plan in each_in_one_way] == behind
+    assert ["410" in plan.title for plan in each_in_one_way] == [False, True]
+    assert [snapshots(plan) for plan in each_in_both] == behind * 2
 
 
 def test_nobody_is_killed_at_a_write_that_changes_nothing() -> None:
@@ -141,9 +144,10 @@ def test_only_a_410_needs_a_controller_that_was_started_anew() -> None:
 
 def test_a_status_is_no_reason_to_kill_where_none_is_written() -> None:
     of = widgets()
-    (pods, maps) = restart.behind_status(of, STANDARD)
+    (pods,) = restart.behind_status(of, STANDARD)
     died = death(of)
 
+    assert pods in restart.behind_status(of, PROFILES["thorough"])
     assert pods.faults[1] == Kill(resource=WIDGETS, verb="update", subresource="status", window=Window(died.returns, died.last))
-    assert (pods.aims, maps.aims) == ((), ())
+    assert pods.aims == ()
     assert list(restart.behind_status(replace(of, death=()), STANDARD)) == []

@@ -290,7 +290,7 @@ class Session:
         def make() -> bytes:
             first = self._shared.outcome(f"{key}-0")
             patient = (self._shared.reference(first.read_text()),) if number and first.exists() else ()
-            return self.watch(plan, goals=patience.Goals(patient, plan) if patient else None).digest.encode()
+            return self.watch(plan, goals=patience.Goals(patient, plan, self._pooled()) if patient else None).digest.encode()
 
         return SharedRun(f"{key}-{number}", plan, make)
 
@@ -368,7 +368,7 @@ class Session:
         """Run a plan; `anew`: in a new life of the controller."""
         if anew and not plan.fresh:
             self.renew()
-        goals = patience.Goals(references, plan)
+        goals = patience.Goals(references, plan, self._pooled())
         spec = TrialSpec(
             plan=self._shared.keep_manifests(plan),
             folder=folder,

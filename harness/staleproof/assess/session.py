@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from staleproof import __version__
 from staleproof.assess import patience
 from staleproof.assess.background import Background, Work
-from staleproof.assess.comparison import CONTROLS, RERUNS, compared, questions, without_faults
+from staleproof.assess.comparison import CONTROLS, RERUNS, differs, questions, without_faults
 from staleproof.assess.lives import died_between, doubted, left_like_that, set_aside, stopped
 from staleproof.assess.result import Result, Run, confirmed, failures, is_undecided
 from staleproof.assess.run_folder import HISTORY, RunFolder, acquired_now, new_run_folder, write_whole
@@ -228,7 +228,7 @@ class Session:
         verdicts = judge(history)
         reproduced = (0, 0)
         for question in questions(self.asked, plan):
-            if not compared(failures(verdicts)):
+            if not differs(history, verdicts):
                 break
             history = self._against(question(history), history, folder)
             verdicts = judge(history)

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from staleproof.assess.comparison import AGREEING, CONTROLS, compared, fresh, questions, without_faults
+from staleproof.assess.comparison import AGREEING, CONTROLS, differs, fresh, questions, without_faults
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.but_for import final_only, woken
 from staleproof.core.fault import AnyFault, HoldStream, Restart, Window
 from staleproof.core.history import History, HistoryRole
 from staleproof.core.plan import Plan
 
-from ..checks.script import Script, reference
+from ..checks.script import HOLD, Script, reference
 
 
 def pair(script: Script) -> History:
@@ -110,9 +110,29 @@ def test_a_run_that_was_disturbed_is_left_out() -> None:
     assert [each.header.role for each in found.references].count("woken") == 0
 
 
+def ending(*more: str, stuck: bool = False) -> History:
+    """A trial that ends with these pods beside those that its references end with."""
+    script = Script(HOLD).pair().idle(1).step(2, "touch").applied("w").creates("w-2", *more).idle(2)
+    return replace((script.stuck() if stuck else script).ends(), references=(pair(reference(1)), pair(reference(2))))
+
+
 @pytest.mark.parametrize(
     ("slugs", "expected"),
     [([], False), (["settles"], False), (["converges-after-catch-up"], True), (["settles", "cleans-up"], True)],
 )
-def test_only_what_was_compared_is_asked_about(slugs: list[str], *, expected: bool) -> None:
-    assert compared([Verdict(slug, Outcome.FAIL) for slug in slugs]) is expected
+def test_of_findings_only_what_was_compared_is_asked_about(slugs: list[str], *, expected: bool) -> None:
+    assert differs(ending(), [Verdict(slug, Outcome.FAIL) for slug in slugs]) is expected
+
+
+@pytest.mark.parametrize(
+    ("history", "outcome", "expected"),
+    [
+        (ending("w-3", stuck=True), Outcome.INCONCLUSIVE, True),
+        (ending("w-3", stuck=True), Outcome.PASS, False),
+        (ending(), Outcome.INCONCLUSIVE, False),
+        (replace(ending("w-3", stuck=True), references=()), Outcome.INCONCLUSIVE, False),
+    ],
+    ids=["another end", "another end that nobody minds", "a doubt about something else", "nothing to compare with"],
+)
+def test_a_doubt_about_another_end_is_asked_about_as_well(history: History, outcome: Outcome, *, expected: bool) -> None:
+    assert differs(history, [Verdict("survives-restart", outcome)]) is expected

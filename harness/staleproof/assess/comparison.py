@@ -39,7 +39,9 @@ class Asks(Protocol):
 
 
 def questions(asks: Asks, plan: Plan) -> Iterator[Callable[[History], tuple[History, ...]]]:
-    """In the order in which they are asked: each answers with all references that the trial is then to be compared with."""
+    """In the order in which they are asked: each answers with all references that the trial is then to be compared with. The first
+    asks for no run: what the run has shown by now to be unstable may be all that differs."""
+    yield lambda history: history.references
     yield lambda history: _more(history, asks(fresh(plan), "paced", lasts=_paced(history)))
     yield lambda history: _more(history, _woken(asks, plan, history))
     yield lambda history: _more(history, _final(asks, plan))

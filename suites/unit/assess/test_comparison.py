@@ -54,6 +54,12 @@ def asked(faults: Sequence[AnyFault], asks: Asked) -> History:
     return history
 
 
+def ending(*more: str, stuck: bool = False) -> History:
+    """A trial that ends with these pods beside those that its references end with."""
+    script = Script(HOLD).pair().idle(1).step(2, "touch").applied("w").creates("w-2", *more).idle(2)
+    return replace((script.stuck() if stuck else script).ends(), references=(pair(reference(1)), pair(reference(2))))
+
+
 def test_a_plan_that_wakes_it_is_asked_about_woken_as_well() -> None:
     asks = Asked()
     found = asked([Restart(window=Window(2))], asks)
@@ -72,6 +78,12 @@ def test_other_plans_are_asked_about_until_enough_ends_are_there() -> None:
     found = asked([HoldStream(resource="pods")], asks)
     assert [(role, times) for _, role, times, _ in asks.plans] == [("paced", 1), ("final", 1), ("reference", 2)]
     assert len(found.references) == AGREEING
+
+
+def test_what_is_unstable_by_now_is_left_out_before_any_run_is_asked_for() -> None:
+    asks, history = Asked(), ending("w-3")
+    assert next(questions(asks, history.header.plan))(history) == history.references
+    assert asks.plans == []
 
 
 def test_for_a_rate_more_runs_without_faults_are_asked_for_and_none_twice() -> None:
@@ -108,12 +120,6 @@ def test_a_run_that_was_disturbed_is_left_out() -> None:
 
     found = asked([Restart(window=Window(2))], Asked(stuck))
     assert [each.header.role for each in found.references].count("woken") == 0
-
-
-def ending(*more: str, stuck: bool = False) -> History:
-    """A trial that ends with these pods beside those that its references end with."""
-    script = Script(HOLD).pair().idle(1).step(2, "touch").applied("w").creates("w-2", *more).idle(2)
-    return replace((script.stuck() if stuck else script).ends(), references=(pair(reference(1)), pair(reference(2))))
 
 
 @pytest.mark.parametrize(

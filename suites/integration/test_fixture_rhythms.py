@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from staleproof.assess import Session
+from staleproof.assess.observe import observe
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Committed, Opened
 from staleproof.core.history import Request
@@ -119,3 +120,10 @@ async def leads(environment: Environment) -> bool:
     first = lease()
     is_renewed = await environment.bus.until(lambda now: lease()["renewTime"] != first["renewTime"] or now + 0.1, limit_seconds=4.0)
     return is_renewed and bool(first["leaseDurationSeconds"] == 4 and lease()["holderIdentity"] == first["holderIdentity"])
+
+
+def test_a_pod_too_many_without_any_fault_is_told_and_what_is_right_is_not(session: Session) -> None:
+    session.use(fixture("mutants", "one_too_many"))
+    assert observe(session, SAMPLE).keeps_more.startswith("5 pods where spec.replicas was 4")
+    session.use(fixture("deterministic"))
+    assert observe(session, SAMPLE).keeps_more == ""

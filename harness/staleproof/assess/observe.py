@@ -13,6 +13,7 @@ import msgspec
 
 from staleproof.assess.session import Session, SharedRun
 from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.facts.scale import beyond_scale
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
@@ -58,6 +59,7 @@ def observe(session: Session, sample: Manifest) -> Observed:
         session.share((*session.runs_of(life), *session.runs_of(death), beginning))
     seen = named("observation", lambda: _observed(session, bare, (life, death), beginning))
     session.note("moves", ", ".join(seen.moves))
+    session.note("more than asked for", seen.keeps_more)
     session.note("writes at rest", f"{seen.writes_at_rest:.0f} an hour" if seen.writes_at_rest else "")
     return seen
 
@@ -111,6 +113,7 @@ def _observed(session: Session, bare: Observed, workloads: tuple[Plan, Plan], be
         death_changed=_changed(death),
         seconds=_took((*life, *death)),
         has_metrics=life[0].first(Metrics) is not None,
+        keeps_more=beyond_scale((*life, *death), bare.scale_path) if bare.scale_path else "",
         keeps_finalizer=any(primary["metadata"].get("finalizers") for primary in primaries),
         asks_bookmarks=any(stream.entry.bookmarks for stream in streams),
         bookmarked=_bookmarked(life),

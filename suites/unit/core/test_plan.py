@@ -312,6 +312,7 @@ DATABASE = Target("v1", "Secret", "database")
         (Delete(target=WIDGET), "delete Widget/sample"),
         (Resync(resource="pods"), "resync pods"),
         (Recreate(resource="pods"), "recreate pods number -1"),
+        (Recreate(resource="pods", foreign=True), "recreate pods number -1 as somebody else's"),
         (Heartbeat(resource="pods"), "heartbeat pods number 1"),
         (Lull(), "come to rest"),
         (Lull(touches=(WIDGET,)), "come to rest, touch Widget/sample"),

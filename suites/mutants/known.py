@@ -49,6 +49,7 @@ _ABOUT = {
     # habits
     "copies_annotations": ("api-failure", "own-writes"), "stamps": ("own-writes", "status"),
     "keeps_history": ("streams", "coalescing-skew"), "retries_gone": ("streams",), "reuses_names": ("deletion", "restart"),
+    "ordinals": ("deletion", "own-writes"),
 }  # fmt: skip
 """The scenarios in which it matters what is particular to a controller: ci/check tries it in these, ci/repeat in all."""
 _KCM = (

@@ -21,6 +21,7 @@ MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 _PACKAGE = "staleproof.fixtures.controllers"
 METRICS = "http://127.0.0.1:{metrics_port}/metrics"
 _METRICS_PORT = "--metrics-port={metrics_port}"
+_SAMPLE = "widget-content-sample.yaml"
 _SLOW = {
     "needs_bookmarks",  # it waits for a bookmark at each step, and one comes once a minute
     "stops_after_eof", "stops_on_expiry", "hammers",  # never at rest, so each step takes until its limit; similar ones are quicker
@@ -66,7 +67,7 @@ class Known:
 
     name: str
     arguments: tuple[str, ...]
-    sample: str = "widget-content-sample.yaml"
+    sample: str = _SAMPLE
     caught_by: str = ""
     has_metrics: bool = False
     companions: tuple[str, ...] = ()
@@ -104,6 +105,7 @@ def _complete(package: str, controllers: Mapping[str, object]) -> Iterator[Known
         yield Known(
             name,
             (f"{_PACKAGE}.{package}", name, _METRICS_PORT),
+            getattr(controller, "sample", _SAMPLE),
             caught_by=getattr(controller, "caught_by", ""),
             has_metrics=True,
             races=getattr(controller, "races", False),

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain, islice
 from typing import Any, get_args
 
 import msgspec
@@ -17,6 +18,7 @@ from staleproof.checks.trial import Trial
 from staleproof.core.entry import Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.history import History
+from staleproof.core.move import Move, MoveKind
 from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
 from staleproof.core.pace import longest_pause, restless_fields, writes_at_rest
 from staleproof.core.plan import Apply, Manifest, Patch, Plan, Rest, Settle, Step, Touch
@@ -52,11 +54,12 @@ def observe(session: Session, sample: Manifest) -> Observed:
 
     session.ready()  # all workers' controllers start while one is watched
     bare = named("rhythm", lambda: _rhythm(session, sample))
-    life, death = (_plan(bare, workload(bare).steps) for workload in (workloads.life, workloads.death))
+    known = [workloads.life(bare), workloads.death(bare), *_turns(bare)]
+    runs = [_plan(bare, workload.steps) for workload in known]
     beginning = session.shared_run("beginning", _beginning(bare), partial(_begin, session))
     if bare.children:  # else the life will show whether there is anything to be seen
-        session.share((*session.runs_of(life), *session.runs_of(death), beginning))
-    seen = named("observation", lambda: _observed(session, bare, (life, death), beginning))
+        session.share((*(run for plan in runs for run in session.runs_of(plan)), beginning))
+    seen = named("observation", lambda: _observed(session, bare, runs, beginning))
     session.note("moves", ", ".join(seen.moves))
     session.note("writes at rest", f"{seen.writes_at_rest:.0f} an hour" if seen.writes_at_rest else "")
     return seen
@@ -77,7 +80,13 @@ def _rhythm(session: Session, sample: Manifest) -> Observed:
         pause_seconds=pause,
         writes_at_rest=writes_at_rest(patient, moves),
     )
-    return _with_change(session, bare)
+    return _with_turned(session, _with_change(session, bare))
+
+
+def _turns(bare: Observed) -> list[workloads.Workload]:
+    """The workload, if there is anything in it that is taken back."""
+    turned = workloads.turns(bare)
+    return [turned] if turned.away else []
 
 
 def _paused(session: Session, plan: Plan) -> tuple[History, float]:
@@ -91,8 +100,9 @@ def _paused(session: Session, plan: Plan) -> tuple[History, float]:
     return patient, pause
 
 
-def _observed(session: Session, bare: Observed, workloads: tuple[Plan, Plan], beginning: SharedRun) -> Observed:
-    life, death = ([Trial(history) for history in session.repeat(plan)] for plan in workloads)
+def _observed(session: Session, bare: Observed, plans: Sequence[Plan], beginning: SharedRun) -> Observed:
+    """`plans`: a life, a death, and, if there are any, turns."""
+    life, death, *turned = ([Trial(history) for history in session.repeat(plan)] for plan in plans)
     children = _children(life)
     if not any(trial.history.complete for trial in life) or not children:
         raise UsageError(
@@ -107,9 +117,10 @@ def _observed(session: Session, bare: Observed, workloads: tuple[Plan, Plan], be
         watched=_watched(life, _order(bare.resource, children)),
         life=_written(life),
         death=_written(death),
+        turns=_written(turned[0]) if turned else (),
         life_changed=_changed(life),
         death_changed=_changed(death),
-        seconds=_took((*life, *death)),
+        seconds=_took((*life, *death, *chain.from_iterable(turned))),
         has_metrics=life[0].first(Metrics) is not None,
         keeps_finalizer=any(primary["metadata"].get("finalizers") for primary in primaries),
         asks_bookmarks=any(stream.entry.bookmarks for stream in streams),
@@ -147,15 +158,43 @@ async def _describe(environment: Environment, sample: Manifest) -> tuple[str, tu
 
 def _with_change(session: Session, bare: Observed) -> Observed:
     """With the first field found whose change the API server accepts and the controller passes on to a child."""
-    for change in list(_changes(bare))[:_CANDIDATES]:
-        try:
-            history = session.watch(_plan(bare, (Apply(object=bare.sample), change)))
-        except UsageError:
-            continue  # immutable, or not any text will do
-        written = _written([Trial(history)])
-        if any(each.step == 2 and each.resource != bare.resource and not each.subresource for each in written):
-            return replace(bare, change=change)
-    return bare
+    changes = list(_changes(bare))[:_CANDIDATES]
+    return replace(bare, change=next((change for change in changes if _is_passed_on(session, bare, change)), None))
+
+
+def _is_passed_on(session: Session, bare: Observed, change: Patch) -> bool:
+    """Whether the API server accepts it, and the controller then writes to anything but the primary."""
+    try:
+        history = session.watch(_plan(bare, (Apply(object=bare.sample), change)))
+    except UsageError:
+        return False  # immutable, or not any text will do
+    written = _written([Trial(history)])
+    return any(each.step == 2 and each.resource != bare.resource and not each.subresource for each in written)
+
+
+def _with_turned(session: Session, bare: Observed) -> Observed:
+    """With the first block that can be removed, and the first switch, that the controller passes on."""
+    turned = []
+    for moves in (_removals(bare.sample), _toggles(bare.sample)):
+        live = (move for move in moves[:_CANDIDATES] if _is_passed_on(session, bare, Patch(target=bare.target, patch=move.do)))
+        turned += list(islice(live, 1))
+    return replace(bare, turned=tuple(turned))
+
+
+def _removals(sample: Manifest) -> list[Move]:
+    """One for each block at the top of the sample's spec."""
+    blocks = {key: value for key, value in (sample.get("spec") or {}).items() if isinstance(value, dict)}
+    return [_spec_move("remove-block", key, before=value, after=None) for key, value in blocks.items()]
+
+
+def _toggles(sample: Manifest) -> list[Move]:
+    """One for each switch at the top of the sample's spec."""
+    switches = {key: value for key, value in (sample.get("spec") or {}).items() if isinstance(value, bool)}
+    return [_spec_move("toggle", key, before=value, after=not value) for key, value in switches.items()]
+
+
+def _spec_move(kind: MoveKind, key: str, *, before: object, after: object) -> Move:
+    return Move(path=f"spec.{key}", kind=kind, do={"spec": {key: after}}, undo={"spec": {key: before}})
 
 
 def _changes(bare: Observed) -> Iterator[Patch]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypedDict
 
 from staleproof.core.fault import Window
+from staleproof.core.move import Move
 from staleproof.core.pace import paced
 from staleproof.core.plan import Manifest, Patch, Settle, Target
 
@@ -84,6 +85,7 @@ class Observed:
         writes_at_rest: its writes an hour when nothing changes, as far as a few seconds tell.
         moves: fields that move by themselves when it is at rest, as `Settle.moves` spells them.
         change: a step that changes the primary so that the controller changes a child's content; None when none was found.
+        turned: moves that it passes on, which `draw.workloads.turns` makes and takes back: one of a kind, a removal first.
         watched: the resources that it watches: the primary's first, then its children's, most created first, then the rest.
         reads_past: those that it reads at resourceVersion 0 when it starts, so that it can be shown an earlier state.
         asks_watch_list: it begins with WatchLists.
@@ -93,6 +95,7 @@ class Observed:
         has_metrics: its metrics were read.
         life: its writes in `draw.workloads.life`, by step.
         death: its writes in `draw.workloads.death`, by step.
+        turns: its writes in `draw.workloads.turns`, by step.
         life_changed: which resources had objects in `draw.workloads.life`, and when they changed.
         death_changed: the same of `draw.workloads.death`.
         seconds: how long things took at most: a step of each kind, by its tag, until its last change (a rest: beyond what it
@@ -110,6 +113,7 @@ class Observed:
     writes_at_rest: float = 0.0
     moves: tuple[str, ...] = ()
     change: Patch | None = None
+    turned: tuple[Move, ...] = ()
     watched: tuple[str, ...] = ()
     reads_past: tuple[str, ...] = ()
     asks_watch_list: bool = False
@@ -119,6 +123,7 @@ class Observed:
     has_metrics: bool = False
     life: tuple[Written, ...] = ()
     death: tuple[Written, ...] = ()
+    turns: tuple[Written, ...] = ()
     life_changed: tuple[Changed, ...] = ()
     death_changed: tuple[Changed, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
@@ -160,15 +165,16 @@ class Observed:
             watched=tuple(each for each in self.watched if each not in left_out),
             life=tuple(each for each in self.life if each.resource not in left_out),
             death=tuple(each for each in self.death if each.resource not in left_out),
+            turns=tuple(each for each in self.turns if each.resource not in left_out),
         )
 
     def _treatment(self, child: ChildKind) -> object:
-        """What the controller does with objects of this kind, and when, in its children's life and death."""
+        """What the controller does with objects of this kind, and when, in its children's life, turns and death."""
 
         def done(writes: tuple[Written, ...]) -> list[Written]:
             return [replace(each, resource="") for each in writes if each.resource == child.resource]
 
-        return replace(child, resource=""), tuple(done(self.life)), tuple(done(self.death))
+        return replace(child, resource=""), tuple(done(self.life)), tuple(done(self.turns)), tuple(done(self.death))
 
     def scaled(self, replicas: int) -> Manifest:
         """The sample with another replica count."""

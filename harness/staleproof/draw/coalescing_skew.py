@@ -6,7 +6,7 @@ from staleproof.core.fault import Coalesce, HideOwnWrite, HoldStream, OwnWrite, 
 from staleproof.core.observed import Observed
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import glance, life, stirred
+from staleproof.draw.workloads import glance, life, stirred, turns
 
 SCENARIO = Scenario("coalescing-skew")
 COALESCED = ("tolerates-coalescing", "converges-after-catch-up")
@@ -23,6 +23,15 @@ def coalesce(observed: Observed, profile: Profile) -> Iterator[Draft]:
     for resource in profile.some((*primary, "*")):
         fault = Coalesce(resource=resource, window=Window(2, life(observed).last))
         yield Draft(f"{fault.about} out of sight while the primary changes", COALESCED, [fault])
+
+
+@SCENARIO.family
+def coalesce_turns(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Each time the primary is out of sight while something is changed and changed back: it was never otherwise."""
+    away = turns(observed).away if observed.resource in observed.watched else ()
+    faults = [Coalesce(resource=observed.resource, window=Window(step, step + 2)) for step in away]
+    for each in profile.more([faults] if faults else []):
+        yield Draft("the primary out of sight while it is changed and changed back", COALESCED, each, turns(observed).steps)
 
 
 @SCENARIO.family

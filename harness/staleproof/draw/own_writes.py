@@ -12,12 +12,12 @@ import hypothesis.strategies as st
 from msgspec import structs
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Release, Window
-from staleproof.core.observed import ChildKind, Observed
+from staleproof.core.observed import ChildKind, Observed, Written
 from staleproof.core.plan import Apply, Plan, Rest, Resync, Step, Touch
 from staleproof.draw import workloads
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import glance, life, own_create, own_updates, patience, patient
+from staleproof.draw.workloads import glance, life, own_create, own_updates, patience, patient, turns
 
 SCENARIO = Scenario("own-writes")
 AIMS = {
@@ -29,6 +29,7 @@ Poke = Literal["touch", "resync"]
 POKES: tuple[Poke, ...] = ("touch", "resync")  # the first costs a client nothing; nor does the first of the releases
 RELEASES: tuple[Release, ...] = ("events", "relist", "resume")
 MOST_REPLICAS = 6
+_MILDEST_FIRST = ("create", "patch", "update", "delete")
 
 
 def poke_step(poke: Poke, observed: Observed) -> Step:
@@ -70,6 +71,19 @@ def hide_updates(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 
 @SCENARIO.family
+def hide_until_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Something is changed, and changed back while what the controller did about it is hidden; then something else happens."""
+    last = turns(observed).last
+    for each in profile.some(_turned_writes(observed)):
+        until = each.step + 3
+        window = Window(each.step, until if until <= last else None)
+        hide = HideOwnWrite(resource=each.resource, window=window, write=OwnWrite(each.verb))
+        title = f"hide own {each.verb} of {each.resource} until what was changed in step {each.step} is back"
+        aims = ("converges-after-catch-up", *(["no-excess-delete"] if each.verb == "delete" else []))
+        yield Draft(title, aims, [hide], turns(observed).steps)
+
+
+@SCENARIO.family
 def hide_long(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Hide the creates of a child for longer and longer, and poke each time: no wait of the controller's own saves it."""
     for child in _hidden_from(observed, "create")[:1]:
@@ -81,6 +95,18 @@ def hide_long(observed: Observed, profile: Profile) -> Iterator[Draft]:
             patience(observed, profile.holds),
             patient(observed, profile.longest),
         )
+
+
+def _turned_writes(observed: Observed) -> Iterator[Written]:
+    """Of each child that it watches, and each step that changes something which then is changed back: its worst write."""
+    away = turns(observed).away
+    worst = {
+        (each.step, each.resource): each
+        for verb in _MILDEST_FIRST
+        for each in observed.turns
+        if each.verb == verb and each.step in away and each.changes and not each.subresource and each.resource != observed.resource
+    }
+    return (each for (_, resource), each in sorted(worst.items()) if resource in observed.watched)
 
 
 def _hide_each(observed: Observed, verb: Verb, ways: list[tuple[Poke, Release]]) -> Iterator[Draft]:

@@ -11,7 +11,7 @@ from staleproof.core.fault import AnyFault, Expire, Kill, PastSnapshot, Reject, 
 from staleproof.core.observed import Observed, Written
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import Workload, death, life, slow_to_start
+from staleproof.draw.workloads import Workload, death, life, slow_to_start, turns
 
 SCENARIO = Scenario("restart", settle=slow_to_start)
 AIMS = ("survives-restart",)
@@ -52,6 +52,9 @@ def down(observed: Observed, profile: Profile) -> Iterator[Draft]:
     if not observed.keeps_finalizer:  # else the primary would be applied while it is terminating, and never come back
         missed.append(("death", died.steps, [(died.deletes, died.last)]))
     missed += [("life", lived.steps, [(step, step + 1) for step in range(first, lived.last, 2)]) for first in (2, 3)]
+    turned = turns(observed)
+    gone = [*turned.away, *([turned.goes] if turned.goes else [])]
+    missed.append(("turns", turned.steps, [(step, step + 1) for step in gone]))
     for name, steps, spans in profile.some(each for each in missed if each[2]):
         faults = [Restart(stays_down=True, window=Window(since, until)) for since, until in spans]
         told = " and ".join(f"from step {since} to {until}" for since, until in spans)
@@ -90,6 +93,17 @@ def past(observed: Observed, profile: Profile) -> Iterator[Draft]:
             snapshots = (PastSnapshot(resource=each, as_of_step=step, window=window) for each in shown)
             title = f"restart on {' and '.join(shown)} of before step {step} of a primary's {name}"
             yield Draft(title, (*AIMS, aim), [*snapshots, Restart(window=window)], workload.steps)
+
+
+@SCENARIO.family
+def past_turns(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Restart it on each state of the primary that was left again: what was there before has come back since."""
+    turned = turns(observed)
+    window = Window(from_step=turned.last)
+    for step in profile.some(turned.away if observed.resource in observed.reads_past else ()):
+        snapshot = PastSnapshot(resource=observed.resource, as_of_step=step + 1, window=window)
+        title = f"restart on {observed.resource} as it was before it was changed back in step {step + 1}"
+        yield Draft(title, (*AIMS, "no-time-travel"), [snapshot, Restart(window=window)], turned.steps)
 
 
 @SCENARIO.family

@@ -3,6 +3,7 @@
 Each says which of its steps does what; a step that the primary has no way to do is left out.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,10 +11,12 @@ from msgspec import structs
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite
 from staleproof.core.observed import Changed, Observed, Written
-from staleproof.core.plan import Apply, Delete, Heartbeat, Rest, Settle, Step, Touch
+from staleproof.core.plan import Apply, Delete, Heartbeat, Manifest, Patch, Rest, Settle, Step, Touch
 
 _AT_LEAST = 3
 """Replicas of a primary that can be scaled: with fewer, nothing is left that could be deleted in excess."""
+_ALONE = 1
+"""So few replicas are left where all but one go."""
 _TERMINATING_SECONDS = 0.3
 _GONE_SECONDS = 1.0
 _OUTAGE_SECONDS = 4.0
@@ -27,6 +30,7 @@ _DEADLINE_SECONDS, _DEADLINE_FACTOR = 30.0, 2.5
 class Workload:
     """Steps, and the numbers of those in which the primary is changed, grows, shrinks, is deleted and returns; 0 for none.
 
+    `away`: the steps that change what the step behind each changes back; `goes`: the one in which something goes for good.
     `changed`: which resources had objects when the controller was observed, and in which steps they may have changed.
     """
 
@@ -36,6 +40,8 @@ class Workload:
     shrinks: int = 0
     deletes: int = 0
     returns: int = 0
+    away: tuple[int, ...] = ()
+    goes: int = 0
     changed: tuple[Changed, ...] = ()
 
     def may_change(self, resource: str, since: int, until: int) -> bool:
@@ -69,6 +75,26 @@ def life(observed: Observed) -> Workload:
     grows = len(steps) - 1 if observed.scale_path else 0
     steps.append(Touch(target=observed.target))
     return Workload(tuple(steps), changes, grows, grows and grows + 1, changed=observed.life_changed)
+
+
+def turns(observed: Observed) -> Workload:
+    """A primary appears; each of its moves is made and taken back; it shrinks to one and grows again; what can be removed goes for
+    good; then it is touched. An old view does most harm where something has come back. Without such moves `away` is empty."""
+    there_and_back = [(_moved(observed, each.do), _moved(observed, each.undo)) for each in observed.turned]
+    if observed.scale_path:
+        there_and_back.append((observed.scale(_ALONE), observed.scale(replicas(observed))))
+    steps: list[Step] = [appear(observed), *itertools.chain.from_iterable(there_and_back)]
+    away = tuple(range(2, len(steps), 2))
+    removal = next((each for each in observed.turned if each.kind.startswith("remove")), None)
+    if removal is not None:
+        steps.append(_moved(observed, removal.do))
+    goes = len(steps) if removal is not None else 0
+    steps.append(Touch(target=observed.target))
+    return Workload(tuple(steps), away=away, goes=goes)
+
+
+def _moved(observed: Observed, patch: Manifest) -> Patch:
+    return Patch(target=observed.target, patch=patch)
 
 
 def outage(observed: Observed) -> Workload:

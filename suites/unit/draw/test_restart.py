@@ -11,9 +11,9 @@ from staleproof.core.observed import Changed, Observed
 from staleproof.core.plan import Plan
 from staleproof.draw import restart
 from staleproof.draw.profile import PROFILES, STANDARD, Profile
-from staleproof.draw.workloads import death, life
+from staleproof.draw.workloads import death, life, turns
 
-from .seen import MAPS, PODS, WIDGETS, controllers, profiles, widgets
+from .seen import MAPS, PODS, REMOVED, WIDGETS, controllers, profiles, widgets
 
 
 def plans(of: Observed, profile: Profile = STANDARD) -> Iterator[Plan]:
@@ -22,8 +22,8 @@ def plans(of: Observed, profile: Profile = STANDARD) -> Iterator[Plan]:
 
 
 @given(controllers(), profiles)
-def test_all_plans_have_one_of_two_workloads(of: Observed, profile: Profile) -> None:
-    assert all(plan.steps in (life(of).steps, death(of).steps) for plan in plans(of, profile))
+def test_all_plans_have_one_of_three_workloads(of: Observed, profile: Profile) -> None:
+    assert all(plan.steps in (life(of).steps, death(of).steps, turns(of).steps) for plan in plans(of, profile))
 
 
 def test_it_is_killed_at_the_first_and_the_last_write_of_each_kind_in_each_step_of_its_life() -> None:
@@ -55,6 +55,24 @@ def test_who_keeps_a_finalizer_is_back_before_the_primary_returns() -> None:
 
     assert let_go - kept == {((died.deletes, died.last),)}
     assert not [each for each in kept if (died.deletes, died.last) in each]
+
+
+def test_it_is_down_when_something_is_changed_that_is_changed_back_and_when_something_goes_for_good() -> None:
+    of = widgets(turned=(REMOVED,))
+    (plan,) = [plan for plan in restart.down(of, STANDARD) if plan.steps == turns(of).steps]
+
+    assert spans(plan) == ((2, 3), (4, 5), (6, 7))
+
+
+def test_it_is_restarted_on_what_the_primary_was_between_two_states_that_are_alike() -> None:
+    of = replace(widgets(turned=(REMOVED,)), reads_past=(WIDGETS, PODS))
+    found = list(restart.past_turns(of, STANDARD))
+
+    window = Window(from_step=turns(of).last)
+    assert [plan.faults for plan in found] == [
+        (PastSnapshot(resource=WIDGETS, as_of_step=step, window=window), Restart(window=window)) for step in (3, 5)
+    ]
+    assert list(restart.past_turns(replace(of, reads_past=(PODS,)), STANDARD)) == []
 
 
 def spans(plan: Plan) -> tuple[tuple[int, int | None], ...]:

@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from staleproof.core.move import Move
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Apply, Delete, Patch, Rest, Touch
-from staleproof.draw.workloads import appear, death, life, patience, removal, replicas
+from staleproof.draw.workloads import appear, death, life, patience, removal, replicas, turns
 
-from .seen import CHANGE, controllers, widgets
+from .seen import CHANGE, REMOVED, SWITCHED, controllers, widgets
 
 
 def test_a_life_and_its_steps() -> None:
@@ -25,6 +26,25 @@ def test_what_cannot_be_done_to_a_primary_is_left_out() -> None:
 
     assert plan.steps == (Apply(object=of.sample), Touch(target=of.target))
     assert (plan.changes, plan.grows, plan.shrinks) == (0, 0, 0)
+
+
+def test_turns_are_there_and_back_and_a_removal_is_for_good_in_the_end() -> None:
+    of = widgets(replicas=3, turned=(REMOVED, SWITCHED))
+    plan = turns(of)
+    patches = [step.patch for step in plan.steps if isinstance(step, Patch)]
+
+    assert patches == [
+        *(REMOVED.do, REMOVED.undo, SWITCHED.do, SWITCHED.undo),
+        *(of.scale(1).patch, of.scale(3).patch, REMOVED.do),
+    ]
+    assert (plan.away, plan.goes, plan.last) == ((2, 4, 6), 8, 9)
+
+
+@pytest.mark.parametrize(("scales", "turned", "away"), [(True, (), (2,)), (False, (SWITCHED,), (2,)), (False, (), ())])
+def test_what_has_no_moves_has_no_turns(scales: bool, turned: tuple[Move, ...], away: tuple[int, ...]) -> None:  # noqa: FBT001
+    plan = turns(widgets(scales=scales, turned=turned))
+
+    assert (plan.away, plan.goes, plan.last) == (away, 0, 2 + 2 * len(away))
 
 
 @given(controllers())

@@ -14,6 +14,7 @@ from staleproof.core.plan import (
     Patch,
     Plan,
     Recreate,
+    Remove,
     Rest,
     Resync,
     Step,
@@ -111,7 +112,7 @@ class Workload:
                 await self.api.delete(await self._type(target), self.namespace, target.name)
             case Resync(resource=resource):
                 await self.resync(resource)
-            case Recreate() | Heartbeat():
+            case Recreate() | Remove() | Heartbeat():
                 await self._do_to_child(step, number)
             case Rest(seconds=seconds):
                 await self.bus.until(lambda now: False, limit_seconds=seconds)
@@ -151,17 +152,20 @@ class Workload:
         patch = {"metadata": {"annotations": {TOUCHED: str(number)}}}
         self._wrote(kind, await self.api.merge(kind, self.namespace, name, patch))
 
-    async def _do_to_child(self, step: Recreate | Heartbeat, number: int) -> None:
+    async def _do_to_child(self, step: Recreate | Remove | Heartbeat, number: int) -> None:
         children = self._children(step.resource)
         try:
             child = children[step.nth - 1 if step.nth > 0 else step.nth]
         except IndexError:
             raise UsageError(f"{describe(step)}: there are {len(children)} such children") from None
         kind = await resource_type(child, self.api)
-        if isinstance(step, Recreate):
-            await self._recreate(kind, child)
-        else:
-            await self._touch(kind, child["metadata"]["name"], number)
+        match step:
+            case Recreate():
+                await self._recreate(kind, child)
+            case Remove():
+                await self.api.delete(kind, self.namespace, child["metadata"]["name"], now=True)
+            case Heartbeat():
+                await self._touch(kind, child["metadata"]["name"], number)
 
     async def _recreate(self, kind: ResourceType, child: JSON) -> None:
         """Delete a child and create the same again, as `kubectl replace --force` does."""

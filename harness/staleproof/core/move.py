@@ -70,6 +70,12 @@ def merged(base: Manifest, patch: Manifest) -> Manifest:
     return result
 
 
+def collide(one: Manifest, other: Manifest) -> bool:
+    """Whether two merge patches change the same field, or one a field within what the other replaces."""
+    pairs = ((one[key], other[key]) for key in one.keys() & other.keys())
+    return any(not (isinstance(a, dict) and isinstance(b, dict)) or collide(a, b) for a, b in pairs)
+
+
 def _same(before: object, after: object) -> bool:
     """Whether two JSON values are the same: 1 is not true."""
     return type(before) is type(after) and before == after

@@ -55,12 +55,6 @@ def _rank(draft: _Draft, number: int) -> tuple[object, ...]:
     return draft.is_blind, kind >= _STRINGS, not draft.is_said, draft.path[0] == "metadata", kind, len(draft.path), number
 
 
-def overlaps(path: str, other: str) -> bool:
-    """Whether one field lies within the other, or is it."""
-    short, long = sorted((path, other), key=len)
-    return long == short or long.startswith((f"{short}.", f"{short}["))
-
-
 def words(path: Path) -> str:
     """`spec.containers[0].image`, and `metadata.labels["a.b/c"]`."""
     return "".join(_word(key) for key in path).removeprefix(".")
@@ -185,7 +179,8 @@ def _map(path: Path, value: JSON, values: Schema, *, most: int = 1 << 30, is_sai
     """A key more, one less, and another value of the first."""
     model = next(iter(value.values()), _ADDED if values.type in ("string", "") else values.examples[0] if values.examples else None)
     if _ADDED not in value and model is not None and len(value) < most:
-        new = _ADDED if isinstance(model, str) and fits(_ADDED, values) and not values.enum else model
+        text = "-".join((_ADDED, *map(str, path[-3:-2])))  # another in each map, so that one can see where it ends up
+        new = text if isinstance(model, str) and fits(text, values) and not values.enum else model
         yield _Draft((*path, _ADDED), "map-add", _always(new), is_said)
     for key, inner in list(value.items())[:1]:
         yield from _near((*path, key), inner, values, is_said=is_said)

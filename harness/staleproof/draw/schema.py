@@ -4,7 +4,7 @@ Values in, values out: the documents are read elsewhere. What no schema says, or
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -216,26 +216,10 @@ def of_openapi(document: Manifest, api_version: str, kind: str) -> Schema | None
     return None
 
 
-def find_schema(crds: Sequence[Manifest], document: Manifest | None, sample: Manifest) -> Schema:
-    """The schema of a sample's kind; `ANYTHING` when there is none."""
-    for crd in crds:
-        if (crd.get("spec") or {}).get("names", {}).get("kind") == sample["kind"]:
-            found = of_crd(crd, sample["apiVersion"])
-            if found is not None:
-                return found
-    found = of_openapi(document, sample["apiVersion"], sample["kind"]) if document else None
+def find_schema(crd: Manifest | None, document: Manifest | None, sample: Manifest) -> Schema:
+    """The schema of a sample's kind: of its CustomResourceDefinition, or else of the API server's document; `ANYTHING` when neither
+    has one."""
+    found = of_crd(crd, sample["apiVersion"]) if crd else None
+    if found is None and document:
+        found = of_openapi(document, sample["apiVersion"], sample["kind"])
     return found or ANYTHING
-
-
-def every_field(schema: Schema, depth: int, path: str = "") -> Iterator[tuple[str, Schema]]:
-    """(path, schema) of what may be there, so many levels deep: entries of lists are `[]`, those of maps `*`."""
-    if depth == 0:
-        return
-    below = {f"{path}.{key}".lstrip("."): inner for key, inner in schema.fields.items()}
-    if schema.type == "array":
-        below[f"{path}[]"] = schema.items
-    if schema.values is not None:
-        below[f"{path}.*"] = schema.values
-    for inner_path, inner in below.items():
-        yield inner_path, inner
-        yield from every_field(inner, depth - 1, inner_path)

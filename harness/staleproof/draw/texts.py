@@ -25,7 +25,7 @@ def near_number(value: float, schema: Schema) -> Iterator[Near]:
     step = schema.own.get("multipleOf") or 1
     least = schema.least if schema.least > -float("inf") else min(0, value)
     for kind, number in (("up", value + step), ("down", value - step), ("zero", 0)):
-        if number != value and least <= number <= schema.most and not (kind == "zero" and value - step == 0):
+        if number != value and least <= number <= schema.most and not (kind == "zero" and abs(value) == step):
             yield kind, number  # type: ignore[misc]  # one of those kinds
 
 

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.move import Move, merge_patch, merged
+from staleproof.core.move import Move, collide, merge_patch, merged
 
 SCALARS = st.booleans() | st.integers(0, 2) | st.sampled_from(["a", "b"])
 VALUES = st.recursive(
@@ -37,3 +38,17 @@ def test_people_read_what_it_does() -> None:
     move = Move(path="spec.replicas", kind="up", do={"spec": {"replicas": 4}}, undo={"spec": {"replicas": 3}}, was="3", becomes="4")
     assert str(move) == "spec.replicas up (3 → 4)"
     assert move.name == "up spec.replicas"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ({"a": {"x": 1}}, {"a": {"y": 2}}, False),
+        ({"a": {"x": 1}}, {"a": {"x": {"z": 2}}}, True),
+        ({"a": [1]}, {"a": [1, 2]}, True),
+        ({"a": None}, {"a": {"x": 1}}, True),
+        ({"a": 1}, {"b": 1}, False),
+    ],
+)
+def test_patches_of_the_same_field_collide(one: dict[str, Any], other: dict[str, Any], expected: bool) -> None:  # noqa: FBT001  # a row
+    assert collide(one, other) is collide(other, one) is expected

@@ -30,6 +30,7 @@ from staleproof.core.fault import (
     SlowStart,
     Window,
 )
+from staleproof.core.move import Move
 from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
 from staleproof.core.plan import Heartbeat, Manifest, Patch, Plan, Rest, Resync, Step, Target, contradictions, decode, encode
 from staleproof.draw.profile import PROFILES
@@ -38,7 +39,14 @@ from staleproof.draw.workloads import Workload, death, life
 TARGET = Target("example.com/v1", "Widget", "w")
 WIDGETS, PODS, MAPS = "widgets.example.com", "pods", "configmaps"
 MINUTE_SECONDS = 60
-CHANGE = Patch(target=TARGET, patch={"spec": {"content": "first-changed"}})
+MOVE = Move(
+    path="spec.content",
+    kind="string",
+    do={"spec": {"content": "first-changed"}},
+    undo={"spec": {"content": "first"}},
+    live="at once",
+)
+CHANGE = Patch(target=TARGET, patch=MOVE.do)
 profiles = st.sampled_from(sorted(PROFILES.values(), key=lambda profile: profile.name))
 
 
@@ -62,7 +70,7 @@ def widgets(
         (),
         relists_at_once=True,
         watched=tuple(watched),
-        change=CHANGE if changes else None,
+        changes=(MOVE,) if changes else (),
         asks_bookmarks=True,
         keeps_finalizer=finalizer,
     )

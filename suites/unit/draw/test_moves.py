@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from staleproof.core.move import Move, merged
-from staleproof.draw.moves import find_moves, overlaps
+from staleproof.draw.moves import find_moves
 from staleproof.draw.schema import ANYTHING, Schema
 
 JSON = dict[str, Any]
@@ -160,14 +160,6 @@ def test_removals_of_which_no_schema_speaks_come_last() -> None:
 
 def test_where_nothing_is_known_values_still_tell() -> None:
     assert "spec.pods[0].size up (2 → 3)" in told({"pods": [{"size": 2}]})
-
-
-@pytest.mark.parametrize(
-    ("path", "other", "expected"),
-    [("spec.a", "spec.a.b", True), ("spec.a[0]", "spec.a", True), ("spec.a", "spec.ab", False), ("spec.a", "spec.a", True)],
-)
-def test_fields_within_each_other(path: str, other: str, expected: bool) -> None:  # noqa: FBT001  # a row
-    assert overlaps(path, other) is overlaps(other, path) is expected
 
 
 def test_a_move_is_a_value() -> None:

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.draw.presence import lacking
 from staleproof.draw.samples import filled, minimal, samples
 from staleproof.draw.schema import Schema
 
@@ -76,24 +75,3 @@ def test_a_schema_that_never_ends_gives_a_sample() -> None:
     parts: JSON = {"a": {"type": "object", "properties": {"next": {"$ref": "#/components/schemas/a"}}}}
     of = Schema({"type": "object", "properties": {"spec": {"$ref": "#/components/schemas/a"}}}, parts)
     assert filled(of, "v1", "Widget")["spec"]
-
-
-@pytest.mark.parametrize(
-    ("rule", "present", "expected"),
-    [
-        ("has(self.a) || has(self.b)", "", ["a"]),
-        ("has(self.a) || has(self.b)", "b", []),
-        ("(has(self.a) && !has(self.b)) || (!has(self.a) && has(self.b))", "", ["a"]),
-        ("!has(self.a) || has(self.b)", "a", ["b"]),
-        ("[has(self.a), has(self.b)].filter(x, x == true).size() == 1", "", ["a"]),
-        ("[has(self.a),has(self.b)].exists_one(x, x)", "", ["a"]),
-        ("(has(self.a) ? 1 : 0) + (has(self.b) ? 1 : 0) == 1", "b", []),
-        ("has(self.a) == has(self.b)", "b", ["a"]),
-        ("has(self.a) != has(self.b)", "", ["a"]),
-        ("self.a > 3 || has(self.b)", "", []),
-        ("size(self.a) == 1 && __import__('os')", "", []),
-        ("has(self.a) && has(self.b) && has(self.c)", "", []),
-    ],
-)
-def test_rules_that_ask_which_fields_are_there(rule: str, present: str, expected: list[str]) -> None:
-    assert lacking([rule], ["a", "b", "c"], present) == expected

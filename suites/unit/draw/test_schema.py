@@ -51,14 +51,14 @@ def test_each_version_of_a_crd_has_a_schema_of_its_own() -> None:
 
 
 def test_a_crd_without_a_schema_says_nothing() -> None:
-    assert find_schema([crd(("v1", None))], None, SAMPLE) is ANYTHING
+    assert find_schema(crd(("v1", None)), None, SAMPLE) is ANYTHING
     assert ANYTHING.type == ""
     assert ANYTHING.is_open
 
 
 def test_built_in_kinds_are_found_by_group_version_and_kind() -> None:
     found = of_openapi(DOCUMENT, "example.com/v1", "Widget")
-    assert found == find_schema([], DOCUMENT, SAMPLE)
+    assert found == find_schema(None, DOCUMENT, SAMPLE)
     assert found is not None
     assert found.fields["spec"].fields["size"].is_quantity
     assert found.fields["spec"].fields["inner"].fields["inner"].fields["size"].is_quantity

@@ -15,11 +15,12 @@ from staleproof.core.move import Liveness, Move
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Apply, Plan, Step
 from staleproof.core.provenance import Commit
-from staleproof.draw.moves import find_moves
+from staleproof.draw.mutations import MutationError, allowed_moves
 from staleproof.draw.schema import find_schema
 from staleproof.draw.trying import Tried, trials, with_live
 from staleproof.drive.trial.dry_run import documents, refusals
 from staleproof.drive.trial.workload import Refused
+from staleproof.errors import UsageError
 
 _MOST_ASKED = 100
 _MOST_STEPS, _LEAST_STEPS, _BUDGET_SECONDS = 8, 3, 3.0
@@ -32,7 +33,10 @@ _Planned = Callable[[tuple[Step, ...]], Plan]
 def with_changes(session: Session, bare: Observed, planned: _Planned) -> Observed:
     """With its moves, those first that the controller passes on. `planned` makes a plan without faults of steps."""
     schema = find_schema(*session.call(lambda environment: documents(environment, bare.sample)), bare.sample)
-    moves = find_moves(bare.sample, schema)[:_MOST_ASKED]
+    try:
+        moves = allowed_moves(bare.sample, schema, session.options.mutations)[:_MOST_ASKED]
+    except MutationError as err:
+        raise UsageError(f"--staleproof-mutations: {err}") from err
     answers = session.call(lambda environment: refusals(environment, bare.sample, [move.do for move in moves]))
     refused = [f"{move}: {answer}" for move, answer in zip(moves, answers, strict=True) if answer]
     accepted = tuple(move for move, answer in zip(moves, answers, strict=True) if not answer)

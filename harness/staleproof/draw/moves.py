@@ -27,6 +27,27 @@ _KINDS = {kind: number for number, kind in enumerate(get_args(MoveKind))}
 _STRINGS = _KINDS["string"]
 
 
+def set_to(sample: Manifest, path: str, values: Sequence[object]) -> Iterator[Move]:
+    """Moves that set a field, which is named as `words` does, to each of these values. An entry of a list without a number is the
+    first; nothing is set within what is not there in a list."""
+    for value in values:
+        try:
+            move = _move(sample, _Draft(_parsed(path), "set", _always(value)))
+        except (IndexError, KeyError, TypeError, AttributeError):
+            return
+        if move is not None:
+            yield move
+
+
+def _parsed(path: str) -> Path:
+    return tuple(quoted or (int(index or 0) if index is not None else key) for key, index, quoted in _parts(path))
+
+
+def _parts(path: str) -> Iterator[tuple[str, str | None, str]]:
+    for found in re.finditer(r'\["([^"]+)"\]|\[(\d*)\]|([^.\[\]]+)', path):
+        yield found[3] or "", found[2], found[1] or ""
+
+
 @dataclass(frozen=True, slots=True)
 class _Draft:
     """What is done to which field. `edit` makes the new value of the old one; None: the field goes. `is_said`: it is in the sample,

@@ -58,10 +58,14 @@ _KCM = (
 )
 
 
+_VANISHED = "hide own creates of pods, one of which somebody else deletes"
+
+
 @dataclass(frozen=True)
 class Known:
     """A controller, its arguments, a sample of its primary, and the requirement that has to catch it; empty: it is honest.
 
+    `fails_in`: how the titles of plans begin in which an honest one fails all the same, and truly: docs/kube-controller-manager.md.
     `races`: it shows its fault in some runs only, so that a rate has to tell.
     """
 
@@ -72,6 +76,7 @@ class Known:
     has_metrics: bool = False
     companions: tuple[str, ...] = ()
     races: bool = False
+    fails_in: tuple[str, ...] = ()
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -154,7 +159,7 @@ HONEST = (
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),
     Known("go-widget", ()),
-    Known("kube-controller-manager", tuple(_KCM.split()), "replicaset-sample.yaml"),
+    Known("kube-controller-manager", tuple(_KCM.split()), "replicaset-sample.yaml", fails_in=(_VANISHED,)),
     *_complete("sleepless", SLEEPLESS),
     *_complete("habits", HABITS),
     *_complete("correct", CORRECT),

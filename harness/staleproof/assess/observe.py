@@ -7,21 +7,21 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
-from typing import Any, get_args
+from itertools import chain
+from typing import get_args
 
 import msgspec
 
+from staleproof.assess.changes import step_at, told, with_changes
 from staleproof.assess.session import Session, SharedRun
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.history import History
-from staleproof.core.move import Move, MoveKind
 from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
 from staleproof.core.pace import longest_pause, restless_fields, writes_at_rest
-from staleproof.core.plan import Apply, Manifest, Patch, Plan, Rest, Settle, Step, Touch
+from staleproof.core.plan import Apply, Manifest, Plan, Rest, Settle, Step, Touch
 from staleproof.core.provenance import is_bookkeeping
 from staleproof.core.request import BOOKKEEPING
 from staleproof.draw import workloads
@@ -36,8 +36,6 @@ that nothing else can wake the controller in the meantime."""
 _LATE_SECONDS = 15.0
 """So long is waited, once, for a new life that has something to do and does nothing: a JVM may take that long."""
 _Kind = tuple[int, str, WriteVerb, str]
-_CANDIDATES = 3
-"""How many fields of a sample are tried as something that can be changed."""
 
 
 def observe(session: Session, sample: Manifest) -> Observed:
@@ -61,6 +59,7 @@ def observe(session: Session, sample: Manifest) -> Observed:
         session.share((*(run for plan in runs for run in session.runs_of(plan)), beginning))
     seen = named("observation", lambda: _observed(session, bare, runs, beginning))
     session.note("moves", ", ".join(seen.moves))
+    session.note("changes", told(seen))
     session.note("writes at rest", f"{seen.writes_at_rest:.0f} an hour" if seen.writes_at_rest else "")
     return seen
 
@@ -80,7 +79,7 @@ def _rhythm(session: Session, sample: Manifest) -> Observed:
         pause_seconds=pause,
         writes_at_rest=writes_at_rest(patient, moves),
     )
-    return _with_turned(session, _with_change(session, bare))
+    return with_changes(session, bare, lambda steps: _plan(bare, steps))
 
 
 def _turns(bare: Observed) -> list[workloads.Workload]:
@@ -156,61 +155,6 @@ async def _describe(environment: Environment, sample: Manifest) -> tuple[str, tu
     return kind.name, ("spec", "replicas") if isinstance(replicas, int) else ()
 
 
-def _with_change(session: Session, bare: Observed) -> Observed:
-    """With the first field found whose change the API server accepts and the controller passes on to a child."""
-    changes = list(_changes(bare))[:_CANDIDATES]
-    return replace(bare, change=next((change for change in changes if _is_passed_on(session, bare, change)), None))
-
-
-def _is_passed_on(session: Session, bare: Observed, change: Patch) -> bool:
-    """Whether the API server accepts it, and the controller then writes to anything but the primary."""
-    try:
-        history = session.watch(_plan(bare, (Apply(object=bare.sample), change)))
-    except UsageError:
-        return False  # immutable, or not any text will do
-    written = _written([Trial(history)])
-    return any(each.step == 2 and each.resource != bare.resource and not each.subresource for each in written)
-
-
-def _with_turned(session: Session, bare: Observed) -> Observed:
-    """With the first block that can be removed, and the first switch, that the controller passes on."""
-    turned = []
-    for moves in (_removals(bare.sample), _toggles(bare.sample)):
-        live = (move for move in moves[:_CANDIDATES] if _is_passed_on(session, bare, Patch(target=bare.target, patch=move.do)))
-        turned += list(islice(live, 1))
-    return replace(bare, turned=tuple(turned))
-
-
-def _removals(sample: Manifest) -> list[Move]:
-    """One for each block at the top of the sample's spec."""
-    blocks = {key: value for key, value in (sample.get("spec") or {}).items() if isinstance(value, dict)}
-    return [_spec_move("remove-block", key, before=value, after=None) for key, value in blocks.items()]
-
-
-def _toggles(sample: Manifest) -> list[Move]:
-    """One for each switch at the top of the sample's spec."""
-    switches = {key: value for key, value in (sample.get("spec") or {}).items() if isinstance(value, bool)}
-    return [_spec_move("toggle", key, before=value, after=not value) for key, value in switches.items()]
-
-
-def _spec_move(kind: MoveKind, key: str, *, before: object, after: object) -> Move:
-    return Move(path=f"spec.{key}", kind=kind, do={"spec": {key: after}}, undo={"spec": {key: before}})
-
-
-def _changes(bare: Observed) -> Iterator[Patch]:
-    """A patch for each text in the sample's spec that adds a little to it, those at the top first."""
-    spec = bare.sample.get("spec") or {}
-    for key, value in _texts(spec):
-        yield Patch(target=bare.target, patch={"spec": {key: f"{value}-changed"}})
-    for outer, inner in ((key, value) for key, value in spec.items() if isinstance(value, dict)):
-        for key, value in _texts(inner):
-            yield Patch(target=bare.target, patch={"spec": {outer: {key: f"{value}-changed"}}})
-
-
-def _texts(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    return ((key, value) for key, value in fields.items() if isinstance(value, str) and value)
-
-
 # --- what the controller does ----------------------------------------------------------------------------------------------------
 
 
@@ -244,13 +188,8 @@ def _writes(trial: Trial) -> Iterator[tuple[_Kind, bool]]:
     for request in trial.work:
         asked = request.asked
         if asked.verb in get_args(WriteVerb) and request.succeeded and not asked.dry_run:
-            kind = _step_at(trial, asked.at), asked.resource, asked.verb, asked.subresource
+            kind = step_at(trial, asked.at), asked.resource, asked.verb, asked.subresource
             yield kind, request.index in makers or not asked.namespace  # type: ignore[misc]  # one of those verbs
-
-
-def _step_at(trial: Trial, at: float) -> int:
-    """The number of the step in which, or after which, something happened."""
-    return sum(trial.at(each.began) <= at for each in trial.steps)
 
 
 def _changed(references: Sequence[Trial]) -> tuple[Changed, ...]:
@@ -259,7 +198,7 @@ def _changed(references: Sequence[Trial]) -> tuple[Changed, ...]:
     for trial in references:
         for _, entry in trial.every(Committed):
             if not is_bookkeeping(entry.resource, entry.object):
-                found[entry.resource].add(_step_at(trial, entry.at))
+                found[entry.resource].add(step_at(trial, entry.at))
     return tuple(Changed(resource, tuple(sorted(steps))) for resource, steps in sorted(found.items()))
 
 

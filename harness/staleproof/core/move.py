@@ -38,7 +38,7 @@ class Move(Value, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """Tells it apart from every other move of the sample."""
-        return f"{self.kind} {self.path}" + (f" = {self.becomes}" if self.kind in ("enum", "set") else "")
+        return f"{self.kind} {self.path}" + (f" = {self.becomes}" if self.kind in ("enum", "set", "quantity") else "")
 
     def __str__(self) -> str:
         told = " → ".join(filter(None, (self.was, self.becomes)))
@@ -68,6 +68,12 @@ def merged(base: Manifest, patch: Manifest) -> Manifest:
         elif value is not None:
             result[key] = value
     return result
+
+
+def collide(one: Manifest, other: Manifest) -> bool:
+    """Whether two merge patches change the same field, or one a field within what the other replaces."""
+    pairs = ((one[key], other[key]) for key in one.keys() & other.keys())
+    return any(not (isinstance(a, dict) and isinstance(b, dict)) or collide(a, b) for a, b in pairs)
 
 
 def _same(before: object, after: object) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypedDict
 
 from staleproof.core.fault import Window
-from staleproof.core.move import Move
+from staleproof.core.move import Move, MoveKind, merged
 from staleproof.core.pace import paced
 from staleproof.core.plan import Manifest, Patch, Settle, Target
 
@@ -84,8 +84,8 @@ class Observed:
         pause_seconds: its longest wait before it went on by itself.
         writes_at_rest: its writes an hour when nothing changes, as far as a few seconds tell.
         moves: fields that move by themselves when it is at rest, as `Settle.moves` spells them.
-        change: a step that changes the primary so that the controller changes a child's content; None when none was found.
-        turned: moves that it passes on, which `draw.workloads.turns` makes and takes back: one of a kind, a removal first.
+        changes: what can be done to the sample and is accepted by the API server; what the controller passes on comes first.
+        refused: moves that are not done, each with the reason: the API server refuses them, or the controller cannot stand them.
         watched: the resources that it watches: the primary's first, then its children's, most created first, then the rest.
         reads_past: those that it reads at resourceVersion 0 when it starts, so that it can be shown an earlier state.
         asks_watch_list: it begins with WatchLists.
@@ -112,8 +112,8 @@ class Observed:
     pause_seconds: float = 0.0
     writes_at_rest: float = 0.0
     moves: tuple[str, ...] = ()
-    change: Patch | None = None
-    turned: tuple[Move, ...] = ()
+    changes: tuple[Move, ...] = ()
+    refused: tuple[str, ...] = ()
     watched: tuple[str, ...] = ()
     reads_past: tuple[str, ...] = ()
     asks_watch_list: bool = False
@@ -144,6 +144,31 @@ class Observed:
     def target(self) -> Target:
         """The primary."""
         return Target(self.sample["apiVersion"], self.sample["kind"], self.sample["metadata"]["name"])
+
+    @property
+    def live(self) -> tuple[Move, ...]:
+        """The moves that the controller passes on to anything but the primary, the best first. Scaling is none of them."""
+        return tuple(move for move in self.changes if move.live)
+
+    @property
+    def change(self) -> Patch | None:
+        """The step that does the best of them; None when there is none."""
+        return self.do(self.live[0]) if self.live else None
+
+    @property
+    def turned(self) -> tuple[Move, ...]:
+        """Those of them that `draw.workloads.turns` makes and takes back: the first by which a block goes, and the first switch."""
+        kinds: tuple[MoveKind, ...] = ("remove-block", "toggle")
+        first = (next((move for move in self.live if move.kind == kind), None) for kind in kinds)
+        return tuple(move for move in first if move is not None)
+
+    def do(self, move: Move) -> Patch:
+        """The step that does it."""
+        return Patch(target=self.target, patch=move.do)
+
+    def undo(self, move: Move) -> Patch:
+        """The step that takes it back."""
+        return Patch(target=self.target, patch=move.undo)
 
     @property
     def replicas(self) -> int:
@@ -178,7 +203,7 @@ class Observed:
 
     def scaled(self, replicas: int) -> Manifest:
         """The sample with another replica count."""
-        return _merged(self.sample, self.scale(replicas).patch) if self.scale_path else self.sample
+        return merged(self.sample, self.scale(replicas).patch) if self.scale_path else self.sample
 
     def scale(self, replicas: int) -> Patch:
         """The step that changes the replica count."""
@@ -188,10 +213,3 @@ class Observed:
             inner = inner.setdefault(key, {})
         inner[self.scale_path[-1]] = replicas
         return Patch(target=self.target, patch=patch)
-
-
-def _merged(base: Manifest, patch: Manifest) -> Manifest:
-    merged = dict(base)
-    for key, value in patch.items():
-        merged[key] = _merged(base.get(key) or {}, value) if isinstance(value, dict) else value
-    return merged

@@ -27,11 +27,11 @@ def coalesce(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def coalesce_turns(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Each time the primary is out of sight while something is changed and changed back: it was never otherwise."""
-    away = turns(observed).away if observed.resource in observed.watched else ()
-    faults = [Coalesce(resource=observed.resource, window=Window(step, step + 2)) for step in away]
-    for each in profile.more([faults] if faults else []):
-        yield Draft("the primary out of sight while it is changed and changed back", COALESCED, each, turns(observed).steps)
+    """The primary is out of sight while one thing after another is changed and changed back: nothing seems to have happened."""
+    turned = turns(observed)
+    for last in profile.more(turned.away[-1:] if observed.resource in observed.watched else ()):
+        fault = Coalesce(resource=observed.resource, window=Window(turned.away[0], last + 2))
+        yield Draft("the primary out of sight while it is changed and changed back", COALESCED, [fault], turned.steps)
 
 
 @SCENARIO.family

@@ -43,7 +43,7 @@ def vanished(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
     It is never shown that there was one more. Of the child that it creates most of: one kind is as good as another.
     """
-    for hide in hidden_creates(observed)[:1]:
+    for hide in profile.more(hidden_creates(observed)[:1]):
         steps = (appear(observed), Remove(resource=hide.resource), Touch(target=observed.target))
         title = f"hide own creates of {hide.resource}, one of which somebody else deletes, and then the watch expires"
         aims = ("converges-after-catch-up", "survives-expiry")

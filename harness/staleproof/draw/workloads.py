@@ -11,7 +11,7 @@ from msgspec import structs
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite
 from staleproof.core.observed import Changed, Observed, Written
-from staleproof.core.plan import Apply, Delete, Heartbeat, Manifest, Patch, Rest, Settle, Step, Touch
+from staleproof.core.plan import Apply, Delete, Heartbeat, Rest, Settle, Step, Touch
 
 _AT_LEAST = 3
 """Replicas of a primary that can be scaled: with fewer, nothing is left that could be deleted in excess."""
@@ -80,21 +80,17 @@ def life(observed: Observed) -> Workload:
 def turns(observed: Observed) -> Workload:
     """A primary appears; each of its moves is made and taken back; it shrinks to one and grows again; what can be removed goes for
     good; then it is touched. An old view does most harm where something has come back. Without such moves `away` is empty."""
-    there_and_back = [(_moved(observed, each.do), _moved(observed, each.undo)) for each in observed.turned]
+    there_and_back = [(observed.do(each), observed.undo(each)) for each in observed.turned]
     if observed.scale_path:
         there_and_back.append((observed.scale(_ALONE), observed.scale(replicas(observed))))
     steps: list[Step] = [appear(observed), *itertools.chain.from_iterable(there_and_back)]
     away = tuple(range(2, len(steps), 2))
     removal = next((each for each in observed.turned if each.kind.startswith("remove")), None)
     if removal is not None:
-        steps.append(_moved(observed, removal.do))
+        steps.append(observed.do(removal))
     goes = len(steps) if removal is not None else 0
     steps.append(Touch(target=observed.target))
     return Workload(tuple(steps), away=away, goes=goes)
-
-
-def _moved(observed: Observed, patch: Manifest) -> Patch:
-    return Patch(target=observed.target, patch=patch)
 
 
 def outage(observed: Observed) -> Workload:

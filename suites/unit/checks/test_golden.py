@@ -34,6 +34,7 @@ KUBE_CONTROLLER_MANAGER = {
     "statefulset-pod-recreated": {"no-delete-of-unseen"},
     "endpointslice-creates-rejected": {"backs-off", "converges-after-catch-up"},
     "deployment-replicasets-late": {"no-blind-retry"},
+    "replicaset-create-vanished": {"converges-after-catch-up", "tolerates-coalescing"},
 }
 NOT_KEPT = {"needs_bookmarks"}  # caught after minutes, in which much happens
 CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name not in NOT_KEPT} | {

@@ -39,11 +39,24 @@ from staleproof.draw.workloads import Workload, death, life, replicas, turns
 TARGET = Target("example.com/v1", "Widget", "w")
 WIDGETS, PODS, MAPS = "widgets.example.com", "pods", "configmaps"
 MINUTE_SECONDS = 60
-CHANGE = Patch(target=TARGET, patch={"spec": {"content": "first-changed"}})
-REMOVED = Move(
-    path="spec.settings", kind="remove-block", do={"spec": {"settings": None}}, undo={"spec": {"settings": {"level": "info"}}}
+MOVE = Move(
+    path="spec.content",
+    kind="string",
+    do={"spec": {"content": "first-changed"}},
+    undo={"spec": {"content": "first"}},
+    live="at once",
 )
-SWITCHED = Move(path="spec.audited", kind="toggle", do={"spec": {"audited": False}}, undo={"spec": {"audited": True}})
+CHANGE = Patch(target=TARGET, patch=MOVE.do)
+REMOVED = Move(
+    path="spec.settings",
+    kind="remove-block",
+    do={"spec": {"settings": None}},
+    undo={"spec": {"settings": {"level": "info"}}},
+    live="at once",
+)
+SWITCHED = Move(
+    path="spec.audited", kind="toggle", do={"spec": {"audited": False}}, undo={"spec": {"audited": True}}, live="at once"
+)
 profiles = st.sampled_from(sorted(PROFILES.values(), key=lambda profile: profile.name))
 
 
@@ -68,8 +81,7 @@ def widgets(
         (),
         relists_at_once=True,
         watched=tuple(watched),
-        change=CHANGE if changes else None,
-        turned=tuple(turned),
+        changes=(*([MOVE] if changes else []), *turned),
         asks_bookmarks=True,
         keeps_finalizer=finalizer,
     )

@@ -5,7 +5,7 @@ from staleproof.draw.coalescing_skew import coalesce, coalesce_turns, hide_first
 from staleproof.draw.profile import STANDARD
 from staleproof.draw.workloads import glance, life, turns
 
-from .seen import MAPS, PODS, SWITCHED, WIDGETS, widgets
+from .seen import MAPS, PODS, REMOVED, SWITCHED, WIDGETS, widgets
 
 
 def test_the_primary_and_everything_is_out_of_sight_while_the_primary_changes() -> None:
@@ -17,11 +17,11 @@ def test_the_primary_and_everything_is_out_of_sight_while_the_primary_changes() 
     )
 
 
-def test_the_primary_is_out_of_sight_each_time_that_it_changes_and_changes_back() -> None:
-    of = widgets(turned=(SWITCHED,))
+def test_the_primary_is_out_of_sight_until_all_that_was_changed_has_been_changed_back() -> None:
+    of = widgets(turned=(REMOVED, SWITCHED))
     (plan,) = coalesce_turns(of, STANDARD)
 
-    assert plan.faults == tuple(Coalesce(resource=WIDGETS, window=Window(step, step + 2)) for step in (2, 4))
+    assert plan.faults == (Coalesce(resource=WIDGETS, window=Window(2, turns(of).goes)),)
     assert plan.steps == turns(of).steps
     assert list(coalesce_turns(widgets(scales=False), STANDARD)) == list(coalesce_turns(widgets(watched=()), STANDARD)) == []
 

@@ -29,7 +29,7 @@ def test_what_cannot_be_done_to_a_primary_is_left_out() -> None:
 
 
 def test_turns_are_there_and_back_and_a_removal_is_for_good_in_the_end() -> None:
-    of = widgets(replicas=3, turned=(REMOVED, SWITCHED))
+    of = widgets(replicas=3, turned=(SWITCHED, REMOVED, REMOVED))
     plan = turns(of)
     patches = [step.patch for step in plan.steps if isinstance(step, Patch)]
 

@@ -57,6 +57,14 @@ class Vanished(UsageError):
     """The object of a step is not there, which in a trial with faults may be their effect."""
 
 
+class Refused(UsageError):
+    """The API server does not accept a step."""
+
+    def __init__(self, message: str, step: int) -> None:
+        super().__init__(message)
+        self.step = step
+
+
 class Unserved(SetupError):
     """The API server cannot take a step, because nobody answers at a webhook: most often the controller's own."""
 
@@ -77,7 +85,7 @@ class Workload:
         Raises:
             Vanished: the object of the step is not there.
             Unserved: a webhook does not answer, for longer than the start of a program takes.
-            UsageError: the API server does not accept what the plan says; its message is passed on.
+            Refused: the API server does not accept what the plan says; its message is passed on.
         """
         end = time.monotonic() + _WEBHOOK_SECONDS
         while True:
@@ -93,7 +101,7 @@ class Workload:
             raise Unserved(
                 f"{told}, for {_WEBHOOK_SECONDS:g} s. Is it the controller's own webhook, and does it serve it?"
             ) from refused
-        raise (Vanished if refused.code == _NOT_FOUND else UsageError)(told) from refused
+        raise (Vanished(told) if refused.code == _NOT_FOUND else Refused(told, number)) from refused
 
     async def _do(self, step: Step, number: int) -> None:
         match step:

@@ -40,10 +40,11 @@ _SLOW = {
     "provisions", "shuffles",  # most of their trials differ, so more runs are asked for
 }  # fmt: skip
 """Tested only by ci/golden and ci/repeat."""
+_SETTINGS = "consistency_store (settings)"
 _OWN_WRITES = ("own-writes", "coalescing-skew", "restart")
 _ABOUT = {
     # cures of one trouble: it is where they differ
-    "consistency_store": _OWN_WRITES, "deterministic_names": _OWN_WRITES,
+    "consistency_store": _OWN_WRITES, _SETTINGS: _OWN_WRITES, "deterministic_names": _OWN_WRITES,
     "live_reads": _OWN_WRITES, "read_your_writes": _OWN_WRITES,
     "preconditions": ("own-writes", "deletion"), "best_effort": ("deletion", "restart"),
     "expectations (small)": ("own-writes", "streams"), "leader_that_exits": ("restart", "api-failure"),
@@ -163,6 +164,7 @@ HONEST = (
     *_complete("sleepless", SLEEPLESS),
     *_complete("habits", HABITS),
     *_complete("correct", CORRECT),
+    Known(_SETTINGS, (f"{_PACKAGE}.correct", "consistency_store", _METRICS_PORT), "widget-settings-sample.yaml", has_metrics=True),
     _small("expectations"),
     _small("deterministic"),
 )

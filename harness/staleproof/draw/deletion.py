@@ -46,7 +46,7 @@ def vanished(observed: Observed, profile: Profile) -> Iterator[Draft]:
     for hide in profile.more(hidden_creates(observed)[:1]):
         steps = (appear(observed), Remove(resource=hide.resource), Touch(target=observed.target))
         title = f"hide own creates of {hide.resource}, one of which somebody else deletes, and then the watch expires"
-        aims = ("converges-after-catch-up", "survives-expiry")
+        aims = ("converges-after-catch-up", "tolerates-coalescing")
         yield Draft(title, aims, [structs.replace(hide, release="relist")], steps)
 
 

@@ -98,7 +98,10 @@ def hide_long(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 
 def _turned_writes(observed: Observed) -> Iterator[Written]:
-    """Of each child that it watches, and each step that changes something which then is changed back: its worst write."""
+    """Of each child that it watches, and each step that changes something which then is changed back: its worst write.
+
+    Deletes come first.
+    """
     away = turns(observed).away
     worst = {
         (each.step, each.resource): each
@@ -106,7 +109,8 @@ def _turned_writes(observed: Observed) -> Iterator[Written]:
         for each in observed.turns
         if each.verb == verb and each.step in away and each.changes and not each.subresource and each.resource != observed.resource
     }
-    return (each for (_, resource), each in sorted(worst.items()) if resource in observed.watched)
+    some = [each for each in worst.values() if each.resource in observed.watched]
+    return iter(sorted(some, key=lambda each: (each.verb != "delete", each.step, each.resource)))
 
 
 def _hide_each(observed: Observed, verb: Verb, ways: list[tuple[Poke, Release]]) -> Iterator[Draft]:

@@ -52,9 +52,9 @@ def test_what_it_does_about_a_change_is_hidden_until_that_is_changed_back_and_so
     found = list(hide_until_back(of, STANDARD))
 
     assert [plan.faults for plan in found] == [
-        (HideOwnWrite(resource=MAPS, window=Window(2, 5), write=OwnWrite("update")),),
         (HideOwnWrite(resource=MAPS, window=Window(4, 7), write=OwnWrite("delete")),),
         (HideOwnWrite(resource=PODS, window=Window(6, 9), write=OwnWrite("delete")),),
+        (HideOwnWrite(resource=MAPS, window=Window(2, 5), write=OwnWrite("update")),),
     ]
     assert all(plan.steps == turns(of).steps for plan in found)
     (last,) = hide_until_back(widgets(), STANDARD)

@@ -1,6 +1,7 @@
 """What one trial has done to the controller is not held against the next one: that begins in a new life, and says so."""
 
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from staleproof.assess.run_folder import HISTORY, read_history
 from staleproof.checks.verdict import Outcome
 from staleproof.core.entry import Exited, Probed, Started
 from staleproof.core.fault import SeverStream, Window
-from staleproof.core.plan import Apply, Patch, Plan, Settle
+from staleproof.core.plan import Apply, Patch, Plan, Settle, Subject
 from staleproof.drive.trial.environment import Environment
+from staleproof.errors import SetupError
 
 from .environment_stage import CRDS, WIDGET, fixture, of, session_in, target
 
@@ -81,3 +83,51 @@ def test_a_controller_that_died_between_two_trials_is_named_with_the_first(sessi
     assert second.of("converges-after-catch-up").why.startswith(named)
     assert second.failures == []
     assert not of(second.history, Exited)
+
+
+def frail(crashes: Path) -> Subject:
+    """A controller that reads what is left of an earlier life and panics at the start, as often as the file has lines."""
+    panics = 'if [ -s "$CRASHES" ]; then sed -i 1d "$CRASHES"; echo "panic: my checkpoint is corrupt"; exit 2; fi; '
+    start = f"{panics}exec {sys.executable} -m staleproof.fixtures.controllers.deterministic"
+    return Subject(command=("sh", "-c", start), env={"CRASHES": str(crashes)})
+
+
+def test_a_life_that_cannot_begin_after_a_trial_is_tried_again_and_the_trial_is_named(session: Session, tmp_path: Path) -> None:
+    crashes = tmp_path / "crashes"
+    session.use(frail(crashes))
+    first = session.trial(PLAN)
+    crashes.write_text("once\n")
+    session.renew()
+    second = session.trial(PLAN)
+    named = (
+        f"when trial {first.name} (a stream breaks off) was over, its process exited by itself between two trials (code 2: panic: "
+    )
+    assert second.of("converges-after-catch-up").why.startswith(named)
+    assert second.of("survives-stream-loss").outcome is Outcome.PASS, "the new life is judged"
+    assert second.failures == []
+
+
+def test_a_controller_that_never_starts_again_after_a_trial_does_not_end_the_run(session: Session, tmp_path: Path) -> None:
+    crashes = tmp_path / "crashes"
+    session.use(frail(crashes))
+    first = session.trial(PLAN)
+    crashes.write_text("again\n" * 1000)
+    session.renew()
+    second = session.trial(PLAN)
+    assert second.failures == []
+    assert Outcome.PASS not in outcomes(second)
+    assert of(second.history, Exited)
+    crashes.unlink()
+    session.renew()
+    third = session.trial(PLAN)
+    assert third.of("survives-stream-loss").outcome is Outcome.PASS
+    assert not of(third.history, Exited)
+    assert f"when trial {first.name} " in second.of("converges-after-catch-up").why
+
+
+def test_a_controller_that_never_starts_is_a_fault_of_the_surroundings(session: Session, tmp_path: Path) -> None:
+    crashes = tmp_path / "crashes"
+    crashes.write_text("again\n" * 1000)
+    session.use(frail(crashes))
+    with pytest.raises(SetupError, match=r"exited with code 2 before any trial\.(.|\n)*my checkpoint is corrupt"):
+        session.ready()

@@ -13,19 +13,29 @@ from rich.table import Table
 from staleproof.assess import Session, SessionOptions
 from staleproof.drive.cluster.manifests import read_crds
 
-from .known import MANIFESTS, METRICS, Known
+from .known import GUILTY, HONEST, MANIFESTS, METRICS, Known
 
 TABLE = ("controller", "its requirement", "caught by the plan", "found as well")
 CLEAN = ("honest controller", "plans", "findings", "inconclusive", "told, not scored", "median s a trial", "s in all")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """When workers share tests out (`--dist loadgroup`), those of a file stay together, which share what they start; ours do not,
-    because each takes long, and a worker starts everything once."""
-    for item in items:
-        if Path(__file__).parent not in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config) -> Any:  # noqa: ANN401  # a hook wrapper
+    """With `--dist loadfile`, the tests of this folder are shared out one by one, because each takes long, and a worker starts
+    everything once; those with companions, which are dear, go to one worker."""
+    scheduler = yield
+    if config.getoption("dist") == "loadfile":
+        together = scheduler._split_scope
+        scheduler._split_scope = lambda nodeid: _apart(nodeid) or together(nodeid)
+    return scheduler
+
+
+def _apart(nodeid: str) -> str:
+    """What a test of this folder shares with others; empty for tests of other folders."""
+    if not nodeid.startswith(f"suites/{Path(__file__).parent.name}/"):
+        return ""
+    known = next((each for each in (*GUILTY, *HONEST) if nodeid.endswith(f"[{each.name}]")), None)
+    return " ".join(known.companions) if known is not None and known.companions else nodeid
 
 
 @pytest.fixture(scope="session")

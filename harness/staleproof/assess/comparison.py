@@ -12,11 +12,13 @@ from typing import Protocol
 
 import msgspec
 
-from staleproof.checks.catalog import BY_SLUG
+from staleproof.assess.result import failures
+from staleproof.checks.catalog import BY_SLUG, is_scored
+from staleproof.checks.facts.liveness import converged
 from staleproof.checks.facts.step_work import stopped_half_way
-from staleproof.checks.facts.usability import reference_trouble
+from staleproof.checks.facts.usability import reference_trouble, trouble
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Verdict
+from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core import but_for
 from staleproof.core.history import History, HistoryRole
 from staleproof.core.pace import lasted
@@ -37,16 +39,23 @@ class Asks(Protocol):
 
 
 def questions(asks: Asks, plan: Plan) -> Iterator[Callable[[History], tuple[History, ...]]]:
-    """In the order in which they are asked: each answers with all references that the trial is then to be compared with."""
+    """In the order in which they are asked: each answers with all references that the trial is then to be compared with. The first
+    asks for no run: what the run has shown by now to be unstable may be all that differs."""
+    yield lambda history: history.references
     yield lambda history: _more(history, asks(fresh(plan), "paced", lasts=_paced(history)))
     yield lambda history: _more(history, _woken(asks, plan, history))
     yield lambda history: _more(history, _final(asks, plan))
     yield lambda history: without_faults(asks, plan, history, AGREEING)
 
 
-def compared(failures: Sequence[Verdict]) -> bool:
-    """Whether one of these findings is about a difference from the references."""
-    return any(BY_SLUG[verdict.requirement].needs_references for verdict in failures)
+def differs(history: History, verdicts: Sequence[Verdict]) -> bool:
+    """Whether one of these verdicts hangs on a difference from the references: a finding, or a doubt about an end that is not
+    theirs."""
+    if any(BY_SLUG[verdict.requirement].needs_references for verdict in failures(verdicts)):
+        return True
+    trial = Trial(history, history.references)
+    is_open = any(verdict.outcome is Outcome.INCONCLUSIVE and is_scored(verdict.requirement) for verdict in verdicts)
+    return is_open and not (trouble(trial) or reference_trouble(trial) or trial.settled is None or converged(trial))
 
 
 def fresh(plan: Plan) -> Plan:

@@ -27,12 +27,20 @@ def stopped(history: History) -> str:
     return "it did nothing any more" if silent else ""
 
 
-def died_between(exited: Exited | None) -> str:
-    """Whether an exit between two trials was a death, in words; empty when it was not."""
-    if exited is None or lost_its_lease(exited):
+def died_between(found: tuple[str, Exited] | None) -> str:
+    """Whether the last exit between two runs, before which this run had done something to the controller, was a death that a fault
+    may have led to, in words; empty when it was not."""
+    harmed_by, exited = found or ("", None)
+    if exited is None or not harmed_by or lost_its_lease(exited):
         return ""
     words = f": {last_words(exited)}" if last_words(exited) else ""
-    return f"its process exited by itself between two trials (code {exited.code}{words})"
+    return f"when {harmed_by} was over, its process exited by itself between two trials (code {exited.code}{words})"
+
+
+def left_like_that(how: str, harmed_by: str) -> str:
+    """That the controller had stopped in the life before, but not in a new one, in words."""
+    who = f": {harmed_by} may have left it like that" if harmed_by else ""
+    return f"{how}, but not when the trial was run again in a new life{who}"
 
 
 def set_aside(folder: Path) -> None:

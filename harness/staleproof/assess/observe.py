@@ -15,6 +15,7 @@ import msgspec
 from staleproof.assess.changes import step_at, told, with_changes
 from staleproof.assess.session import Session, SharedRun
 from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.facts.scale import beyond_scale
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
@@ -60,6 +61,7 @@ def observe(session: Session, sample: Manifest) -> Observed:
     seen = named("observation", lambda: _observed(session, bare, runs, beginning))
     session.note("moves", ", ".join(seen.moves))
     session.note("changes", told(seen))
+    session.note("more than asked for", seen.keeps_more)
     session.note("writes at rest", f"{seen.writes_at_rest:.0f} an hour" if seen.writes_at_rest else "")
     return seen
 
@@ -121,6 +123,7 @@ def _observed(session: Session, bare: Observed, plans: Sequence[Plan], beginning
         death_changed=_changed(death),
         seconds=_took((*life, *death, *chain.from_iterable(turned))),
         has_metrics=life[0].first(Metrics) is not None,
+        keeps_more=beyond_scale((*life, *death), bare.scale_path) if bare.scale_path else "",
         keeps_finalizer=any(primary["metadata"].get("finalizers") for primary in primaries),
         asks_bookmarks=any(stream.entry.bookmarks for stream in streams),
         bookmarked=_bookmarked(life),

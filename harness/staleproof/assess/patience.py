@@ -2,7 +2,10 @@
 longer than a controller may need."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import cached_property
+
+import msgspec
 
 from staleproof.checks.facts.baseline import baseline, step_baselines
 from staleproof.checks.facts.liveness import unneeded
@@ -10,7 +13,7 @@ from staleproof.checks.facts.recovery_budget import budget
 from staleproof.checks.facts.step_work import kinds_between
 from staleproof.checks.trial import Trial
 from staleproof.core.change import WriteKind
-from staleproof.core.history import History
+from staleproof.core.history import History, UnstableField
 from staleproof.core.plan import Apply, Manifest, Plan, is_workload
 from staleproof.drive.trial.probe import Probe
 from staleproof.drive.trial.run import Live
@@ -21,10 +24,11 @@ _PROBE_FACTOR, _PROBE_SECONDS = 5.0, 10.0
 
 class Goals:
     """What the references came to, at the end of each step and at the end of all. `plan`: that of the trial, whose resyncs the
-    references do not have."""
+    references do not have; `unstable`: what the run has shown so far to be unstable, which nobody waits for."""
 
-    def __init__(self, references: Sequence[History], plan: Plan) -> None:
-        self._trial = Trial(references[0], references)
+    def __init__(self, references: Sequence[History], plan: Plan, unstable: Sequence[UnstableField] = ()) -> None:
+        header = msgspec.structs.replace(references[0].header, unstable=tuple(unstable))
+        self._trial = Trial(replace(references[0], header=header), references)
         self._plan = plan
 
     def missing(self, live: Live) -> str:

@@ -23,8 +23,8 @@ from filelock import FileLock, Timeout
 from staleproof import __version__
 from staleproof.assess import patience
 from staleproof.assess.background import Background, Work
-from staleproof.assess.comparison import CONTROLS, RERUNS, compared, questions, without_faults
-from staleproof.assess.lives import died_between, doubted, set_aside, stopped
+from staleproof.assess.comparison import CONTROLS, RERUNS, differs, questions, without_faults
+from staleproof.assess.lives import died_between, doubted, left_like_that, set_aside, stopped
 from staleproof.assess.result import Result, Run, confirmed, failures, is_undecided
 from staleproof.assess.run_folder import HISTORY, RunFolder, acquired_now, new_run_folder, write_whole
 from staleproof.checks.catalog import waits
@@ -44,6 +44,7 @@ from staleproof.settings import ARTEFACTS, Keep
 T = TypeVar("T")
 REFERENCES = 2
 _LOCK_POLL_SECONDS = 0.2
+_TRIALS = "trials"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,7 @@ class Session:
         self._unstable: dict[tuple[str, ...], frozenset[UnstableField]] = {}
         self._references_seconds = 0.0
         self._numbers, self._workloads = itertools.count(1), itertools.count(1)
-        self._last, self._is_spoilt = "a fault-free run", False
+        self._is_spoilt = False
 
     def __enter__(self) -> Self:
         self._background.__enter__()
@@ -223,20 +224,19 @@ class Session:
         doubt = self._begin_soundly()
         references = self.references(plan)
         name = self._named(next(self._numbers))
-        folder = self.run.folder / "trials" / name
+        folder = self.run.folder / _TRIALS / name
         began = time.monotonic()
         history, ruined = self._run_soundly(plan, references, folder)
         seconds = time.monotonic() - began
         verdicts = judge(history)
         reproduced = (0, 0)
         for question in questions(self.asked, plan):
-            if not compared(failures(verdicts)):
+            if not differs(history, verdicts):
                 break
             history = self._against(question(history), history, folder)
             verdicts = judge(history)
         if failures(verdicts):
             history, verdicts, reproduced = self._reproduced(plan, history, folder)
-        self._last = f"trial {name} ({plan.title})"
         verdicts = doubted(verdicts, doubt or ruined or self._death_between())
         result = Result(name, plan, history, verdicts, folder, seconds, reproduced, self._references_seconds - before)
         if mine.keep == "findings" and result.passed:
@@ -293,7 +293,7 @@ class Session:
         def make() -> bytes:
             first = self._shared.outcome(f"{key}-0")
             patient = (self._shared.reference(first.read_text()),) if number and first.exists() else ()
-            return self.watch(plan, goals=patience.Goals(patient, plan) if patient else None).digest.encode()
+            return self.watch(plan, goals=patience.Goals(patient, plan, self._pooled()) if patient else None).digest.encode()
 
         return SharedRun(f"{key}-{number}", plan, make)
 
@@ -345,29 +345,37 @@ class Session:
         return died
 
     def _death_between(self) -> str:
-        """Whether the controller died between two trials, in words, and after which; empty when it did not."""
-        died = died_between(self.call(lambda env: env.take_exit()))
-        return f"when {self._last} was over, {died}" if died else ""
+        """Whether the controller died between two runs, in words, and after which trial; empty when it did not."""
+        return died_between(self.call(lambda env: env.take_exit()))
+
+    def _harmed_by(self) -> str:
+        """The last run with faults, in words; empty when nothing has been done to the controller yet."""
+
+        async def harmed_by(env: Environment) -> str:
+            return env.harmed_by
+
+        return self.call(harmed_by)
 
     def _run_soundly(self, plan: Plan, references: Sequence[History], folder: Path) -> tuple[History, str]:
         """Run a plan, and once more in a new life if the controller stopped working. The run that counts; and if the controller did
         not stop in that one, that the trial before may be to blame, in words."""
+        before = self._harmed_by()
         first = self._run(plan, references, folder)
         if plan.fresh or not stopped(first):
             return first, ""
         set_aside(folder)
         second = self._run(plan, references, folder, anew=True)
-        why = f"{stopped(first)}, but not when the trial was run again in a new life: {self._last} may have left it like that"
-        return second, "" if stopped(second) else why
+        return second, "" if stopped(second) else left_like_that(stopped(first), before)
 
     def _run(self, plan: Plan, references: Sequence[History], folder: Path, *, anew: bool = False) -> History:
         """Run a plan; `anew`: in a new life of the controller."""
         if anew and not plan.fresh:
             self.renew()
-        goals = patience.Goals(references, plan)
+        goals = patience.Goals(references, plan, self._pooled())
         spec = TrialSpec(
             plan=self._shared.keep_manifests(plan),
             folder=folder,
+            title=f"trial {folder.relative_to(self.run.folder / _TRIALS).parts[0]} ({plan.title})",
             role="trial",
             references=references,
             converged=goals.missing,

@@ -91,6 +91,7 @@ class Observed:
         asks_watch_list: it begins with WatchLists.
         asks_bookmarks: its watches ask for bookmarks.
         bookmarked: resources of which it was sent bookmarks in every run of `draw.workloads.life`; usually that takes minutes.
+        keeps_more: what it kept beyond the replicas asked for, in words; empty for nothing.
         keeps_finalizer: it puts a finalizer on the primary.
         has_metrics: its metrics were read.
         life: its writes in `draw.workloads.life`, by step.
@@ -119,6 +120,7 @@ class Observed:
     asks_watch_list: bool = False
     asks_bookmarks: bool = False
     bookmarked: tuple[str, ...] = ()
+    keeps_more: str = ""
     keeps_finalizer: bool = False
     has_metrics: bool = False
     life: tuple[Written, ...] = ()

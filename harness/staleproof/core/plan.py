@@ -79,11 +79,13 @@ class Resync(_Step, frozen=True, kw_only=True, tag="resync"):
 class Recreate(_Step, frozen=True, kw_only=True, tag="recreate"):
     """Delete a child that the controller made and create it again under the same name: a new incarnation with a new uid.
 
-    `nth` counts the live children of the resource by name, from 1; -1 is the last.
+    `nth` counts the live children of the resource by name, from 1; -1 is the last. `foreign`: the new one is somebody else's, with
+    another owner, and without labels and annotations.
     """
 
     resource: str
     nth: int = -1
+    foreign: bool = False
 
 
 class Remove(_Step, frozen=True, kw_only=True, tag="remove"):
@@ -350,7 +352,8 @@ def describe(step: Step) -> str:
         case Resync(resource=resource):
             return f"resync {resource}"
         case Recreate(resource=resource, nth=nth) | Remove(resource=resource, nth=nth) | Heartbeat(resource=resource, nth=nth):
-            return f"{step.tag} {resource} number {nth}"
+            whose = " as somebody else's" if isinstance(step, Recreate) and step.foreign else ""
+            return f"{step.tag} {resource} number {nth}{whose}"
         case Lull(touches=touches):
             return ", ".join(["come to rest", *(f"touch {each.kind}/{each.name}" for each in touches)])
         case Rest(seconds=seconds):

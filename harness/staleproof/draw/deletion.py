@@ -19,9 +19,10 @@ _OUTAGE_REST_SECONDS = 2.0
 
 @SCENARIO.family
 def recreate_unseen(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """For each resource whose children keep their names: recreate the last child unseen, then scale down.
+    """For each resource whose children keep their names: somebody else takes the last child's name unseen; then scale down.
 
-    Children with generated names are left out: nobody creates another object under such a name.
+    If it were made again as it was, it would have to go whoever knew of it. Children with generated names are left out: nobody
+    creates another object under such a name.
     """
     if not observed.scale_path:
         return
@@ -29,11 +30,11 @@ def recreate_unseen(observed: Observed, profile: Profile) -> Iterator[Draft]:
         if child.stable_names and child.deletes and child.watched:
             steps = (
                 Apply(object=observed.sample),
-                Recreate(resource=child.resource),
+                Recreate(resource=child.resource, foreign=True),
                 observed.scale(max(observed.replicas - 1, 0)),
             )
             hold = HoldStream(resource=child.resource, window=Window(from_step=2))
-            title = f"recreate the last of {child.resource} unseen, then scale down"
+            title = f"somebody else takes the name of the last of {child.resource} unseen, then scale down"
             yield Draft(title, ("no-delete-of-unseen",), [hold], steps)
 
 

@@ -57,6 +57,8 @@ def table(report: Report) -> Group:
             notes.append(Text.assemble((slug, _STYLES[joined]), f": {why}"))
     if moves := report.environment.get("moves"):
         notes.append(Text(f"moves by itself at rest, so it is neither waited for nor compared: {moves}", style="dim"))
+    if more := report.environment.get("more than asked for"):
+        notes.append(Text(f"without any fault, so not scored: it kept {more}", style="yellow"))
     notes += [*_costs(report), _time(report), _kept(report)]
     return Group(made, "", *_findings(report), *notes, *_left_out(report), *_silent(report), *_provisional(report), *_apart(report))
 

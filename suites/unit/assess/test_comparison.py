@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from staleproof.assess.comparison import AGREEING, CONTROLS, compared, fresh, questions, without_faults
+from staleproof.assess.comparison import AGREEING, CONTROLS, differs, fresh, questions, without_faults
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.but_for import final_only, woken
 from staleproof.core.fault import AnyFault, HoldStream, Restart, Window
 from staleproof.core.history import History, HistoryRole
 from staleproof.core.plan import Plan
 
-from ..checks.script import Script, reference
+from ..checks.script import HOLD, Script, reference
 
 
 def pair(script: Script) -> History:
@@ -54,6 +54,12 @@ def asked(faults: Sequence[AnyFault], asks: Asked) -> History:
     return history
 
 
+def ending(*more: str, stuck: bool = False) -> History:
+    """A trial that ends with these pods beside those that its references end with."""
+    script = Script(HOLD).pair().idle(1).step(2, "touch").applied("w").creates("w-2", *more).idle(2)
+    return replace((script.stuck() if stuck else script).ends(), references=(pair(reference(1)), pair(reference(2))))
+
+
 def test_a_plan_that_wakes_it_is_asked_about_woken_as_well() -> None:
     asks = Asked()
     found = asked([Restart(window=Window(2))], asks)
@@ -72,6 +78,12 @@ def test_other_plans_are_asked_about_until_enough_ends_are_there() -> None:
     found = asked([HoldStream(resource="pods")], asks)
     assert [(role, times) for _, role, times, _ in asks.plans] == [("paced", 1), ("final", 1), ("reference", 2)]
     assert len(found.references) == AGREEING
+
+
+def test_what_is_unstable_by_now_is_left_out_before_any_run_is_asked_for() -> None:
+    asks, history = Asked(), ending("w-3")
+    assert next(questions(asks, history.header.plan))(history) == history.references
+    assert asks.plans == []
 
 
 def test_for_a_rate_more_runs_without_faults_are_asked_for_and_none_twice() -> None:
@@ -114,5 +126,19 @@ def test_a_run_that_was_disturbed_is_left_out() -> None:
     ("slugs", "expected"),
     [([], False), (["settles"], False), (["converges-after-catch-up"], True), (["settles", "cleans-up"], True)],
 )
-def test_only_what_was_compared_is_asked_about(slugs: list[str], *, expected: bool) -> None:
-    assert compared([Verdict(slug, Outcome.FAIL) for slug in slugs]) is expected
+def test_of_findings_only_what_was_compared_is_asked_about(slugs: list[str], *, expected: bool) -> None:
+    assert differs(ending(), [Verdict(slug, Outcome.FAIL) for slug in slugs]) is expected
+
+
+@pytest.mark.parametrize(
+    ("history", "outcome", "expected"),
+    [
+        (ending("w-3", stuck=True), Outcome.INCONCLUSIVE, True),
+        (ending("w-3", stuck=True), Outcome.PASS, False),
+        (ending(), Outcome.INCONCLUSIVE, False),
+        (replace(ending("w-3", stuck=True), references=()), Outcome.INCONCLUSIVE, False),
+    ],
+    ids=["another end", "another end that nobody minds", "a doubt about something else", "nothing to compare with"],
+)
+def test_a_doubt_about_another_end_is_asked_about_as_well(history: History, outcome: Outcome, *, expected: bool) -> None:
+    assert differs(history, [Verdict("survives-restart", outcome)]) is expected

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess.lives import died_between, doubted, set_aside, stopped
+from staleproof.assess.lives import died_between, doubted, left_like_that, set_aside, stopped
 from staleproof.checks.verdict import Finding, Outcome, Verdict
 from staleproof.core.entry import Exited, Probed
 
@@ -27,11 +27,19 @@ def test_who_died_or_did_nothing_any_more_has_stopped(script: Script, words: str
     assert stopped(script.ends()) == words
 
 
-def test_who_died_between_two_trials_is_named() -> None:
+def test_who_died_between_two_trials_is_named_with_the_trial_before() -> None:
     exited = Exited(at=1.0, life=1, code=2, log=("panic: oh no",))
-    assert died_between(exited) == "its process exited by itself between two trials (code 2: panic: oh no)"
-    assert died_between(Exited(at=1.0, life=1, code=1, log=LOST)) == ""
+    words = "when trial 001 (x) was over, its process exited by itself between two trials (code 2: panic: oh no)"
+    assert died_between(("trial 001 (x)", exited)) == words
+    assert died_between(("trial 001 (x)", Exited(at=1.0, life=1, code=1, log=LOST))) == ""
     assert died_between(None) == ""
+    assert died_between(("", exited)) == "", "nothing had been done to it"
+
+
+def test_a_life_that_did_nothing_is_told_with_what_it_had_been_through() -> None:
+    new = "it did nothing any more, but not when the trial was run again in a new life"
+    assert left_like_that("it did nothing any more", "trial 001 (x)") == f"{new}: trial 001 (x) may have left it like that"
+    assert left_like_that("it did nothing any more", "") == new
 
 
 def test_what_was_run_in_the_life_before_is_kept_apart(tmp_path: Path) -> None:

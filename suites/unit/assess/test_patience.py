@@ -1,5 +1,6 @@
 """How long a trial is waited for."""
 
+import copy
 import dataclasses
 from typing import Any
 
@@ -7,10 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from staleproof.assess.patience import Goals, deadline, may_need, probe
-from staleproof.checks.facts.baseline import final_objects
+from staleproof.checks.facts.baseline import baseline, final_objects
+from staleproof.checks.facts.step_work import changing_kinds
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Released, Settled
-from staleproof.core.history import History
+from staleproof.core.history import History, UnstableField
 from staleproof.core.plan import Apply, Resync, Settle
 from staleproof.drive.cluster.truth import Key
 
@@ -45,6 +47,19 @@ def test_a_trial_has_converged_when_it_is_like_the_references_end(innocent: Hist
     goals = Goals(innocent.references, innocent.header.plan)
     assert goals.missing({}) != ""
     assert goals.missing(live(innocent.references[0])) == ""
+
+
+def test_nobody_waits_for_what_the_run_has_shown_to_be_unstable(innocent: History) -> None:
+    state = copy.deepcopy(live(innocent.references[0]))
+    (role,) = {role for role in baseline(Trial(innocent.references[0], innocent.references)).counts if role.resource == "pods"}
+    for (resource, _, _), obj in state.items():
+        if resource == role.resource:
+            obj["metadata"]["annotations"] = {"features": "b,a"}
+    plan, last = innocent.header.plan, len(innocent.header.plan.steps)
+    assert "metadata.annotations.features" in Goals(innocent.references, plan).missing(state)
+    goals = Goals(innocent.references, plan, (UnstableField(*role, "metadata.annotations.features"),))
+    assert goals.missing(state) == ""
+    assert goals.is_reached(last, state, {kind for _, kind in changing_kinds(Trial(innocent.references[0]))})
 
 
 def test_a_step_is_reached_by_the_same_state_and_writes_of_the_same_kinds(innocent: History) -> None:

@@ -20,7 +20,7 @@ HISTORIES = Path(__file__).parents[3] / "fixtures" / "histories"
 FIXTURES = {
     "naive-hidden-creates": {"no-duplicate-create": 6},
     "naive-hidden-deletes": {"no-excess-delete": 1},
-    "no-preconditions-recreated": {"no-delete-of-unseen": 1},
+    "no-preconditions-recreated": {},  # the pod had to go, whichever incarnation it was
     "expectations-hidden-creates": {},
 }
 KUBE_CONTROLLER_MANAGER = {
@@ -31,7 +31,8 @@ KUBE_CONTROLLER_MANAGER = {
     "daemonset-held-gate-on": set(),
     "daemonset-held-gate-off": {"no-duplicate-create"},
     "daemonset-recreated": {"honest-observed-generation"},
-    "statefulset-pod-recreated": {"no-delete-of-unseen"},
+    "statefulset-name-taken": {"no-delete-of-unseen"},
+    "statefulset-pod-recreated": set(),  # the pod had to go, whichever incarnation it was
     "endpointslice-creates-rejected": {"backs-off", "converges-after-catch-up"},
     "deployment-replicasets-late": {"no-blind-retry"},
     "replicaset-create-vanished": {"converges-after-catch-up", "tolerates-coalescing"},

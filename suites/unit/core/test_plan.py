@@ -314,6 +314,7 @@ DATABASE = Target("v1", "Secret", "database")
         (Delete(target=WIDGET), "delete Widget/sample"),
         (Resync(resource="pods"), "resync pods"),
         (Recreate(resource="pods"), "recreate pods number -1"),
+        (Recreate(resource="pods", foreign=True), "recreate pods number -1 as somebody else's"),
         (Remove(resource="pods"), "remove pods number -1"),
         (Heartbeat(resource="pods"), "heartbeat pods number 1"),
         (Lull(), "come to rest"),

@@ -14,10 +14,11 @@ from .seen import MAPS, PODS, TARGET, WIDGETS, sample, widgets
 NAMED = ChildKind("pods", creates=4, deletes=3, stable_names=True)
 
 
-def test_the_last_child_is_recreated_unseen_and_then_scaled_away() -> None:
+def test_somebody_else_takes_the_name_of_the_last_child_unseen_before_it_is_scaled_away() -> None:
     (plan,) = deletion.recreate_unseen(replace(widgets(), children=(NAMED,)), STANDARD)
 
-    assert plan.steps == (Apply(object=sample(3)), Recreate(resource="pods"), Patch(target=TARGET, patch={"spec": {"replicas": 2}}))
+    taken = Recreate(resource="pods", foreign=True)
+    assert plan.steps == (Apply(object=sample(3)), taken, Patch(target=TARGET, patch={"spec": {"replicas": 2}}))
     assert plan.faults == (HoldStream(resource="pods", window=Window(from_step=2)),)
     assert plan.aims == ("no-delete-of-unseen",)
 

@@ -234,6 +234,13 @@ def test_costs_are_told_and_are_no_failures() -> None:
     assert sentence(of) == f"1 passed; {len(SLUGS) - 1} not exercised"
 
 
+def test_what_it_keeps_too_many_of_without_any_fault_is_told_and_not_scored() -> None:
+    of = report(PASSED)
+    of = msgspec.structs.replace(of, environment={**of.environment, "more than asked for": "5 pods where spec.replicas was 4"})
+    assert "without any fault, so not scored: it kept 5 pods where spec.replicas was 4" in lines(of, width=200)
+    assert sentence(of) == f"{len(SLUGS)} passed"
+
+
 def test_a_controller_that_writes_nothing_at_rest_costs_nothing() -> None:
     assert not [line for line in lines(report(PASSED)) if line.startswith("cost")]
 

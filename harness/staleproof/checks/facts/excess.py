@@ -145,13 +145,13 @@ def _roles(made: Collection[ObjectHistory]) -> set[Role]:
 
 def most_by_step(trial: Trial, role: Role, index: int) -> int:
     """The most live objects of a role that any reference had by the end of the step that had begun before a position."""
-    step = _step_at(trial, index)
+    step = step_at(trial, index)
     return max((max(_live(reference, role, step), default=0) for reference in trial.calm), default=0)
 
 
 def kept_by_step(trial: Trial, role: Role, index: int) -> int:
     """The fewest that any reference had at the end of that step; 0 where that cannot be told."""
-    step = _step_at(trial, index)
+    step = step_at(trial, index)
     if not step or any(_was_cut_short(reference, step) for reference in trial.calm):
         return 0
     return min(([0, *_live(reference, role, step)][-1] for reference in trial.calm), default=0)
@@ -159,17 +159,17 @@ def kept_by_step(trial: Trial, role: Role, index: int) -> int:
 
 def deleted_by_step(trial: Trial, role: Role, index: int) -> int:
     """The most that the controller had deleted in any reference by the end of that step."""
-    step = _step_at(trial, index)
+    step = step_at(trial, index)
     return max((_deletes(reference, role, step) for reference in trial.calm), default=0)
 
 
-def _step_at(trial: Trial, index: int) -> int:
+def step_at(trial: Trial, index: int) -> int:
     """The references' number of the step that had begun by then; 0 for none."""
     number = max((step.number for step in trial.steps if step.began < index), default=0)
     return trial.workload_step(number)
 
 
-def _end(reference: Trial, number: int) -> int:
+def end_of_step(reference: Trial, number: int) -> int:
     """Where the step ended in a reference: at its end if that is not known, or if the step was cut short."""
     following = (step.began for step in reference.steps if reference.workload_step(step.number) > number)
     known = number and not _was_cut_short(reference, number)
@@ -183,10 +183,10 @@ def _was_cut_short(reference: Trial, number: int) -> bool:
 
 def _live(reference: Trial, role: Role, step: int) -> list[int]:
     """How many were alive after each commit, up to the end of a step."""
-    end = _end(reference, step)
+    end = end_of_step(reference, step)
     return [count for index, count in object_history(reference).counts.get(role, {}).items() if index < end]
 
 
 def _deletes(reference: Trial, role: Role, step: int) -> int:
-    end = _end(reference, step)
+    end = end_of_step(reference, step)
     return sum(child.role == role and child.is_gone(before=end) for _, child in deletions(reference))

@@ -10,12 +10,15 @@ any. Of the owner or the primary they may have learnt nothing all the same, as a
 leftovers of a predecessor: so that is judged whoever made the object and whatever it is owned by (`belongings`), if no reference
 deleted the like while the same owner was there.
 
-Not judged: an incarnation that the controller made itself by a create whose answer was lost.
+Not judged: an incarnation that the controller made itself by a create whose answer was lost; and one that had to go whoever knew of
+it, as `w-2` has when fewer replicas are wanted and a name is all that a replica is: a fault-free run, in which the controller had
+been shown that incarnation, deleted it by the end of the same step.
 """
 
 from collections.abc import Iterator
 
 from staleproof.checks.facts.belongings import primary_of
+from staleproof.checks.facts.excess import end_of_step, step_at
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, deletions, object_history
 from staleproof.checks.facts.usability import reference_trouble
@@ -38,7 +41,7 @@ def check(trial: Trial) -> Iterator[Said]:
 def _judge(trial: Trial, request: Request, child: Incarnation) -> Iterator[Finding]:
     asked, commit, committed = request.index, child.first.entry, child.deleted
     assert committed is not None
-    if _is_blind(request, child) and _is_unseen(trial, child, asked):
+    if _is_blind(request, child) and _is_unseen(trial, child, asked) and not _is_due(trial, child, asked):
         because = f"the controller deleted {full_name(commit)} (uid {child.uid[:8]}), an incarnation that it had never been shown"
         though = f"though it had not been shown that incarnation (resourceVersion {child.create_revision})"
         yield Finding(because, context(trial, [child.created], asked, committed), though)
@@ -46,6 +49,18 @@ def _judge(trial: Trial, request: Request, child: Incarnation) -> Iterator[Findi
     owner = next((each for each in _above(trial, child) if _is_judged(trial, request, child, each)), None)
     if owner is not None:
         yield _bereaved(trial, request, child, owner)
+
+
+def _is_due(trial: Trial, child: Incarnation, asked: int) -> bool:
+    """Whether a fault-free run deleted the like by the end of that step: the same number of the name, of the same owner."""
+    nth = object_history(trial).named(child.resource, child.name).index(child)
+
+    def deleted(reference: Trial) -> bool:
+        there = object_history(reference).named(child.resource, child.name)[nth : nth + 1]
+        end = end_of_step(reference, step_at(trial, asked))
+        return any(each.role == child.role and each.deleter is not None and each.is_gone(before=end) for each in there)
+
+    return not reference_trouble(trial) and any(map(deleted, trial.calm))
 
 
 def _bereaved(trial: Trial, request: Request, child: Incarnation, owner: Incarnation) -> Finding:

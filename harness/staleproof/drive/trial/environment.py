@@ -1,6 +1,7 @@
 """Everything that a trial needs, running: control plane, truth, proxy, companions, controller. Started once for many trials."""
 
 import asyncio
+import itertools
 import platform
 import signal
 import time
@@ -27,6 +28,7 @@ from staleproof.drive.proxy.launch import loading_proxy
 from staleproof.drive.subject.controller import controller_process, secret_values
 from staleproof.drive.subject.metrics import METRICS_PORT, OPTION, Endpoint, Unreadable, endpoint, subject_at
 from staleproof.drive.trial.event_bus import POLL_SECONDS, EventBus
+from staleproof.drive.trial.supervision import MOST_EXITS, supervisor_wait
 from staleproof.errors import SetupError, UsageError
 
 OPENS_WATCH_SECONDS = 30.0
@@ -71,7 +73,8 @@ class Environment:
         group: everything that runs beside the trials; an error in it ends the environment.
         description: what reports say about the environment.
         life: the number of the controller's present life, or of its last one; 0 before the first.
-        exited: the last exit of a controller between two trials; None if there was none.
+        harmed_by: the last run with faults, in words; empty when nothing has been done to this controller yet.
+        exited: what a controller that died between two runs had been through, in words, and its last exit; None if none died.
     """
 
     options: EnvironmentOptions
@@ -87,23 +90,45 @@ class Environment:
     metrics_port: int = field(default_factory=free_port)
     controller: Program | None = None
     life: int = 0
-    exited: Exited | None = None
+    harmed_by: str = ""
+    exited: tuple[str, Exited] | None = None
     _leases: Leases = field(default_factory=Leases)
     _is_ending: bool = False
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     async def controller_ready(self, *, fresh: bool = False) -> None:
         """Return once the controller runs, has opened a watch, serves its metrics and is idle. One that has exited is started
-        again, and with `fresh` so is one that has run a trial.
+        again, and with `fresh` so is one that has run a trial; if it exits again, a supervisor tries a few times more.
+
+        A controller that something has been done to (`harmed_by`) may be beyond that. Then the next run begins with whatever there
+        is of it, and shows it.
 
         Raises:
             UsageError: the URL of the metrics is not one of HTTP.
-            SetupError: it exits, opens no watch, or serves no metrics; with the end of its log.
+            SetupError: nothing was ever done to it, and it exits, opens no watch, or serves no metrics; with the end of its log.
         """
         if self.running_controller and not fresh:
             return await self._at_rest()
         source = self.endpoint
+        for exits in itertools.count(1):
+            try:
+                return await self._begin_life(source)
+            except SetupError:
+                if self.controller is None or (self._is_hopeless(exits) and not self.harmed_by):
+                    await self._stack.aclose()
+                    raise
+            if self._is_hopeless(exits):
+                return None
+            await asyncio.sleep(supervisor_wait(exits))
+
+    def _is_hopeless(self, exits: int) -> bool:
+        """Whether a life that did not begin well is no reason to try again: there were too many, or the process is there."""
+        return exits > MOST_EXITS or self.running_controller is not None
+
+    async def _begin_life(self, source: Endpoint | None) -> None:
+        """Start the controller and return once it has come to rest. SetupError when it does not come to that."""
         await self._stack.aclose()
+        self.controller = None
         self.bus.activity.restarted()
         self.bus.flaws.clear()
         controller = await self._start()
@@ -114,7 +139,6 @@ class Environment:
         if not controller.running:
             raise SetupError(f"the controller exited with code {controller.exit_code} before any trial.\n{controller.account()}")
         if not watching:
-            await self._stack.aclose()
             raise SetupError(
                 f"the controller opened no watch within {self.options.start_seconds:g} s. Does it use the kubeconfig it is given "
                 f"(KUBECONFIG, or {{kubeconfig}} in its command)?\n{controller.account()}"
@@ -129,6 +153,7 @@ class Environment:
         """Put another controller under test; it starts with the next trial. `metrics` is the URL of its own; empty: none."""
         await self._stack.aclose()
         self.options, self.controller = replace(self.options, subject=subject, metrics=metrics), None
+        self.harmed_by, self.exited = "", None
         self.description["controller"] = _title(subject)
         self.description.pop("imageDigest", None)
 
@@ -156,8 +181,8 @@ class Environment:
         self.bus.activity.born(at)
         return self.controller_started(at)
 
-    async def take_exit(self) -> Exited | None:
-        """The last exit between two trials, each time it is asked for only since the time before."""
+    async def take_exit(self) -> tuple[str, Exited] | None:
+        """The last exit between two runs (`exited`), each time it is asked for only since the time before."""
         found, self.exited = self.exited, None
         return found
 
@@ -238,7 +263,7 @@ class Environment:
         every = leases.renews_every
         exited = Exited(at=at, life=life, code=code, log=tuple(log), unrenewed=leases.unrenewed(at), renews_every=every)
         if self.bus.recorder is None:
-            self.exited = exited
+            self.exited = self.harmed_by, exited
         self.bus.take(exited)
 
     async def _serves(self, source: Endpoint, controller: Program) -> None:
@@ -252,7 +277,6 @@ class Environment:
             if time.monotonic() >= end or not controller.running:
                 break
             await self.bus.until(lambda now: False, limit_seconds=_READY_IDLE_SECONDS)
-        await self._stack.aclose()
         raise SetupError(
             f"{OPTION}: no metrics at {source.url} within {self.options.start_seconds:g} s: {why}. Does the controller serve them "
             f"there? {METRICS_PORT} stands for a free port ({self.metrics_port}), in the URL and in the controller's command, "

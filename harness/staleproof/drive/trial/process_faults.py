@@ -3,8 +3,7 @@
 The proxy keeps time and says when such a fault opens, closes, or has caught the write to be killed at; what follows is done here,
 one thing after the other. The fault decides what is done.
 
-A controller that exits by itself is started again, as a supervisor does: at once, and after waits that double if it exits again.
-The kubelet waits longer (10 s, doubled up to 300 s); what matters is that somebody does it.
+A controller that exits by itself is started again (`supervision`).
 """
 
 import asyncio
@@ -26,15 +25,7 @@ from staleproof.core.entry import (
 )
 from staleproof.core.fault import AnyFault, Kill, Pause, Restart
 from staleproof.drive.trial.environment import Environment
-
-_MOST_WAIT_SECONDS = 10.0
-_MOST_EXITS = 3
-"""A controller that exits by itself more often in one trial is in a crash loop."""
-
-
-def supervisor_wait(exits: int) -> float:
-    """Seconds until a controller that has exited so often is started again: 0, 1, 2, 4, 8, and then 10."""
-    return min(2.0 ** (exits - 2), _MOST_WAIT_SECONDS) if exits > 1 else 0.0
+from staleproof.drive.trial.supervision import MOST_EXITS, supervisor_wait
 
 
 class ProcessFaults:
@@ -86,7 +77,7 @@ class ProcessFaults:
     @property
     def is_looping(self) -> bool:
         """Whether it is down because it exits again and again: nobody waits for a crash loop."""
-        return self.is_busy and self.exits > _MOST_EXITS
+        return self.is_busy and self.exits > MOST_EXITS
 
     async def settled(self) -> bool:
         """Return once everything that was asked for is done, crash loops aside; whether there was anything."""

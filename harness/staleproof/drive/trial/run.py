@@ -54,6 +54,7 @@ class TrialSpec:
     Attributes:
         plan: the workload and the faults.
         folder: gets plan.json and history.jsonl.gz.
+        title: what it is, in words, should it be to blame for how it left the controller.
         role: what it is: a trial, or what trials are compared with.
         references: fault-free histories of the same workload, from their files; empty when this is one itself.
         converged: when the wait for convergence is over; None accepts any state that is quiet.
@@ -67,6 +68,7 @@ class TrialSpec:
 
     plan: Plan
     folder: Path
+    title: str = "a run that was not judged"
     role: HistoryRole = "reference"
     references: Sequence[History] = ()
     converged: Converged | None = None
@@ -104,6 +106,7 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
     recorder = Recorder(spec.folder / "history.jsonl", header, spec.references, began=time.monotonic())
     resources = list(dict.fromkeys(kind.name for kind in kinds))
     bus.recorder = recorder
+    environment.harmed_by = spec.title if plan.faults else environment.harmed_by
     logged = logs.sizes(environment.logs)
     try:
         await _Run(spec, environment, recorder, resources).run()
@@ -140,6 +143,8 @@ class _Run:
         self._activity.begin(
             self._namespace, self._recorder.began, moves=self._settle.moves, begins_seconds=self._settle.begins_seconds
         )
+        if self._environment.running_controller is None:
+            await self._environment.revive_controller()  # it exits again and again, and this trial will show it
         bus.take(self._environment.controller_started(self._recorder.began))
         for flaw in bus.flaws:
             self._recorder.take(flaw)

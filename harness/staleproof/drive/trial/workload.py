@@ -43,6 +43,8 @@ _GIVEN = frozenset(
     }
 )
 """Metadata that the API server gives an object."""
+_OF_ITS_OWNER = frozenset({"ownerReferences", "labels", "annotations", "generateName", "finalizers"})
+"""Metadata by which an object belongs to what made it, or is found by it."""
 _GONE_SECONDS = 10.0
 _NOT_FOUND, _SERVER_ERROR = 404, 500
 _WEBHOOK_SECONDS = 30.0
@@ -168,21 +170,29 @@ class Workload:
             raise UsageError(f"{describe(step)}: there are {len(children)} such children") from None
         kind = await resource_type(child, self.api)
         match step:
-            case Recreate():
-                await self._recreate(kind, child)
+            case Recreate(foreign=foreign):
+                await self._recreate(kind, child, _again(child, owner=await self._stranger()) if foreign else _again(child))
             case Remove():
                 await self.api.delete(kind, self.namespace, child["metadata"]["name"], now=True)
             case Heartbeat():
                 await self._touch(kind, child["metadata"]["name"], number)
 
-    async def _recreate(self, kind: ResourceType, child: JSON) -> None:
-        """Delete a child and create the same again, as `kubectl replace --force` does."""
+    async def _stranger(self) -> JSON:
+        """An object that is nobody's child, and that nobody wants anything of."""
+        made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "somebody-else"}}
+        kind = await resource_type(made, self.api)
+        answer = await self.api.apply(kind, self.namespace, made)
+        self._wrote(kind, answer)
+        return answer
+
+    async def _recreate(self, kind: ResourceType, child: JSON, again: JSON) -> None:
+        """Delete a child and create another one in its place, as `kubectl replace --force` does."""
         key = (kind.name, self.namespace, child["metadata"]["name"])
         await self.api.delete(kind, self.namespace, child["metadata"]["name"], now=True)
         if not await self.bus.until(lambda now: self._uid(key) != child["metadata"]["uid"], limit_seconds=_GONE_SECONDS):
             raise SetupError(f"{name_of(child)} was deleted and is still there after {_GONE_SECONDS:g} s; has it a finalizer?")
         try:
-            self._wrote(kind, await self.api.call("POST", kind.path(self.namespace), _again(child)))
+            self._wrote(kind, await self.api.call("POST", kind.path(self.namespace), again))
         except ApiError as err:
             if err.code != 409:  # the controller was quicker: there is a new incarnation all the same
                 raise
@@ -209,9 +219,13 @@ def is_unserved(error: ApiError) -> bool:
     return error.code >= _SERVER_ERROR and bool(_NO_WEBHOOK.search(error.message))
 
 
-def _again(obj: JSON) -> JSON:
-    """The same object, to be created anew."""
-    metadata = {key: value for key, value in obj["metadata"].items() if key not in _GIVEN}
+def _again(obj: JSON, *, owner: JSON | None = None) -> JSON:
+    """The same object, to be created anew; for an `owner`, it is that one's alone, as if it had never been another's."""
+    left_out = _GIVEN if owner is None else _GIVEN | _OF_ITS_OWNER
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in left_out}
+    if owner is not None:
+        known = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "controller": True}
+        metadata["ownerReferences"] = [{**known, "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"]}]
     return {key: value for key, value in obj.items() if key != "status"} | {"metadata": metadata}
 
 

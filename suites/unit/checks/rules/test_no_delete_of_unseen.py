@@ -21,6 +21,29 @@ def scaled() -> Script:
     return recreated().step(3, "scale").applied("w", spec=1)
 
 
+def seen(script: Script) -> Script:
+    """The same without a fault: it deletes the one that was made, because fewer are wanted."""
+    named(script).step(2, "recreate").removed("w-1").made("w-1").idle(2)
+    return script.step(3, "scale").applied("w", spec=1).deletes("w-1").idle(3)
+
+
+def seen_later(script: Script) -> Script:
+    """It needs it for one step more."""
+    named(script).step(2, "recreate").removed("w-1").made("w-1").idle(2).step(3, "scale").idle(3)
+    return script.step(4, "scale").applied("w", spec=1).deletes("w-1").idle(4)
+
+
+def taken(script: Script) -> Script:
+    """The one that was made is somebody else's, and stays."""
+    named(script).step(2, "recreate").removed("w-1").made("w-1", owner="").idle(2)
+    return script.step(3, "scale").applied("w", spec=1).idle(3)
+
+
+def sooner(script: Script) -> Script:
+    """It deletes its own before somebody makes another one."""
+    return named(script).step(2, "recreate").deletes("w-1").made("w-1").idle(2).step(3, "scale").applied("w", spec=1).idle(3)
+
+
 def another_owner() -> Script:
     """The widget is replaced unseen."""
     return named(trial()).step(2, "recreate").hold(WIDGETS).removed("w", WIDGETS).applied("w", spec=2).made("w-2")
@@ -136,6 +159,14 @@ CASES = {
         another_owner().deletes("w-2").let_go(WIDGETS),
         OWNED,
     ),
+    # --- whichever incarnation it is
+    "what had to go whoever knew of it": (beside(scaled().deletes("w-1").let_go().idle(3), seen), "PASS"),
+    "what is needed for longer": (beside(scaled().deletes("w-1").let_go().idle(3), seen_later), "FAIL"),
+    "what is somebody else's": (
+        beside(named(trial()).step(2, "x").hold().removed("w-1").made("w-1", owner="").step(3, "y").deletes("w-1").let_go(), taken),
+        "FAIL",
+    ),
+    "what was deleted before it was made again": (beside(scaled().deletes("w-1").let_go().idle(3), sooner), "FAIL"),
     # a sweeper of orphans lists children as they are now, and the primaries of before
     "to know a child is not to know its owner": (beside(swept(101), idle), OWNED),
     # --- what another controller made and nobody owns

@@ -46,6 +46,15 @@ def test_a_child_made_again_is_the_same_but_for_what_the_api_server_gave_it() ->
     assert before == POD, "what truth holds is not touched"
 
 
+def test_a_child_made_again_by_somebody_else_has_another_owner_and_nothing_of_the_first() -> None:
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "uid": "u9"}}
+    again = _again(POD, owner=owner)
+    (reference,) = again["metadata"].pop("ownerReferences")
+    assert reference == {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u9", "controller": True}
+    assert set(again["metadata"]) <= {"name", "namespace"}
+    assert again["spec"] == POD["spec"]
+
+
 def test_a_child_made_again_is_not_being_deleted() -> None:
     leaving: dict[str, Any] = {
         "metadata": {"name": "x", "deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0}

@@ -1,6 +1,6 @@
 """How long a controller that exits by itself stays down."""
 
-from staleproof.drive.trial.process_faults import supervisor_wait
+from staleproof.drive.trial.supervision import supervisor_wait
 
 
 def test_a_supervisor_waits_longer_each_time() -> None:

@@ -1,0 +1,68 @@
+"""Does a controller keep more objects than the primary's replica count says, without any fault?
+
+No rule asks this. Many a controller rightly keeps another number (one to lead the others, one for each two, a history), and what a
+run shows without faults too is no finding. It is told where fault-free runs contradict each other: the controller kept exactly as
+many objects of a resource as it was asked for, for more than one number, and at other times more.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.facts.wording import plural
+from staleproof.checks.trial import Trial
+from staleproof.core.history import Position
+
+
+class Kept(NamedTuple):
+    """So many live objects of a kind there were at the end of a step, when so many were asked for."""
+
+    kind: str
+    asked: int
+    live: int
+
+
+def beyond_scale(runs: Sequence[Trial], path: Sequence[str]) -> str:
+    """What the controller kept beyond what it was asked for in these fault-free runs, in words; empty when nothing, or when the
+    numbers need not be the same. `path` leads to the primary's replica count."""
+    kept = [each for run in runs for each in _kept(run, path)]
+    for kind in sorted({each.kind for each in kept}):
+        mine = [each for each in kept if each.kind == kind]
+        right = [each for each in mine if each.live == each.asked]
+        more = [each for each in mine if each.live > each.asked]
+        if more and len({each.asked for each in right}) > 1:
+            worst = max(more, key=lambda each: each.live - each.asked)
+            often = f"{mine.count(worst)} of {sum(each.asked == worst.asked for each in mine)} times"
+            asked = f"{'.'.join(path)} was {worst.asked} ({often})"
+            return f"{plural(worst.live, kind)} where {asked}, and else as many as asked for ({len(right)} of {len(mine)} times)"
+    return ""
+
+
+def _kept(run: Trial, path: Sequence[str]) -> Iterator[Kept]:
+    """What there was at the end of each step, once the controller had come to rest."""
+    for step in run.workload:
+        if step.ended is not None and step.idle:
+            yield from _kept_at(run, path, step.ended)
+
+
+def _kept_at(run: Trial, path: Sequence[str], end: Position) -> Iterator[Kept]:
+    """Of each kind that the primaries own, directly or not, and have or had any of."""
+    made = object_history(run)
+    for primary in run.history.header.primaries:
+        resource, _, name = primary.rpartition("/")
+        for owner in made.named(resource, name):
+            asked = _number([commit.entry.object for commit in owner.commits if commit.index < end][-1:], path)
+            if asked is None or not owner.is_live(before=end):
+                continue
+            owned = [each for each in made.objects.values() if each.uid != owner.uid and made.root_of(each.uid) == owner.uid]
+            live = Counter(str(each.first.entry.object["kind"]).lower() for each in owned if each.is_live(before=end))
+            yield from (Kept(kind, asked, number) for kind, number in live.items())
+
+
+def _number(objects: Sequence[object], path: Sequence[str]) -> int | None:
+    """The number at a path of the only object; None without any."""
+    value = objects[0] if objects else None
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, int) else None

@@ -10,7 +10,7 @@ from staleproof.core.observed import ChildKind, Observed, Written
 from staleproof.core.plan import Apply, Patch, Plan, Rest, Resync, Settle, Touch, contradictions, decode, encode
 from staleproof.draw.own_writes import AIMS, can_draw, hide_creates, hide_deletes, hide_long, hide_updates, idempotence, plans
 from staleproof.draw.profile import PROFILES, STANDARD
-from staleproof.draw.workloads import life
+from staleproof.draw.workloads import life, round_trip
 
 from .seen import CHANGE, MAPS, PODS, TARGET, WIDGETS, controllers, sample, widgets
 
@@ -139,3 +139,11 @@ def test_creates_by_server_side_apply_are_patches() -> None:
 
     assert len(writes) == len(list(hide_creates(of, STANDARD)))
     assert set(writes) == {OwnWrite("patch")}
+
+
+def test_a_change_whose_update_is_hidden_is_taken_back() -> None:
+    of = widgets(finalizer=True)
+    steps = {plan.faults[0].window.from_step: plan.steps for plan in hide_updates(of, STANDARD)}
+
+    assert steps[life(of).changes] == round_trip(of).steps
+    assert steps[1] == life(of).steps

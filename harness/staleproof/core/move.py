@@ -25,6 +25,7 @@ class Move(Value, frozen=True, kw_only=True):
         becomes: what is there instead.
         live: when the controller passes it on to anything but the primary: at once, or with what it creates later. Empty: it was
             not seen to.
+        blind: no schema says that what goes may be gone.
     """
 
     path: str
@@ -34,6 +35,7 @@ class Move(Value, frozen=True, kw_only=True):
     was: str = ""
     becomes: str = ""
     live: Liveness = ""
+    blind: bool = False
 
     @property
     def name(self) -> str:

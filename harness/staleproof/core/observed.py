@@ -159,9 +159,12 @@ class Observed:
 
     @property
     def turned(self) -> tuple[Move, ...]:
-        """Those of them that `draw.workloads.turns` makes and takes back: the first by which a block goes, and the first switch."""
+        """Those of them that `draw.workloads.turns` makes and takes back: the first by which a block goes, and the first switch.
+
+        A block of which no schema says that it may go stays: what is made later may need it.
+        """
         kinds: tuple[MoveKind, ...] = ("remove-block", "toggle")
-        first = (next((move for move in self.live if move.kind == kind), None) for kind in kinds)
+        first = (next((move for move in self.live if move.kind == kind and not move.blind), None) for kind in kinds)
         return tuple(move for move in first if move is not None)
 
     def do(self, move: Move) -> Patch:

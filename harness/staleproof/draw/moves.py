@@ -94,7 +94,8 @@ def _move(sample: Manifest, draft: _Draft) -> Move | None:
     do, undo = merge_patch(sample, after), merge_patch(after, sample)
     if not do:
         return None
-    return Move(path=words(draft.path), kind=draft.kind, do=do, undo=undo, was=_shown(was), becomes=_shown(becomes))
+    path, blind = words(draft.path), draft.is_blind
+    return Move(path=path, kind=draft.kind, do=do, undo=undo, was=_shown(was), becomes=_shown(becomes), blind=blind)
 
 
 def _edited(tree: Any, draft: _Draft) -> tuple[Any, Any]:  # noqa: ANN401  # JSON

@@ -17,7 +17,7 @@ from staleproof.core.plan import Apply, Plan, Rest, Resync, Step, Touch
 from staleproof.draw import workloads
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import glance, life, own_create, own_updates, patience, patient, turns
+from staleproof.draw.workloads import glance, life, own_create, own_updates, patience, patient, round_trip, turns
 
 SCENARIO = Scenario("own-writes")
 AIMS = {
@@ -60,14 +60,21 @@ def hide_deletes(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def hide_updates(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Hide its first update of anything that it watches, in each step in which it makes one, and what comes after it.
 
-    Updates that change nothing are left out: no event tells of them.
+    Updates that change nothing are left out: no event tells of them. What follows a change is that it is taken back: who still sees
+    what was there before takes that for done.
     """
+    lived, trip = life(observed), round_trip(observed)
     aims = ("no-blind-retry", "no-cross-object-writes", "converges-after-catch-up")
     updates = [each for each in own_updates(observed) if each.changes and not each.subresource]
     hidden = [each for each in updates if each.resource in observed.watched]
     for each in profile.some(hidden):
         hide = HideOwnWrite(resource=each.resource, window=Window(from_step=each.step), write=OwnWrite(each.verb))
-        yield Draft(f"hide own {each.verb} of {each.resource} in step {each.step}", aims, [hide])
+        yield Draft(
+            f"hide own {each.verb} of {each.resource} in step {each.step}",
+            aims,
+            [hide],
+            trip.steps if each.step == lived.changes else (),
+        )
 
 
 @SCENARIO.family

@@ -20,7 +20,7 @@ from staleproof.draw.own_writes import (
     plans,
 )
 from staleproof.draw.profile import PROFILES, STANDARD
-from staleproof.draw.workloads import life, turns
+from staleproof.draw.workloads import life, round_trip, turns
 
 from .seen import CHANGE, MAPS, PODS, REMOVED, SWITCHED, TARGET, WIDGETS, controllers, sample, widgets
 
@@ -164,3 +164,11 @@ def test_creates_by_server_side_apply_are_patches() -> None:
 
     assert len(writes) == len(list(hide_creates(of, STANDARD)))
     assert set(writes) == {OwnWrite("patch")}
+
+
+def test_a_change_whose_update_is_hidden_is_taken_back() -> None:
+    of = widgets(finalizer=True)
+    steps = {plan.faults[0].window.from_step: plan.steps for plan in hide_updates(of, STANDARD)}
+
+    assert steps[life(of).changes] == round_trip(of).steps
+    assert steps[1] == life(of).steps

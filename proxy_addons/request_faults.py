@@ -3,6 +3,9 @@
 Decides nothing. A write that was answered here in place of being forwarded was not executed; one whose answer is lost was.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from mitmproxy import http
 
 from staleproof.core.engine.answer import read_answer
@@ -66,8 +69,8 @@ class RequestFaults:
                 await self._cut(flow, exchange, fault)
             case FromPast(step):
                 await self._answer_from_past(self._state.schedule.revision_at(step), flow, exchange, fault)
-            case Competition():
-                await self._compete(flow, exchange, fault)
+            case Competition(edit):
+                await self._compete(edit, flow, exchange, fault)
 
     def _expire(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
         """Answer 410 if the history that the client wants to resume from is gone: by HTTP, or let the relay do it by an event."""
@@ -134,11 +137,11 @@ class RequestFaults:
             self._state.schedule.gave_past(exchange.request, revision)
             self._fired(exchange, fault)
 
-    async def _compete(self, flow: http.HTTPFlow, exchange: Exchange, fault: FaultRef) -> None:
+    async def _compete(self, edit: Mapping[str, Any], flow: http.HTTPFlow, exchange: Exchange, fault: FaultRef) -> None:
         """Let another user write first; then the controller's request goes on."""
         state, asked = self._state, flow.request
         content_type = asked.headers.get("content-type", "")
-        rival = rival_of(exchange.request, asked.path, content_type, readable(asked), exchange.number)
+        rival = rival_of(exchange.request, asked.path, content_type, readable(asked), exchange.number, edit)
         if isinstance(rival, str):
             state.refused(fault, rival, str(exchange))
             return

@@ -206,6 +206,14 @@ class Settings:
     max_examples: Annotated[
         int, Option("plans drawn by Hypothesis for each scenario and sample, after the canonical ones", _count)
     ] = 10
+    mutations: Annotated[
+        Path | None,
+        Option(
+            "a YAML file that says what of the samples is changed: only and forbid (lists of paths), extend (paths and values); "
+            "empty: whatever their schemas allow",
+            _path_or_none,
+        ),
+    ] = None
     inconclusive: Annotated[
         Literal["", "ok", "fail"],
         Option(

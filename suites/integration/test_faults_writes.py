@@ -37,6 +37,25 @@ async def test_an_update_that_meets_a_real_competitor(stage: Stage) -> None:
     assert (conflict.request, conflict.fault, conflict.executed, conflict.outcome) == (updates[0], None, None, "fail")
 
 
+async def test_another_users_edit_survives_who_is_refused_and_not_who_insists_on_no_version(stage: Stage) -> None:
+    await stage.create("sample")
+    client = await stage.connection()
+    _, found = await client.call("GET", f"{stage.path}/sample")
+    edit = {"metadata": {"labels": {"theirs": "1"}}}
+    await stage.play(Compete(resource="configmaps", edit=edit, times=2))
+    assert (await client.call("PUT", f"{stage.path}/sample", found | {"data": {"mine": "1"}}))[0] == 409
+    truth = await stage.stored("sample")
+    assert truth is not None
+    assert truth["metadata"]["labels"] == {"theirs": "1"}
+    assert "staleproof" in {entry["manager"] for entry in truth["metadata"]["managedFields"]}
+    blind = {key: value for key, value in found["metadata"].items() if key != "resourceVersion"}
+    assert (await client.call("PUT", f"{stage.path}/sample", found | {"metadata": blind}))[0] == 200
+    truth = await stage.stored("sample")
+    assert truth is not None
+    assert "labels" not in truth["metadata"]
+    assert await stage.healed() == ["0 fired"]
+
+
 async def test_a_status_update_and_a_table_client_meet_a_competitor(stage: Stage) -> None:
     deployments = f"/apis/apps/v1/namespaces/{stage.namespace}/deployments"
     made = await stage.api.call("POST", deployments, named("sample", spec=DEPLOYMENT_SPEC))

@@ -23,7 +23,7 @@ from staleproof.core.fault import AnyFault, HideOwnWrite, Kill, OwnWrite, Restar
 from staleproof.core.flatten import flatten
 from staleproof.core.history import History, decode, is_work
 from staleproof.core.pace import lasted
-from staleproof.core.plan import Apply, Heartbeat, Manifest, Patch, Plan, Rest, Step, Subject, Touch, encode
+from staleproof.core.plan import Apply, Heartbeat, Manifest, Patch, Plan, Remove, Rest, Step, Subject, Touch, encode
 from staleproof.drive.cluster.truth import Key
 from staleproof.errors import SetupError, UsageError
 
@@ -117,7 +117,7 @@ async def test_phases_last_as_long_as_the_run_asks(stage: EnvironmentStage) -> N
     assert took[2] >= 1.5
 
 
-# --- a heartbeat -----------------------------------------------------------------------------------------------------------------
+# --- what is done to a child -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("nth", [1, 2, -1])
@@ -133,9 +133,21 @@ async def test_a_heartbeat_is_shown_and_changes_nothing_that_counts(stage: Envir
     assert [entry.type for entry in of(history, Delivered) if (entry.name, entry.revision) == (beat.name, beat.revision)]
 
 
-@pytest.mark.parametrize("step", [Heartbeat(resource="pods", nth=4), Heartbeat(resource="pods", nth=-4)])
-async def test_a_heartbeat_of_a_missing_child_is_the_plans_fault(stage: EnvironmentStage, step: Heartbeat) -> None:
-    with pytest.raises(UsageError, match=f"heartbeat pods number {step.nth}: there are 3 such children"):
+@pytest.mark.parametrize("nth", [1, -1])
+async def test_a_child_is_removed_behind_the_controllers_back_and_made_again(stage: EnvironmentStage, nth: int) -> None:
+    history = await run(stage, Apply(object=WIDGET), Remove(resource="pods", nth=nth))
+    pods = [entry for entry in of(history, Committed) if entry.resource == "pods"]
+    made, gone = ([entry.name for entry in pods if entry.type == kind] for kind in ("ADDED", "DELETED"))
+    assert gone == [sorted(made[:3])[nth - 1 if nth > 0 else nth]]
+    assert len(made) == 4
+    assert not [entry for entry in of(history, Asked) if (entry.verb, entry.resource) == ("delete", "pods")]
+
+
+@pytest.mark.parametrize(
+    "step", [Heartbeat(resource="pods", nth=4), Heartbeat(resource="pods", nth=-4), Remove(resource="pods", nth=4)]
+)
+async def test_what_is_done_to_a_missing_child_is_the_plans_fault(stage: EnvironmentStage, step: Heartbeat | Remove) -> None:
+    with pytest.raises(UsageError, match=f"{step.tag} pods number {step.nth}: there are 3 such children"):
         await run(stage, Apply(object=WIDGET), step)
 
 

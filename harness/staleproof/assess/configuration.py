@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 from staleproof.assess.session import SessionOptions
 from staleproof.core.plan import Manifest, Subject
+from staleproof.draw.mutations import MutationError, Mutations, read
 from staleproof.drive.cluster.control_plane import ControlPlaneOptions
+from staleproof.errors import UsageError
 from staleproof.settings import Settings
 
 
@@ -40,4 +42,18 @@ def session_options(settings: Settings, subject: Subject, manifests: Sequence[Ma
         metrics=settings.controller_metrics,
         companions=settings.companions,
         keep=settings.keep,
+        mutations=mutations_of(settings),
     )
+
+
+def mutations_of(settings: Settings) -> Mutations:
+    """What of the samples may be changed. UsageError when the file cannot be read or says something else."""
+    path = settings.mutations
+    if path is None:
+        return Mutations()
+    try:
+        return read(path.read_text())
+    except (OSError, UnicodeDecodeError) as err:
+        raise UsageError(f"--staleproof-mutations: cannot read {path}: {err}; give a file of only, forbid and extend") from err
+    except MutationError as err:
+        raise UsageError(f"--staleproof-mutations: {path}: {err}") from err

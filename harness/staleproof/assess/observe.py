@@ -7,10 +7,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, get_args
+from itertools import chain
+from typing import get_args
 
 import msgspec
 
+from staleproof.assess.changes import step_at, told, with_changes
 from staleproof.assess.session import Session, SharedRun
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.scale import beyond_scale
@@ -20,7 +22,7 @@ from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.history import History
 from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
 from staleproof.core.pace import longest_pause, restless_fields, writes_at_rest
-from staleproof.core.plan import Apply, Manifest, Patch, Plan, Rest, Settle, Step, Touch
+from staleproof.core.plan import Apply, Manifest, Plan, Rest, Settle, Step, Touch
 from staleproof.core.provenance import is_bookkeeping
 from staleproof.core.request import BOOKKEEPING
 from staleproof.draw import workloads
@@ -35,8 +37,6 @@ that nothing else can wake the controller in the meantime."""
 _LATE_SECONDS = 15.0
 """So long is waited, once, for a new life that has something to do and does nothing: a JVM may take that long."""
 _Kind = tuple[int, str, WriteVerb, str]
-_CANDIDATES = 3
-"""How many fields of a sample are tried as something that can be changed."""
 
 
 def observe(session: Session, sample: Manifest) -> Observed:
@@ -53,12 +53,14 @@ def observe(session: Session, sample: Manifest) -> Observed:
 
     session.ready()  # all workers' controllers start while one is watched
     bare = named("rhythm", lambda: _rhythm(session, sample))
-    life, death = (_plan(bare, workload(bare).steps) for workload in (workloads.life, workloads.death))
+    known = [workloads.life(bare), workloads.death(bare), *_turns(bare)]
+    runs = [_plan(bare, workload.steps) for workload in known]
     beginning = session.shared_run("beginning", _beginning(bare), partial(_begin, session))
     if bare.children:  # else the life will show whether there is anything to be seen
-        session.share((*session.runs_of(life), *session.runs_of(death), beginning))
-    seen = named("observation", lambda: _observed(session, bare, (life, death), beginning))
+        session.share((*(run for plan in runs for run in session.runs_of(plan)), beginning))
+    seen = named("observation", lambda: _observed(session, bare, runs, beginning))
     session.note("moves", ", ".join(seen.moves))
+    session.note("changes", told(seen))
     session.note("more than asked for", seen.keeps_more)
     session.note("writes at rest", f"{seen.writes_at_rest:.0f} an hour" if seen.writes_at_rest else "")
     return seen
@@ -79,7 +81,13 @@ def _rhythm(session: Session, sample: Manifest) -> Observed:
         pause_seconds=pause,
         writes_at_rest=writes_at_rest(patient, moves),
     )
-    return _with_change(session, bare)
+    return with_changes(session, bare, lambda steps: _plan(bare, steps))
+
+
+def _turns(bare: Observed) -> list[workloads.Workload]:
+    """The workload, if there is anything in it that is taken back."""
+    turned = workloads.turns(bare)
+    return [turned] if turned.away else []
 
 
 def _paused(session: Session, plan: Plan) -> tuple[History, float]:
@@ -93,8 +101,9 @@ def _paused(session: Session, plan: Plan) -> tuple[History, float]:
     return patient, pause
 
 
-def _observed(session: Session, bare: Observed, workloads: tuple[Plan, Plan], beginning: SharedRun) -> Observed:
-    life, death = ([Trial(history) for history in session.repeat(plan)] for plan in workloads)
+def _observed(session: Session, bare: Observed, plans: Sequence[Plan], beginning: SharedRun) -> Observed:
+    """`plans`: a life, a death, and, if there are any, turns."""
+    life, death, *turned = ([Trial(history) for history in session.repeat(plan)] for plan in plans)
     children = _children(life)
     if not any(trial.history.complete for trial in life) or not children:
         raise UsageError(
@@ -109,9 +118,10 @@ def _observed(session: Session, bare: Observed, workloads: tuple[Plan, Plan], be
         watched=_watched(life, _order(bare.resource, children)),
         life=_written(life),
         death=_written(death),
+        turns=_written(turned[0]) if turned else (),
         life_changed=_changed(life),
         death_changed=_changed(death),
-        seconds=_took((*life, *death)),
+        seconds=_took((*life, *death, *chain.from_iterable(turned))),
         has_metrics=life[0].first(Metrics) is not None,
         keeps_more=beyond_scale((*life, *death), bare.scale_path) if bare.scale_path else "",
         keeps_finalizer=any(primary["metadata"].get("finalizers") for primary in primaries),
@@ -148,33 +158,6 @@ async def _describe(environment: Environment, sample: Manifest) -> tuple[str, tu
     return kind.name, ("spec", "replicas") if isinstance(replicas, int) else ()
 
 
-def _with_change(session: Session, bare: Observed) -> Observed:
-    """With the first field found whose change the API server accepts and the controller passes on to a child."""
-    for change in list(_changes(bare))[:_CANDIDATES]:
-        try:
-            history = session.watch(_plan(bare, (Apply(object=bare.sample), change)))
-        except UsageError:
-            continue  # immutable, or not any text will do
-        written = _written([Trial(history)])
-        if any(each.step == 2 and each.resource != bare.resource and not each.subresource for each in written):
-            return replace(bare, change=change)
-    return bare
-
-
-def _changes(bare: Observed) -> Iterator[Patch]:
-    """A patch for each text in the sample's spec that adds a little to it, those at the top first."""
-    spec = bare.sample.get("spec") or {}
-    for key, value in _texts(spec):
-        yield Patch(target=bare.target, patch={"spec": {key: f"{value}-changed"}})
-    for outer, inner in ((key, value) for key, value in spec.items() if isinstance(value, dict)):
-        for key, value in _texts(inner):
-            yield Patch(target=bare.target, patch={"spec": {outer: {key: f"{value}-changed"}}})
-
-
-def _texts(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    return ((key, value) for key, value in fields.items() if isinstance(value, str) and value)
-
-
 # --- what the controller does ----------------------------------------------------------------------------------------------------
 
 
@@ -208,13 +191,8 @@ def _writes(trial: Trial) -> Iterator[tuple[_Kind, bool]]:
     for request in trial.work:
         asked = request.asked
         if asked.verb in get_args(WriteVerb) and request.succeeded and not asked.dry_run:
-            kind = _step_at(trial, asked.at), asked.resource, asked.verb, asked.subresource
+            kind = step_at(trial, asked.at), asked.resource, asked.verb, asked.subresource
             yield kind, request.index in makers or not asked.namespace  # type: ignore[misc]  # one of those verbs
-
-
-def _step_at(trial: Trial, at: float) -> int:
-    """The number of the step in which, or after which, something happened."""
-    return sum(trial.at(each.began) <= at for each in trial.steps)
 
 
 def _changed(references: Sequence[Trial]) -> tuple[Changed, ...]:
@@ -223,7 +201,7 @@ def _changed(references: Sequence[Trial]) -> tuple[Changed, ...]:
     for trial in references:
         for _, entry in trial.every(Committed):
             if not is_bookkeeping(entry.resource, entry.object):
-                found[entry.resource].add(_step_at(trial, entry.at))
+                found[entry.resource].add(step_at(trial, entry.at))
     return tuple(Changed(resource, tuple(sorted(steps))) for resource, steps in sorted(found.items()))
 
 

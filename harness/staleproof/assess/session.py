@@ -13,7 +13,7 @@ import secrets
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -35,6 +35,7 @@ from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Verdict
 from staleproof.core.history import History, HistoryRole, UnstableField, sealed
 from staleproof.core.plan import Plan, Subject, masked_subject
+from staleproof.draw.mutations import Mutations
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions
 from staleproof.drive.trial.run import TrialSpec, run_trial
@@ -56,6 +57,7 @@ class SessionOptions(EnvironmentOptions):
         run_secret: what the workers of a run know and no file says; empty: the run has one process.
         reruns: how often a trial with a finding is run again before the finding is believed.
         keep: whether the histories of trials that pass are kept, too.
+        mutations: what of the samples may be changed.
     """
 
     root: Path = ARTEFACTS
@@ -63,6 +65,7 @@ class SessionOptions(EnvironmentOptions):
     run_secret: str = ""
     reruns: int = 2
     keep: Keep = "all"
+    mutations: Mutations = field(default_factory=Mutations)
 
 
 @dataclass(frozen=True, slots=True)

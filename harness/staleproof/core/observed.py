@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypedDict
 
 from staleproof.core.fault import Window
+from staleproof.core.move import Move, MoveKind, merged
 from staleproof.core.pace import paced
 from staleproof.core.plan import Manifest, Patch, Settle, Target
 
@@ -83,7 +84,8 @@ class Observed:
         pause_seconds: its longest wait before it went on by itself.
         writes_at_rest: its writes an hour when nothing changes, as far as a few seconds tell.
         moves: fields that move by themselves when it is at rest, as `Settle.moves` spells them.
-        change: a step that changes the primary so that the controller changes a child's content; None when none was found.
+        changes: what can be done to the sample and is accepted by the API server; what the controller passes on comes first.
+        refused: moves that are not done, each with the reason: the API server refuses them, or the controller cannot stand them.
         watched: the resources that it watches: the primary's first, then its children's, most created first, then the rest.
         reads_past: those that it reads at resourceVersion 0 when it starts, so that it can be shown an earlier state.
         asks_watch_list: it begins with WatchLists.
@@ -94,6 +96,7 @@ class Observed:
         has_metrics: its metrics were read.
         life: its writes in `draw.workloads.life`, by step.
         death: its writes in `draw.workloads.death`, by step.
+        turns: its writes in `draw.workloads.turns`, by step.
         life_changed: which resources had objects in `draw.workloads.life`, and when they changed.
         death_changed: the same of `draw.workloads.death`.
         seconds: how long things took at most: a step of each kind, by its tag, until its last change (a rest: beyond what it
@@ -110,7 +113,8 @@ class Observed:
     pause_seconds: float = 0.0
     writes_at_rest: float = 0.0
     moves: tuple[str, ...] = ()
-    change: Patch | None = None
+    changes: tuple[Move, ...] = ()
+    refused: tuple[str, ...] = ()
     watched: tuple[str, ...] = ()
     reads_past: tuple[str, ...] = ()
     asks_watch_list: bool = False
@@ -121,6 +125,7 @@ class Observed:
     has_metrics: bool = False
     life: tuple[Written, ...] = ()
     death: tuple[Written, ...] = ()
+    turns: tuple[Written, ...] = ()
     life_changed: tuple[Changed, ...] = ()
     death_changed: tuple[Changed, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
@@ -143,6 +148,34 @@ class Observed:
         return Target(self.sample["apiVersion"], self.sample["kind"], self.sample["metadata"]["name"])
 
     @property
+    def live(self) -> tuple[Move, ...]:
+        """The moves that the controller passes on to anything but the primary, the best first. Scaling is none of them."""
+        return tuple(move for move in self.changes if move.live)
+
+    @property
+    def change(self) -> Patch | None:
+        """The step that does the best of them; None when there is none."""
+        return self.do(self.live[0]) if self.live else None
+
+    @property
+    def turned(self) -> tuple[Move, ...]:
+        """Those of them that `draw.workloads.turns` makes and takes back: the first by which a block goes, and the first switch.
+
+        A block of which no schema says that it may go stays: what is made later may need it.
+        """
+        kinds: tuple[MoveKind, ...] = ("remove-block", "toggle")
+        first = (next((move for move in self.live if move.kind == kind and not move.blind), None) for kind in kinds)
+        return tuple(move for move in first if move is not None)
+
+    def do(self, move: Move) -> Patch:
+        """The step that does it."""
+        return Patch(target=self.target, patch=move.do)
+
+    def undo(self, move: Move) -> Patch:
+        """The step that takes it back."""
+        return Patch(target=self.target, patch=move.undo)
+
+    @property
     def replicas(self) -> int:
         """The replica count of the sample; 1 when it says nothing, as Kubernetes defaults it."""
         value: object = self.sample
@@ -162,19 +195,20 @@ class Observed:
             watched=tuple(each for each in self.watched if each not in left_out),
             life=tuple(each for each in self.life if each.resource not in left_out),
             death=tuple(each for each in self.death if each.resource not in left_out),
+            turns=tuple(each for each in self.turns if each.resource not in left_out),
         )
 
     def _treatment(self, child: ChildKind) -> object:
-        """What the controller does with objects of this kind, and when, in its children's life and death."""
+        """What the controller does with objects of this kind, and when, in its children's life, turns and death."""
 
         def done(writes: tuple[Written, ...]) -> list[Written]:
             return [replace(each, resource="") for each in writes if each.resource == child.resource]
 
-        return replace(child, resource=""), tuple(done(self.life)), tuple(done(self.death))
+        return replace(child, resource=""), tuple(done(self.life)), tuple(done(self.turns)), tuple(done(self.death))
 
     def scaled(self, replicas: int) -> Manifest:
         """The sample with another replica count."""
-        return _merged(self.sample, self.scale(replicas).patch) if self.scale_path else self.sample
+        return merged(self.sample, self.scale(replicas).patch) if self.scale_path else self.sample
 
     def scale(self, replicas: int) -> Patch:
         """The step that changes the replica count."""
@@ -184,10 +218,3 @@ class Observed:
             inner = inner.setdefault(key, {})
         inner[self.scale_path[-1]] = replicas
         return Patch(target=self.target, patch=patch)
-
-
-def _merged(base: Manifest, patch: Manifest) -> Manifest:
-    merged = dict(base)
-    for key, value in patch.items():
-        merged[key] = _merged(base.get(key) or {}, value) if isinstance(value, dict) else value
-    return merged

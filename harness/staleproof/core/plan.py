@@ -88,6 +88,16 @@ class Recreate(_Step, frozen=True, kw_only=True, tag="recreate"):
     foreign: bool = False
 
 
+class Remove(_Step, frozen=True, kw_only=True, tag="remove"):
+    """Delete a child that the controller made, behind its back: as another user does, or an eviction.
+
+    `nth` counts as in `Recreate`.
+    """
+
+    resource: str
+    nth: int = -1
+
+
 class Heartbeat(_Step, frozen=True, kw_only=True, tag="heartbeat"):
     """Touch a child that the controller made, as a kubelet changes a pod's status; nothing new is to be done.
 
@@ -113,7 +123,7 @@ class Rest(_Step, frozen=True, kw_only=True, tag="rest"):
     seconds: Seconds
 
 
-Step = Apply | Patch | Touch | Delete | Resync | Recreate | Heartbeat | Lull | Rest
+Step = Apply | Patch | Touch | Delete | Resync | Recreate | Remove | Heartbeat | Lull | Rest
 
 
 def is_workload(step: Step) -> bool:
@@ -305,7 +315,7 @@ def _step_problems(step: Step) -> Iterator[str]:
             named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
             if not named or not isinstance(manifest.get("apiVersion"), str) or not isinstance(manifest.get("kind"), str):
                 yield "object needs apiVersion, kind and metadata.name"
-        case Recreate(nth=0) | Heartbeat(nth=0):
+        case Recreate(nth=0) | Remove(nth=0) | Heartbeat(nth=0):
             yield "nth is 0, children are counted from 1, or from -1 backwards"
 
 
@@ -341,7 +351,7 @@ def describe(step: Step) -> str:
             return f"{step.tag} {target.kind}/{target.name}"
         case Resync(resource=resource):
             return f"resync {resource}"
-        case Recreate(resource=resource, nth=nth) | Heartbeat(resource=resource, nth=nth):
+        case Recreate(resource=resource, nth=nth) | Remove(resource=resource, nth=nth) | Heartbeat(resource=resource, nth=nth):
             whose = " as somebody else's" if isinstance(step, Recreate) and step.foreign else ""
             return f"{step.tag} {resource} number {nth}{whose}"
         case Lull(touches=touches):

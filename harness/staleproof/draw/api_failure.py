@@ -6,12 +6,14 @@ Each is about the kinds of requests that the controller was seen to make, in the
 import itertools
 from collections.abc import Iterable, Iterator
 
-from staleproof.core.fault import Compete, Expire, LoseAnswer, Reject, SlowAnswer, Window
+from staleproof.core.fault import AnyFault, Compete, Expire, HideOwnWrite, LoseAnswer, OwnWrite, Reject, SlowAnswer, Window
 from staleproof.core.fault.calls import Code
+from staleproof.core.masking import SECRET
 from staleproof.core.observed import Observed, Written
+from staleproof.core.plan import TOUCHED, Manifest, Patch, Touch
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import outage, own_updates, patient
+from staleproof.draw.workloads import life, outage, own_updates, patient
 
 SCENARIO = Scenario("api-failure")
 REJECTED = ("backs-off", "converges-after-catch-up")
@@ -56,11 +58,17 @@ def lose_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def compete(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Somebody else writes to the object just before its first update of each kind."""
+    """Somebody else edits the object just before its first update of each kind: the primary as the user does a little later.
+
+    Of a child that is hidden, too, until the next step: who is refused has still to learn why.
+    """
     for each in profile.more(_kinds(own_updates(observed))):
-        fault = Compete(**each.selectors)
+        faults: list[AnyFault] = [Compete(**each.selectors, edit=_edit(observed, each))]
+        if each.resource != observed.resource and each.resource in observed.watched and not each.subresource:
+            window = Window(each.step, each.step + 1)
+            faults.append(HideOwnWrite(resource=each.resource, window=window, write=OwnWrite(each.verb)))
         aims = ("converges-after-catch-up", "no-lost-update")
-        yield Draft(f"somebody else writes just before its first {_words(each)}", aims, [fault])
+        yield Draft(f"somebody else edits it just before its first {_words(each)}", aims, faults)
 
 
 @SCENARIO.family
@@ -73,6 +81,26 @@ def slow_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
         fault = SlowAnswer(**each.selectors, by_seconds=_LATE_SECONDS)
         title = f"the answer to its first {_words(each)} comes {_LATE_SECONDS:g} s late"
         yield Draft(title, ("converges-after-catch-up",), [fault])
+
+
+def _edit(observed: Observed, write: Written) -> Manifest:
+    """What somebody else changes: what the workload changes next, or an annotation of a child. Both may be there in the end.
+
+    Empty: nothing, as the workload does not change that primary any more, or what it changes is secret.
+    """
+    if write.resource != observed.resource:
+        return _annotated(write.step)
+    if observed.target.kind == SECRET:
+        return {}
+    for number, step in enumerate(life(observed).steps, 1):
+        if number > write.step and isinstance(step, Patch | Touch):
+            return step.patch if isinstance(step, Patch) else _annotated(number)
+    return {}
+
+
+def _annotated(number: int) -> Manifest:
+    """As a touch does it, so that nobody takes it for a difference."""
+    return {"metadata": {"annotations": {TOUCHED: str(number)}}}
 
 
 def _kinds(writes: Iterable[Written]) -> list[Written]:

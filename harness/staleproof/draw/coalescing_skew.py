@@ -6,7 +6,7 @@ from staleproof.core.fault import Coalesce, HideOwnWrite, HoldStream, OwnWrite, 
 from staleproof.core.observed import Observed
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import glance, life, stirred
+from staleproof.draw.workloads import glance, life, stirred, turns
 
 SCENARIO = Scenario("coalescing-skew")
 COALESCED = ("tolerates-coalescing", "converges-after-catch-up")
@@ -23,6 +23,15 @@ def coalesce(observed: Observed, profile: Profile) -> Iterator[Draft]:
     for resource in profile.some((*primary, "*")):
         fault = Coalesce(resource=resource, window=Window(2, life(observed).last))
         yield Draft(f"{fault.about} out of sight while the primary changes", COALESCED, [fault])
+
+
+@SCENARIO.family
+def coalesce_turns(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The primary is out of sight while one thing after another is changed and changed back: nothing seems to have happened."""
+    turned = turns(observed)
+    for last in profile.more(turned.away[-1:] if observed.resource in observed.watched else ()):
+        fault = Coalesce(resource=observed.resource, window=Window(turned.away[0], last + 2))
+        yield Draft("the primary out of sight while it is changed and changed back", COALESCED, [fault], turned.steps)
 
 
 @SCENARIO.family

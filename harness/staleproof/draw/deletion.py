@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 
+from msgspec import structs
+
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Reject, Release, Restart, Window
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Apply, Recreate
+from staleproof.core.plan import Apply, Recreate, Remove, Touch
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import Workload, death, hidden_creates, patient, removal, slow_to_start
+from staleproof.draw.workloads import Workload, appear, death, hidden_creates, patient, removal, slow_to_start
 
 SCENARIO = Scenario("deletion", settle=patient)
 _RELEASES: tuple[Release, ...] = ("relist", "resume", "events")
@@ -34,6 +36,19 @@ def recreate_unseen(observed: Observed, profile: Profile) -> Iterator[Draft]:
             hold = HoldStream(resource=child.resource, window=Window(from_step=2))
             title = f"somebody else takes the name of the last of {child.resource} unseen, then scale down"
             yield Draft(title, ("no-delete-of-unseen",), [hold], steps)
+
+
+@SCENARIO.family
+def vanished(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Hide what it creates first; somebody else deletes one of those; then only a list tells what is left (KEP-5647, Risks).
+
+    It is never shown that there was one more. Of the child that it creates most of: one kind is as good as another.
+    """
+    for hide in profile.more(hidden_creates(observed)[:1]):
+        steps = (appear(observed), Remove(resource=hide.resource), Touch(target=observed.target))
+        title = f"hide own creates of {hide.resource}, one of which somebody else deletes, and then the watch expires"
+        aims = ("converges-after-catch-up", "tolerates-coalescing")
+        yield Draft(title, aims, [structs.replace(hide, release="relist")], steps)
 
 
 @SCENARIO.family

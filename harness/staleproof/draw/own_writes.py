@@ -12,12 +12,12 @@ import hypothesis.strategies as st
 from msgspec import structs
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Release, Window
-from staleproof.core.observed import ChildKind, Observed
+from staleproof.core.observed import ChildKind, Observed, Written
 from staleproof.core.plan import Apply, Plan, Rest, Resync, Step, Touch
 from staleproof.draw import workloads
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import glance, life, own_create, own_updates, patience, patient
+from staleproof.draw.workloads import glance, life, own_create, own_updates, patience, patient, round_trip, turns
 
 SCENARIO = Scenario("own-writes")
 AIMS = {
@@ -29,6 +29,7 @@ Poke = Literal["touch", "resync"]
 POKES: tuple[Poke, ...] = ("touch", "resync")  # the first costs a client nothing; nor does the first of the releases
 RELEASES: tuple[Release, ...] = ("events", "relist", "resume")
 MOST_REPLICAS = 6
+_MILDEST_FIRST = ("create", "patch", "update", "delete")
 
 
 def poke_step(poke: Poke, observed: Observed) -> Step:
@@ -59,14 +60,34 @@ def hide_deletes(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def hide_updates(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Hide its first update of anything that it watches, in each step in which it makes one, and what comes after it.
 
-    Updates that change nothing are left out: no event tells of them.
+    Updates that change nothing are left out: no event tells of them. What follows a change is that it is taken back: who still sees
+    what was there before takes that for done.
     """
+    lived, trip = life(observed), round_trip(observed)
     aims = ("no-blind-retry", "no-cross-object-writes", "converges-after-catch-up")
     updates = [each for each in own_updates(observed) if each.changes and not each.subresource]
     hidden = [each for each in updates if each.resource in observed.watched]
     for each in profile.some(hidden):
         hide = HideOwnWrite(resource=each.resource, window=Window(from_step=each.step), write=OwnWrite(each.verb))
-        yield Draft(f"hide own {each.verb} of {each.resource} in step {each.step}", aims, [hide])
+        yield Draft(
+            f"hide own {each.verb} of {each.resource} in step {each.step}",
+            aims,
+            [hide],
+            trip.steps if each.step == lived.changes else (),
+        )
+
+
+@SCENARIO.family
+def hide_until_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Something is changed, and changed back while what the controller did about it is hidden; then something else happens."""
+    last = turns(observed).last
+    for each in profile.some(_turned_writes(observed)):
+        until = each.step + 3
+        window = Window(each.step, until if until <= last else None)
+        hide = HideOwnWrite(resource=each.resource, window=window, write=OwnWrite(each.verb))
+        title = f"hide own {each.verb} of {each.resource} until what was changed in step {each.step} is back"
+        aims = ("converges-after-catch-up", *(["no-excess-delete"] if each.verb == "delete" else []))
+        yield Draft(title, aims, [hide], turns(observed).steps)
 
 
 @SCENARIO.family
@@ -81,6 +102,22 @@ def hide_long(observed: Observed, profile: Profile) -> Iterator[Draft]:
             patience(observed, profile.holds),
             patient(observed, profile.longest),
         )
+
+
+def _turned_writes(observed: Observed) -> Iterator[Written]:
+    """Of each child that it watches, and each step that changes something which then is changed back: its worst write.
+
+    Deletes come first.
+    """
+    away = turns(observed).away
+    worst = {
+        (each.step, each.resource): each
+        for verb in _MILDEST_FIRST
+        for each in observed.turns
+        if each.verb == verb and each.step in away and each.changes and not each.subresource and each.resource != observed.resource
+    }
+    some = [each for each in worst.values() if each.resource in observed.watched]
+    return iter(sorted(some, key=lambda each: (each.verb != "delete", each.step, each.resource)))
 
 
 def _hide_each(observed: Observed, verb: Verb, ways: list[tuple[Poke, Release]]) -> Iterator[Draft]:

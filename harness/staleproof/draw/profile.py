@@ -15,7 +15,8 @@ class Profile:
     Attributes:
         holds: seconds for which watches are withheld, rising: each must outlast some wait of the controller's own.
         every: try every variant (each resource, each write, each earlier state); otherwise the first of each kind, at most.
-        alike: of the kinds of children that the controller treats alike, try each; otherwise one stands for all.
+        alike: of the kinds of children that the controller treats alike, and of the changes that it passes on, try each; otherwise
+            one stands for all.
     """
 
     name: str
@@ -30,6 +31,10 @@ class Profile:
     def more(self, variants: Iterable[T]) -> Iterator[T]:
         """All of them, or none: for plans that take long, or resemble one that is tried in any case."""
         return iter(variants if self.every else ())
+
+    def each(self, alike: Iterable[T]) -> Iterator[T]:
+        """All of what is treated alike, or the first."""
+        return iter(alike) if self.alike else islice(alike, 1)
 
     @property
     def longest(self) -> float:

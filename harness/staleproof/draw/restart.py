@@ -11,7 +11,7 @@ from staleproof.core.fault import AnyFault, Expire, Kill, PastSnapshot, Reject, 
 from staleproof.core.observed import Observed, Written
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import Workload, death, life, slow_to_start
+from staleproof.draw.workloads import Workload, death, life, round_trip, slow_to_start, turns
 
 SCENARIO = Scenario("restart", settle=slow_to_start)
 AIMS = ("survives-restart",)
@@ -52,6 +52,9 @@ def down(observed: Observed, profile: Profile) -> Iterator[Draft]:
     if not observed.keeps_finalizer:  # else the primary would be applied while it is terminating, and never come back
         missed.append(("death", died.steps, [(died.deletes, died.last)]))
     missed += [("life", lived.steps, [(step, step + 1) for step in range(first, lived.last, 2)]) for first in (2, 3)]
+    turned = turns(observed)
+    gone = [*turned.away, *([turned.goes] if turned.goes else [])]
+    missed.append(("turns", turned.steps, [(step, step + 1) for step in gone]))
     for name, steps, spans in profile.some(each for each in missed if each[2]):
         faults = [Restart(stays_down=True, window=Window(since, until)) for since, until in spans]
         told = " and ".join(f"from step {since} to {until}" for since, until in spans)
@@ -82,14 +85,36 @@ def behind_status(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def past(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Restart it on each earlier state of each resource that it reads at resourceVersion 0, and of all of them at once.
 
-    A state that is like the present, or like a later one that is shown, is left out, and so is a resource without objects.
+    A state that is like the present, or like a later one that is shown, is left out, and so is a resource without objects. The
+    state after a change is shown where that was taken back: then it asks for what nobody wants any more.
     """
-    for name, workload, aim in (("life", life(observed), "no-time-travel"), ("death", death(observed), "no-delete-of-unseen")):
+    lived, died = life(observed), death(observed)
+    states = [
+        ("life", lived, "no-time-travel", each) for each in _pasts(observed.reads_past, lived) if each[0] != lived.changes + 1
+    ]
+    for move in profile.each(observed.live) if observed.live else (None,):
+        trip = round_trip(observed, move)
+        name = f"round trip ({move.path})" if move else "round trip"
+        states += [(name, trip, "no-time-travel", each) for each in _between(observed.reads_past, trip)]
+    deaths = [("death", died, "no-delete-of-unseen", each) for each in _pasts(observed.reads_past, died)]
+    for name, workload, aim, (step, shown) in (*profile.some(states), *profile.some(deaths)):
         window = Window(from_step=workload.last)
-        for step, shown in profile.some(_pasts(observed.reads_past, workload)):
-            snapshots = (PastSnapshot(resource=each, as_of_step=step, window=window) for each in shown)
-            title = f"restart on {' and '.join(shown)} of before step {step} of a primary's {name}"
-            yield Draft(title, (*AIMS, aim), [*snapshots, Restart(window=window)], workload.steps)
+        snapshots = (PastSnapshot(resource=each, as_of_step=step, window=window) for each in shown)
+        title = f"restart on {' and '.join(shown)} of before step {step} of a primary's {name}"
+        yield Draft(title, (*AIMS, aim), [*snapshots, Restart(window=window)], workload.steps)
+
+
+@SCENARIO.family
+def past_turns(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Restart it on the primary without a block, and with a switch the other way, that has come back since. What `past` shows of a
+    round trip is left out."""
+    turned = turns(observed)
+    window = Window(from_step=turned.last)
+    others = [step for step, move in zip(turned.away, observed.turned, strict=False) if move != observed.live[0]]
+    for step in profile.some(others if observed.resource in observed.reads_past else ()):
+        snapshot = PastSnapshot(resource=observed.resource, as_of_step=step + 1, window=window)
+        title = f"restart on {observed.resource} as it was before it was changed back in step {step + 1}"
+        yield Draft(title, (*AIMS, "no-time-travel"), [snapshot, Restart(window=window)], turned.steps)
 
 
 @SCENARIO.family
@@ -141,6 +166,15 @@ def _pasts(resources: Sequence[str], workload: Workload) -> Iterator[tuple[int, 
         yield from ((step, (each,)) for each in changed)
         if changed and len(differ) > 1:
             yield step, differ
+
+
+def _between(resources: Sequence[str], trip: Workload) -> Iterator[tuple[int, Sequence[str]]]:
+    """(step, resources) of each state that was taken back: of all together that differ from the present, and of the first."""
+    for step in trip.back:
+        if changed := [each for each in resources if trip.may_change(each, step, step + 1)]:
+            yield step, changed
+            if len(changed) > 1 and step == trip.back[0]:
+                yield step, changed[:1]
 
 
 def _rounds(written: Iterable[Written]) -> Iterator[tuple[AnyFault, ...]]:

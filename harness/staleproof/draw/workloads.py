@@ -3,17 +3,21 @@
 Each says which of its steps does what; a step that the primary has no way to do is left out.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from msgspec import structs
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite
+from staleproof.core.move import Move
 from staleproof.core.observed import Changed, Observed, Written
 from staleproof.core.plan import Apply, Delete, Heartbeat, Rest, Settle, Step, Touch
 
 _AT_LEAST = 3
 """Replicas of a primary that can be scaled: with fewer, nothing is left that could be deleted in excess."""
+_ALONE = 1
+"""So few replicas are left where all but one go."""
 _TERMINATING_SECONDS = 0.3
 _GONE_SECONDS = 1.0
 _OUTAGE_SECONDS = 4.0
@@ -27,7 +31,9 @@ _DEADLINE_SECONDS, _DEADLINE_FACTOR = 30.0, 2.5
 class Workload:
     """Steps, and the numbers of those in which the primary is changed, grows, shrinks, is deleted and returns; 0 for none.
 
-    `changed`: which resources had objects when the controller was observed, and in which steps they may have changed.
+    `away`: the steps that change what the step behind each changes back; `goes`: the one in which something goes for good.
+    `changed`: which resources had objects when the controller was observed, and in which steps they may have changed. `back`: the
+    numbers of the steps that take back what the step before did.
     """
 
     steps: tuple[Step, ...]
@@ -36,7 +42,10 @@ class Workload:
     shrinks: int = 0
     deletes: int = 0
     returns: int = 0
+    away: tuple[int, ...] = ()
+    goes: int = 0
     changed: tuple[Changed, ...] = ()
+    back: tuple[int, ...] = ()
 
     def may_change(self, resource: str, since: int, until: int) -> bool:
         """Whether its state at the beginning of step `until` may differ from that at the beginning of step `since`."""
@@ -69,6 +78,57 @@ def life(observed: Observed) -> Workload:
     grows = len(steps) - 1 if observed.scale_path else 0
     steps.append(Touch(target=observed.target))
     return Workload(tuple(steps), changes, grows, grows and grows + 1, changed=observed.life_changed)
+
+
+def turns(observed: Observed) -> Workload:
+    """A primary appears; each of its moves is made and taken back; it shrinks to one and grows again; what can be removed goes for
+    good; then it is touched. An old view does most harm where something has come back. Without such moves `away` is empty."""
+    there_and_back = [(observed.do(each), observed.undo(each)) for each in observed.turned]
+    if observed.scale_path:
+        there_and_back.append((observed.scale(_ALONE), observed.scale(replicas(observed))))
+    steps: list[Step] = [appear(observed), *itertools.chain.from_iterable(there_and_back)]
+    away = tuple(range(2, len(steps), 2))
+    removal = next((each for each in observed.turned if each.kind.startswith("remove")), None)
+    if removal is not None:
+        steps.append(observed.do(removal))
+    goes = len(steps) if removal is not None else 0
+    steps.append(Touch(target=observed.target))
+    return Workload(tuple(steps), away=away, goes=goes)
+
+
+def round_trip(observed: Observed, move: Move | None = None) -> Workload:
+    """A primary appears, is changed and changed back, shrinks to as little as it may and grows again, and is touched: it is asked
+    for what it was asked for before. `move`: another change than the usual one."""
+    steps: list[Step] = [appear(observed)]
+    back = []
+    move = move or next(iter(observed.live), None)
+    if move is not None:
+        steps += [observed.do(move), observed.undo(move)]
+        back.append(len(steps))
+    if observed.scale_path:
+        steps += [observed.scale(_least(observed)), observed.scale(replicas(observed))]
+        back.append(len(steps))
+    steps.append(Touch(target=observed.target))
+    changes = 2 if move is not None else 0
+    return Workload(tuple(steps), changes, changed=tuple(_there_and_back(observed, back, changes)), back=tuple(back))
+
+
+def _least(observed: Observed) -> int:
+    """Nothing, if the API server accepts that."""
+    scale = ".".join(observed.scale_path)
+    return 0 if any(move.path == scale and move.becomes == "0" for move in observed.changes) else 1
+
+
+def _there_and_back(observed: Observed, back: Sequence[int], changes: int) -> Iterator[Changed]:
+    """What changed when the primary lived changes as often on a round trip: whatever is done to it is done again."""
+    lived = life(observed)
+    for each in observed.life_changed:
+        found = {1} & set(each.steps)
+        for step in back:
+            asked = {lived.changes} if changes and step == changes + 1 else {lived.grows, lived.shrinks}
+            if asked & set(each.steps) or each.resource == observed.resource:
+                found |= {step - 1, step}
+        yield Changed(each.resource, tuple(sorted(found)))
 
 
 def outage(observed: Observed) -> Workload:

@@ -35,7 +35,10 @@ KUBE_CONTROLLER_MANAGER = {
     "statefulset-pod-recreated": set(),  # the pod had to go, whichever incarnation it was
     "endpointslice-creates-rejected": {"backs-off", "converges-after-catch-up"},
     "deployment-replicasets-late": {"no-blind-retry"},
+    "replicaset-create-vanished": {"converges-after-catch-up", "tolerates-coalescing"},
 }
+UNDECIDED = {"replicaset-create-vanished": {"survives-expiry", "tolerates-skew"}}
+"""Another requirement explains what was found, so these are left open."""
 NOT_KEPT = {"needs_bookmarks"}  # caught after minutes, in which much happens
 CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name not in NOT_KEPT} | {
     "naive": "no-duplicate-create",
@@ -90,7 +93,7 @@ def test_of_kube_controller_manager(name: str) -> None:
     outcomes = {verdict.requirement: verdict.outcome for verdict in verdicts}
 
     assert {slug for slug, outcome in outcomes.items() if outcome is Outcome.FAIL} == KUBE_CONTROLLER_MANAGER[name]
-    assert {slug for slug, outcome in outcomes.items() if outcome is Outcome.INCONCLUSIVE} == set()
+    assert {slug for slug, outcome in outcomes.items() if outcome is Outcome.INCONCLUSIVE} == UNDECIDED.get(name, set())
     if name.endswith("gate-on"):  # it counted the syncs that it skipped
         assert outcomes["reports-skips"] is Outcome.PASS
 

@@ -38,6 +38,7 @@ _TYPES: dict[Any, st.SearchStrategy[Any]] = {Seconds: SECONDS, Positive: NTH, Po
 _WHOLE: Fields = {"resource": st.just(ANY)}
 _CHOSEN: dict[str, Fields] = {
     "HideOwnWrite": {"write": st.builds(OwnWrite, st.just("create"), st.integers(1, 2))},
+    "Compete": {"edit": st.sampled_from([{}, {"spec": {"replicas": 1}}])},
     "Refuse": _WHOLE,
     "RefuseWatchList": _WHOLE,
     "Reject": {"code": st.sampled_from([0, 429, 500, 503, 504])},

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from staleproof.core.move import Move
 from staleproof.core.observed import ChildKind, Observed, Written
 from staleproof.core.plan import Patch, Target
 
@@ -33,7 +34,7 @@ ANY = st.builds(
     st.lists(st.builds(ChildKind, TEXT, st.integers(), st.integers(), st.booleans(), st.booleans()), max_size=2).map(tuple),
     manifests=st.lists(OBJECT, max_size=2).map(tuple),
     pause_seconds=st.floats(0, 1e9),
-    change=st.none() | st.builds(Patch, target=st.builds(Target, TEXT, TEXT, TEXT), patch=OBJECT),
+    changes=st.lists(st.builds(Move, path=TEXT, kind=st.just("set"), do=OBJECT, undo=OBJECT), max_size=2).map(tuple),
     watched=RESOURCES,
     has_metrics=st.booleans(),
     life=WRITTEN,
@@ -97,3 +98,15 @@ def test_of_the_kinds_that_a_controller_treats_alike_the_first_is_typical() -> N
     assert typical.life == (*wrote[:2], changed)
     assert typical.death == tuple(wrote[:2])
     assert typical.typical() == typical
+
+
+def test_the_best_of_what_it_passes_on_is_its_change() -> None:
+    dead, live, other = (
+        Move(path=f"spec.{key}", kind="set", do={"spec": {key: 1}}, undo={"spec": {key: None}}, live=live)
+        for key, live in (("a", ""), ("b", "at once"), ("c", "later"))
+    )
+    seen = Observed(SAMPLE, "widgets", (), (), changes=(dead, live, other))
+    assert seen.live == (live, other)
+    assert seen.change == seen.do(live) == Patch(target=seen.target, patch={"spec": {"b": 1}})
+    assert seen.undo(live).patch == {"spec": {"b": None}}
+    assert Observed(SAMPLE, "widgets", (), (), changes=(dead,)).change is None

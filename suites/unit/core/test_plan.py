@@ -33,6 +33,7 @@ from staleproof.core.plan import (
     Plan,
     PlanError,
     Recreate,
+    Remove,
     Rest,
     Resync,
     Settle,
@@ -57,7 +58,7 @@ APPLIED = st.builds(
 NTH = st.sampled_from([-2, -1, 1, 3])
 STEP: st.SearchStrategy[Step] = st.one_of(
     anything(Apply, object=APPLIED),
-    *(anything(kind, nth=NTH) for kind in (Recreate, Heartbeat)),
+    *(anything(kind, nth=NTH) for kind in (Recreate, Remove, Heartbeat)),
     *(anything(kind) for kind in (Patch, Touch, Delete, Resync, Lull, Rest)),
 )
 STEPS = 3
@@ -278,6 +279,7 @@ def test_faults_outside_a_plan_have_no_steps_to_fit() -> None:
         (Apply(object=POD | {"metadata": "x"}), "step 1: object needs apiVersion, kind and metadata.name"),
         (Apply(object=POD | {"apiVersion": 1}), "step 1: object needs apiVersion, kind and metadata.name"),
         (Recreate(resource="pods", nth=0), "step 1: nth is 0, children are counted from 1, or from -1 backwards"),
+        (Remove(resource="pods", nth=0), "step 1: nth is 0, children are counted from 1, or from -1 backwards"),
         (Heartbeat(resource="pods", nth=0), "step 1: nth is 0, children are counted from 1, or from -1 backwards"),
         (Rest(seconds=0.0), "step 1 (rest): seconds is 0, expected a positive number"),
     ],
@@ -313,6 +315,7 @@ DATABASE = Target("v1", "Secret", "database")
         (Resync(resource="pods"), "resync pods"),
         (Recreate(resource="pods"), "recreate pods number -1"),
         (Recreate(resource="pods", foreign=True), "recreate pods number -1 as somebody else's"),
+        (Remove(resource="pods"), "remove pods number -1"),
         (Heartbeat(resource="pods"), "heartbeat pods number 1"),
         (Lull(), "come to rest"),
         (Lull(touches=(WIDGET,)), "come to rest, touch Widget/sample"),

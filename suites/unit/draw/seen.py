@@ -30,15 +30,33 @@ from staleproof.core.fault import (
     SlowStart,
     Window,
 )
+from staleproof.core.move import Move
 from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
 from staleproof.core.plan import Heartbeat, Manifest, Patch, Plan, Rest, Resync, Step, Target, contradictions, decode, encode
 from staleproof.draw.profile import PROFILES
-from staleproof.draw.workloads import Workload, death, life
+from staleproof.draw.workloads import Workload, death, life, replicas, turns
 
 TARGET = Target("example.com/v1", "Widget", "w")
 WIDGETS, PODS, MAPS = "widgets.example.com", "pods", "configmaps"
 MINUTE_SECONDS = 60
-CHANGE = Patch(target=TARGET, patch={"spec": {"content": "first-changed"}})
+MOVE = Move(
+    path="spec.content",
+    kind="string",
+    do={"spec": {"content": "first-changed"}},
+    undo={"spec": {"content": "first"}},
+    live="at once",
+)
+CHANGE = Patch(target=TARGET, patch=MOVE.do)
+REMOVED = Move(
+    path="spec.settings",
+    kind="remove-block",
+    do={"spec": {"settings": None}},
+    undo={"spec": {"settings": {"level": "info"}}},
+    live="at once",
+)
+SWITCHED = Move(
+    path="spec.audited", kind="toggle", do={"spec": {"audited": False}}, undo={"spec": {"audited": True}}, live="at once"
+)
 profiles = st.sampled_from(sorted(PROFILES.values(), key=lambda profile: profile.name))
 
 
@@ -53,8 +71,9 @@ def widgets(
     changes: bool = True,
     finalizer: bool = True,
     watched: Iterable[str] = (WIDGETS, MAPS, PODS),
+    turned: Iterable[Move] = (),
 ) -> Observed:
-    """A controller that keeps pods and one ConfigMap for each Widget, and reports in the status."""
+    """A controller that keeps pods and one ConfigMap for each Widget, and reports in the status. `turned` changes the ConfigMap."""
     bare = Observed(
         sample(replicas),
         WIDGETS,
@@ -62,7 +81,7 @@ def widgets(
         (),
         relists_at_once=True,
         watched=tuple(watched),
-        change=CHANGE if changes else None,
+        changes=(*([MOVE] if changes else []), *turned),
         asks_bookmarks=True,
         keeps_finalizer=finalizer,
     )
@@ -76,6 +95,7 @@ def widgets(
         children=children,
         life=lived,
         death=died,
+        turns=_turns(bare),
         life_changed=_changed(lived, life(bare)),
         death_changed=_changed(died, death(bare)),
     )
@@ -86,7 +106,10 @@ def controllers(draw: st.DrawFn) -> Observed:
     """With or without each thing that a plan may be made from."""
     watched = [WIDGETS, *draw(st.lists(st.sampled_from((MAPS, PODS)), unique=True))]
     flags = draw(st.tuples(*[st.booleans()] * 3))
-    seen = widgets(replicas=draw(st.integers(0, 8)), scales=flags[0], changes=flags[1], finalizer=flags[2], watched=watched)
+    turned = draw(st.sampled_from(((), (REMOVED,), (SWITCHED,), (REMOVED, SWITCHED))))
+    seen = widgets(
+        replicas=draw(st.integers(0, 8)), scales=flags[0], changes=flags[1], finalizer=flags[2], watched=watched, turned=turned
+    )
     bookmarked = draw(st.sampled_from(((), (PODS,))))
     return replace(
         seen,
@@ -114,6 +137,19 @@ def _life(bare: Observed) -> tuple[Written, ...]:
         found += [_one(plan.grows, PODS, "create"), _one(plan.grows, WIDGETS, "update", "status")]
         found += [Written(plan.shrinks, PODS, "delete", "", 2), _one(plan.shrinks, WIDGETS, "update", "status")]
     return tuple(found)
+
+
+def _turns(bare: Observed) -> tuple[Written, ...]:
+    """A switch, as it is turned off and on, deletes and creates the ConfigMap."""
+    plan = turns(bare)
+    found = _appears(bare, 1)
+    for step, move in zip(plan.away, bare.turned, strict=False):
+        verbs: tuple[WriteVerb, WriteVerb] = ("delete", "create") if move is SWITCHED else ("update", "update")
+        found += [_one(step + n, MAPS, verb) for n, verb in enumerate(verbs)]
+    if bare.scale_path:
+        gone = replicas(bare) - 1
+        found += [Written(plan.away[-1], PODS, "delete", "", gone), Written(plan.away[-1] + 1, PODS, "create", "", gone)]
+    return (*found, _one(plan.goes, MAPS, "update")) if plan.goes else tuple(found)
 
 
 def _death(bare: Observed) -> tuple[Written, ...]:
@@ -228,7 +264,11 @@ def _steps(plan: Plan, window: Window) -> range:
 
 def _writes(plan: Plan, of: Observed) -> list[Written]:
     """As far as its steps are those of a workload that the controller was watched at."""
-    known: list[tuple[tuple[Step, ...], tuple[Written, ...]]] = [(life(of).steps, of.life), (death(of).steps, of.death)]
+    known: list[tuple[tuple[Step, ...], tuple[Written, ...]]] = [
+        (life(of).steps, of.life),
+        (death(of).steps, of.death),
+        (turns(of).steps, of.turns),
+    ]
     found: list[tuple[int, list[Written]]] = []
     for steps, written in known:
         alike = next(

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
-from staleproof.core.fault import Compete, LoseAnswer, Reject, SlowAnswer, Window
+from staleproof.core.fault import Compete, HideOwnWrite, LoseAnswer, OwnWrite, Reject, SlowAnswer, Window
+from staleproof.core.observed import Written
+from staleproof.core.plan import TOUCHED
 from staleproof.draw.api_failure import compete, lose_answers, reject_reads, reject_writes, slow_answers
 from staleproof.draw.profile import STANDARD
 from staleproof.draw.workloads import life, outage
 
-from .seen import MAPS, PODS, WIDGETS, widgets
+from .seen import CHANGE, MAPS, PODS, WIDGETS, widgets
 
 
 def test_every_kind_of_write_is_rejected_from_the_first_on_in_another_way() -> None:
@@ -51,6 +53,28 @@ def test_nobody_competes_for_what_is_only_created_or_deleted() -> None:
     }
 
 
+def test_the_primary_is_edited_as_the_user_does_next_and_a_child_unseen() -> None:
+    of = widgets()
+    found = {plan.faults[0].resource: plan.faults for plan in compete(of, STANDARD) if isinstance(plan.faults[0], Compete)}
+
+    primary, child = found[WIDGETS], found[MAPS]
+    assert isinstance(primary[0], Compete)
+    assert primary[0].edit == CHANGE.patch
+    assert isinstance(child[0], Compete)
+    assert child[0].edit == {"metadata": {"annotations": {TOUCHED: "2"}}}
+    assert child[1:] == (HideOwnWrite(resource=MAPS, window=Window(2, 3), write=OwnWrite("update")),)
+    assert all(len(faults) == 1 for faults in (primary, *(plan.faults for plan in compete(widgets(watched=()), STANDARD))))
+
+
+def test_what_the_user_does_not_change_any_more_is_not_edited() -> None:
+    of = widgets()
+    late = replace(of, life=(*of.life, Written(life(of).last, WIDGETS, "patch", "", 1)))
+
+    (edit,) = [fault.edit for plan in compete(late, STANDARD) for fault in plan.faults if fault.window.from_step == life(of).last]
+
+    assert edit == {}
+
+
 def test_reads_are_rejected_when_the_controller_has_to_read() -> None:
     (plan,) = reject_reads(replace(widgets(), relists_at_once=False), STANDARD)
 
@@ -66,6 +90,7 @@ def test_nobody_competes_for_what_a_patch_creates() -> None:
         of, life=tuple(replace(each, verb="patch") if each.verb in ("create", "update") else each for each in of.life)
     )
 
-    competitions = [(fault.resource, fault.window.from_step) for plan in compete(applied, STANDARD) for fault in plan.faults]
+    faults = [plan.faults[0] for plan in compete(applied, STANDARD)]
+    competitions = [(fault.resource, fault.window.from_step) for fault in faults]
 
     assert sorted(competitions) == [(MAPS, life(of).changes), (WIDGETS, 1), (WIDGETS, 1)]

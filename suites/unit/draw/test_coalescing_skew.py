@@ -1,11 +1,11 @@
 """Plans of the coalescing-and-skew scenario: each can be run, and its faults are sure to fire."""
 
 from staleproof.core.fault import Coalesce, Skew, Window
-from staleproof.draw.coalescing_skew import coalesce, hide_first_write, hold, lag
+from staleproof.draw.coalescing_skew import coalesce, coalesce_turns, hide_first_write, hold, lag
 from staleproof.draw.profile import STANDARD
-from staleproof.draw.workloads import glance, life
+from staleproof.draw.workloads import glance, life, turns
 
-from .seen import MAPS, PODS, WIDGETS, widgets
+from .seen import MAPS, PODS, REMOVED, SWITCHED, WIDGETS, widgets
 
 
 def test_the_primary_and_everything_is_out_of_sight_while_the_primary_changes() -> None:
@@ -15,6 +15,15 @@ def test_the_primary_and_everything_is_out_of_sight_while_the_primary_changes() 
     assert all(
         plan.faults == (Coalesce(resource=plan.faults[0].resource, window=Window(2, life(widgets()).last)),) for plan in plans
     )
+
+
+def test_the_primary_is_out_of_sight_until_all_that_was_changed_has_been_changed_back() -> None:
+    of = widgets(turned=(REMOVED, SWITCHED))
+    (plan,) = coalesce_turns(of, STANDARD)
+
+    assert plan.faults == (Coalesce(resource=WIDGETS, window=Window(2, turns(of).goes)),)
+    assert plan.steps == turns(of).steps
+    assert list(coalesce_turns(widgets(scales=False), STANDARD)) == list(coalesce_turns(widgets(watched=()), STANDARD)) == []
 
 
 def test_each_resource_is_behind_the_others() -> None:

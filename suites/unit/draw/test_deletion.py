@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from staleproof.core.fault import HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Reject, Window
 from staleproof.core.observed import ChildKind
-from staleproof.core.plan import Apply, Patch, Recreate
+from staleproof.core.plan import Apply, Patch, Recreate, Remove, Touch
 from staleproof.draw import deletion
 from staleproof.draw.profile import STANDARD
-from staleproof.draw.workloads import death, removal
+from staleproof.draw.workloads import appear, death, removal
 
 from .seen import MAPS, PODS, TARGET, WIDGETS, sample, widgets
 
@@ -37,6 +37,15 @@ def test_the_primary_is_deleted_when_nothing_that_was_created_for_it_has_been_se
 
     assert [plan.faults for plan in plans] == [(HideOwnWrite(resource=each, write=OwnWrite("create")),) for each in (PODS, MAPS)]
     assert all(plan.steps == removal(of).steps for plan in plans)
+
+
+def test_somebody_else_deletes_what_it_has_not_been_shown_yet() -> None:
+    of = widgets()
+    (plan,) = deletion.vanished(of, STANDARD)
+
+    assert plan.steps == (appear(of), Remove(resource=PODS), Touch(target=TARGET))
+    assert plan.faults == (HideOwnWrite(resource=PODS, write=OwnWrite("create"), release="relist"),)
+    assert list(deletion.vanished(widgets(watched=(WIDGETS,)), STANDARD)) == []
 
 
 def test_each_thing_that_it_does_to_finish_is_rejected() -> None:

@@ -8,11 +8,21 @@ from hypothesis import strategies as st
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Window
 from staleproof.core.observed import ChildKind, Observed, Written
 from staleproof.core.plan import Apply, Patch, Plan, Rest, Resync, Settle, Touch, contradictions, decode, encode
-from staleproof.draw.own_writes import AIMS, can_draw, hide_creates, hide_deletes, hide_long, hide_updates, idempotence, plans
+from staleproof.draw.own_writes import (
+    AIMS,
+    can_draw,
+    hide_creates,
+    hide_deletes,
+    hide_long,
+    hide_until_back,
+    hide_updates,
+    idempotence,
+    plans,
+)
 from staleproof.draw.profile import PROFILES, STANDARD
-from staleproof.draw.workloads import life
+from staleproof.draw.workloads import life, round_trip, turns
 
-from .seen import CHANGE, MAPS, PODS, TARGET, WIDGETS, controllers, sample, widgets
+from .seen import CHANGE, MAPS, PODS, REMOVED, SWITCHED, TARGET, WIDGETS, controllers, sample, widgets
 
 
 def test_the_first_plan_hides_the_first_create_and_all_after_it_then_touches() -> None:
@@ -35,6 +45,21 @@ def test_the_plan_of_deletes_leaves_something_that_could_be_deleted_in_excess() 
         assert plan.aims == ("no-excess-delete", "converges-after-catch-up")
         assert plan.steps == (Apply(object=sample(3)), CHANGE, up, down, Touch(target=TARGET))
         assert plan.faults == (HideOwnWrite(resource="pods", window=Window(from_step=4), write=OwnWrite("delete")),)
+
+
+def test_what_it_does_about_a_change_is_hidden_until_that_is_changed_back_and_something_else_happens() -> None:
+    of = widgets(turned=(REMOVED, SWITCHED))
+    found = list(hide_until_back(of, STANDARD))
+
+    assert [plan.faults for plan in found] == [
+        (HideOwnWrite(resource=MAPS, window=Window(4, 7), write=OwnWrite("delete")),),
+        (HideOwnWrite(resource=PODS, window=Window(6, 9), write=OwnWrite("delete")),),
+        (HideOwnWrite(resource=MAPS, window=Window(2, 5), write=OwnWrite("update")),),
+    ]
+    assert all(plan.steps == turns(of).steps for plan in found)
+    (last,) = hide_until_back(widgets(), STANDARD)
+    assert last.faults == (HideOwnWrite(resource=PODS, window=Window(2), write=OwnWrite("delete")),)
+    assert list(hide_until_back(widgets(scales=False), STANDARD)) == []
 
 
 def test_of_the_first_child_in_every_way() -> None:
@@ -139,3 +164,11 @@ def test_creates_by_server_side_apply_are_patches() -> None:
 
     assert len(writes) == len(list(hide_creates(of, STANDARD)))
     assert set(writes) == {OwnWrite("patch")}
+
+
+def test_a_change_whose_update_is_hidden_is_taken_back() -> None:
+    of = widgets(finalizer=True)
+    steps = {plan.faults[0].window.from_step: plan.steps for plan in hide_updates(of, STANDARD)}
+
+    assert steps[life(of).changes] == round_trip(of).steps
+    assert steps[1] == life(of).steps

@@ -5,15 +5,16 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
+from msgspec import structs
 
 from staleproof.core.fault import Kill, PastSnapshot, Restart, SlowStart, Window
 from staleproof.core.observed import Changed, Observed
 from staleproof.core.plan import Plan
 from staleproof.draw import restart
 from staleproof.draw.profile import PROFILES, STANDARD, Profile
-from staleproof.draw.workloads import death, life
+from staleproof.draw.workloads import death, life, round_trip, turns
 
-from .seen import MAPS, PODS, WIDGETS, controllers, profiles, widgets
+from .seen import MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, controllers, profiles, widgets
 
 
 def plans(of: Observed, profile: Profile = STANDARD) -> Iterator[Plan]:
@@ -22,8 +23,12 @@ def plans(of: Observed, profile: Profile = STANDARD) -> Iterator[Plan]:
 
 
 @given(controllers(), profiles)
-def test_all_plans_have_one_of_two_workloads(of: Observed, profile: Profile) -> None:
-    assert all(plan.steps in (life(of).steps, death(of).steps) for plan in plans(of, profile))
+def test_all_plans_have_one_of_three_workloads(of: Observed, profile: Profile) -> None:
+    assert all(
+        plan.steps
+        in (life(of).steps, death(of).steps, turns(of).steps, *(round_trip(of, each).steps for each in of.live or (None,)))
+        for plan in plans(of, profile)
+    )
 
 
 def test_it_is_killed_at_the_first_and_the_last_write_of_each_kind_in_each_step_of_its_life() -> None:
@@ -57,6 +62,25 @@ def test_who_keeps_a_finalizer_is_back_before_the_primary_returns() -> None:
     assert not [each for each in kept if (died.deletes, died.last) in each]
 
 
+def test_it_is_down_when_something_is_changed_that_is_changed_back_and_when_something_goes_for_good() -> None:
+    of = widgets(turned=(REMOVED,))
+    (plan,) = [plan for plan in restart.down(of, STANDARD) if plan.steps == turns(of).steps]
+
+    assert spans(plan) == ((2, 3), (4, 5), (6, 7))
+
+
+def test_it_is_restarted_on_what_the_primary_was_between_two_states_that_are_alike() -> None:
+    of = replace(widgets(turned=(REMOVED, SWITCHED)), reads_past=(WIDGETS, PODS))
+    found = list(restart.past_turns(of, STANDARD))
+
+    window = Window(from_step=turns(of).last)
+    assert [plan.faults for plan in found] == [
+        (PastSnapshot(resource=WIDGETS, as_of_step=step, window=window), Restart(window=window)) for step in (3, 5)
+    ]
+    assert list(restart.past_turns(replace(of, reads_past=(PODS,)), STANDARD)) == []
+    assert len(list(restart.past_turns(replace(of, changes=(REMOVED, SWITCHED)), STANDARD))) == 1  # the other is the round trip's
+
+
 def spans(plan: Plan) -> tuple[tuple[int, int | None], ...]:
     return tuple((fault.window.from_step, fault.window.until_step) for fault in plan.faults)
 
@@ -65,16 +89,14 @@ def pasts(changed: dict[str, tuple[int, ...]], reads: tuple[str, ...] = (WIDGETS
     """What is shown as of which step, in a life in which so much changed: appears, changes, grows, shrinks, is touched."""
     found = tuple(Changed(*each) for each in changed.items())
     of = replace(widgets(), reads_past=reads, life_changed=found, death_changed=())
-    every = list(restart.past(of, STANDARD))
+    every = [plan for plan in restart.past(of, STANDARD) if plan.steps == life(of).steps]
     assert all(Restart(window=plan.faults[-1].window) == plan.faults[-1] for plan in every)
-    assert all(plan.steps == life(of).steps for plan in every)
     return [{fault.resource: fault.as_of_step for fault in plan.faults if isinstance(fault, PastSnapshot)} for plan in every]
 
 
-def test_it_is_shown_each_earlier_state_of_what_it_reads_so_and_of_all_at_once() -> None:
+def test_it_is_shown_each_earlier_state_of_what_it_reads_but_that_after_a_change_and_of_all_at_once() -> None:
     assert pasts({WIDGETS: (1, 2, 3, 4, 5), PODS: (1, 4)}) == [
         *({WIDGETS: 4}, {PODS: 4}, {WIDGETS: 4, PODS: 4}),
-        *({WIDGETS: 3}, {WIDGETS: 3, PODS: 3}),
         *({WIDGETS: 2}, {WIDGETS: 2, PODS: 2}),
         *({WIDGETS: 1}, {PODS: 1}, {WIDGETS: 1, PODS: 1}),
     ]
@@ -90,7 +112,27 @@ def test_a_past_that_is_like_the_present_is_left_out(changed: dict[str, tuple[in
 
 
 def test_what_differs_from_the_present_is_shown_together_where_anything_changed() -> None:
-    assert pasts({WIDGETS: (2,), MAPS: (3,)}) == [{MAPS: 3}, {WIDGETS: 2}, {WIDGETS: 2, MAPS: 2}]
+    assert pasts({WIDGETS: (2,), MAPS: (3,)}) == [{WIDGETS: 2}, {WIDGETS: 2, MAPS: 2}]
+
+
+def test_it_is_shown_what_was_taken_back() -> None:
+    of = replace(widgets(), reads_past=(WIDGETS, MAPS, PODS))
+    trip = round_trip(of)
+    changed, scaled = trip.back
+
+    found = [snapshots(plan) for plan in restart.past(of, STANDARD) if plan.steps == trip.steps]
+    assert found == [{(WIDGETS, changed), (MAPS, changed)}, {(WIDGETS, changed)}, {(WIDGETS, scaled), (PODS, scaled)}]
+
+
+def test_thorough_takes_back_each_change_that_it_passes_on() -> None:
+    other = structs.replace(MOVE, path="spec.other", do={"spec": {"other": 1}}, undo={"spec": {"other": None}})
+    of = replace(widgets(), reads_past=(WIDGETS,), changes=(MOVE, other))
+    tried = {profile: [plan.steps[1:3] for plan in restart.past(of, PROFILES[profile])] for profile in ("standard", "thorough")}
+
+    assert (of.do(MOVE), of.undo(MOVE)) in tried["standard"]
+    assert (of.do(other), of.undo(other)) not in tried["standard"]
+    assert (of.do(MOVE), of.undo(MOVE)) in tried["thorough"]
+    assert (of.do(other), of.undo(other)) in tried["thorough"]
 
 
 def test_a_life_and_a_death_have_pasts_of_their_own() -> None:

@@ -1,14 +1,18 @@
 """The shared workloads: their steps are where they say."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
+from staleproof.core.move import Move, merged
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Apply, Delete, Patch, Rest, Touch
-from staleproof.draw.workloads import appear, death, life, patience, removal, replicas
+from staleproof.draw.workloads import appear, death, life, patience, removal, replicas, round_trip, turns
 
-from .seen import CHANGE, controllers, widgets
+from .seen import CHANGE, MAPS, MOVE, PODS, REMOVED, SWITCHED, controllers, widgets
 
 
 def test_a_life_and_its_steps() -> None:
@@ -25,6 +29,32 @@ def test_what_cannot_be_done_to_a_primary_is_left_out() -> None:
 
     assert plan.steps == (Apply(object=of.sample), Touch(target=of.target))
     assert (plan.changes, plan.grows, plan.shrinks) == (0, 0, 0)
+
+
+def test_turns_are_there_and_back_and_a_removal_is_for_good_in_the_end() -> None:
+    of = widgets(replicas=3, turned=(SWITCHED, REMOVED, REMOVED))
+    plan = turns(of)
+    patches = [step.patch for step in plan.steps if isinstance(step, Patch)]
+
+    assert patches == [
+        *(REMOVED.do, REMOVED.undo, SWITCHED.do, SWITCHED.undo),
+        *(of.scale(1).patch, of.scale(3).patch, REMOVED.do),
+    ]
+    assert (plan.away, plan.goes, plan.last) == ((2, 4, 6), 8, 9)
+
+
+def test_no_block_goes_of_which_no_schema_says_that_it_may() -> None:
+    blind = structs.replace(REMOVED, blind=True)
+
+    assert widgets(turned=(blind, SWITCHED)).turned == (SWITCHED,)
+    assert widgets(turned=(blind, REMOVED)).turned == (REMOVED,)
+
+
+@pytest.mark.parametrize(("scales", "turned", "away"), [(True, (), (2,)), (False, (SWITCHED,), (2,)), (False, (), ())])
+def test_what_has_no_moves_has_no_turns(scales: bool, turned: tuple[Move, ...], away: tuple[int, ...]) -> None:  # noqa: FBT001
+    plan = turns(widgets(scales=scales, turned=turned))
+
+    assert (plan.away, plan.goes, plan.last) == (away, 0, 2 + 2 * len(away))
 
 
 @given(controllers())
@@ -59,3 +89,32 @@ def test_touches_come_at_the_seconds_asked_for(holds: list[int]) -> None:
     assert first == appear(of)
     assert sum(step.seconds for step in rests if isinstance(step, Rest)) == holds[-1]
     assert rests[1::2] == [Touch(target=of.target)] * len(holds)
+
+
+def test_a_round_trip_ends_where_it_began() -> None:
+    of = widgets()
+    trip = round_trip(of)
+
+    assert trip.steps == (appear(of), CHANGE, of.undo(MOVE), of.scale(1), of.scale(3), Touch(target=of.target))
+    assert trip.back == (3, 5)
+    assert [trip.may_change(MAPS, step, step + 1) for step in range(1, 7)] == [True, True, True, False, False, False]
+    assert [trip.may_change(PODS, step, step + 1) for step in range(1, 7)] == [True, False, False, True, True, False]
+
+
+def test_a_round_trip_goes_to_zero_where_that_is_accepted() -> None:
+    zero = Move(path="spec.replicas", kind="zero", do={"spec": {"replicas": 0}}, undo={"spec": {"replicas": 3}}, becomes="0")
+    of = replace(widgets(), changes=(MOVE, zero))
+    assert of.scale(0) in round_trip(of).steps
+
+
+@given(controllers())
+def test_the_last_state_of_a_round_trip_is_the_first(of: Observed) -> None:
+    trip = round_trip(of)
+    state = first = appear(of).object
+    states = [state]
+    for step in trip.steps[1:]:
+        state = merged(state, step.patch) if isinstance(step, Patch) else state
+        states.append(state)
+
+    assert states[-1]["spec"]["replicas"] == first["spec"]["replicas"]
+    assert all(states[step - 1] != states[step - 2] for step in trip.back)

@@ -6,8 +6,8 @@ Any of these is a finding:
    change had not been shown to the controller, nor told by the answer to an own write. It makes no difference how: by PUT without
    resourceVersion, by a PATCH of the whole object, or by an apply with force;
 2. a PUT of the whole object that was carried out though somebody else had written to it after the controller sent it
-   (`Competed`): so it insisted on no resourceVersion, and whatever the other one had changed is gone. What a fault changes leaves
-   no trace, so this cannot be seen by a path.
+   (`Competed`): so it insisted on no resourceVersion, and whatever the other one had changed is gone. A fault may change something
+   without a trace (`core.nudge`), and then no path tells of it.
 
 What the controller itself had set in that object before is its own: to set it again, seen or not, is to keep it as it should be. So
 is what any reference wrote back, too. Paths are those of the content, the status, and of labels, annotations and finalizers; a list

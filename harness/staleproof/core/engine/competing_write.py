@@ -1,13 +1,17 @@
 """The write of another user that makes a controller's next write conflict for real: the 409 is true (legality row 32)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
 from staleproof.core.engine.answer import read_name
-from staleproof.core.nudge import CONTENT_TYPE, nudge
+from staleproof.core.nudge import CONTENT_TYPE, MANAGER, nudge
 from staleproof.core.request import ApiRequest
+
+MERGE = "application/merge-patch+json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +24,14 @@ class Rival:
     body: bytes
 
 
-def rival_of(request: ApiRequest, target: str, content_type: str, body: bytes, number: int) -> Rival | str:
-    """The competing write, or why there is none, in words. `number` makes each one different."""
+def rival_of(
+    request: ApiRequest, target: str, content_type: str, body: bytes, number: int, edit: Mapping[str, Any] | None = None
+) -> Rival | str:
+    """The competing write, or why there is none, in words. `number` makes each one different.
+
+    `edit`: what the other user changes, as a JSON merge patch, under a field manager of their own; empty: nothing that anybody
+    could copy.
+    """
     path = urlsplit(target).path
     if request.verb == "create":
         if request.subresource:
@@ -31,6 +41,8 @@ def rival_of(request: ApiRequest, target: str, content_type: str, body: bytes, n
         return Rival("POST", path, content_type, body)
     if request.subresource:
         path = path.removesuffix(f"/{request.subresource}")
+    if edit:
+        return Rival("PATCH", f"{path}?fieldManager={MANAGER}", MERGE, msgspec.json.encode(edit))
     _, _, *segments = path.split("/")
     api_version = "/".join(segments[:2]) if path.startswith("/apis/") else segments[0]
     return Rival("PATCH", path, CONTENT_TYPE, msgspec.json.encode(nudge(api_version, number)))

@@ -1,7 +1,9 @@
 """Legal faults about single requests: rejected, competed with, answered late or not at all."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
+
+import msgspec
 
 from staleproof.core.fault.decision import (
     PASS,
@@ -58,14 +60,19 @@ class Reject(CallFault, frozen=True, kw_only=True, tag="Reject"):
 class Compete(CallFault, frozen=True, kw_only=True, tag="Compete"):
     """Let another user write to the same object just before the controller's write is forwarded: the 409 that follows is true.
 
-    An update, patch or delete finds the object at a newer resourceVersion and otherwise as it was (`core.nudge`): nothing of that
-    write can be copied. A create finds the object there, unless its name is generated.
+    An update, patch or delete finds the object with this `edit` (a JSON merge patch), which must survive it. Without one it is at a
+    newer resourceVersion and otherwise as it was (`core.nudge`), so that nothing of it can be copied. A create finds the object
+    there, unless its name is generated.
     """
 
     row = "32b"
     does = ("competes",)
-    says = "somebody else wrote to {} just before it did"
     verb: Literal["write", "create", "update", "patch", "delete"] = "update"
+    edit: dict[str, Any] = msgspec.field(default_factory=dict)
+
+    @property
+    def phrase(self) -> str:
+        return f"somebody else {'edited' if self.edit else 'wrote to'} {self.about} just before it did"
 
     @property
     def twin(self) -> Twin:
@@ -76,7 +83,7 @@ class Compete(CallFault, frozen=True, kw_only=True, tag="Compete"):
             return PASS
         if not request.is_write or request.verb == "deletecollection":
             return Refusal("", f"nobody competes with a {request.verb}")
-        return Competition()
+        return Competition(self.edit)
 
 
 class LoseAnswer(CallFault, frozen=True, kw_only=True, tag="LoseAnswer"):

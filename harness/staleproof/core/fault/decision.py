@@ -1,6 +1,6 @@
 """What a fault may answer when it is asked: small values, carried out by the gate (frames) or by the proxy (requests, answers)."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -87,7 +87,9 @@ class FromPast(msgspec.Struct, frozen=True):
 
 
 class Competition(msgspec.Struct, frozen=True):
-    """Let another user write to the same object first, then go on."""
+    """Let another user write to the same object first, then go on. `edit`: a JSON merge patch; empty: a change without a trace."""
+
+    edit: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class Refusal(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ from staleproof.core.plan import (
     Patch,
     Plan,
     Recreate,
+    Remove,
     Rest,
     Resync,
     Step,
@@ -58,6 +59,14 @@ class Vanished(UsageError):
     """The object of a step is not there, which in a trial with faults may be their effect."""
 
 
+class Refused(UsageError):
+    """The API server does not accept a step."""
+
+    def __init__(self, message: str, step: int) -> None:
+        super().__init__(message)
+        self.step = step
+
+
 class Unserved(SetupError):
     """The API server cannot take a step, because nobody answers at a webhook: most often the controller's own."""
 
@@ -78,7 +87,7 @@ class Workload:
         Raises:
             Vanished: the object of the step is not there.
             Unserved: a webhook does not answer, for longer than the start of a program takes.
-            UsageError: the API server does not accept what the plan says; its message is passed on.
+            Refused: the API server does not accept what the plan says; its message is passed on.
         """
         end = time.monotonic() + _WEBHOOK_SECONDS
         while True:
@@ -94,7 +103,7 @@ class Workload:
             raise Unserved(
                 f"{told}, for {_WEBHOOK_SECONDS:g} s. Is it the controller's own webhook, and does it serve it?"
             ) from refused
-        raise (Vanished if refused.code == _NOT_FOUND else UsageError)(told) from refused
+        raise (Vanished(told) if refused.code == _NOT_FOUND else Refused(told, number)) from refused
 
     async def _do(self, step: Step, number: int) -> None:
         match step:
@@ -113,7 +122,7 @@ class Workload:
                 await self.api.delete(await self._type(target), self.namespace, target.name)
             case Resync(resource=resource):
                 await self.resync(resource)
-            case Recreate() | Heartbeat():
+            case Recreate() | Remove() | Heartbeat():
                 await self._do_to_child(step, number)
             case Rest(seconds=seconds):
                 await self.bus.until(lambda now: False, limit_seconds=seconds)
@@ -153,18 +162,20 @@ class Workload:
         patch = {"metadata": {"annotations": {TOUCHED: str(number)}}}
         self._wrote(kind, await self.api.merge(kind, self.namespace, name, patch))
 
-    async def _do_to_child(self, step: Recreate | Heartbeat, number: int) -> None:
+    async def _do_to_child(self, step: Recreate | Remove | Heartbeat, number: int) -> None:
         children = self._children(step.resource)
         try:
             child = children[step.nth - 1 if step.nth > 0 else step.nth]
         except IndexError:
             raise UsageError(f"{describe(step)}: there are {len(children)} such children") from None
         kind = await resource_type(child, self.api)
-        if isinstance(step, Recreate):
-            again = _again(child, owner=await self._stranger()) if step.foreign else _again(child)
-            await self._recreate(kind, child, again)
-        else:
-            await self._touch(kind, child["metadata"]["name"], number)
+        match step:
+            case Recreate(foreign=foreign):
+                await self._recreate(kind, child, _again(child, owner=await self._stranger()) if foreign else _again(child))
+            case Remove():
+                await self.api.delete(kind, self.namespace, child["metadata"]["name"], now=True)
+            case Heartbeat():
+                await self._touch(kind, child["metadata"]["name"], number)
 
     async def _stranger(self) -> JSON:
         """An object that is nobody's child, and that nobody wants anything of."""

@@ -61,6 +61,19 @@ def test_of_a_group_too() -> None:
     )
 
 
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
+def test_another_user_edits_the_object_under_a_name_of_their_own(method: str) -> None:
+    edit = {"metadata": {"labels": {"x": "y"}}}
+    target = f"{PODS}/x/status?fieldManager=c"
+
+    found = rival_of(request(f"{method} {target}"), target, JSON, POD, 3, edit)
+
+    expected = Rival("PATCH", f"{PODS}/x?fieldManager=staleproof", "application/merge-patch+json", json.dumps(edit).encode())
+    assert isinstance(found, Rival)
+    assert (found.method, found.target, found.content_type) == (expected.method, expected.target, expected.content_type)
+    assert json.loads(found.body) == edit
+
+
 def test_each_competition_changes_something() -> None:
     asked = request(f"PUT {PODS}/x")
     assert rival_of(asked, f"{PODS}/x", JSON, POD, 3) != rival_of(asked, f"{PODS}/x", JSON, POD, 4)

@@ -44,6 +44,15 @@ def test_somebody_else_is_quicker_than_a_write() -> None:
     assert fault.on_request(request(f"GET {PODS}"), 2) == Refusal("", "nobody competes with a list")
 
 
+def test_somebody_else_edits_what_it_writes_to() -> None:
+    edit = {"spec": {"replicas": 5}}
+    fault = Compete(resource="pods", edit=edit)
+
+    assert fault.on_request(UPDATE, 1) == Competition(edit)
+    assert fault.phrase == "somebody else edited pods just before it did"
+    assert Compete(resource="pods").phrase == "somebody else wrote to pods just before it did"
+
+
 def test_an_answer_is_lost_after_the_execution() -> None:
     fault = LoseAnswer(resource="pods")
     assert (fault.on_request(UPDATE, 1), fault.on_answer(UPDATE, 1), fault.on_answer(UPDATE, 2)) == (PASS, Cut(), PASS)

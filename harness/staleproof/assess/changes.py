@@ -1,0 +1,141 @@
+"""Which changes of a sample are allowed, and which its controller passes on: the API server and a run or two say."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from msgspec import structs
+
+from staleproof.assess.session import Session
+from staleproof.checks.facts.exits import deaths
+from staleproof.checks.trial import Trial
+from staleproof.core.change import is_unmoved
+from staleproof.core.flatten import flatten
+from staleproof.core.move import Liveness, Move
+from staleproof.core.observed import Observed
+from staleproof.core.plan import Apply, Plan, Step
+from staleproof.core.provenance import Commit
+from staleproof.draw.mutations import MutationError, allowed_moves
+from staleproof.draw.schema import find_schema
+from staleproof.draw.trying import Tried, trials, with_live
+from staleproof.drive.trial.dry_run import documents, refusals
+from staleproof.drive.trial.workload import Refused
+from staleproof.errors import UsageError
+
+_MOST_ASKED = 100
+_MOST_STEPS, _LEAST_STEPS, _BUDGET_SECONDS = 8, 3, 3.0
+"""Of one run. A controller that pauses is waited for in each step."""
+_MOST_RUNS = 2
+_TOLD = 3
+_Planned = Callable[[tuple[Step, ...]], Plan]
+
+
+def with_changes(session: Session, bare: Observed, planned: _Planned) -> Observed:
+    """With its moves, those first that the controller passes on. `planned` makes a plan without faults of steps."""
+    schema = find_schema(*session.call(lambda environment: documents(environment, bare.sample)), bare.sample)
+    try:
+        moves = allowed_moves(bare.sample, schema, session.options.mutations)[:_MOST_ASKED]
+    except MutationError as err:
+        raise UsageError(f"--staleproof-mutations: {err}") from err
+    answers = session.call(lambda environment: refusals(environment, bare.sample, [move.do for move in moves]))
+    refused = [f"{move}: {answer}" for move, answer in zip(moves, answers, strict=True) if answer]
+    accepted = tuple(move for move, answer in zip(moves, answers, strict=True) if not answer)
+    seen = replace(bare, changes=accepted, refused=tuple(refused))
+    tried: set[str] = set()
+    live: list[Move] = []
+    most = max(_LEAST_STEPS, min(_MOST_STEPS, int(_BUDGET_SECONDS / bare.settle().idle_seconds)))
+    for _ in range(_MOST_RUNS):
+        chain = trials(seen, tried, most)
+        if not chain or any(move.live == "at once" for move in live):
+            break
+        found, bad = _run(session, seen, chain, planned)
+        live += found
+        tried |= {each.move.path for each in chain} if bad is None else {each.path for each in found} | {bad[0].path}
+        if bad is not None:
+            left = tuple(move for move in seen.changes if move.path != bad[0].path)
+            seen = replace(seen, changes=left, refused=(*seen.refused, f"{bad[0]}: {bad[1]}"))
+    return replace(seen, changes=with_live(seen.changes, sorted(live, key=lambda move: move.live == "later")))
+
+
+def told(seen: Observed) -> str:
+    """What was found, in words; empty when nothing can be changed."""
+    if not seen.changes and not seen.refused:
+        return ""
+    live = ", ".join(str(move) for move in seen.live[:_TOLD])
+    words = [f"{len(seen.changes)} accepted", f"passed on: {live or 'none was seen to be'}"]
+    if seen.refused:
+        words.append(f"{len(seen.refused)} dropped, as {seen.refused[-1][:200]}")
+    return "; ".join(words)
+
+
+def _run(session: Session, seen: Observed, chain: Sequence[Tried], planned: _Planned) -> tuple[list[Move], tuple[Move, str] | None]:
+    """What a run with these moves, one after the other, shows to be live; and the first that went wrong, with what."""
+    patches = [(each, patch) for each in chain for patch in each.steps]
+    grows = [seen.scale(seen.replicas + 1)] if seen.scale_path else []
+    steps: tuple[Step, ...] = (Apply(object=seen.sample), *(patch for _, patch in patches), *grows)
+    at = defaultdict[str, list[int]](list)
+    for number, (each, _) in enumerate(patches, 2):
+        at[each.move.name].append(number)
+    try:
+        trial = Trial(session.watch(planned(steps)))
+    except Refused as err:
+        at_fault = patches[err.step - 2][0] if 2 <= err.step < 2 + len(patches) else chain[0]
+        return [], (at_fault.move, str(err))
+    step, why = _went_wrong(trial)
+    if step > 1:
+        session.renew()
+        return [], (patches[min(step - 2, len(patches) - 1)][0].move, why)
+    return _live(trial, seen, chain, at), None
+
+
+def _went_wrong(trial: Trial) -> tuple[int, str]:
+    """The first step after which the controller went wrong without any fault, and how; 0 when it did not."""
+    died = [(step_at(trial, trial.at(index)), "without any fault the controller exits after it") for index in deaths(trial)]
+    if not trial.steps[0].idle:
+        return min(died, default=(0, ""))
+    busy = [(run.number, "without any fault the controller does not come to rest after it") for run in trial.steps if not run.idle]
+    return min(died + busy, default=(0, ""))
+
+
+def _live(trial: Trial, seen: Observed, chain: Sequence[Tried], at: dict[str, list[int]]) -> list[Move]:
+    """Those that were passed on; first those by which children were changed, not made or deleted."""
+    passed = defaultdict[int, list[Commit]](list)
+    for commit in trial.commits:
+        if commit.by is not None and commit.entry.resource != seen.resource and not _is_void(commit, seen):
+            passed[step_at(trial, commit.entry.at)].append(commit)
+    found = []
+    for each in chain:
+        mine = [commit for step in at[each.move.name] for commit in passed[step]]
+        live: Liveness = "at once" if mine else "later" if _comes_later(trial, seen, each.move) else ""
+        if live:
+            is_changed = any(commit.entry.type == "MODIFIED" and not commit.deletes for commit in mine)
+            found.append((not is_changed, structs.replace(each.move, live=live)))
+    return [move for _, move in sorted(found, key=lambda each: each[0])]
+
+
+def _is_void(commit: Commit, seen: Observed) -> bool:
+    return is_unmoved(commit.entry, commit.before, seen.moves)
+
+
+def _comes_later(trial: Trial, seen: Observed, move: Move) -> bool:
+    """Whether what was created after the last step says under the same name what the move says, and what was created at first did
+    not."""
+    if not move.becomes or not seen.scale_path:
+        return False
+    last = len(trial.plan.steps)
+
+    def said(step: int) -> bool:
+        made = (commit.entry for commit in trial.commits if commit.by is not None and commit.entry.type == "ADDED")
+        new = [entry.object for entry in made if entry.resource != seen.resource and step_at(trial, entry.at) == step]
+        return any(_end(path) == _end(move.path) and str(value) == move.becomes for obj in new for path, value in flatten(obj, {}))
+
+    return said(last) and not said(1)
+
+
+def _end(path: str) -> list[str]:
+    return path.split(".")[-2:]
+
+
+def step_at(trial: Trial, at: float) -> int:
+    """The number of the step in which, or after which, something happened."""
+    return sum(trial.at(each.began) <= at for each in trial.steps)

@@ -1,0 +1,69 @@
+"""Which moves are tried on a controller, and in which order, so that few runs show what it passes on."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from msgspec import structs
+
+from staleproof.core.move import Liveness, Move, MoveKind, collide
+from staleproof.core.observed import Observed
+from staleproof.core.plan import Patch
+
+_GROUPS: tuple[tuple[MoveKind, ...], ...] = (
+    ("up", "down", "zero", "quantity", "duration"),
+    ("append-entry", "remove-entry", "reorder"),
+    ("map-add", "map-remove"),
+    ("string",),
+    ("toggle", "enum", "set"),
+    ("remove-block",),
+)
+"""Each in turn, so that no kind keeps the others out. That a value goes is tried where nothing else is known of it."""
+_SWITCHES = _GROUPS[4] + _GROUPS[5]
+"""What may turn the controller off, or take away what it needs: it comes last, and is taken back at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A move, and the step after which it shows whether the controller passes it on; `back`: it is taken back in the next one."""
+
+    move: Move
+    steps: tuple[Patch, ...]
+
+
+def trials(observed: Observed, known: Collection[str], most: int) -> list[Tried]:
+    """Moves that do not get into one another's way, at most so many steps, and none of these fields again."""
+    chosen: list[Move] = []
+    left = most
+    taken = {*known, ".".join(observed.scale_path)}
+    for move in _in_turn([move for move in observed.changes if move.path not in taken]):
+        cost = 1 + (move.kind in _SWITCHES)
+        if cost <= left and move.path not in taken and not any(collide(move.do, other.do) for other in chosen):
+            chosen.append(move)
+            taken.add(move.path)
+            left -= cost
+    chosen.sort(key=lambda move: move.kind in _SWITCHES)
+    return [Tried(move, _steps(observed, move)) for move in chosen]
+
+
+def with_live(moves: Sequence[Move], live: Sequence[Move]) -> tuple[Move, ...]:
+    """All of them: those found live first, then others of the same fields, then the rest."""
+    paths = {move.path: move.live for move in live}
+    names = {move.name for move in live}
+    others = [_like(move, paths) for move in moves if move.name not in names]
+    return (*live, *sorted(others, key=lambda move: not move.live))
+
+
+def _like(move: Move, paths: dict[str, Liveness]) -> Move:
+    return structs.replace(move, live=paths.get(move.path, ""))
+
+
+def _in_turn(moves: Sequence[Move]) -> Iterator[Move]:
+    groups = [[move for move in moves if move.kind in kinds] for kinds in _GROUPS]
+    for each in zip_longest(*groups):
+        yield from (move for move in each if move is not None)
+    yield from (move for move in moves if move.kind == "remove-value")
+
+
+def _steps(observed: Observed, move: Move) -> tuple[Patch, ...]:
+    return (observed.do(move), observed.undo(move)) if move.kind in _SWITCHES else (observed.do(move),)

@@ -1,0 +1,21 @@
+"""What a run says of the changes that it tried."""
+
+from staleproof.assess.changes import told
+from staleproof.core.move import Move
+from staleproof.core.observed import Observed
+
+SAMPLE = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": 3}}
+UP = Move(path="spec.size", kind="up", do={"spec": {"size": 4}}, undo={"spec": {"size": 3}}, was="3", becomes="4", live="at once")
+
+
+def seen(*changes: Move, refused: tuple[str, ...] = ()) -> Observed:
+    return Observed(SAMPLE, "widgets", (), (), changes=changes, refused=refused)
+
+
+def test_nothing_is_told_of_nothing() -> None:
+    assert told(seen()) == ""
+
+
+def test_what_is_passed_on_and_what_was_refused_is_told() -> None:
+    assert told(seen(UP)) == "1 accepted; passed on: spec.size up (3 → 4)"
+    assert told(seen(refused=("spec.a set: no",))) == "0 accepted; passed on: none was seen to be; 1 dropped, as spec.a set: no"

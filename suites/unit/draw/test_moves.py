@@ -1,0 +1,167 @@
+"""Moves of a sample: each there and back, the right ones for each kind of field, the likely ones first."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from staleproof.core.move import Move, merged
+from staleproof.draw.moves import find_moves
+from staleproof.draw.schema import ANYTHING, Schema
+
+JSON = dict[str, Any]
+MANIFEST: JSON = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
+TEXT: JSON = {"type": "string"}
+SCALARS = st.booleans() | st.integers(-2, 9) | st.sampled_from(["", "first", "10Gi", "30s", "25%", "a.b/c"])
+SPECS: st.SearchStrategy[JSON] = st.dictionaries(
+    st.sampled_from(["size", "mode", "labels", "items", "a.b"]),
+    st.recursive(
+        SCALARS,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["name", "port", "data"]), inner, max_size=3),
+        max_leaves=12,
+    ),
+    max_size=4,
+)
+
+
+def manifest(spec: JSON) -> JSON:
+    return MANIFEST | {"spec": spec}
+
+
+def schema(**fields: JSON) -> Schema:
+    return Schema({"type": "object", "properties": {"spec": {"type": "object", "properties": fields}}}, {})
+
+
+def told(spec: JSON, **fields: JSON) -> list[str]:
+    """The moves of the spec, without those of labels, as people read them."""
+    found = find_moves(manifest(spec), schema(**fields) if fields else ANYTHING)
+    return [str(move) for move in found if not move.path.startswith("metadata.")]
+
+
+@given(SPECS)
+def test_every_move_can_be_done_and_taken_back(spec: JSON) -> None:
+    before = manifest(spec)
+    moves = find_moves(before)
+    for move in moves:
+        after = merged(before, move.do)
+        assert after != before, move
+        assert merged(after, move.undo) == before, move
+        assert {key: after[key] for key in MANIFEST if key != "metadata"} == {k: MANIFEST[k] for k in MANIFEST if k != "metadata"}
+        assert after["metadata"]["name"] == "w"
+    assert len({move.name for move in moves}) == len(moves)
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "expected"),
+    [
+        (3, {"type": "integer"}, ["up (3 → 4)", "down (3 → 2)", "zero (3 → 0)", "remove-value (3)"]),
+        (1, {"type": "integer"}, ["up (1 → 2)", "down (1 → 0)", "remove-value (1)"]),
+        (3, {"type": "integer", "minimum": 3, "maximum": 3}, ["remove-value (3)"]),
+        (4, {"type": "integer", "minimum": 2, "multipleOf": 2}, ["up (4 → 6)", "down (4 → 2)", "remove-value (4)"]),
+        (5, {"type": "integer", "maximum": 6, "exclusiveMaximum": True}, ["down (5 → 4)", "zero (5 → 0)", "remove-value (5)"]),
+        ("10Gi", TEXT, ["quantity (10Gi → 15Gi)", "quantity (10Gi → 5Gi)", "remove-value (10Gi)"]),
+        ("2", {"pattern": "[KMGTPE]?", "type": "string"}, ["quantity (2 → 3)", "quantity (2 → 1)", "remove-value (2)"]),
+        ("1h30m", TEXT, ["duration (1h30m → 2h30m)", "remove-value (1h30m)"]),
+        ("25%", {"x-kubernetes-int-or-string": True}, ["up (25% → 26%)", "remove-value (25%)"]),
+        (True, {"type": "boolean"}, ["toggle (true → false)", "remove-value (true)"]),
+        ("A", {"enum": ["A", "B", ""], **TEXT}, ["enum (A → B)", "remove-value (A)"]),
+        ("first", TEXT, ["string (first → first-changed)", "remove-value (first)"]),
+        ("first", {"pattern": "^[a-z]+$", **TEXT}, ["string (first → firstchanged)", "remove-value (first)"]),
+        ("first", {"maxLength": 6, **TEXT}, ["string (first → firstx)", "remove-value (first)"]),
+        ("first", {"pattern": "^first$", **TEXT}, ["remove-value (first)"]),
+        ("2030-01-01T00:00:00Z", {"format": "date-time", **TEXT}, ["string (2030-01-01T00:00:00Z → 2031-01-01T00:00:00Z)",
+                                                                   "remove-value (2030-01-01T00:00:00Z)"]),
+        ("x", {"pattern": "(?P<Go", **TEXT}, ["string (x → x-changed)", "remove-value (x)"]),
+    ],
+)  # fmt: skip
+def test_what_can_be_done_to_a_value(value: object, said: JSON, expected: list[str]) -> None:
+    assert told({"field": value}, field=said) == [f"spec.field {each}" for each in expected]
+
+
+def test_a_required_field_is_not_removed() -> None:
+    spec = Schema({"properties": {"spec": {"type": "object", "required": ["on"], "properties": {"on": {"type": "boolean"}}}}}, {})
+    assert [str(move) for move in find_moves(manifest({"on": True}), spec)][:-1] == ["spec.on toggle (true → false)"]
+
+
+def test_lists_lose_gain_and_reorder_entries() -> None:
+    ports = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT}}, "x-kubernetes-list-type": "map",
+             "x-kubernetes-list-map-keys": ["name"]}  # fmt: skip
+    moves = {move.kind: move for move in find_moves(manifest({"ports": [{"name": "a"}, {"name": "b"}]}), schema(ports=ports))}
+
+    assert moves["remove-entry"].do == {"spec": {"ports": [{"name": "a"}]}}
+    assert moves["append-entry"].do == {"spec": {"ports": [{"name": "a"}, {"name": "b"}, {"name": "b-changed"}]}}
+    assert moves["reorder"].do == {"spec": {"ports": [{"name": "b"}, {"name": "a"}]}}
+    assert moves["remove-block"].do == {"spec": {"ports": None}}
+
+
+@pytest.mark.parametrize(
+    ("limits", "kinds"),
+    [({"minItems": 1, "maxItems": 1}, set()), ({"minItems": 1}, {"append-entry"}), ({"maxItems": 1}, {"remove-entry"})],
+)
+def test_a_list_stays_as_long_as_it_has_to_be(limits: JSON, kinds: set[str]) -> None:
+    entries = {"type": "array", "items": TEXT, "x-kubernetes-list-type": "set", **limits}
+    found = {move.kind for move in find_moves(manifest({"items": ["a"]}), schema(items=entries)) if move.path == "spec.items"}
+    assert found - {"remove-block"} == kinds
+
+
+def test_maps_gain_and_lose_keys_and_blocks_do_not() -> None:
+    labels = {"type": "object", "additionalProperties": TEXT}
+    assert told({"labels": {"app": "x"}}, labels=labels)[1:4] == [
+        "spec.labels.moved map-add (moved)",
+        "spec.labels.app map-remove (x)",
+        "spec.labels.app string (x → x-changed)",
+    ]
+    assert not [each for each in told({"block": {"app": "x"}}) if "map-" in each]
+
+
+def test_what_the_schema_names_a_value_for_comes_after_what_the_sample_says() -> None:
+    fields: dict[str, JSON] = {
+        "size": {"type": "integer"},
+        "limit": {"type": "integer", "default": 5, "maximum": 6},
+        "paused": {"type": "boolean"},
+        "mode": {"type": "string", "enum": ["A", "B", "C"], "default": "A"},
+        "class": {"type": "string", "example": "fast"},
+        "unknown": {"type": "string"},
+        "image": {"type": "string"},
+    }
+    assert told({"size": 0, "image": "x"}, **fields) == [
+        "spec.size up (0 → 1)",
+        "spec.limit up (6)",
+        "spec.limit down (4)",
+        "spec.limit zero (0)",
+        "spec.paused toggle (true)",
+        "spec.mode set (B)",
+        "spec.mode set (C)",
+        "spec.class set (fast)",
+        "spec.image string (x → x-changed)",
+        "spec.size remove-value (0)",
+        "spec.image remove-value (x)",
+    ]
+
+
+@pytest.mark.parametrize("rule", ["self == oldSelf", "oldSelf == self"])
+def test_what_is_plainly_immutable_is_left_out(rule: str) -> None:
+    fixed = {"type": "object", "properties": {"size": {"type": "integer"}}, "x-kubernetes-validations": [{"rule": rule}]}
+    assert told({"fixed": {"size": 1}}, fixed=fixed) == []
+
+
+@pytest.mark.parametrize("rule", ["self.size == oldSelf.size", "!has(oldSelf.size) ||  self.size == oldSelf.size"])
+def test_a_rule_above_may_say_what_is_immutable(rule: str) -> None:
+    block = {"type": "object", "properties": {"size": {"type": "integer"}}, "x-kubernetes-validations": [{"rule": rule}]}
+    assert told({"block": {"size": 1}}, block=block) == ["spec.block remove-block (there)"]
+
+
+def test_removals_of_which_no_schema_speaks_come_last() -> None:
+    found = told({"containers": [{"image": "x"}]})
+    assert [each.split(" ")[1] for each in found] == ["append-entry", "string", "remove-block", "remove-entry", "remove-value"]
+
+
+def test_where_nothing_is_known_values_still_tell() -> None:
+    assert "spec.pods[0].size up (2 → 3)" in told({"pods": [{"size": 2}]})
+
+
+def test_a_move_is_a_value() -> None:
+    moves = find_moves(manifest({"size": 3, "items": ["a"]}))
+    assert msgspec.json.decode(msgspec.json.encode(moves), type=list[Move]) == moves

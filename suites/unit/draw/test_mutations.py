@@ -1,0 +1,108 @@
+"""What the user says of moves."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from staleproof.draw.moves import find_moves
+from staleproof.draw.mutations import Extension, MutationError, Mutations, allowed_moves, read
+from staleproof.draw.schema import ANYTHING, Schema
+
+JSON = dict[str, Any]
+SAMPLE: JSON = {
+    "apiVersion": "example.com/v1",
+    "kind": "Widget",
+    "metadata": {"name": "w"},
+    "spec": {"size": 3, "ports": [{"name": "a", "port": 1}], "template": {"labels": {"app": "x"}}},
+}
+SCHEMA = Schema(
+    {
+        "type": "object",
+        "properties": {
+            "spec": {
+                "type": "object",
+                "properties": {
+                    "paused": {"type": "boolean"},
+                    "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                    "nodes": {"type": "object", "additionalProperties": {"type": "string"}},
+                },
+            }
+        },
+    },
+    {},
+)
+PATHS = sorted({move.path for move in find_moves(SAMPLE, SCHEMA)})
+
+
+def paths(mutations: Mutations) -> set[str]:
+    return {move.path for move in allowed_moves(SAMPLE, SCHEMA, mutations)}
+
+
+@given(st.sets(st.sampled_from(PATHS)), st.sets(st.sampled_from(PATHS)))
+def test_only_what_is_allowed_is_changed(only: set[str], forbid: set[str]) -> None:
+    found = paths(Mutations(only=tuple(only), forbid=tuple(forbid)))
+    assert not found & forbid
+    assert all(any(each.startswith(path) for path in only) for each in found) or not only
+
+
+def test_a_path_stands_for_all_within() -> None:
+    assert paths(Mutations(only=("spec.ports",))) == {"spec.ports", "spec.ports[0].name", "spec.ports[0].port"}
+    assert paths(Mutations(only=("spec.ports[].port",))) == {"spec.ports[0].port"}
+
+
+def test_what_holds_a_forbidden_field_is_not_changed_as_a_whole() -> None:
+    found = paths(Mutations(forbid=("spec.ports[].port",)))
+    assert not found & {"spec.ports", "spec.ports[0].port"}
+    assert "spec.ports[0].name" in found
+
+
+def test_the_users_values_come_first() -> None:
+    first, second, *_ = allowed_moves(SAMPLE, SCHEMA, Mutations(extend=(Extension(path="spec.size", values=(30, 3, 300)),)))
+    assert [str(first), str(second)] == ["spec.size set (3 → 30)", "spec.size set (3 → 300)"]
+    (inner, *_) = allowed_moves(SAMPLE, ANYTHING, Mutations(extend=(Extension(path="spec.ports[].port", values=(7,)),)))
+    assert inner.do == {"spec": {"ports": [{"name": "a", "port": 7}]}}
+
+
+@pytest.mark.parametrize("path", ["spec.paused", "spec.free.any.thing", "spec.nodes.one", "metadata.labels.tier"])
+def test_what_the_schema_allows_is_a_field_too(path: str) -> None:
+    allowed_moves(SAMPLE, SCHEMA, Mutations(forbid=(path,)))
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("spec.szie", "'spec.szie' is no field of Widget/w, nor of its schema; did you mean 'spec.size'?"),
+        ("spec.ports[].nane", "did you mean 'spec.ports[].name'?"),
+        ("zzz", "'zzz' is no field of Widget/w, nor of its schema"),
+    ],
+)
+@pytest.mark.parametrize("where", ["only", "forbid", "extend"])
+def test_a_path_that_does_not_exist_is_told(path: str, told: str, where: str) -> None:
+    said: JSON = {where: [path] if where != "extend" else [{"path": path, "values": [1]}]}
+    with pytest.raises(MutationError) as err:
+        allowed_moves(SAMPLE, SCHEMA, read(str(said)))
+    assert told in str(err.value)
+
+
+def test_a_file_says_what_may_be_changed() -> None:
+    text = "only: [spec]\nforbid: [spec.size]\nextend:\n- {path: spec.size, values: [1, 2]}\n"
+    assert read(text) == Mutations(only=("spec",), forbid=("spec.size",), extend=(Extension(path="spec.size", values=(1, 2)),))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "expected only, forbid or extend, found nothing"),
+        ("- a", "found list"),
+        ("a: [", "not YAML"),
+        ("onyl: [spec]", "did you mean 'only'?"),
+        ("only: spec", "only"),
+        ("extend: [{path: spec.size}]", "values is missing"),
+    ],
+)
+def test_a_file_that_says_something_else_is_refused(text: str, told: str) -> None:
+    with pytest.raises(MutationError) as err:
+        read(text)
+    assert told in str(err.value)

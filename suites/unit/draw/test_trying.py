@@ -1,0 +1,74 @@
+"""Which moves are tried on a controller, and in which order."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from staleproof.core.move import Move, collide
+from staleproof.core.observed import Observed
+from staleproof.draw.moves import find_moves
+from staleproof.draw.schema import Schema
+from staleproof.draw.trying import trials, with_live
+
+SPEC = {
+    "replicas": 3,
+    "paused": False,
+    "mode": "A",
+    "content": "first",
+    "limits": {"cpu": "1", "memory": "10Gi"},
+    "hosts": ["a", "b"],
+    "labels": {"app": "x"},
+}
+SAMPLE = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": SPEC}
+SEEN = Observed(SAMPLE, "widgets", ("spec", "replicas"), (), changes=tuple(find_moves(SAMPLE, Schema({}, {}))))
+NAMES = [move.name for move in SEEN.changes]
+
+
+@given(st.sets(st.sampled_from(NAMES)), st.integers(1, 12))
+def test_no_move_of_a_run_gets_into_the_way_of_another(names: set[str], most: int) -> None:
+    seen = replace(SEEN, changes=tuple(move for move in SEEN.changes if move.name in names))
+    tried = trials(seen, (), most)
+    moves = [each.move for each in tried]
+
+    assert sum(len(each.steps) for each in tried) <= most
+    assert not [(a.name, b.name) for a in moves for b in moves if a is not b and collide(a.do, b.do)]
+    assert all(each.steps[0] == seen.do(each.move) for each in tried)
+
+
+def test_scaling_is_known_to_be_passed_on() -> None:
+    assert "spec.replicas" not in {each.move.path for each in trials(SEEN, (), 50)}
+
+
+def test_what_was_tried_is_not_tried_again() -> None:
+    first = {each.move.path for each in trials(SEEN, (), 4)}
+    second = {each.move.path for each in trials(SEEN, first, 50)}
+    assert first
+    assert second
+    assert not first & second
+
+
+def test_what_may_turn_a_controller_off_comes_last_and_is_taken_back_at_once() -> None:
+    tried = trials(SEEN, (), 50)
+    back = [len(each.steps) == 2 for each in tried]
+    toggle = next(each for each in tried if each.move.kind == "toggle")
+
+    assert back == sorted(back)
+    assert toggle.steps == (SEEN.do(toggle.move), SEEN.undo(toggle.move))
+
+
+def test_every_kind_has_its_turn() -> None:
+    kinds = {each.move.kind for each in trials(SEEN, (), 7)}
+    assert {"quantity", "remove-entry", "map-add", "string", "toggle"} <= kinds
+
+
+def test_all_moves_of_a_field_are_as_live_as_the_one_that_was_tried() -> None:
+    tried: Move = next(move for move in SEEN.changes if move.path == "spec.content" and move.kind == "string")
+    live = structs.replace(tried, live="later")
+    found = with_live(SEEN.changes, [live])
+
+    assert found[0] == live
+    assert (found[1].path, found[1].kind, found[1].live) == ("spec.content", "remove-value", "later")
+    assert not [move for move in found[2:] if move.live]
+    assert sorted(move.name for move in found) == sorted(NAMES)

@@ -111,6 +111,10 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _count_or_none(text: str) -> int | None:
+    return _count(text) if text else None
+
+
 def _path(text: str) -> Path:
     if not text or "\0" in text:
         raise ValueError("a path")
@@ -204,8 +208,13 @@ class Settings:
         ),
     ] = None
     max_examples: Annotated[
-        int, Option("plans drawn by Hypothesis for each scenario and sample, after the canonical ones", _count)
-    ] = 10
+        int | None,
+        Option(
+            "plans drawn by Hypothesis for each scenario and sample; empty: as many as the profile says "
+            f"({', '.join(f'{each.name} {each.examples}' for each in PROFILES.values())})",
+            _count_or_none,
+        ),
+    ] = None
     inconclusive: Annotated[
         Literal["", "ok", "fail"],
         Option(

@@ -15,8 +15,9 @@ from staleproof.checks.facts.rest import cost
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.core.fingerprint import fingerprint
 from staleproof.core.history import History, is_history
-from staleproof.core.plan import Plan, PlanError, masked
+from staleproof.core.plan import Plan, PlanError
 from staleproof.core.plan import decode as decode_plan
 from staleproof.core.plan import encode as encode_plan
 from staleproof.core.time_breakdown import spent
@@ -30,6 +31,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
     """A result as the report tells it."""
     return TrialReport(
         name=result.name,
+        plan=fingerprint(result.plan),
         scenario=result.plan.scenario,
         title=result.plan.title,
         folder=str(result.folder.relative_to(run_folder)),
@@ -97,12 +99,6 @@ def suite_digest() -> str:
         for file in sorted(folder.rglob("*.py")):
             digest.update(file.relative_to(folder.parent).as_posix().encode() + b"\0" + file.read_bytes())
     return f"sha256:{digest.hexdigest()}"
-
-
-def fingerprint(plan: Plan) -> str:
-    """Ten hex digits: the same for the same workload and faults, whatever the controller is and wherever it runs."""
-    written = masked(plan)  # a replay of what was written must have the same
-    return hashlib.sha256(msgspec.json.encode((written.steps, written.faults), order="sorted")).hexdigest()[:10]
 
 
 def keep_crash(root: Path, result: Result, *, replayed: bool = False) -> str:

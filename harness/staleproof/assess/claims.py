@@ -5,6 +5,7 @@ A claim is a lock that belongs to a process and goes with it, however it ends. A
 one that died, or failed: only the worker that needs the outcome takes it over, so a plan that kills workers kills no more of them.
 """
 
+import hashlib
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY, RunFolder, acquired_now, read_history
 from staleproof.checks.verdict import Verdict
 from staleproof.core.history import Header, History
-from staleproof.core.plan import Plan
+from staleproof.core.plan import Plan, decode, encode
 
 _CLAIMS = "claims"
 
@@ -70,6 +71,12 @@ class Claims:
         path = folder / HISTORY
         history = read_history(path) if path.exists() else History(Header(plan=plan, namespace=""), ())
         return Result(**told, plan=plan, history=history, folder=folder)
+
+    def agreed(self, about: str, plans: Callable[[], list[Plan]]) -> list[Plan]:
+        """The same plans for every worker: what they are for the first that asks, as they are written."""
+        key = f"{_CLAIMS}/{hashlib.sha256(about.encode()).hexdigest()[:20]}"
+        found = self._shared.once(key, lambda: b"[%s]" % b",".join(map(encode, plans())))
+        return [decode(each) for each in msgspec.json.decode(found or b"[]", type=list[msgspec.Raw])]
 
     def forget(self) -> None:
         """Once the run is over, nobody asks any more."""

@@ -46,11 +46,15 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Plans of one scenario that belong together. There may be none for a controller that gives no occasion for them."""
+    """Plans of one scenario that belong together. There may be none for a controller that gives no occasion for them.
+
+    `drawn`: from the profile's seed; the others are canonical and need no luck.
+    """
 
     scenario: str
     name: str
     plans: Plans
+    drawn: bool = False
 
     def __str__(self) -> str:
         return f"{self.scenario}/{self.name}"

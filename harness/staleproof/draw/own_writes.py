@@ -15,6 +15,7 @@ from staleproof.core.fault import HideOwnWrite, OwnWrite, Release, Window
 from staleproof.core.observed import ChildKind, Observed
 from staleproof.core.plan import Apply, Plan, Rest, Resync, Step, Touch
 from staleproof.draw import workloads
+from staleproof.draw.drawn import drawn_family
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
 from staleproof.draw.workloads import glance, life, own_create, own_updates, patience, patient
@@ -148,9 +149,7 @@ def plans(draw: st.DrawFn, observed: Observed) -> Plan:
     return SCENARIO.plan(Draft(title, AIMS[verb], [fault], steps), observed)
 
 
-def can_draw(observed: Observed) -> bool:
-    """Whether the controller writes anything that could be hidden from it."""
-    return bool(observed.hideable)
+DRAWN = drawn_family(SCENARIO.name, plans, when=lambda observed: bool(observed.hideable))
 
 
 def _writes(child: ChildKind, counts: list[int], observed: Observed) -> list[tuple[int, Verb, int]]:

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Set
 
 import pytest
 
-from staleproof.assess.artefacts import fingerprint
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY
 from staleproof.checks.catalog import BY_SLUG
+from staleproof.core.fingerprint import fingerprint
 
 
 def assert_passed(results: Iterable[Result]) -> None:

@@ -5,22 +5,23 @@ Nothing heavy is imported until then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from staleproof.plugin.options import settings_of
+from staleproof.plugin.options import profile_of, settings_of
 
 if TYPE_CHECKING:
     from staleproof.assess import Result, Session
     from staleproof.core.observed import Observed
     from staleproof.core.plan import Manifest, Plan, Subject
+    from staleproof.draw.drawn import Failing
     from staleproof.draw.family import Family
     from staleproof.drive.cluster.control_plane import ControlPlane, ControlPlaneOptions
-    from staleproof.plugin.spread import Spread
+    from staleproof.plugin.spread import Drawn, Spread
 
 
 @contextmanager
@@ -179,23 +180,52 @@ def trial(staleproof_run_plan: Callable[..., Result], request: pytest.FixtureReq
 
 
 @pytest.fixture(scope="session")
+def staleproof_failing(controller_spec: Subject, pytestconfig: pytest.Config) -> Failing:
+    """The drawn plans of this controller that failed in earlier runs."""
+    from staleproof.draw.drawn import Failing
+
+    return Failing(settings_of(pytestconfig).dir, controller_spec)
+
+
+@pytest.fixture(scope="session")
+def staleproof_plans(
+    observed: list[Observed], pytestconfig: pytest.Config, request: pytest.FixtureRequest
+) -> Callable[[Family], list[Drawn]]:
+    """The plans of a family, for every sample, with their expected seconds: the same in every worker."""
+    from staleproof.assess.claims import Claims
+    from staleproof.draw.drawn import first, is_about
+    from staleproof.draw.order import expected_seconds
+    from staleproof.plugin.outcome import begun
+
+    profile = profile_of(pytestconfig)
+
+    def failed(family: Family) -> list[Plan]:
+        failing: Failing = request.getfixturevalue("staleproof_failing")
+        return Claims(begun(pytestconfig).folder).agreed(f"failing {family}", lambda: failing.plans(family))
+
+    def draw(family: Family) -> list[Drawn]:
+        known = failed(family) if family.drawn else []
+
+        def plans(about: Observed) -> Iterable[Plan]:
+            made = family.plans(about, profile)
+            return first((plan for plan in known if is_about(plan, about)), made) if family.drawn else made
+
+        return [(plan, expected_seconds(plan, each.seconds)) for each in observed for plan in plans(each)]
+
+    return draw
+
+
+@pytest.fixture(scope="session")
 def staleproof_spread(
-    observed: list[Observed], staleproof_run_plan: Callable[..., Result], pytestconfig: pytest.Config
+    staleproof_plans: Callable[[Family], list[Drawn]], staleproof_run_plan: Callable[..., Result], pytestconfig: pytest.Config
 ) -> Iterator[Spread]:
     """Has the plans of families run by whichever worker has time."""
     from staleproof.assess.claims import Claims
-    from staleproof.draw.order import expected_seconds
-    from staleproof.draw.profile import PROFILES
     from staleproof.plugin.outcome import begun, ends
-    from staleproof.plugin.spread import SPREAD, Drawn, Spread
-
-    profile = PROFILES[settings_of(pytestconfig).profile]
-
-    def draw(family: Family) -> list[Drawn]:
-        return [(plan, expected_seconds(plan, each.seconds)) for each in observed for plan in family.plans(each, profile)]
+    from staleproof.plugin.spread import SPREAD, Spread
 
     outcomes = begun(pytestconfig)
-    made = Spread(Claims(outcomes.folder), draw, staleproof_run_plan, outcomes.note_error, ends(pytestconfig))
+    made = Spread(Claims(outcomes.folder), staleproof_plans, staleproof_run_plan, outcomes.note_error, ends(pytestconfig))
     pytestconfig.stash[SPREAD] = made
     yield made
     del pytestconfig.stash[SPREAD]
@@ -218,6 +248,9 @@ def run_family(
         begun(pytestconfig).leave_out(list(map(told, left_out)))
         for result in results:
             told_to_junit(result, request.node)
+            if family.drawn and (result.failures or result.passed):
+                failing: Failing = request.getfixturevalue("staleproof_failing")
+                failing.note(family, result.plan, failed=bool(result.failures))
         if not results:
             profile = settings_of(pytestconfig).profile
             why = f"without faults the controller gives no occasion for these plans, or profile {profile} leaves them out"

@@ -25,7 +25,7 @@ from staleproof.checks.verdict import Outcome
 from staleproof.core.masking import masked_arguments
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.plugin import BEGAN
-from staleproof.plugin.options import settings_of
+from staleproof.plugin.options import given_seed, seed_of, settings_of
 from staleproof.report.model import Implementation, LeftOut, Report, TrialReport, overall
 from staleproof.report.terminal import sentence, table
 
@@ -179,8 +179,8 @@ class Outcomes:
             run_id=self.folder.name,
             date=now(),
             partial=partial,
-            seed=str(config.getoption("--hypothesis-seed", default=None) or ""),
-            reproduce=shlex.join(["pytest", *masked_arguments([str(word) for word in config.invocation_params.args])]),
+            seed=seed_of(config),
+            reproduce=shlex.join(["pytest", *masked_arguments(_arguments(config))]),
             implementation=Implementation(
                 organization=settings.implementation_organization,
                 project=settings.implementation_project,
@@ -193,6 +193,12 @@ class Outcomes:
             trials=tuple(sorted(self.trials, key=lambda trial: trial.name)),
             left_out=tuple(sorted(self.left_out, key=lambda plan: (plan.scenario, plan.title))),
         )
+
+
+def _arguments(config: pytest.Config) -> list[str]:
+    """Those that do the same again: the command line's, and the seed."""
+    given = [str(word) for word in config.invocation_params.args]
+    return given if given_seed(config) else [*given, f"--hypothesis-seed={seed_of(config)}"]
 
 
 def _notes_in(folder: Path) -> Iterator[_Note]:

@@ -77,8 +77,8 @@ class CostReport(_Struct, frozen=True, kw_only=True):
 
 
 class TrialReport(_Struct, frozen=True, kw_only=True):
-    """One trial. `folder` is relative to the run's; `evidence` is the sha256 of its history before compression, which is still in
-    the folder if it is `kept`.
+    """One trial. `plan` is its plan's fingerprint, empty in reports of older versions. `folder` is relative to the run's;
+    `evidence` is the sha256 of its history before compression, which is still in the folder if it is `kept`.
 
     `hostile` names what no API server does in it, though the documents may allow it: such a trial tells about robustness and is not
     scored. `faults` has one for each planned fault; it is empty in reports of older versions. `references_seconds` is what its
@@ -87,6 +87,7 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     """
 
     name: str
+    plan: str = ""
     scenario: str
     title: str
     folder: str

@@ -5,27 +5,23 @@ import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import msgspec
 import pytest
 import yaml
 
-from staleproof.assess.artefacts import find_plan, fingerprint, keep_crash, suite_digest, trial_report, write
+from staleproof.assess.artefacts import find_plan, keep_crash, suite_digest, trial_report, write
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY, RunFolder
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.core.fault import HoldStream
-from staleproof.core.plan import Apply, Plan, Settle, Subject, encode
+from staleproof.core.fingerprint import fingerprint
+from staleproof.core.plan import Subject, encode
 from staleproof.errors import SetupError, UsageError
 from staleproof.report.conformance import SCHEMA
 from staleproof.report.model import Report, findings
 
 from ..judged import result
-
-WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"replicas": 3, "paused": False}}
-PLAN = Plan(scenario="own-writes", title="hold", steps=(Apply(object=WIDGET),), faults=(HoldStream(resource="pods"),))
 
 
 @pytest.fixture
@@ -39,29 +35,6 @@ def innocent(tmp_path: Path) -> Result:
 
 
 # --- the fingerprint -----------------------------------------------------------------------------------------------------------
-
-
-def test_the_fingerprint_is_the_same_for_ever() -> None:
-    """It names files that people keep and commands that they copy."""
-    assert fingerprint(PLAN) == "33b2887cca"
-
-
-@pytest.mark.parametrize(
-    ("changes", "same"),
-    [
-        ({"controller": Subject(command=("./bin/manager",))}, True),
-        ({"manifests": (WIDGET,)}, True),
-        ({"title": "another", "aims": ("settles",), "scenario": "mine"}, True),
-        ({"settle": Settle(deadline_seconds=60.0)}, True),
-        ({"steps": (Apply(object=dict(reversed(WIDGET.items()))),)}, True),
-        ({"faults": ()}, False),
-        ({"faults": (HoldStream(resource="widgets.example.com"),)}, False),
-        ({"steps": (Apply(object=WIDGET | {"spec": {"replicas": 4, "paused": False}}),)}, False),
-        ({"steps": (*PLAN.steps, *PLAN.steps)}, False),
-    ],
-)
-def test_the_fingerprint_is_of_workload_and_faults(changes: dict[str, Any], same: bool) -> None:  # noqa: FBT001  # a column
-    assert (fingerprint(msgspec.structs.replace(PLAN, **changes)) == fingerprint(PLAN)) is same
 
 
 def test_the_fingerprint_survives_the_file(guilty: Result, tmp_path: Path) -> None:

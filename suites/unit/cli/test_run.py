@@ -14,9 +14,9 @@ from rich.console import Console
 
 from staleproof.assess import Result as Trial
 from staleproof.assess import Run
-from staleproof.assess.artefacts import fingerprint
 from staleproof.cli.ledger import Ledger, kept, run_again
 from staleproof.cli.run import _code, _manifests_of, _subject, replay, run
+from staleproof.core.fingerprint import fingerprint
 from staleproof.core.plan import Apply, Manifest, Plan, Subject, encode
 from staleproof.errors import SetupError, UsageError
 from staleproof.settings import Settings

@@ -17,6 +17,7 @@ from staleproof.errors import UsageError
 ARTEFACTS = Path(".staleproof")
 Keep = Literal["findings", "all"]
 _PROVIDERS = get_args(ProviderName)
+_YES_OR_NO = ("", "yes", "no", "true", "false", "1", "0")
 _UNPREFIXED = ("controller_", "conformance_", "implementation_")
 
 
@@ -39,6 +40,7 @@ class Option:
         choices: the texts that are allowed; empty allows all.
         name: the setting's.
         default: what stands for an option that is not given, as people write it; empty when there is nothing to show.
+        switch: the flag takes no value and says yes; the variable says yes or no.
     """
 
     help: str
@@ -47,6 +49,7 @@ class Option:
     choices: tuple[str, ...] = ()
     name: str = ""
     default: str = ""
+    switch: bool = False
 
     @property
     def flag(self) -> str:
@@ -186,7 +189,7 @@ class Settings:
         Option(
             "yes: the cluster of --staleproof-kubeconfig may be on another machine",
             _yes,
-            choices=("", "yes", "no", "true", "false", "1", "0"),
+            choices=_YES_OR_NO,
         ),
     ] = False
     kube_image: Annotated[str, Option("image of the provider container; empty means one made from the cached control plane")] = ""
@@ -215,6 +218,15 @@ class Settings:
             _count_or_none,
         ),
     ] = None
+    dry_run: Annotated[
+        bool,
+        Option(
+            "run no trial: print the plans that would be run, a line each, from what an earlier run observed of the controller",
+            _yes,
+            choices=_YES_OR_NO,
+            switch=True,
+        ),
+    ] = False
     inconclusive: Annotated[
         Literal["", "ok", "fail"],
         Option(
@@ -231,7 +243,7 @@ class Settings:
         ),
     ] = True
     replay: Annotated[
-        str, Option("run only this plan again: the id of a finding, a plan.json, an exported trial, or the folder of one")
+        str, Option("run only this again: the id of a finding, a crash file, a plan.json, an exported trial, or a folder of them")
     ] = ""
     dir: Annotated[Path, Option("artefact folder", _path)] = ARTEFACTS
     keep: Annotated[

@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 import msgspec
 
+from staleproof.assess import observations
 from staleproof.assess.session import Session, SharedRun
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.scale import beyond_scale
@@ -45,11 +46,8 @@ def observe(session: Session, sample: Manifest) -> Observed:
     for it."""
 
     def named(what: str, seen: Callable[[], Observed]) -> Observed:
-        def data() -> bytes:
-            return msgspec.json.encode(replace(seen(), sample={}, manifests=()))  # who asks knows them
-
-        found = msgspec.json.decode(session.once(what, sample, data), type=Observed)
-        return replace(found, sample=sample, manifests=session.options.manifests)
+        data = session.once(what, sample, lambda: observations.written(seen()))
+        return observations.read(data, sample, session.options.manifests)
 
     session.ready()  # all workers' controllers start while one is watched
     bare = named("rhythm", lambda: _rhythm(session, sample))
@@ -58,6 +56,7 @@ def observe(session: Session, sample: Manifest) -> Observed:
     if bare.children:  # else the life will show whether there is anything to be seen
         session.share((*session.runs_of(life), *session.runs_of(death), beginning))
     seen = named("observation", lambda: _observed(session, bare, (life, death), beginning))
+    observations.keep(session.options.root, session.options.subject, seen)
     session.note("moves", ", ".join(seen.moves))
     session.note("more than asked for", seen.keeps_more)
     session.note("writes at rest", f"{seen.writes_at_rest:.0f} an hour" if seen.writes_at_rest else "")

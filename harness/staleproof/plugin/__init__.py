@@ -162,6 +162,12 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if _is_asked(config) and settings_of(config).dry_run:
+        from staleproof.plugin.dry_run import summary
+
+        skipped = terminalreporter.stats.get("skipped", [])
+        for line in summary(report for report in skipped if isinstance(report, pytest.TestReport)):
+            terminalreporter.write_line(line)
     outcomes = _outcomes(config)
     if outcomes is not None:
         outcomes.summarize(terminalreporter)

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Set
 
 import pytest
 
+from staleproof.assess.crashes import crash_id
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY
 from staleproof.checks.catalog import BY_SLUG
-from staleproof.core.fingerprint import fingerprint
 
 
 def assert_passed(results: Iterable[Result]) -> None:
@@ -25,14 +25,14 @@ def told_to_junit(result: Result, test: pytest.Item) -> None:
     """Say in the test's properties which trial it needed, how bad its findings are, and how they can be seen again."""
     test.user_properties.append(("staleproof.trial", result.name))
     for verdict in result.failures:
-        again = f"failed, {verdict.worst.severity}, staleproof replay {fingerprint(result.plan)}"
+        again = f"failed, {verdict.worst.severity}, staleproof replay {crash_id(result.plan)}"
         test.user_properties.append((f"staleproof.{verdict.requirement}", again))
 
 
 def _told(result: Result, known: Set[str]) -> str:
     """`known`: causes that were told of another trial."""
     times, runs = result.reproduced
-    name, title = fingerprint(result.plan), result.plan.title or result.plan.scenario
+    name, title = crash_id(result.plan), result.plan.title or result.plan.scenario
     told = [story for story in result.stories if not story.cause or story.cause not in known]
     if not told:
         causes = "; ".join(story.cause for story in result.stories)

@@ -142,25 +142,38 @@ def kubeconfig(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(scope="session")
-def observed(controller_samples: list[Manifest], staleproof_session: Session) -> list[Observed]:
-    """What the controller does for each sample when nothing is wrong. Samples come first: wrong ones start nothing."""
+def observed(controller_samples: list[Manifest], pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> list[Observed]:
+    """What the controller does for each sample when nothing is wrong. Samples come first: wrong ones start nothing.
+
+    In a dry run: what it did in an earlier run.
+    """
     from staleproof.assess.observe import observe
 
+    settings = settings_of(pytestconfig)
+    if settings.dry_run:
+        from staleproof.plugin.dry_run import recalled
+
+        crds, controller = map(request.getfixturevalue, ("controller_crds", "controller_spec"))
+        return recalled(settings.dir, controller, controller_samples, crds)
+    staleproof_session: Session = request.getfixturevalue("staleproof_session")
     with told_plainly():
         return [observe(staleproof_session, sample) for sample in controller_samples]
 
 
 @pytest.fixture(scope="session")
-def staleproof_run_plan(staleproof_session: Session, pytestconfig: pytest.Config) -> Callable[..., Result]:
+def staleproof_run_plan(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Callable[..., Result]:
     """Run a plan, judge it, keep everything and report it, whichever test it is for."""
     from staleproof.plugin.outcome import begun
 
     outcomes = begun(pytestconfig)
 
     def run(plan: Plan, claim: str = "") -> Result:
+        if settings_of(pytestconfig).dry_run:
+            pytest.skip("dry run: no trial is run")
+        session: Session = request.getfixturevalue("staleproof_session")
         with told_plainly():
-            result = staleproof_session.trial(plan)
-            outcomes.add(result, staleproof_session.run.environment, claim=claim)
+            result = session.trial(plan)
+            outcomes.add(result, session.run.environment, claim=claim)
         return result
 
     return run
@@ -233,7 +246,10 @@ def staleproof_spread(
 
 @pytest.fixture
 def run_family(
-    staleproof_spread: Spread, pytestconfig: pytest.Config, request: pytest.FixtureRequest
+    staleproof_spread: Spread,
+    staleproof_plans: Callable[[Family], list[Drawn]],
+    pytestconfig: pytest.Config,
+    request: pytest.FixtureRequest,
 ) -> Callable[[Family], list[Result]]:
     """Run every plan of a family, for every sample, as thoroughly as `--staleproof-profile` says, and fail with the findings.
 
@@ -244,6 +260,10 @@ def run_family(
     from staleproof.plugin.outcome import begun
 
     def run(family: Family) -> list[Result]:
+        if settings_of(pytestconfig).dry_run:
+            from staleproof.plugin.dry_run import note
+
+            note(request.node, staleproof_plans(family))
         results, left_out = staleproof_spread.results(request.node, family)
         begun(pytestconfig).leave_out(list(map(told, left_out)))
         for result in results:

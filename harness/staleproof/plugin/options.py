@@ -22,10 +22,12 @@ _SETTINGS = pytest.StashKey[Settings]()
 def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("staleproof", "staleproof: does the controller act on what is out of date?")
     for option in OPTIONS:
-        action = "append" if option.many else "store"
+        action: dict[str, Any] = {"action": "append" if option.many else "store"}
+        if option.switch:
+            action = {"action": "store_const", "const": "yes"}
         shown = f" (default: {option.default})" if option.default else ""
         told = f"{option.help}{shown} [${option.variable}]"
-        group.addoption(option.flag, dest=_dest(option.name), action=action, default=None, help=told)
+        group.addoption(option.flag, dest=_dest(option.name), default=None, **action, help=told)
 
 
 def settings_of(config: pytest.Config) -> Settings:

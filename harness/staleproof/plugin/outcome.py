@@ -7,6 +7,8 @@ process reads at the end, so that nothing is lost with a worker that dies.
 import io
 import math
 import shlex
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +17,10 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from staleproof.assess.artefacts import keep_crash, now, trial_report, write
+from staleproof.assess.artefacts import now, trial_report, write
 from staleproof.assess.blame import known
 from staleproof.assess.claims import Claims
+from staleproof.assess.crashes import keep_crash
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import new_run_folder
 from staleproof.checks.catalog import worst
@@ -56,6 +59,7 @@ class Outcomes:
         folder: the run's; a `worker` (its name, empty without xdist) keeps its results in a part of it.
         problems: by exit code, those that win first.
         claimed: where the trials are, among all, that were run under a claim.
+        replayed: files of findings that are tried again, perhaps with a fixed build.
         other_failures: whether a test failed for any other reason.
         lost: whether a worker died.
     """
@@ -63,7 +67,7 @@ class Outcomes:
     folder: Path
     root: Path
     worker: str = ""
-    replayed: bool = False
+    replayed: set[Path] = field(default_factory=set)
     trials: list[TrialReport] = field(default_factory=list)
     claimed: dict[str, int] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
@@ -107,6 +111,9 @@ class Outcomes:
         for note in _notes_in(self.folder):
             self._take(note)
         Claims(self.folder).forget()
+        if settings_of(config).dry_run:
+            shutil.rmtree(self.folder)
+            return exitstatus
         if self.trials or self.left_out:
             self.report = self._report(config, partial=exitstatus == _INTERRUPTED or self.lost)
             try:
@@ -223,12 +230,14 @@ def begun(config: pytest.Config) -> Outcomes:
 
 def begin(config: pytest.Config) -> None:
     """Make the run folder, or join the one of the controlling process. UsageError when it cannot be made."""
-    root, replayed = settings_of(config).dir, bool(settings_of(config).replay)
+    root = settings_of(config).dir
     given = getattr(config, "workerinput", {})
     if "staleproof_run" in given:
-        made = Outcomes(Path(given["staleproof_run"]), root, worker=given["workerid"], replayed=replayed)
+        made = Outcomes(Path(given["staleproof_run"]), root, worker=given["workerid"])
+    elif settings_of(config).dry_run:
+        made = Outcomes(Path(tempfile.mkdtemp(prefix="staleproof-")), root)  # which leaves nothing
     else:
-        made = Outcomes(new_run_folder(root), root, replayed=replayed)
+        made = Outcomes(new_run_folder(root), root)
     config.stash[OUTCOMES] = made
 
 

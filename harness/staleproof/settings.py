@@ -101,6 +101,13 @@ def _seconds(text: str) -> float:
     return found
 
 
+def _seconds_or_none(text: str) -> float:
+    try:
+        return _seconds(text) if text.strip() != "0" else 0.0
+    except ValueError:
+        raise ValueError("a positive number of seconds, or 0") from None
+
+
 def _minutes(text: str) -> float | None:
     try:
         return _seconds(text) if text else None
@@ -218,6 +225,10 @@ class Settings:
             _count_or_none,
         ),
     ] = None
+    shrink_seconds: Annotated[
+        float,
+        Option("how long a drawn plan with a finding may be made smaller, on the live controller; 0: not at all", _seconds_or_none),
+    ] = 60.0
     dry_run: Annotated[
         bool,
         Option(

@@ -39,6 +39,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         faults_fired=result.fired,
         reproduced=result.reproduced,
         crash=crash,
+        shrunk=result.shrunk,
         hostile=result.hostile,
         faults=tuple(_fault_report(fault) for fault in result.faults),
         cost=_cost_report(result),

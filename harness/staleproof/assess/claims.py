@@ -31,6 +31,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: float = 0.0
     reproduced: tuple[int, int] = (0, 0)
     references_seconds: float = 0.0
+    shrunk: str = ""
 
 
 class Claims:
@@ -65,11 +66,12 @@ class Claims:
         return msgspec.json.decode(path.read_bytes(), type=Done) if path.exists() else None
 
     def result(self, done: Done, plan: Plan) -> Result:
-        """The result that is told of there. Its history is empty if it was not kept."""
+        """The result that is told of there, of another plan if that one was shrunk. Its history is empty if it was not kept."""
         told = msgspec.structs.asdict(done)
         folder = self._run_folder / told.pop("folder")
         path = folder / HISTORY
         history = read_history(path) if path.exists() else History(Header(plan=plan, namespace=""), ())
+        plan = history.header.plan if done.shrunk else plan
         return Result(**told, plan=plan, history=history, folder=folder)
 
     def agreed(self, about: str, plans: Callable[[], list[Plan]]) -> list[Plan]:
@@ -92,4 +94,5 @@ class Claims:
             seconds=result.seconds,
             reproduced=result.reproduced,
             references_seconds=result.references_seconds,
+            shrunk=result.shrunk,
         )

@@ -64,6 +64,7 @@ def keep_crash(root: Path, result: Result, *, replayed: Collection[Path] = ()) -
         "staleproof": __version__,
         "controller": identity(result.plan.controller),
         "requirements": [verdict.requirement for verdict in result.failures],
+        "shrunk": result.shrunk,
         "findings": [story.text() for story in result.stories],
         "environment": result.history.header.environment,
         "plan": json.loads(encode_plan(result.plan)),

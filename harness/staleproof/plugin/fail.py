@@ -38,8 +38,9 @@ def _told(result: Result, known: Set[str]) -> str:
         causes = "; ".join(story.cause for story in result.stories)
         return f"{title}\nthe same: {causes}\nreproduced {times}/{runs}: staleproof replay {name}"
     blocks = [title, *(f"{BY_SLUG[story.requirement].must}\n{story.text()}" for story in told)]
+    found = result.shrunk or f"reproduced {times}/{runs}"
     blocks.append(
-        f"reproduced {times}/{runs}\nReproduce with:\n  pytest --staleproof-replay {name} …\n  staleproof replay {name}\n"
+        f"{found}\nReproduce with:\n  pytest --staleproof-replay {name} …\n  staleproof replay {name}\n"
         f"History: {result.folder / HISTORY}"
     )
     return "\n".join(blocks)

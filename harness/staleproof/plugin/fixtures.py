@@ -162,17 +162,23 @@ def observed(controller_samples: list[Manifest], pytestconfig: pytest.Config, re
 
 @pytest.fixture(scope="session")
 def staleproof_run_plan(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Callable[..., Result]:
-    """Run a plan, judge it, keep everything and report it, whichever test it is for."""
-    from staleproof.plugin.outcome import begun
+    """Run a plan, judge it, keep everything and report it, whichever test it is for. What has a finding may be shrunk first."""
+    import time
 
-    outcomes = begun(pytestconfig)
+    from staleproof.assess.shrinking import shrink
+    from staleproof.draw.shrink import is_shrunk
+    from staleproof.plugin.outcome import begun, ends
 
-    def run(plan: Plan, claim: str = "") -> Result:
+    outcomes, seconds = begun(pytestconfig), settings_of(pytestconfig).shrink_seconds
+
+    def run(plan: Plan, claim: str = "", *, shrinks: bool = False) -> Result:
         if settings_of(pytestconfig).dry_run:
             pytest.skip("dry run: no trial is run")
         session: Session = request.getfixturevalue("staleproof_session")
         with told_plainly():
             result = session.trial(plan)
+            if shrinks and seconds and result.failures and not is_shrunk(plan):
+                result = shrink(session, result, min(time.monotonic() + seconds, ends(pytestconfig)))
             outcomes.add(result, session.run.environment, claim=claim)
         return result
 

@@ -49,14 +49,14 @@ class Spread:
     Attributes:
         claims: where the workers of this run tell one another what they run.
         draw: a family's plans.
-        run: runs a plan and reports its trial, which a key tells apart from any other.
+        run: runs a plan and reports its trial, which a key tells apart from any other; if it `shrinks`, that of the smallest plan.
         note: takes an error in a plan of another test; whoever needs that plan will run it again.
         ends: when the time is over, on the monotonic clock; infinite: there is time for everything.
     """
 
     claims: Claims
     draw: Callable[[Family], Iterable[Drawn]]
-    run: Callable[[Plan, str], Result]
+    run: Callable[..., Result]
     note: Callable[[BaseException], None]
     ends: float = math.inf
     _jobs: dict[str, list[Job]] = field(default_factory=dict)
@@ -141,7 +141,7 @@ class Spread:
     def _run(self, job: Job, *, keeps: bool) -> Result | None:
         if not self._has_time_for(job) or self._is_over(job):
             return None
-        result = self.run(job.plan, job.key)
+        result = self.run(job.plan, job.key, shrinks=bool(job.search))
         if keeps:
             self._ran[job.key] = result
         return result

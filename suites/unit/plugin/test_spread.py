@@ -44,7 +44,7 @@ CONFTEST = """
 
     @pytest.fixture(scope="session")
     def staleproof_run_plan(pytestconfig):
-        def run_it(plan, claim=""):
+        def run_it(plan, claim="", shrinks=False):
             say(plan.title)
             MEANWHILE(plan.title)
             folder = begun(pytestconfig).folder / WORKER / "trials" / plan.title

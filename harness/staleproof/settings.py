@@ -245,6 +245,14 @@ class Settings:
             choices=("", "ok", "fail"),
         ),
     ] = ""
+    baseline: Annotated[
+        Path | None,
+        Option("a file of known findings, which are told and fail no run; empty: none is known", _path_or_none),
+    ] = None
+    update_baseline: Annotated[
+        bool,
+        Option("write what was found to the file of --staleproof-baseline", _yes, choices=_YES_OR_NO, switch=True),
+    ] = False
     release_leases: Annotated[
         bool,
         Option(

@@ -8,17 +8,28 @@ from staleproof.assess.crashes import crash_id
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY
 from staleproof.checks.catalog import BY_SLUG
+from staleproof.report.baseline import Baseline
+
+NOTHING_KNOWN = Baseline()
 
 
-def assert_passed(results: Iterable[Result]) -> None:
-    """Fail the test when any of these trials has a finding; the stories are the message, one for each cause."""
+def assert_passed(results: Iterable[Result], baseline: Baseline = NOTHING_KNOWN) -> None:
+    """Fail the test when any of these trials has a finding that is not in the baseline; the stories are the message, one for each
+    cause."""
     blocks, known = [], set[str]()
     for result in results:
-        if result.failures:
+        if is_new(result, baseline):
             blocks.append(_told(result, known))
             known |= {story.cause for story in result.stories}
     if blocks:
         pytest.fail("\n\n".join(blocks), pytrace=False)
+
+
+def is_new(result: Result, baseline: Baseline) -> bool:
+    """Whether it has a finding that fails a run and is not known."""
+    slugs = {verdict.requirement for verdict in result.failures}
+    found = [story for story in result.stories if slugs & {story.requirement, *story.also}] if slugs else []
+    return any(not baseline.has(story.cause, story.requirement) for story in found)
 
 
 def told_to_junit(result: Result, test: pytest.Item) -> None:

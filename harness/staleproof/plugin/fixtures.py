@@ -262,6 +262,7 @@ def run_family(
     Skips when the family has no plan for this controller, or the minutes of the run are over.
     """
     from staleproof.assess.artefacts import left_out as told
+    from staleproof.plugin.baseline import baseline_of
     from staleproof.plugin.fail import assert_passed, told_to_junit
     from staleproof.plugin.outcome import begun
 
@@ -282,7 +283,7 @@ def run_family(
             why = f"without faults the controller gives no occasion for these plans, or profile {profile} leaves them out"
             why = f"{len(left_out)} left out for want of time" if left_out else why
             pytest.skip(f"{family.scenario}, {family.name}: {why}")
-        assert_passed(results)
+        assert_passed(results, baseline_of(pytestconfig))
         return results
 
     return run

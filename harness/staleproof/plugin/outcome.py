@@ -28,7 +28,9 @@ from staleproof.checks.verdict import Outcome
 from staleproof.core.masking import masked_arguments
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.plugin import BEGAN
+from staleproof.plugin.baseline import baseline_of, update
 from staleproof.plugin.options import given_seed, seed_of, settings_of
+from staleproof.report.baseline import in_words
 from staleproof.report.model import Implementation, LeftOut, Report, TrialReport, overall
 from staleproof.report.terminal import sentence, table
 
@@ -62,6 +64,7 @@ class Outcomes:
         replayed: files of findings that are tried again, perhaps with a fixed build.
         other_failures: whether a test failed for any other reason.
         lost: whether a worker died.
+        known: what the run shows of its baseline, in words.
     """
 
     folder: Path
@@ -76,6 +79,7 @@ class Outcomes:
     other_failures: bool = False
     lost: bool = False
     report: Report | None = None
+    known: list[str] = field(default_factory=list)
 
     def add(self, result: Result, environment: dict[str, str], *, claim: str = "") -> None:
         """Take a result. Of several under the same claim the last counts: the worker that ran the one before died over it."""
@@ -117,6 +121,8 @@ class Outcomes:
         if self.trials or self.left_out:
             self.report = self._report(config, partial=exitstatus == _INTERRUPTED or self.lost)
             try:
+                self.known = [*in_words(baseline_of(config), self.report)] if settings_of(config).baseline else []
+                self.known += ["baseline: written anew"] if update(config, self.report) else []
                 write(self.folder, self.report)
                 self._copy_report(settings_of(config).conformance_report)
             except SetupError as err:
@@ -134,6 +140,8 @@ class Outcomes:
         Console(file=out, force_terminal=terminal.hasmarkup, width=max(terminal._tw.fullwidth, 80)).print(table(self.report))
         terminal.write_line("")
         terminal.write(out.getvalue())
+        for line in self.known:
+            terminal.write_line(f"staleproof: {line}")
         terminal.write_line(f"staleproof: {sentence(self.report)}")
         terminal.write_line(f"run folder: {self.folder}")
 
@@ -231,6 +239,7 @@ def begun(config: pytest.Config) -> Outcomes:
 def begin(config: pytest.Config) -> None:
     """Make the run folder, or join the one of the controlling process. UsageError when it cannot be made."""
     root = settings_of(config).dir
+    baseline_of(config)  # one that cannot be read is refused before anything starts
     given = getattr(config, "workerinput", {})
     if "staleproof_run" in given:
         made = Outcomes(Path(given["staleproof_run"]), root, worker=given["workerid"])

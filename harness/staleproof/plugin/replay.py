@@ -46,4 +46,4 @@ def run_again(text: str, trial: Trial, config: pytest.Config) -> None:
     with told_plainly():
         found = find(text, settings_of(config).dir)
     begun(config).replayed |= {each.path for each in found}
-    assert_passed([trial(each.plan) for each in found])
+    assert_passed([trial(each.plan) for each in found])  # whoever asks for a finding wants to know, be it in a baseline or not

@@ -24,7 +24,7 @@ from staleproof.core.pace import longest_pause, restless_fields, writes_at_rest
 from staleproof.core.plan import Apply, Manifest, Patch, Plan, Rest, Settle, Step, Touch
 from staleproof.core.provenance import is_bookkeeping
 from staleproof.core.request import BOOKKEEPING
-from staleproof.draw import workloads
+from staleproof.draw import canonical
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment
 from staleproof.errors import UsageError
@@ -51,7 +51,7 @@ def observe(session: Session, sample: Manifest) -> Observed:
 
     session.ready()  # all workers' controllers start while one is watched
     bare = named("rhythm", lambda: _rhythm(session, sample))
-    life, death = (_plan(bare, workload(bare).steps) for workload in (workloads.life, workloads.death))
+    life, death = (_plan(bare, workload(bare).steps) for workload in (canonical.life, canonical.death))
     beginning = session.shared_run("beginning", _beginning(bare), partial(_begin, session))
     if bare.children:  # else the life will show whether there is anything to be seen
         session.share((*session.runs_of(life), *session.runs_of(death), beginning))

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from staleproof.core.fault import Compete, Expire, LoseAnswer, Reject, SlowAnswer, Window
 from staleproof.core.fault.calls import Code
 from staleproof.core.observed import Observed, Written
+from staleproof.draw.canonical import outage, own_updates, patient
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import outage, own_updates, patient
 
 SCENARIO = Scenario("api-failure")
 REJECTED = ("backs-off", "converges-after-catch-up")

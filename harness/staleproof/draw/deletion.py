@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Reject, Release, Restart, Window
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Apply, Recreate
+from staleproof.draw.canonical import Workload, death, hidden_creates, patient, removal, slow_to_start
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import Workload, death, hidden_creates, patient, removal, slow_to_start
 
 SCENARIO = Scenario("deletion", settle=patient)
 _RELEASES: tuple[Release, ...] = ("relist", "resume", "events")

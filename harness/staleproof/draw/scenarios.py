@@ -5,7 +5,18 @@ from collections.abc import Iterator
 
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Plan
-from staleproof.draw import api_failure, coalescing_skew, deletion, isolation, metrics, own_writes, restart, status, streams
+from staleproof.draw import (
+    api_failure,
+    coalescing_skew,
+    deletion,
+    isolation,
+    metrics,
+    own_writes,
+    restart,
+    status,
+    strategies,
+    streams,
+)
 from staleproof.draw.family import Family
 from staleproof.draw.profile import STANDARD, Profile
 
@@ -13,7 +24,7 @@ from staleproof.draw.profile import STANDARD, Profile
 _MODULES = (own_writes, restart, streams, api_failure, status, deletion, coalescing_skew, isolation, metrics)
 FAMILIES: tuple[Family, ...] = tuple(family for module in _MODULES for family in module.SCENARIO.families)
 
-DRAWN: tuple[Family, ...] = (own_writes.DRAWN,)
+DRAWN: tuple[Family, ...] = (strategies.DRAWN,)
 
 
 def canonical_plans(observed: Observed, profile: Profile = STANDARD) -> Iterator[Plan]:

@@ -187,12 +187,27 @@ def staleproof_run_plan(pytestconfig: pytest.Config, request: pytest.FixtureRequ
 
 @pytest.fixture
 def trial(staleproof_run_plan: Callable[..., Result], request: pytest.FixtureRequest) -> Callable[[Plan], Result]:
-    """Run a plan, judge it, keep everything. A finding does not raise here: pass the results to `assert_passed`."""
+    """Run a plan, judge it, keep everything. A finding does not raise here: pass the results to `assert_passed`.
+
+    Under `@given`, what has a finding is shrunk, and the same plan has one result: Hypothesis asks again, and calls it flaky when
+    the answer differs.
+    """
+    from hypothesis import currently_in_test_context
+
+    from staleproof.core.fingerprint import fingerprint
+    from staleproof.draw.strategies import observe_with
     from staleproof.plugin.fail import told_to_junit
 
+    observe_with(lambda: request.getfixturevalue("observed"))
+    known: dict[str, Result] = {}
+
     def run(plan: Plan) -> Result:
-        result: Result = staleproof_run_plan(plan)
+        is_drawn, name = currently_in_test_context(), fingerprint(plan)
+        if is_drawn and name in known:
+            return known[name]
+        result: Result = staleproof_run_plan(plan, shrinks=is_drawn)
         told_to_junit(result, request.node)
+        known[name] = result
         return result
 
     return run

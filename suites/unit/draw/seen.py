@@ -32,8 +32,8 @@ from staleproof.core.fault import (
 )
 from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
 from staleproof.core.plan import Heartbeat, Manifest, Patch, Plan, Rest, Resync, Step, Target, contradictions, decode, encode
+from staleproof.draw.canonical import Workload, death, life
 from staleproof.draw.profile import PROFILES
-from staleproof.draw.workloads import Workload, death, life
 
 TARGET = Target("example.com/v1", "Widget", "w")
 WIDGETS, PODS, MAPS = "widgets.example.com", "pods", "configmaps"

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from staleproof.core.fault import Compete, LoseAnswer, Reject, SlowAnswer, Window
 from staleproof.draw.api_failure import compete, lose_answers, reject_reads, reject_writes, slow_answers
+from staleproof.draw.canonical import life, outage
 from staleproof.draw.profile import STANDARD
-from staleproof.draw.workloads import life, outage
 
 from .seen import MAPS, PODS, WIDGETS, widgets
 

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.plan import Apply, Patch, Plan, Subject, Target
 from staleproof.draw.drawn import Failing, drawn, drawn_family, first, is_about
-from staleproof.draw.own_writes import DRAWN, plans
 from staleproof.draw.profile import PROFILES, Profile
+from staleproof.draw.strategies import DRAWN, plans
 
 from .seen import sample, widgets
 
@@ -25,7 +25,7 @@ import json.tool, tomllib, staleproof.drive.trial.run
 from staleproof.core.observed import ChildKind, Observed
 from staleproof.core.fingerprint import fingerprint
 from staleproof.draw.drawn import drawn
-from staleproof.draw.own_writes import plans
+from staleproof.draw.strategies import plans
 from staleproof.draw.profile import new_seed
 import sys
 sample = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"replicas": 3}}
@@ -64,10 +64,10 @@ def test_there_are_no_more_plans_than_there_are() -> None:
 
 
 def test_a_family_draws_as_many_as_the_profile_says_if_there_is_an_occasion() -> None:
-    never = drawn_family("own-writes", plans, when=lambda _: False)
+    never = drawn_family("x", plans, when=lambda _: False)
     assert len(list(DRAWN(widgets(), SEVEN))) == SEVEN.examples
     assert list(never(widgets(), SEVEN)) == []
-    assert (str(DRAWN), DRAWN.drawn) == ("own-writes/drawn", True)
+    assert (str(DRAWN), DRAWN.drawn) == ("drawn/drawn", True)
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Restart, Window
 from staleproof.core.plan import Apply, Delete, Patch, Plan, Rest, Step, Touch, contradictions
-from staleproof.draw.own_writes import plans
 from staleproof.draw.shrink import is_shrunk, shrunk, smaller
+from staleproof.draw.strategies import plans
 
 from .seen import PODS, TARGET, WIDGETS, sample, widgets
 
@@ -88,7 +88,7 @@ def test_everything_smaller_can_be_run(data: st.DataObject) -> None:
     for each in smaller(drawn):
         assert contradictions(each) == []
         assert len(each.steps) <= len(drawn.steps)
-        assert [fault.tag for fault in each.faults] == [fault.tag for fault in drawn.faults]
+        assert {fault.tag for fault in each.faults} <= {fault.tag for fault in drawn.faults}
 
 
 # --- the search ----------------------------------------------------------------------------------------------------------------

@@ -34,8 +34,10 @@ CONFTEST = """
         return []
 """
 MINE = """
+    from staleproof.core.plan import Plan
+
     def test_mine(trial, observed):
-        trial(None)
+        trial(Plan(scenario="mine", steps=()))
 """
 
 
@@ -64,7 +66,7 @@ def test_plans_are_told_with_digest_and_seconds(workers: tuple[str, ...], dry: p
     assert done.ret == 0
     lines = [line for line in done.outlines if " own-writes: " in line]
     assert [line.split()[0] for line in lines if "no fault: reconcile everything again" in line]
-    assert len([line for line in lines if "drawn: hide own" in line]) == 10
+    assert len([line for line in done.outlines if " drawn: drawn: " in line]) == 10
     done.stdout.re_match_lines([r"dry run: 11 plans, about \d+\.\d min one after the other; .*"])
     assert [path.name for path in (dry.path / ".staleproof").iterdir()] == ["observed"]
 

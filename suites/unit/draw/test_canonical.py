@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Apply, Delete, Patch, Rest, Touch
-from staleproof.draw.workloads import appear, death, life, patience, removal, replicas
+from staleproof.draw.canonical import appear, death, life, patience, removal, replicas
 
 from .seen import CHANGE, controllers, widgets
 

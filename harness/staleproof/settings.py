@@ -17,6 +17,7 @@ from staleproof.errors import UsageError
 ARTEFACTS = Path(".staleproof")
 Keep = Literal["findings", "all"]
 _PROVIDERS = get_args(ProviderName)
+_YES_OR_NO = ("", "yes", "no", "true", "false", "1", "0")
 _UNPREFIXED = ("controller_", "conformance_", "implementation_")
 
 
@@ -39,6 +40,7 @@ class Option:
         choices: the texts that are allowed; empty allows all.
         name: the setting's.
         default: what stands for an option that is not given, as people write it; empty when there is nothing to show.
+        switch: the flag takes no value and says yes; the variable says yes or no.
     """
 
     help: str
@@ -47,6 +49,7 @@ class Option:
     choices: tuple[str, ...] = ()
     name: str = ""
     default: str = ""
+    switch: bool = False
 
     @property
     def flag(self) -> str:
@@ -98,6 +101,13 @@ def _seconds(text: str) -> float:
     return found
 
 
+def _seconds_or_none(text: str) -> float:
+    try:
+        return _seconds(text) if text.strip() != "0" else 0.0
+    except ValueError:
+        raise ValueError("a positive number of seconds, or 0") from None
+
+
 def _minutes(text: str) -> float | None:
     try:
         return _seconds(text) if text else None
@@ -109,6 +119,10 @@ def _count(text: str) -> int:
     if not text.strip().isdecimal():
         raise ValueError("a whole number, 0 or more")
     return int(text)
+
+
+def _count_or_none(text: str) -> int | None:
+    return _count(text) if text else None
 
 
 def _path(text: str) -> Path:
@@ -182,7 +196,7 @@ class Settings:
         Option(
             "yes: the cluster of --staleproof-kubeconfig may be on another machine",
             _yes,
-            choices=("", "yes", "no", "true", "false", "1", "0"),
+            choices=_YES_OR_NO,
         ),
     ] = False
     kube_image: Annotated[str, Option("image of the provider container; empty means one made from the cached control plane")] = ""
@@ -204,8 +218,13 @@ class Settings:
         ),
     ] = None
     max_examples: Annotated[
-        int, Option("plans drawn by Hypothesis for each scenario and sample, after the canonical ones", _count)
-    ] = 10
+        int | None,
+        Option(
+            "plans drawn by Hypothesis for each scenario and sample; empty: as many as the profile says "
+            f"({', '.join(f'{each.name} {each.examples}' for each in PROFILES.values())})",
+            _count_or_none,
+        ),
+    ] = None
     mutations: Annotated[
         Path | None,
         Option(
@@ -214,6 +233,19 @@ class Settings:
             _path_or_none,
         ),
     ] = None
+    shrink_seconds: Annotated[
+        float,
+        Option("how long a drawn plan with a finding may be made smaller, on the live controller; 0: not at all", _seconds_or_none),
+    ] = 60.0
+    dry_run: Annotated[
+        bool,
+        Option(
+            "run no trial: print the plans that would be run, a line each, from what an earlier run observed of the controller",
+            _yes,
+            choices=_YES_OR_NO,
+            switch=True,
+        ),
+    ] = False
     inconclusive: Annotated[
         Literal["", "ok", "fail"],
         Option(
@@ -221,6 +253,14 @@ class Settings:
             choices=("", "ok", "fail"),
         ),
     ] = ""
+    baseline: Annotated[
+        Path | None,
+        Option("a file of known findings, which are told and fail no run; empty: none is known", _path_or_none),
+    ] = None
+    update_baseline: Annotated[
+        bool,
+        Option("write what was found to the file of --staleproof-baseline", _yes, choices=_YES_OR_NO, switch=True),
+    ] = False
     release_leases: Annotated[
         bool,
         Option(
@@ -230,7 +270,7 @@ class Settings:
         ),
     ] = True
     replay: Annotated[
-        str, Option("run only this plan again: the id of a finding, a plan.json, an exported trial, or the folder of one")
+        str, Option("run only this again: the id of a finding, a crash file, a plan.json, an exported trial, or a folder of them")
     ] = ""
     dir: Annotated[Path, Option("artefact folder", _path)] = ARTEFACTS
     keep: Annotated[

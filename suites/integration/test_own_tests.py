@@ -1,12 +1,15 @@
 """The user's own tests: a conftest.py names the controller and what it needs, and no option is given."""
 
 import json
+import re
 import textwrap
 from pathlib import Path
 
 import pytest
 
 from .conftest import MANIFESTS, Run
+
+REPOSITORY = Path(__file__).parents[2]
 
 CONFTEST = f"""
     import sys
@@ -72,6 +75,20 @@ def test_a_conftest_is_enough_with_workers(suite: Run, tmp_path: Path) -> None:
     (run_folder,) = (tmp_path / ".staleproof" / "runs").iterdir()
     report = json.loads((run_folder / "report.json").read_bytes())
     assert [trial["folder"] for trial in report["trials"]] == ["gw0/trials/gw0-001"]
+
+
+def example_of_the_readme() -> str:
+    (found,) = re.findall(r"```python\n(.*?)```", (REPOSITORY / "README.md").read_text(), re.DOTALL)
+    return found
+
+
+@pytest.mark.parametrize(("controller", "code"), [("naive", 1), ("deterministic", 0)])
+def test_the_readmes_example_draws_plans_for_whoever_is_named(controller: str, code: int, suite: Run, tmp_path: Path) -> None:
+    done = suite("--hypothesis-seed=7", folder=own_tests(tmp_path, controller, example_of_the_readme()))
+    assert done.code == code, done.output
+    assert {trial["scenario"] for trial in done.report["trials"]} == {"drawn"}
+    assert "Flaky" not in done.output
+    assert ("minimal: " in done.output) == bool(code)
 
 
 DYING = TESTS.replace(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from staleproof.assess import Session, SessionOptions
-from staleproof.assess.artefacts import find_plan
+from staleproof.assess.crashes import find_plan
 from staleproof.assess.run_folder import HISTORY, RunFolder, read_history
 from staleproof.assess.session import REFERENCES
 from staleproof.core.plan import Subject

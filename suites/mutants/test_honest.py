@@ -17,9 +17,9 @@ from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import Expire, Window
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Plan
+from staleproof.draw.canonical import life
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import canonical_plans
-from staleproof.draw.workloads import life
 from staleproof.drive.cluster.manifests import read
 
 from .known import HONEST, MANIFESTS, Known

@@ -39,7 +39,7 @@ def test_no_two_options_share_a_flag_or_a_variable() -> None:
 def test_what_is_not_given_has_its_default() -> None:
     settings = parse({})
     assert (settings.controller_cmd, settings.controller_env, settings.kubeconfig) == ((), (), None)
-    assert (settings.controller_start_seconds, settings.max_examples, settings.release_leases) == (30.0, 10, True)
+    assert (settings.controller_start_seconds, settings.max_examples, settings.release_leases) == (30.0, None, True)
     assert (settings.kube_provider, settings.profile, settings.dir) == ("auto", "standard", Path(".staleproof"))
 
 
@@ -63,6 +63,7 @@ def test_what_is_not_given_has_its_default() -> None:
         ("allow_remote_cluster", "", False),
         ("companions", "kwok, garbage-collector-controller,kwok", ("kwok", "garbage-collector")),
         ("max_examples", "0", 0),
+        ("max_examples", "", None),
         ("inconclusive", "ok", "ok"),
         ("release_leases", "no", False),
         ("conformance_report", "", None),

@@ -1,26 +1,22 @@
-"""What a run tells: report.json, conformance.yaml, and a crash file for each finding; and the plans that a person finds in them."""
+"""What a run tells: report.json and conformance.yaml."""
 
 import datetime
 import hashlib
-import json
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from staleproof.assess.result import Result
-from staleproof.assess.run_folder import HISTORY, PLAN, RunFolder, decoded, whole, write_whole
+from staleproof.assess.run_folder import HISTORY, write_whole
 from staleproof.checks.facts.fault_outcomes import FaultOutcome
 from staleproof.checks.facts.rest import cost
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.core.history import History, is_history
-from staleproof.core.plan import Plan, PlanError, masked
-from staleproof.core.plan import decode as decode_plan
-from staleproof.core.plan import encode as encode_plan
+from staleproof.core.fingerprint import fingerprint
+from staleproof.core.history import History
+from staleproof.core.plan import Plan
 from staleproof.core.time_breakdown import spent
-from staleproof.errors import UsageError
 from staleproof.report import conformance
 from staleproof.report.model import CostReport, FaultReport, LeftOut, Report, RequirementVerdict, TrialReport, encode, findings
 from staleproof.shipped import shipped
@@ -30,6 +26,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
     """A result as the report tells it."""
     return TrialReport(
         name=result.name,
+        plan=fingerprint(result.plan),
         scenario=result.plan.scenario,
         title=result.plan.title,
         folder=str(result.folder.relative_to(run_folder)),
@@ -42,6 +39,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         faults_fired=result.fired,
         reproduced=result.reproduced,
         crash=crash,
+        shrunk=result.shrunk,
         hostile=result.hostile,
         faults=tuple(_fault_report(fault) for fault in result.faults),
         cost=_cost_report(result),
@@ -97,86 +95,3 @@ def suite_digest() -> str:
         for file in sorted(folder.rglob("*.py")):
             digest.update(file.relative_to(folder.parent).as_posix().encode() + b"\0" + file.read_bytes())
     return f"sha256:{digest.hexdigest()}"
-
-
-def fingerprint(plan: Plan) -> str:
-    """Ten hex digits: the same for the same workload and faults, whatever the controller is and wherever it runs."""
-    written = masked(plan)  # a replay of what was written must have the same
-    return hashlib.sha256(msgspec.json.encode((written.steps, written.faults), order="sorted")).hexdigest()[:10]
-
-
-def keep_crash(root: Path, result: Result, *, replayed: bool = False) -> str:
-    """Keep a finding's plan under `crashes` and return the id that `replay` takes; remove it once it is fixed.
-
-    Fixed means that every requirement that had failed passes, for the same controller; or for any when the plan was `replayed`,
-    because that is how a fixed build is tried.
-    """
-    name = fingerprint(result.plan)
-    path = root / "crashes" / f"{name}.json"
-    if not result.failures:
-        if _is_fixed(path, result, replayed=replayed):
-            path.unlink(missing_ok=True)
-        return ""
-    crash = {
-        "requirements": [verdict.requirement for verdict in result.failures],
-        "findings": [story.text() for story in result.stories],
-        "environment": result.history.header.environment,
-        "plan": json.loads(encode_plan(result.plan)),
-    }
-    write_whole(path, json.dumps(crash, indent=2).encode() + b"\n")
-    return name
-
-
-def _is_fixed(path: Path, result: Result, *, replayed: bool) -> bool:
-    try:
-        crash: dict[str, Any] = json.loads(path.read_bytes())
-        requirements, kept_for = list(crash["requirements"]), crash["plan"].get("controller")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False  # there is no such file, or it is not ours to remove
-    passed = {verdict.requirement for verdict in result.verdicts if verdict.outcome is Outcome.PASS}
-    same = kept_for == json.loads(encode_plan(result.plan)).get("controller")
-    return passed.issuperset(requirements) and (replayed or same)
-
-
-def find_plan(text: str, root: Path) -> Plan:
-    """The plan that `replay` was given: a plan.json, a trial's folder or its name in the latest run, a history, a crash file, or
-    the id of one. UsageError when there is no such file, or it holds no plan."""
-    path = _with_plan(text, root)
-    try:
-        data = path.read_bytes()
-    except OSError as err:
-        raise UsageError(f"cannot read the plan {text[:100]!r}: {err.strerror or err}") from err
-    if path.parent.name == "crashes":
-        return _decoded(path, _plan_of_crash(path, data))
-    return whole(decoded(path, data).header.plan if is_history(data) else _decoded(path, data), path)
-
-
-def _with_plan(text: str, root: Path) -> Path:
-    """The first file that it may mean."""
-    named, crash = Path(text), root / "crashes" / f"{text}.json"
-    try:
-        trial = RunFolder(root / "latest").trial(text)
-        candidates = [named / PLAN, named, crash, *([trial / PLAN] if trial else [])]
-        path = next((path for path in candidates if path.is_file()), None)
-    except OSError as err:
-        raise UsageError(f"cannot read the plan {text[:100]!r}: {err.strerror or err}") from err
-    if path is None:
-        raise UsageError(
-            f"no plan {text!r}: expected a plan.json, a trial's folder, its name in {root / 'latest'}, an exported trial, or the "
-            f"id of a file in {crash.parent}"
-        )
-    return path
-
-
-def _plan_of_crash(path: Path, data: bytes) -> bytes:
-    try:
-        return json.dumps(json.loads(data)["plan"]).encode()
-    except (ValueError, KeyError, TypeError) as err:
-        raise UsageError(f"{path} is not a crash file of staleproof: {err}") from err
-
-
-def _decoded(path: Path, data: bytes) -> Plan:
-    try:
-        return decode_plan(data)
-    except PlanError as err:
-        raise UsageError(f"{path}: {err}") from err

@@ -5,6 +5,7 @@ A claim is a lock that belongs to a process and goes with it, however it ends. A
 one that died, or failed: only the worker that needs the outcome takes it over, so a plan that kills workers kills no more of them.
 """
 
+import hashlib
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY, RunFolder, acquired_now, read_history
 from staleproof.checks.verdict import Verdict
 from staleproof.core.history import Header, History
-from staleproof.core.plan import Plan
+from staleproof.core.plan import Plan, decode, encode
 
 _CLAIMS = "claims"
 
@@ -30,6 +31,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: float = 0.0
     reproduced: tuple[int, int] = (0, 0)
     references_seconds: float = 0.0
+    shrunk: str = ""
 
 
 class Claims:
@@ -64,12 +66,19 @@ class Claims:
         return msgspec.json.decode(path.read_bytes(), type=Done) if path.exists() else None
 
     def result(self, done: Done, plan: Plan) -> Result:
-        """The result that is told of there. Its history is empty if it was not kept."""
+        """The result that is told of there, of another plan if that one was shrunk. Its history is empty if it was not kept."""
         told = msgspec.structs.asdict(done)
         folder = self._run_folder / told.pop("folder")
         path = folder / HISTORY
         history = read_history(path) if path.exists() else History(Header(plan=plan, namespace=""), ())
+        plan = history.header.plan if done.shrunk else plan
         return Result(**told, plan=plan, history=history, folder=folder)
+
+    def agreed(self, about: str, plans: Callable[[], list[Plan]]) -> list[Plan]:
+        """The same plans for every worker: what they are for the first that asks, as they are written."""
+        key = f"{_CLAIMS}/{hashlib.sha256(about.encode()).hexdigest()[:20]}"
+        found = self._shared.once(key, lambda: b"[%s]" % b",".join(map(encode, plans())))
+        return [decode(each) for each in msgspec.json.decode(found or b"[]", type=list[msgspec.Raw])]
 
     def forget(self) -> None:
         """Once the run is over, nobody asks any more."""
@@ -85,4 +94,5 @@ class Claims:
             seconds=result.seconds,
             reproduced=result.reproduced,
             references_seconds=result.references_seconds,
+            shrunk=result.shrunk,
         )

@@ -12,6 +12,7 @@ from typing import get_args
 
 import msgspec
 
+from staleproof.assess import observations
 from staleproof.assess.changes import step_at, told, with_changes
 from staleproof.assess.session import Session, SharedRun
 from staleproof.checks.facts.object_history import object_history
@@ -25,7 +26,7 @@ from staleproof.core.pace import longest_pause, restless_fields, writes_at_rest
 from staleproof.core.plan import Apply, Manifest, Plan, Rest, Settle, Step, Touch
 from staleproof.core.provenance import is_bookkeeping
 from staleproof.core.request import BOOKKEEPING
-from staleproof.draw import workloads
+from staleproof.draw import canonical
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment
 from staleproof.errors import UsageError
@@ -45,20 +46,18 @@ def observe(session: Session, sample: Manifest) -> Observed:
     for it."""
 
     def named(what: str, seen: Callable[[], Observed]) -> Observed:
-        def data() -> bytes:
-            return msgspec.json.encode(replace(seen(), sample={}, manifests=()))  # who asks knows them
-
-        found = msgspec.json.decode(session.once(what, sample, data), type=Observed)
-        return replace(found, sample=sample, manifests=session.options.manifests)
+        data = session.once(what, sample, lambda: observations.written(seen()))
+        return observations.read(data, sample, session.options.manifests)
 
     session.ready()  # all workers' controllers start while one is watched
     bare = named("rhythm", lambda: _rhythm(session, sample))
-    known = [workloads.life(bare), workloads.death(bare), *_turns(bare)]
+    known = [canonical.life(bare), canonical.death(bare), *_turns(bare)]
     runs = [_plan(bare, workload.steps) for workload in known]
     beginning = session.shared_run("beginning", _beginning(bare), partial(_begin, session))
     if bare.children:  # else the life will show whether there is anything to be seen
         session.share((*(run for plan in runs for run in session.runs_of(plan)), beginning))
     seen = named("observation", lambda: _observed(session, bare, runs, beginning))
+    observations.keep(session.options.root, session.options.subject, seen)
     session.note("moves", ", ".join(seen.moves))
     session.note("changes", told(seen))
     session.note("more than asked for", seen.keeps_more)
@@ -84,9 +83,9 @@ def _rhythm(session: Session, sample: Manifest) -> Observed:
     return with_changes(session, bare, lambda steps: _plan(bare, steps))
 
 
-def _turns(bare: Observed) -> list[workloads.Workload]:
+def _turns(bare: Observed) -> list[canonical.Workload]:
     """The workload, if there is anything in it that is taken back."""
-    turned = workloads.turns(bare)
+    turned = canonical.turns(bare)
     return [turned] if turned.away else []
 
 

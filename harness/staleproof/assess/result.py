@@ -23,6 +23,7 @@ class Result:
     Attributes:
         reproduced: how often the findings came back, and how often the plan was run; (0, 0) without findings.
         references_seconds: what its references took; 0 when they had been run before, or by another worker.
+        shrunk: how small a drawn plan with a finding could be made, in words; empty: nobody tried.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Result:
     seconds: float
     reproduced: tuple[int, int] = (0, 0)
     references_seconds: float = 0.0
+    shrunk: str = ""
 
     @property
     def failures(self) -> list[Verdict]:

@@ -210,16 +210,26 @@ class Session:
         self._references_seconds += time.monotonic() - began
         return history
 
-    def trial(self, plan: Plan) -> Result:
-        """Run a plan and judge it.
+    def fails(self, plan: Plan, slugs: frozenset[str], times: int) -> bool:
+        """Whether one of these requirements is violated each time that the plan is run, as far as its references alone tell."""
+        plan = self._completed(plan)
+        self._begin_soundly()
+        references = self.references(plan)
+        folder = self.run.folder / _TRIALS / self._named(next(self._numbers))
+        for number in range(times):
+            history = self._run(plan, references, folder / f"rerun-{number}" if number else folder, anew=bool(number))
+            if not slugs & {verdict.requirement for verdict in failures(judge(history))}:
+                return False
+        return True
+
+    def trial(self, plan: Plan, *, reruns: int | None = None) -> Result:
+        """Run a plan and judge it. `reruns`: how often it is run again if there is a finding; empty: as the options say.
 
         A finding is only kept when nothing that the controller does but for the faults explains it (`comparison`), and when it
         comes back in every re-run, each in a new life of the controller (reproduce before accusing). A trial that finds the
         controller dead or doing nothing any more is run again in a new life, because the trial before it may be to blame.
         """
-        mine = self.options  # the plan that is kept can be run again by itself
-        manifests = plan.manifests or mine.manifests
-        plan = msgspec.structs.replace(plan, controller=mine.subject, manifests=manifests, companions=mine.companions)
+        plan = self._completed(plan)
         before = self._references_seconds
         doubt = self._begin_soundly()
         references = self.references(plan)
@@ -236,12 +246,20 @@ class Session:
             history = self._against(question(history), history, folder)
             verdicts = judge(history)
         if failures(verdicts):
-            history, verdicts, reproduced = self._reproduced(plan, history, folder)
+            history, verdicts, reproduced = self._reproduced(
+                plan, history, folder, self.options.reruns if reruns is None else reruns
+            )
         verdicts = doubted(verdicts, doubt or ruined or self._death_between())
         result = Result(name, plan, history, verdicts, folder, seconds, reproduced, self._references_seconds - before)
-        if mine.keep == "findings" and result.passed:
+        if self.options.keep == "findings" and result.passed:
             (folder / HISTORY).unlink()
         return result
+
+    def _completed(self, plan: Plan) -> Plan:
+        """With all that is needed to run it again by itself."""
+        mine = self.options
+        manifests = plan.manifests or mine.manifests
+        return msgspec.structs.replace(plan, controller=mine.subject, manifests=manifests, companions=mine.companions)
 
     def call(self, work: Work[T]) -> T:
         """Run a coroutine with the environment, in its event loop. SetupError when the run is over."""
@@ -302,8 +320,10 @@ class Session:
         paces = msgspec.structs.replace(plan.settle, limit_seconds=1.0, deadline_seconds=1.0, begins_seconds=0.0)
         return self._key("references", plan.steps, paces)
 
-    def _reproduced(self, plan: Plan, history: History, folder: Path) -> tuple[History, tuple[Verdict, ...], tuple[int, int]]:
-        """The trial, judged with its re-runs: two, or as many more as a rate takes when they do not say the same."""
+    def _reproduced(
+        self, plan: Plan, history: History, folder: Path, times: int
+    ) -> tuple[History, tuple[Verdict, ...], tuple[int, int]]:
+        """The trial, judged with so many re-runs, or as many more as a rate takes when they do not say the same."""
         runs: list[History] = []
 
         def rerun(times: int) -> list[tuple[Verdict, ...]]:
@@ -311,10 +331,10 @@ class Session:
                 runs.append(self._run(plan, history.references, folder / f"rerun-{number}", anew=True))
             return [judge(self._against(history.references, each, folder / f"rerun-{n}")) for n, each in enumerate(runs, 1)]
 
-        verdicts, again = judge(history), rerun(self.options.reruns)
+        verdicts, again = judge(history), rerun(times)
         if is_undecided(verdicts, again):
             history = self._against(without_faults(self.asked, plan, history, CONTROLS), history, folder)
-            verdicts, again = judge(history), rerun(max(RERUNS, self.options.reruns))
+            verdicts, again = judge(history), rerun(max(RERUNS, times))
         return history, *confirmed(verdicts, again, without=len(history.references))
 
     def _against(self, references: Sequence[History], history: History, folder: Path) -> History:

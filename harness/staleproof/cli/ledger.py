@@ -4,11 +4,13 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from rich.console import Console
 
 from staleproof.assess import Result
-from staleproof.assess.artefacts import keep_crash, now, trial_report, write
+from staleproof.assess.artefacts import now, trial_report, write
+from staleproof.assess.crashes import keep_crash
 from staleproof.assess.result import Run
 from staleproof.report.model import Report, TrialReport
 from staleproof.report.terminal import sentence, table
@@ -24,13 +26,13 @@ class Ledger:
     Attributes:
         reproduce: the command that gives these results again.
         environment: overrides what the run says of itself.
-        replayed: whether a trial that passes now is a finding that was fixed.
+        replayed: files of findings that are tried again, perhaps with a fixed build.
     """
 
     run: Run
     reproduce: Callable[[Sequence[Result]], str]
     environment: dict[str, str] = field(default_factory=dict)
-    replayed: bool = False
+    replayed: tuple[Path, ...] = ()
     results: list[Result] = field(default_factory=list)
     trials: list[TrialReport] = field(default_factory=list)
 

@@ -9,12 +9,13 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from staleproof.assess import Session
-from staleproof.assess.artefacts import find_plan
+from staleproof.assess.blame import known
 from staleproof.assess.configuration import session_options, subject_of
+from staleproof.assess.crashes import Found, find, outcome_of
 from staleproof.assess.observe import observe
 from staleproof.assess.run_folder import new_run_folder
 from staleproof.checks.facts.fault_outcomes import hostility
-from staleproof.cli.check import EXIT_FINDING, exit_code
+from staleproof.cli.check import EXIT_FINDING, EXIT_INCONCLUSIVE, exit_code
 from staleproof.cli.ledger import ROOT, Ledger, kept, run_again
 from staleproof.cli.show import show_verdicts
 from staleproof.core.companion import CompanionError, companion_names
@@ -22,7 +23,7 @@ from staleproof.core.plan import Manifest, Plan, Subject
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import canonical_plans
 from staleproof.drive.cluster.manifests import name_of, read, read_crds
-from staleproof.errors import UsageError
+from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.progress import progress_on
 from staleproof.settings import OPTIONS, Given, Option, Settings, parse
 
@@ -30,7 +31,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 _SUBJECT = ("controller_cmd", "controller_image", "controller_args", "controller_env", "controller_metrics", "companions",
             "release_leases", "allow_remote_cluster", "kubeconfig", "kube_provider")  # fmt: skip
 _PLANS = ("crds", "samples", "profile", "keep")
-_REPLAYED = {0: "[green]FIXED[/]: it passes now", EXIT_FINDING: "[bold red]STILL FAILS[/]"}
+_REPLAYED = {
+    "still fails": (EXIT_FINDING, "[bold red]STILL FAILS[/]"),
+    "could not run": (SetupError.exit_code, "[yellow]COULD NOT RUN[/]"),
+    "inconclusive": (EXIT_INCONCLUSIVE, "[yellow]INCONCLUSIVE[/]"),
+    "fixed": (0, "[green]FIXED[/]: it passes now"),
+}
+"""The exit code of each outcome of a replay, and what is printed; of several the first in this order wins."""
 
 
 def _takes(*names: str) -> Callable[[F], F]:
@@ -74,7 +81,7 @@ def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click
     Exit code 0: no finding. 1: findings. 10: no finding, but something is inconclusive.
     """
     settings = _settings(options)
-    named = [find_plan(text, ROOT) for text in plans]
+    named = [found.plan for text in plans for found in find(text, ROOT)]
     samples = read(settings.samples, "--samples")
     if not named and not samples:
         raise UsageError("nothing to run: name plans, or primaries with --samples")
@@ -94,21 +101,37 @@ def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click
 @click.argument("plan")
 @_takes(*_SUBJECT)
 def replay(plan: str, **options: Any) -> int:  # noqa: ANN401  # click's
-    """Run PLAN again: a plan.json, the folder of a trial, its name in the latest run, an exported trial, or the id of a finding.
+    """Run PLAN again: a plan.json, the folder of a trial, its name in the latest run, an exported trial, a crash file or the id of
+    a finding, or a folder of such files, one after the other.
 
-    Exit code 0: it passes now. 1: it still fails. 10: inconclusive. 11: it could not be run.
+    Exit code 0: it is fixed. 1: it still fails. 10: inconclusive. 11: it could not be run. Of several the worst.
     """
-    settings, found = _settings(options), find_plan(plan, ROOT)
-    console, session = Console(), _session(settings, [found], found.manifests)
-    ledger = Ledger(run=session.run, reproduce=run_again, replayed=True)
+    settings, found = _settings(options), find(plan, ROOT)
+    plans = [each.plan for each in found]
+    console, session = Console(), _session(settings, plans, _manifests_of(plans))
+    ledger = Ledger(run=session.run, reproduce=run_again, replayed=tuple(each.path for each in found))
     with kept(ledger, console), session:
-        _run_all(session, [found], ledger, console)
-    code = _code(ledger)
-    if hostility(found):
+        outcomes = [_replayed(session, each, ledger, console) for each in found]
+    return max((_REPLAYED[each][0] for each in outcomes), key=[code for code, _ in reversed(_REPLAYED.values())].index)
+
+
+def _replayed(session: Session, found: Found, ledger: Ledger, console: Console) -> str:
+    """Run it again and say what came of it. What cannot be run does not keep others from being run."""
+    try:
+        _run_all(session, [found.plan], ledger, console)
+    except Exception as err:
+        blamed = known(err)
+        if blamed is None or isinstance(blamed, HarnessBug):
+            raise
+        console.print(f"{_REPLAYED['could not run'][1]} {found.path}: {blamed}", highlight=False, soft_wrap=True)
+        return "could not run"
+    if hostility(found.plan):
         console.print("[yellow]NOT SCORED[/]: no API server does what this plan does; above is what it led to")
-    else:
-        console.print(_REPLAYED.get(code, "[yellow]INCONCLUSIVE[/]"))
-    return code
+        code = exit_code(ledger.results[-1].verdicts, hostile=True)
+        return next(outcome for outcome, (its, _) in _REPLAYED.items() if its == code)
+    outcome = outcome_of(found, ledger.results[-1])
+    console.print(f"{_REPLAYED[outcome][1]} {found.path.stem}", highlight=False)
+    return outcome
 
 
 def _run_all(session: Session, plans: Sequence[Plan], ledger: Ledger, console: Console) -> None:

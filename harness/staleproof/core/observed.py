@@ -26,7 +26,7 @@ class Selectors(TypedDict):
 class ChildKind:
     """A resource that the controller creates for a primary.
 
-    `creates` and `deletes` are how many it creates and deletes in `draw.workloads.life`. `stable_names`: every run uses the same
+    `creates` and `deletes` are how many it creates and deletes in `draw.canonical.life`. `stable_names`: every run uses the same
     names. `watched`: the controller watches the resource, so something can be hidden from it.
     """
 
@@ -90,15 +90,15 @@ class Observed:
         reads_past: those that it reads at resourceVersion 0 when it starts, so that it can be shown an earlier state.
         asks_watch_list: it begins with WatchLists.
         asks_bookmarks: its watches ask for bookmarks.
-        bookmarked: resources of which it was sent bookmarks in every run of `draw.workloads.life`; usually that takes minutes.
+        bookmarked: resources of which it was sent bookmarks in every run of `draw.canonical.life`; usually that takes minutes.
         keeps_more: what it kept beyond the replicas asked for, in words; empty for nothing.
         keeps_finalizer: it puts a finalizer on the primary.
         has_metrics: its metrics were read.
-        life: its writes in `draw.workloads.life`, by step.
-        death: its writes in `draw.workloads.death`, by step.
-        turns: its writes in `draw.workloads.turns`, by step.
-        life_changed: which resources had objects in `draw.workloads.life`, and when they changed.
-        death_changed: the same of `draw.workloads.death`.
+        life: its writes in `draw.canonical.life`, by step.
+        death: its writes in `draw.canonical.death`, by step.
+        turns: its writes in `draw.canonical.turns`, by step.
+        life_changed: which resources had objects in `draw.canonical.life`, and when they changed.
+        death_changed: the same of `draw.canonical.death`.
         seconds: how long things took at most: a step of each kind, by its tag, until its last change (a rest: beyond what it
             rests), `settle`, `start`, until a new life watches everything, and `work`, until it first writes when there is
             something to do (0: not known).
@@ -159,7 +159,7 @@ class Observed:
 
     @property
     def turned(self) -> tuple[Move, ...]:
-        """Those of them that `draw.workloads.turns` makes and takes back: the first by which a block goes, and the first switch.
+        """Those of them that `draw.canonical.turns` makes and takes back: the first by which a block goes, and the first switch.
 
         A block of which no schema says that it may go stays: what is made later may need it.
         """

@@ -11,9 +11,9 @@ from staleproof.core.fault.calls import Code
 from staleproof.core.masking import SECRET
 from staleproof.core.observed import Observed, Written
 from staleproof.core.plan import TOUCHED, Manifest, Patch, Touch
+from staleproof.draw.canonical import life, outage, own_updates, patient
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import life, outage, own_updates, patient
 
 SCENARIO = Scenario("api-failure")
 REJECTED = ("backs-off", "converges-after-catch-up")

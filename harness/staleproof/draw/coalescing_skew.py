@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from staleproof.core.fault import Coalesce, HideOwnWrite, HoldStream, OwnWrite, Release, Skew, Window
 from staleproof.core.observed import Observed
+from staleproof.draw.canonical import glance, life, stirred, turns
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import glance, life, stirred, turns
 
 SCENARIO = Scenario("coalescing-skew")
 COALESCED = ("tolerates-coalescing", "converges-after-catch-up")

@@ -7,9 +7,9 @@ from msgspec import structs
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Reject, Release, Restart, Window
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Apply, Recreate, Remove, Touch
+from staleproof.draw.canonical import Workload, appear, death, hidden_creates, patient, removal, slow_to_start
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import Workload, appear, death, hidden_creates, patient, removal, slow_to_start
 
 SCENARIO = Scenario("deletion", settle=patient)
 _RELEASES: tuple[Release, ...] = ("relist", "resume", "events")

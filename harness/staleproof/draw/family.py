@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from staleproof.core.fault import AnyFault
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Plan, Resync, Settle, Step
+from staleproof.draw.canonical import life
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import life
 
 Plans = Callable[[Observed, Profile], Iterator[Plan]]
 
@@ -24,7 +24,7 @@ class Draft:
         title: one line for people; it tells the plan apart from the others of its scenario.
         aims: slugs of the requirements that it is meant to exercise.
         faults: what happens to the controller.
-        steps: the workload; empty means `workloads.life`.
+        steps: the workload; empty means `canonical.life`.
         settle: how long to wait; empty means as long as the scenario waits.
         fresh: the controller is turned away for long, so it must be started anew if it does not try again at once. That is so in
             any case when a fault or a step ends watches with 410, or when nobody can connect.
@@ -46,11 +46,15 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Plans of one scenario that belong together. There may be none for a controller that gives no occasion for them."""
+    """Plans of one scenario that belong together. There may be none for a controller that gives no occasion for them.
+
+    `drawn`: from the profile's seed; the others are canonical and need no luck.
+    """
 
     scenario: str
     name: str
     plans: Plans
+    drawn: bool = False
 
     def __str__(self) -> str:
         return f"{self.scenario}/{self.name}"

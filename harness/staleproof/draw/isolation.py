@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Apply, Manifest, Rest
+from staleproof.draw.canonical import appear, hidden_creates
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import appear, hidden_creates
 
 SCENARIO = Scenario("isolation")
 _WAITS_SECONDS = 7.0

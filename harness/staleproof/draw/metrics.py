@@ -6,9 +6,9 @@ from msgspec import structs
 
 from staleproof.core.fault import Window
 from staleproof.core.observed import Observed
+from staleproof.draw.canonical import hidden_creates, life
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import hidden_creates, life
 
 SCENARIO = Scenario("metrics")
 

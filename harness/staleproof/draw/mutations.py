@@ -10,7 +10,7 @@ import yaml
 from staleproof.core.fault.model import Value
 from staleproof.core.move import Move
 from staleproof.core.plan import Manifest, PlanError, converted
-from staleproof.draw.moves import find_moves, set_to, words
+from staleproof.draw.sample_moves import find_moves, set_to, words
 from staleproof.draw.schema import ANYTHING, Schema
 
 _SCHEMA_DEPTH = 10

@@ -1,23 +1,20 @@
 """Plans of the own-writes scenario: hide the controller's own writes from it, then make it look again.
 
-Canonical plans need no luck and come first; drawn ones vary the workload, the hidden write, the poke and the hold. A write is only
-hidden in a step that causes it: the fault of a plan that cannot fire would make every trial of it inconclusive.
+A write is only hidden in a step that causes it: the fault of a plan that cannot fire would make every trial of it inconclusive.
 """
 
 import itertools
 from collections.abc import Iterator
 from typing import Literal
 
-import hypothesis.strategies as st
 from msgspec import structs
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Release, Window
 from staleproof.core.observed import ChildKind, Observed, Written
-from staleproof.core.plan import Apply, Plan, Rest, Resync, Step, Touch
-from staleproof.draw import workloads
+from staleproof.core.plan import Resync, Step, Touch
+from staleproof.draw.canonical import glance, life, own_create, own_updates, patience, patient, round_trip, turns
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import glance, life, own_create, own_updates, patience, patient, round_trip, turns
 
 SCENARIO = Scenario("own-writes")
 AIMS = {
@@ -27,8 +24,6 @@ AIMS = {
 Verb = Literal["create", "delete"]
 Poke = Literal["touch", "resync"]
 POKES: tuple[Poke, ...] = ("touch", "resync")  # the first costs a client nothing; nor does the first of the releases
-RELEASES: tuple[Release, ...] = ("events", "relist", "resume")
-MOST_REPLICAS = 6
 _MILDEST_FIRST = ("create", "patch", "update", "delete")
 
 
@@ -153,65 +148,3 @@ def _hide(observed: Observed, child: ChildKind, verb: Verb, poke: Poke, release:
     hide = HideOwnWrite(resource=child.resource, window=window, write=write, release=release)
     title = f"hide own {verb}s of {child.resource}, then {poke}{'' if release == 'events' else f', release by {release}'}"
     return Draft(title, AIMS[verb], [hide], (*before, *pokes))
-
-
-@st.composite
-def plans(draw: st.DrawFn, observed: Observed) -> Plan:
-    """Any plan of the scenario: replica counts, order and kind of steps, which own write is hidden, for how long, which poke."""
-    replicas = draw(st.integers(1, MOST_REPLICAS)) if observed.scale_path else observed.replicas
-    steps: list[Step] = [Apply(object=observed.scaled(replicas))]
-    counts = [replicas]
-    for kind in draw(st.lists(st.sampled_from(_kinds(observed)), max_size=3)):
-        if kind == "scale":
-            replicas = draw(st.sampled_from([n for n in range(MOST_REPLICAS + 1) if n != replicas]))
-            steps.append(observed.scale(replicas))
-        else:
-            steps.append(poke_step(kind, observed))
-        counts.append(replicas)
-    child = draw(st.sampled_from(observed.hideable))
-    step, verb, count = draw(st.sampled_from(_writes(child, counts, observed)))
-    pokes, releases = (POKES, RELEASES) if observed.relists_at_once else (POKES[:1], RELEASES[:1])
-    steps.append(poke_step(draw(st.sampled_from(pokes)), observed))
-    rest = draw(st.sampled_from((0.0, 0.5, 1.0)))
-    if rest:
-        steps.append(Rest(seconds=rest))
-    fault = HideOwnWrite(
-        resource=child.resource,
-        window=Window(from_step=step),
-        write=_own(observed, child, verb, draw(st.integers(1, min(count, 2)))),
-        release=draw(st.sampled_from(releases)),
-    )
-    title = f"drawn: hide own {verb} number {fault.write.nth} of {child.resource} from step {step}, release by {fault.release}"
-    return SCENARIO.plan(Draft(title, AIMS[verb], [fault], steps), observed)
-
-
-def can_draw(observed: Observed) -> bool:
-    """Whether the controller writes anything that could be hidden from it."""
-    return bool(observed.hideable)
-
-
-def _writes(child: ChildKind, counts: list[int], observed: Observed) -> list[tuple[int, Verb, int]]:
-    """(step, verb, how many) of the writes that this workload causes. `counts` has the replicas wanted after each step."""
-    if not _scales(child, observed):
-        return [(1, "create", 1)]
-    writes: list[tuple[int, Verb, int]] = [(1, "create", counts[0])]
-    for step, (before, after) in enumerate(itertools.pairwise(counts), 2):
-        if after > before:
-            writes.append((step, "create", after - before))
-        elif 0 < after < before:  # when all go, none can be deleted in excess
-            writes.append((step, "delete", before - after))
-    return writes
-
-
-def _scales(child: ChildKind, observed: Observed) -> bool:
-    """Whether there are as many of them as replicas: they came and went when the observed workload was scaled."""
-    return bool(observed.scale_path) and child.deletes > 0 and child.creates > workloads.replicas(observed)
-
-
-def _kinds(observed: Observed) -> list[Literal["scale", "touch", "resync"]]:
-    kinds: list[Literal["scale", "touch", "resync"]] = ["touch"]
-    if observed.scale_path:
-        kinds.insert(0, "scale")
-    if observed.relists_at_once:
-        kinds.append("resync")
-    return kinds

@@ -1,5 +1,7 @@
-"""How thorough a run is: how long watches are held, and whether every variant of a fault is tried or one of each kind."""
+"""How thorough a run is: how long watches are held, whether every variant of a fault is tried or one of each kind, how many plans
+are drawn, and from which seed."""
 
+import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -17,12 +19,16 @@ class Profile:
         every: try every variant (each resource, each write, each earlier state); otherwise the first of each kind, at most.
         alike: of the kinds of children that the controller treats alike, and of the changes that it passes on, try each; otherwise
             one stands for all.
+        examples: how many plans are drawn for each scenario and primary.
+        seed: of all that is drawn; the same gives the same plans.
     """
 
     name: str
     holds: tuple[float, ...]
     every: bool = True
     alike: bool = False
+    examples: int = 10
+    seed: str = ""
 
     def some(self, variants: Iterable[T]) -> Iterator[T]:
         """All of them, or the first."""
@@ -44,10 +50,16 @@ class Profile:
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile("smoke", holds=(2.0,), every=False),
+        Profile("smoke", holds=(2.0,), every=False, examples=3),
         Profile("standard", holds=(2.0, 6.0, 12.0)),
-        Profile("thorough", holds=(2.0, 6.0, 12.0, 30.0, 60.0), alike=True),
+        Profile("thorough", holds=(2.0, 6.0, 12.0, 30.0, 60.0), alike=True, examples=50),
         Profile("slow", holds=(310.0,), alike=True),
     )
 }
 STANDARD = PROFILES["standard"]
+_SEEDS = 2**32
+
+
+def new_seed() -> str:
+    """One that nobody has given."""
+    return str(secrets.randbelow(_SEEDS))

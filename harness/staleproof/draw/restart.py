@@ -9,9 +9,9 @@ from typing import Literal
 
 from staleproof.core.fault import AnyFault, Expire, Kill, PastSnapshot, Reject, Restart, SeverStream, SlowStart, Window
 from staleproof.core.observed import Observed, Written
+from staleproof.draw.canonical import Workload, death, life, round_trip, slow_to_start, turns
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import Workload, death, life, round_trip, slow_to_start, turns
 
 SCENARIO = Scenario("restart", settle=slow_to_start)
 AIMS = ("survives-restart",)

@@ -1,16 +1,30 @@
-"""The scenarios: families of canonical plans, which need no luck, derived from what the controller does without faults."""
+"""The scenarios: families of canonical plans, which need no luck, and of drawn ones, derived from what the controller does without
+faults."""
 
 from collections.abc import Iterator
 
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Plan
-from staleproof.draw import api_failure, coalescing_skew, deletion, isolation, metrics, own_writes, restart, status, streams
+from staleproof.draw import (
+    api_failure,
+    coalescing_skew,
+    deletion,
+    isolation,
+    metrics,
+    own_writes,
+    restart,
+    status,
+    strategies,
+    streams,
+)
 from staleproof.draw.family import Family
 from staleproof.draw.profile import STANDARD, Profile
 
 # Those with the longest plans come first: what begins last ends last.
 _MODULES = (own_writes, restart, streams, api_failure, status, deletion, coalescing_skew, isolation, metrics)
 FAMILIES: tuple[Family, ...] = tuple(family for module in _MODULES for family in module.SCENARIO.families)
+
+DRAWN: tuple[Family, ...] = (strategies.DRAWN,)
 
 
 def canonical_plans(observed: Observed, profile: Profile = STANDARD) -> Iterator[Plan]:

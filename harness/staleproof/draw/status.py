@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from staleproof.core.fault import HoldStream, Window
 from staleproof.core.observed import Observed
+from staleproof.draw.canonical import hidden_creates, life, news, stirred
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import hidden_creates, life, news, stirred
 
 SCENARIO = Scenario("status")
 OBSERVED = ("honest-observed-generation", "converges-after-catch-up")

@@ -21,9 +21,9 @@ from staleproof.core.fault import (
 )
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Rest, Touch
+from staleproof.draw.canonical import life, outage, patient, stirred
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
-from staleproof.draw.workloads import life, outage, patient, stirred
 
 SCENARIO = Scenario("streams")
 HOWS: tuple[Literal["clean", "truncated", "reset"], ...] = ("clean", "truncated", "reset")

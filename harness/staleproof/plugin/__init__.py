@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import importlib
 import re
 import sys
 import time
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from staleproof.plugin.options import add_options, header, settings_of
+from staleproof.plugin.options import add_options, given_seed, header, seed_of, settings_of
 
 if TYPE_CHECKING:
     from staleproof.plugin.outcome import Outcomes
@@ -20,6 +21,7 @@ pytest_plugins = ["staleproof.plugin.fixtures"]
 
 BEGAN = pytest.StashKey[float]()
 """When the run began, on the monotonic clock; in an xdist worker, when the controlling process did."""
+_PROFILES = "staleproof-"
 _PROMISED = pytest.StashKey[Path]()
 _FIRST_BUILD = "staleproof: workers are starting their control planes; the first run builds it, about 6 minutes"
 
@@ -33,8 +35,11 @@ def _is_asked(config: pytest.Config) -> bool:
     return bool(settings.controller_cmd or settings.controller_image or settings.replay)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[BEGAN] = getattr(config, "workerinput", {}).get("staleproof_began", time.monotonic())
+    if (config.getoption("--hypothesis-profile", default=None) or "").startswith(_PROFILES):
+        importlib.import_module("staleproof.draw.drawn")  # registers them, before Hypothesis' own plugin loads one
     if not _is_asked(config):
         return
     if settings_of(config).replay:
@@ -51,7 +56,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    return [f"staleproof: {', '.join(header(config))}"] if _is_asked(config) else []
+    return [f"staleproof: {', '.join(header(config))}", _seed_in_words(config)] if _is_asked(config) else []
+
+
+def _seed_in_words(config: pytest.Config) -> str:
+    """Where the drawn plans come from."""
+    told = "" if given_seed(config) else ", which is new in each run"
+    return f"staleproof: plans are drawn with --hypothesis-seed={seed_of(config)}{told}"
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -96,6 +107,7 @@ def pytest_configure_node(node: Any) -> None:  # noqa: ANN401  # xdist's WorkerC
     folder = outcomes.folder if outcomes is not None else _promised(node)
     node.workerinput["staleproof_run"] = str(folder)
     node.workerinput["staleproof_began"] = node.config.stash[BEGAN]
+    node.workerinput["staleproof_seed"] = seed_of(node.config)
 
 
 def _promised(node: Any) -> Path:  # noqa: ANN401  # as above
@@ -150,6 +162,12 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if _is_asked(config) and settings_of(config).dry_run:
+        from staleproof.plugin.dry_run import summary
+
+        skipped = terminalreporter.stats.get("skipped", [])
+        for line in summary(report for report in skipped if isinstance(report, pytest.TestReport)):
+            terminalreporter.write_line(line)
     outcomes = _outcomes(config)
     if outcomes is not None:
         outcomes.summarize(terminalreporter)

@@ -5,22 +5,23 @@ Nothing heavy is imported until then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from staleproof.plugin.options import settings_of
+from staleproof.plugin.options import profile_of, settings_of
 
 if TYPE_CHECKING:
     from staleproof.assess import Result, Session
     from staleproof.core.observed import Observed
     from staleproof.core.plan import Manifest, Plan, Subject
+    from staleproof.draw.drawn import Failing
     from staleproof.draw.family import Family
     from staleproof.drive.cluster.control_plane import ControlPlane, ControlPlaneOptions
-    from staleproof.plugin.spread import Spread
+    from staleproof.plugin.spread import Drawn, Spread
 
 
 @contextmanager
@@ -141,25 +142,44 @@ def kubeconfig(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(scope="session")
-def observed(controller_samples: list[Manifest], staleproof_session: Session) -> list[Observed]:
-    """What the controller does for each sample when nothing is wrong. Samples come first: wrong ones start nothing."""
+def observed(controller_samples: list[Manifest], pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> list[Observed]:
+    """What the controller does for each sample when nothing is wrong. Samples come first: wrong ones start nothing.
+
+    In a dry run: what it did in an earlier run.
+    """
     from staleproof.assess.observe import observe
 
+    settings = settings_of(pytestconfig)
+    if settings.dry_run:
+        from staleproof.plugin.dry_run import recalled
+
+        crds, controller = map(request.getfixturevalue, ("controller_crds", "controller_spec"))
+        return recalled(settings.dir, controller, controller_samples, crds)
+    staleproof_session: Session = request.getfixturevalue("staleproof_session")
     with told_plainly():
         return [observe(staleproof_session, sample) for sample in controller_samples]
 
 
 @pytest.fixture(scope="session")
-def staleproof_run_plan(staleproof_session: Session, pytestconfig: pytest.Config) -> Callable[..., Result]:
-    """Run a plan, judge it, keep everything and report it, whichever test it is for."""
-    from staleproof.plugin.outcome import begun
+def staleproof_run_plan(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Callable[..., Result]:
+    """Run a plan, judge it, keep everything and report it, whichever test it is for. What has a finding may be shrunk first."""
+    import time
 
-    outcomes = begun(pytestconfig)
+    from staleproof.assess.shrinking import shrink
+    from staleproof.draw.shrink import is_shrunk
+    from staleproof.plugin.outcome import begun, ends
 
-    def run(plan: Plan, claim: str = "") -> Result:
+    outcomes, seconds = begun(pytestconfig), settings_of(pytestconfig).shrink_seconds
+
+    def run(plan: Plan, claim: str = "", *, shrinks: bool = False) -> Result:
+        if settings_of(pytestconfig).dry_run:
+            pytest.skip("dry run: no trial is run")
+        session: Session = request.getfixturevalue("staleproof_session")
         with told_plainly():
-            result = staleproof_session.trial(plan)
-            outcomes.add(result, staleproof_session.run.environment, claim=claim)
+            result = session.trial(plan)
+            if shrinks and seconds and result.failures and not is_shrunk(plan):
+                result = shrink(session, result, min(time.monotonic() + seconds, ends(pytestconfig)))
+            outcomes.add(result, session.run.environment, claim=claim)
         return result
 
     return run
@@ -167,35 +187,79 @@ def staleproof_run_plan(staleproof_session: Session, pytestconfig: pytest.Config
 
 @pytest.fixture
 def trial(staleproof_run_plan: Callable[..., Result], request: pytest.FixtureRequest) -> Callable[[Plan], Result]:
-    """Run a plan, judge it, keep everything. A finding does not raise here: pass the results to `assert_passed`."""
+    """Run a plan, judge it, keep everything. A finding does not raise here: pass the results to `assert_passed`.
+
+    Under `@given`, what has a finding is shrunk, and the same plan has one result: Hypothesis asks again, and calls it flaky when
+    the answer differs.
+    """
+    from hypothesis import currently_in_test_context
+
+    from staleproof.core.fingerprint import fingerprint
+    from staleproof.draw.strategies import observe_with
     from staleproof.plugin.fail import told_to_junit
 
+    observe_with(lambda: request.getfixturevalue("observed"))
+    known: dict[str, Result] = {}
+
     def run(plan: Plan) -> Result:
-        result: Result = staleproof_run_plan(plan)
+        is_drawn, name = currently_in_test_context(), fingerprint(plan)
+        if is_drawn and name in known:
+            return known[name]
+        result: Result = staleproof_run_plan(plan, shrinks=is_drawn)
         told_to_junit(result, request.node)
+        known[name] = result
         return result
 
     return run
 
 
 @pytest.fixture(scope="session")
+def staleproof_failing(controller_spec: Subject, pytestconfig: pytest.Config) -> Failing:
+    """The drawn plans of this controller that failed in earlier runs."""
+    from staleproof.draw.drawn import Failing
+
+    return Failing(settings_of(pytestconfig).dir, controller_spec)
+
+
+@pytest.fixture(scope="session")
+def staleproof_plans(
+    observed: list[Observed], pytestconfig: pytest.Config, request: pytest.FixtureRequest
+) -> Callable[[Family], list[Drawn]]:
+    """The plans of a family, for every sample, with their expected seconds: the same in every worker."""
+    from staleproof.assess.claims import Claims
+    from staleproof.draw.drawn import first, is_about
+    from staleproof.draw.order import expected_seconds
+    from staleproof.plugin.outcome import begun
+
+    profile = profile_of(pytestconfig)
+
+    def failed(family: Family) -> list[Plan]:
+        failing: Failing = request.getfixturevalue("staleproof_failing")
+        return Claims(begun(pytestconfig).folder).agreed(f"failing {family}", lambda: failing.plans(family))
+
+    def draw(family: Family) -> list[Drawn]:
+        known = failed(family) if family.drawn else []
+
+        def plans(about: Observed) -> Iterable[Plan]:
+            made = family.plans(about, profile)
+            return first((plan for plan in known if is_about(plan, about)), made) if family.drawn else made
+
+        return [(plan, expected_seconds(plan, each.seconds)) for each in observed for plan in plans(each)]
+
+    return draw
+
+
+@pytest.fixture(scope="session")
 def staleproof_spread(
-    observed: list[Observed], staleproof_run_plan: Callable[..., Result], pytestconfig: pytest.Config
+    staleproof_plans: Callable[[Family], list[Drawn]], staleproof_run_plan: Callable[..., Result], pytestconfig: pytest.Config
 ) -> Iterator[Spread]:
     """Has the plans of families run by whichever worker has time."""
     from staleproof.assess.claims import Claims
-    from staleproof.draw.order import expected_seconds
-    from staleproof.draw.profile import PROFILES
     from staleproof.plugin.outcome import begun, ends
-    from staleproof.plugin.spread import SPREAD, Drawn, Spread
-
-    profile = PROFILES[settings_of(pytestconfig).profile]
-
-    def draw(family: Family) -> list[Drawn]:
-        return [(plan, expected_seconds(plan, each.seconds)) for each in observed for plan in family.plans(each, profile)]
+    from staleproof.plugin.spread import SPREAD, Spread
 
     outcomes = begun(pytestconfig)
-    made = Spread(Claims(outcomes.folder), draw, staleproof_run_plan, outcomes.note_error, ends(pytestconfig))
+    made = Spread(Claims(outcomes.folder), staleproof_plans, staleproof_run_plan, outcomes.note_error, ends(pytestconfig))
     pytestconfig.stash[SPREAD] = made
     yield made
     del pytestconfig.stash[SPREAD]
@@ -203,27 +267,38 @@ def staleproof_spread(
 
 @pytest.fixture
 def run_family(
-    staleproof_spread: Spread, pytestconfig: pytest.Config, request: pytest.FixtureRequest
+    staleproof_spread: Spread,
+    staleproof_plans: Callable[[Family], list[Drawn]],
+    pytestconfig: pytest.Config,
+    request: pytest.FixtureRequest,
 ) -> Callable[[Family], list[Result]]:
     """Run every plan of a family, for every sample, as thoroughly as `--staleproof-profile` says, and fail with the findings.
 
     Skips when the family has no plan for this controller, or the minutes of the run are over.
     """
     from staleproof.assess.artefacts import left_out as told
+    from staleproof.plugin.baseline import baseline_of
     from staleproof.plugin.fail import assert_passed, told_to_junit
     from staleproof.plugin.outcome import begun
 
     def run(family: Family) -> list[Result]:
+        if settings_of(pytestconfig).dry_run:
+            from staleproof.plugin.dry_run import note
+
+            note(request.node, staleproof_plans(family))
         results, left_out = staleproof_spread.results(request.node, family)
         begun(pytestconfig).leave_out(list(map(told, left_out)))
         for result in results:
             told_to_junit(result, request.node)
+            if family.drawn and (result.failures or result.passed):
+                failing: Failing = request.getfixturevalue("staleproof_failing")
+                failing.note(family, result.plan, failed=bool(result.failures))
         if not results:
             profile = settings_of(pytestconfig).profile
             why = f"without faults the controller gives no occasion for these plans, or profile {profile} leaves them out"
             why = f"{len(left_out)} left out for want of time" if left_out else why
             pytest.skip(f"{family.scenario}, {family.name}: {why}")
-        assert_passed(results)
+        assert_passed(results, baseline_of(pytestconfig))
         return results
 
     return run

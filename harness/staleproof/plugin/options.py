@@ -6,23 +6,28 @@ variable is the flag in upper case after STALEPROOF_, without the flag's own `st
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from staleproof.draw.profile import PROFILES, Profile, new_seed
 from staleproof.errors import UsageError
 from staleproof.settings import OPTIONS, Given, Settings, parse
 
+_SEED = pytest.StashKey[str]()
 _SETTINGS = pytest.StashKey[Settings]()
 
 
 def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("staleproof", "staleproof: does the controller act on what is out of date?")
     for option in OPTIONS:
-        action = "append" if option.many else "store"
+        action: dict[str, Any] = {"action": "append" if option.many else "store"}
+        if option.switch:
+            action = {"action": "store_const", "const": "yes"}
         shown = f" (default: {option.default})" if option.default else ""
         told = f"{option.help}{shown} [${option.variable}]"
-        group.addoption(option.flag, dest=_dest(option.name), action=action, default=None, help=told)
+        group.addoption(option.flag, dest=_dest(option.name), default=None, **action, help=told)
 
 
 def settings_of(config: pytest.Config) -> Settings:
@@ -33,6 +38,27 @@ def settings_of(config: pytest.Config) -> Settings:
         except UsageError as err:
             raise pytest.UsageError(str(err)) from err
     return config.stash[_SETTINGS]
+
+
+def seed_of(config: pytest.Config) -> str:
+    """Of all that is drawn in this run: what `--hypothesis-seed` says, or a new one; in an xdist worker that of the run."""
+    if _SEED not in config.stash:
+        workers = getattr(config, "workerinput", {}).get("staleproof_seed")
+        config.stash[_SEED] = workers or given_seed(config) or new_seed()
+    return config.stash[_SEED]
+
+
+def given_seed(config: pytest.Config) -> str:
+    """What `--hypothesis-seed` says; empty without it."""
+    return config.getoption("--hypothesis-seed", default=None) or ""
+
+
+def profile_of(config: pytest.Config) -> Profile:
+    """How thorough the run is, with its seed."""
+    settings = settings_of(config)
+    profile = PROFILES[settings.profile]
+    examples = profile.examples if settings.max_examples is None else settings.max_examples
+    return replace(profile, examples=examples, seed=seed_of(config))
 
 
 def given(config: pytest.Config, environ: Mapping[str, str] = os.environ) -> dict[str, Given]:

@@ -7,6 +7,8 @@ process reads at the end, so that nothing is lost with a worker that dies.
 import io
 import math
 import shlex
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +17,10 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from staleproof.assess.artefacts import keep_crash, now, trial_report, write
+from staleproof.assess.artefacts import now, trial_report, write
 from staleproof.assess.blame import known
 from staleproof.assess.claims import Claims
+from staleproof.assess.crashes import keep_crash
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import new_run_folder
 from staleproof.checks.catalog import worst
@@ -25,7 +28,9 @@ from staleproof.checks.verdict import Outcome
 from staleproof.core.masking import masked_arguments
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.plugin import BEGAN
-from staleproof.plugin.options import settings_of
+from staleproof.plugin.baseline import baseline_of, update
+from staleproof.plugin.options import given_seed, seed_of, settings_of
+from staleproof.report.baseline import in_words
 from staleproof.report.model import Implementation, LeftOut, Report, TrialReport, overall
 from staleproof.report.terminal import sentence, table
 
@@ -56,14 +61,16 @@ class Outcomes:
         folder: the run's; a `worker` (its name, empty without xdist) keeps its results in a part of it.
         problems: by exit code, those that win first.
         claimed: where the trials are, among all, that were run under a claim.
+        replayed: files of findings that are tried again, perhaps with a fixed build.
         other_failures: whether a test failed for any other reason.
         lost: whether a worker died.
+        known: what the run shows of its baseline, in words.
     """
 
     folder: Path
     root: Path
     worker: str = ""
-    replayed: bool = False
+    replayed: set[Path] = field(default_factory=set)
     trials: list[TrialReport] = field(default_factory=list)
     claimed: dict[str, int] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
@@ -72,6 +79,7 @@ class Outcomes:
     other_failures: bool = False
     lost: bool = False
     report: Report | None = None
+    known: list[str] = field(default_factory=list)
 
     def add(self, result: Result, environment: dict[str, str], *, claim: str = "") -> None:
         """Take a result. Of several under the same claim the last counts: the worker that ran the one before died over it."""
@@ -107,9 +115,14 @@ class Outcomes:
         for note in _notes_in(self.folder):
             self._take(note)
         Claims(self.folder).forget()
+        if settings_of(config).dry_run:
+            shutil.rmtree(self.folder)
+            return exitstatus
         if self.trials or self.left_out:
             self.report = self._report(config, partial=exitstatus == _INTERRUPTED or self.lost)
             try:
+                self.known = [*in_words(baseline_of(config), self.report)] if settings_of(config).baseline else []
+                self.known += ["baseline: written anew"] if update(config, self.report) else []
                 write(self.folder, self.report)
                 self._copy_report(settings_of(config).conformance_report)
             except SetupError as err:
@@ -127,6 +140,8 @@ class Outcomes:
         Console(file=out, force_terminal=terminal.hasmarkup, width=max(terminal._tw.fullwidth, 80)).print(table(self.report))
         terminal.write_line("")
         terminal.write(out.getvalue())
+        for line in self.known:
+            terminal.write_line(f"staleproof: {line}")
         terminal.write_line(f"staleproof: {sentence(self.report)}")
         terminal.write_line(f"run folder: {self.folder}")
 
@@ -179,8 +194,8 @@ class Outcomes:
             run_id=self.folder.name,
             date=now(),
             partial=partial,
-            seed=str(config.getoption("--hypothesis-seed", default=None) or ""),
-            reproduce=shlex.join(["pytest", *masked_arguments([str(word) for word in config.invocation_params.args])]),
+            seed=seed_of(config),
+            reproduce=shlex.join(["pytest", *masked_arguments(_arguments(config))]),
             implementation=Implementation(
                 organization=settings.implementation_organization,
                 project=settings.implementation_project,
@@ -193,6 +208,12 @@ class Outcomes:
             trials=tuple(sorted(self.trials, key=lambda trial: trial.name)),
             left_out=tuple(sorted(self.left_out, key=lambda plan: (plan.scenario, plan.title))),
         )
+
+
+def _arguments(config: pytest.Config) -> list[str]:
+    """Those that do the same again: the command line's, and the seed."""
+    given = [str(word) for word in config.invocation_params.args]
+    return given if given_seed(config) else [*given, f"--hypothesis-seed={seed_of(config)}"]
 
 
 def _notes_in(folder: Path) -> Iterator[_Note]:
@@ -217,12 +238,15 @@ def begun(config: pytest.Config) -> Outcomes:
 
 def begin(config: pytest.Config) -> None:
     """Make the run folder, or join the one of the controlling process. UsageError when it cannot be made."""
-    root, replayed = settings_of(config).dir, bool(settings_of(config).replay)
+    root = settings_of(config).dir
+    baseline_of(config)  # one that cannot be read is refused before anything starts
     given = getattr(config, "workerinput", {})
     if "staleproof_run" in given:
-        made = Outcomes(Path(given["staleproof_run"]), root, worker=given["workerid"], replayed=replayed)
+        made = Outcomes(Path(given["staleproof_run"]), root, worker=given["workerid"])
+    elif settings_of(config).dry_run:
+        made = Outcomes(Path(tempfile.mkdtemp(prefix="staleproof-")), root)  # which leaves nothing
     else:
-        made = Outcomes(new_run_folder(root), root, replayed=replayed)
+        made = Outcomes(new_run_folder(root), root)
     config.stash[OUTCOMES] = made
 
 

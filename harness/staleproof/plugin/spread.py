@@ -4,6 +4,8 @@ pytest and xdist know tests, and a test is a whole family, because its plans are
 each plan is claimed before it is run. A test runs those of its own that nobody has claimed, the longest first; a worker that would
 have to wait for others, or has no test left, runs plans of other families. So a run ends within one trial of its last claim.
 
+A finding ends the search of a family with drawn plans: those that nobody has begun by then would most likely find it again.
+
 With a budget (`--staleproof-minutes`) the most valuable plan of all families comes first, in whichever test that happens, and a
 plan that would not be over in time is left out.
 """
@@ -19,7 +21,7 @@ import msgspec
 import pytest
 
 from staleproof.assess.claims import Claims, Done
-from staleproof.assess.result import Result
+from staleproof.assess.result import Result, failures
 from staleproof.core.plan import Plan, masked
 from staleproof.draw.family import Family
 from staleproof.draw.order import most_valuable_first
@@ -32,11 +34,12 @@ _ALIKE = ("run_family", "staleproof_spread", "observed")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A plan that a test needs; the same key in every worker."""
+    """A plan that a test needs; the same key in every worker. `search`: the test for which it was drawn; empty: it is canonical."""
 
     key: str
     plan: Plan
     seconds: float
+    search: str = ""
 
 
 @dataclass(slots=True)
@@ -46,14 +49,14 @@ class Spread:
     Attributes:
         claims: where the workers of this run tell one another what they run.
         draw: a family's plans.
-        run: runs a plan and reports its trial, which a key tells apart from any other.
+        run: runs a plan and reports its trial, which a key tells apart from any other; if it `shrinks`, that of the smallest plan.
         note: takes an error in a plan of another test; whoever needs that plan will run it again.
         ends: when the time is over, on the monotonic clock; infinite: there is time for everything.
     """
 
     claims: Claims
     draw: Callable[[Family], Iterable[Drawn]]
-    run: Callable[[Plan, str], Result]
+    run: Callable[..., Result]
     note: Callable[[BaseException], None]
     ends: float = math.inf
     _jobs: dict[str, list[Job]] = field(default_factory=dict)
@@ -64,7 +67,8 @@ class Spread:
     _helps: bool = True
 
     def results(self, item: pytest.Item, family: Family) -> tuple[list[Result], list[Plan]]:
-        """Of this family's plans for this test, run by whomever, and the plans that were left out for want of time."""
+        """Of this family's plans for this test, run by whomever, and the plans that were left out for want of time. What a finding
+        made superfluous is in neither."""
         if not self._jobs and (self._hurries or _is_worker(item.config)):
             self._jobs = {nodeid: jobs for nodeid, each in _families_like(item).items() if (jobs := self._jobs_of(nodeid, each))}
         times = self._asked[item.nodeid, str(family)]
@@ -74,7 +78,8 @@ class Spread:
         self._in_order = self._ordered([job for jobs in self._jobs.values() for job in jobs])
         found = self._finished(mine)
         results = [self._result(job, found[job.key]) for job in mine if found[job.key].name]
-        return results, [job.plan for job in mine if not found[job.key].name]
+        over = family.drawn and any(result.failures for result in results)
+        return results, [job.plan for job in mine if not found[job.key].name and not over]
 
     def help(self) -> None:
         """Run plans of other tests until there is none that nobody runs."""
@@ -91,7 +96,8 @@ class Spread:
     def _drawn(self, nodeid: str, family: Family, times: int) -> list[Job]:
         """Its jobs, when this test has asked for the family so often before."""
         about = f"{nodeid}\0{family}\0{times}\0".encode()
-        return [Job(_digest(about, plan), plan, seconds) for plan, seconds in self.draw(family)]
+        search = nodeid if family.drawn else ""
+        return [Job(_digest(about, plan), plan, seconds, search) for plan, seconds in self.draw(family)]
 
     def _finished(self, mine: Sequence[Job]) -> dict[str, Done]:
         """What came of all of them, by key."""
@@ -111,9 +117,9 @@ class Spread:
         return found if self._hurries else sorted(found, key=lambda job: job.key not in mine)
 
     def _ordered(self, jobs: Sequence[Job]) -> list[Job]:
-        """The most valuable first, if the time may not be enough for all; else the longest."""
+        """The most valuable first, if the time may not be enough for all; else the longest, and then what was drawn, as it was."""
         if not self._hurries:
-            return sorted(jobs, key=lambda job: -job.seconds)
+            return sorted(jobs, key=lambda job: (bool(job.search), 0.0 if job.search else -job.seconds))
         return [jobs[number] for number in most_valuable_first([job.plan for job in jobs], [job.seconds for job in jobs])]
 
     def _take(self, job: Job, *, helps: bool = False, waits: bool = False) -> Done | None:
@@ -133,9 +139,9 @@ class Spread:
         return done
 
     def _run(self, job: Job, *, keeps: bool) -> Result | None:
-        if not self._has_time_for(job):
+        if not self._has_time_for(job) or self._is_over(job):
             return None
-        result = self.run(job.plan, job.key)
+        result = self.run(job.plan, job.key, shrinks=bool(job.search))
         if keeps:
             self._ran[job.key] = result
         return result
@@ -145,6 +151,11 @@ class Spread:
 
     def _has_time_for(self, job: Job) -> bool:
         return time.monotonic() + job.seconds <= self.ends
+
+    def _is_over(self, job: Job) -> bool:
+        """Whether the search that it belongs to has found something."""
+        others = self._jobs.get(job.search, []) if job.search else []
+        return any(failures(done.verdicts) for other in others if (done := self.claims.done(other.key)) is not None)
 
     @property
     def _hurries(self) -> bool:

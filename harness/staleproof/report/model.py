@@ -44,7 +44,7 @@ class FindingReport(_Struct, frozen=True, kw_only=True):
     """All findings of a run that have one cause, if they are scored.
 
     `severity` is the worst of theirs; `headline` says what was found where it was that bad, in the first of the `trials`, which are
-    called by their names; `requirements` are those that were violated, the worst first.
+    called by their names, and `shrunk` is how small its plan is; `requirements` are those that were violated, the worst first.
     """
 
     cause: str
@@ -53,6 +53,7 @@ class FindingReport(_Struct, frozen=True, kw_only=True):
     requirements: tuple[str, ...]
     trials: tuple[str, ...]
     crash: str = ""
+    shrunk: str = ""
 
 
 class FaultReport(_Struct, frozen=True, kw_only=True):
@@ -77,16 +78,17 @@ class CostReport(_Struct, frozen=True, kw_only=True):
 
 
 class TrialReport(_Struct, frozen=True, kw_only=True):
-    """One trial. `folder` is relative to the run's; `evidence` is the sha256 of its history before compression, which is still in
-    the folder if it is `kept`.
+    """One trial. `plan` is its plan's fingerprint, empty in reports of older versions. `folder` is relative to the run's;
+    `evidence` is the sha256 of its history before compression, which is still in the folder if it is `kept`.
 
     `hostile` names what no API server does in it, though the documents may allow it: such a trial tells about robustness and is not
     scored. `faults` has one for each planned fault; it is empty in reports of older versions. `references_seconds` is what its
     references took, 0 when they had been run for another plan or by another worker; `spent` says where the trial's own seconds
-    went.
+    went. `shrunk` says how small a drawn plan with a finding could be made; empty: nobody tried.
     """
 
     name: str
+    plan: str = ""
     scenario: str
     title: str
     folder: str
@@ -99,6 +101,7 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     faults_fired: int
     reproduced: tuple[int, int]
     crash: str = ""
+    shrunk: str = ""
     hostile: str = ""
     faults: tuple[FaultReport, ...] = ()
     cost: CostReport | None = None
@@ -182,6 +185,7 @@ def _finding(group: Sequence[tuple[TrialReport, RequirementVerdict]]) -> Finding
         requirements=tuple(dict.fromkeys(verdict.requirement for _, verdict in group)),
         trials=tuple(dict.fromkeys(trial.name for trial, _ in group)),
         crash=first.crash,
+        shrunk=first.shrunk,
     )
 
 

@@ -68,7 +68,8 @@ def _findings(report: Report) -> Iterator[Text]:
     for each in findings(report.trials):
         plans = f"{len(each.trials)} plan{_s(len(each.trials))}"
         yield Text.assemble((each.severity or "failed", "bold red"), f" {each.cause or each.headline}: {plans}")
-        again = f"; again: staleproof replay {each.crash}" if each.crash else ""
+        small = f"; {each.shrunk}" if each.shrunk else ""
+        again = f"{small}; again: staleproof replay {each.crash}" if each.crash else ""
         yield Text(f"  {', '.join(each.requirements)}; first in {each.trials[0]}: {each.headline}{again}")
 
 

@@ -104,3 +104,9 @@ def test_a_plan_of_a_process_that_dies_is_taken_over(run_folder: Path, guilty: R
         done = Claims(run_folder).take("key", lambda: guilty, waits=True)
     assert done is not None
     assert done.name == guilty.name
+
+
+def test_all_workers_agree_on_what_the_first_found(run_folder: Path, guilty: Result) -> None:
+    assert Claims(run_folder).agreed("failing", lambda: [guilty.plan]) == [guilty.plan]
+    assert Claims(run_folder).agreed("failing", list) == [guilty.plan]
+    assert Claims(run_folder).agreed("others", list) == []

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from staleproof.assess import Result as Trial
 from staleproof.assess import Run
-from staleproof.assess.artefacts import fingerprint
+from staleproof.assess.crashes import crash_id
 from staleproof.cli.ledger import Ledger, kept, run_again
 from staleproof.cli.run import _code, _manifests_of, _subject, replay, run
 from staleproof.core.plan import Apply, Manifest, Plan, Subject, encode
@@ -144,7 +144,7 @@ def test_the_report_and_how_to_see_it_again(here: Path) -> None:
     found = trial(made, "naive-hidden-creates")
     with kept(made, Console(file=out, width=150)):
         crash = made.add(found)
-    assert crash == fingerprint(found.plan)
+    assert crash == crash_id(found.plan)
     assert (here / ".staleproof" / "crashes" / f"{crash}.json").is_file()
     report = json.loads((made.run.folder / "report.json").read_bytes())
     assert report["trials"][0]["crash"] == crash

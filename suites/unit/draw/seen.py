@@ -33,8 +33,8 @@ from staleproof.core.fault import (
 from staleproof.core.move import Move
 from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
 from staleproof.core.plan import Heartbeat, Manifest, Patch, Plan, Rest, Resync, Step, Target, contradictions, decode, encode
+from staleproof.draw.canonical import Workload, death, life, replicas, turns
 from staleproof.draw.profile import PROFILES
-from staleproof.draw.workloads import Workload, death, life, replicas, turns
 
 TARGET = Target("example.com/v1", "Widget", "w")
 WIDGETS, PODS, MAPS = "widgets.example.com", "pods", "configmaps"
@@ -132,20 +132,23 @@ def _life(bare: Observed) -> tuple[Written, ...]:
     plan = life(bare)
     found = _appears(bare, 1)
     if plan.changes:
-        found += [_one(plan.changes, MAPS, "update"), _one(plan.changes, WIDGETS, "update", "status")]
+        found += [_one(plan.changes, MAPS, _verbs(bare.live[0])[0]), _one(plan.changes, WIDGETS, "update", "status")]
     if plan.grows:
         found += [_one(plan.grows, PODS, "create"), _one(plan.grows, WIDGETS, "update", "status")]
         found += [Written(plan.shrinks, PODS, "delete", "", 2), _one(plan.shrinks, WIDGETS, "update", "status")]
     return tuple(found)
 
 
+def _verbs(move: Move) -> tuple[WriteVerb, WriteVerb]:
+    """What is done to the ConfigMap, there and back: a switch, as it is turned off and on, deletes and creates it."""
+    return ("delete", "create") if move is SWITCHED else ("update", "update")
+
+
 def _turns(bare: Observed) -> tuple[Written, ...]:
-    """A switch, as it is turned off and on, deletes and creates the ConfigMap."""
     plan = turns(bare)
     found = _appears(bare, 1)
     for step, move in zip(plan.away, bare.turned, strict=False):
-        verbs: tuple[WriteVerb, WriteVerb] = ("delete", "create") if move is SWITCHED else ("update", "update")
-        found += [_one(step + n, MAPS, verb) for n, verb in enumerate(verbs)]
+        found += [_one(step + n, MAPS, verb) for n, verb in enumerate(_verbs(move))]
     if bare.scale_path:
         gone = replicas(bare) - 1
         found += [Written(plan.away[-1], PODS, "delete", "", gone), Written(plan.away[-1] + 1, PODS, "create", "", gone)]

@@ -6,8 +6,8 @@ from staleproof.core.fault import Compete, HideOwnWrite, LoseAnswer, OwnWrite, R
 from staleproof.core.observed import Written
 from staleproof.core.plan import TOUCHED
 from staleproof.draw.api_failure import compete, lose_answers, reject_reads, reject_writes, slow_answers
+from staleproof.draw.canonical import life, outage
 from staleproof.draw.profile import STANDARD
-from staleproof.draw.workloads import life, outage
 
 from .seen import CHANGE, MAPS, PODS, WIDGETS, widgets
 

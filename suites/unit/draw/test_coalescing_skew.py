@@ -1,9 +1,9 @@
 """Plans of the coalescing-and-skew scenario: each can be run, and its faults are sure to fire."""
 
 from staleproof.core.fault import Coalesce, Skew, Window
+from staleproof.draw.canonical import glance, life, turns
 from staleproof.draw.coalescing_skew import coalesce, coalesce_turns, hide_first_write, hold, lag
 from staleproof.draw.profile import STANDARD
-from staleproof.draw.workloads import glance, life, turns
 
 from .seen import MAPS, PODS, REMOVED, SWITCHED, WIDGETS, widgets
 

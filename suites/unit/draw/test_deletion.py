@@ -6,8 +6,8 @@ from staleproof.core.fault import HideOwnWrite, HoldStream, OwnWrite, PastSnapsh
 from staleproof.core.observed import ChildKind
 from staleproof.core.plan import Apply, Patch, Recreate, Remove, Touch
 from staleproof.draw import deletion
+from staleproof.draw.canonical import appear, death, removal
 from staleproof.draw.profile import STANDARD
-from staleproof.draw.workloads import appear, death, removal
 
 from .seen import MAPS, PODS, TARGET, WIDGETS, sample, widgets
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from staleproof.draw import metrics
+from staleproof.draw.canonical import life
 from staleproof.draw.profile import STANDARD
-from staleproof.draw.workloads import life
 
 from .seen import widgets
 

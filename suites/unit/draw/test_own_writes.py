@@ -2,27 +2,14 @@
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Window
-from staleproof.core.observed import ChildKind, Observed, Written
-from staleproof.core.plan import Apply, Patch, Plan, Rest, Resync, Settle, Touch, contradictions, decode, encode
-from staleproof.draw.own_writes import (
-    AIMS,
-    can_draw,
-    hide_creates,
-    hide_deletes,
-    hide_long,
-    hide_until_back,
-    hide_updates,
-    idempotence,
-    plans,
-)
+from staleproof.core.observed import Written
+from staleproof.core.plan import Apply, Patch, Plan, Rest, Settle, Touch
+from staleproof.draw.canonical import life, round_trip, turns
+from staleproof.draw.own_writes import hide_creates, hide_deletes, hide_long, hide_until_back, hide_updates, idempotence
 from staleproof.draw.profile import PROFILES, STANDARD
-from staleproof.draw.workloads import life, round_trip, turns
 
-from .seen import CHANGE, MAPS, PODS, REMOVED, SWITCHED, TARGET, WIDGETS, controllers, sample, widgets
+from .seen import CHANGE, MAPS, PODS, REMOVED, SWITCHED, TARGET, WIDGETS, sample, widgets
 
 
 def test_the_first_plan_hides_the_first_create_and_all_after_it_then_touches() -> None:
@@ -114,46 +101,6 @@ def test_only_what_the_controller_writes_and_watches_can_be_hidden() -> None:
     assert [plan.faults[0].resource for plan in hide_creates(widgets(watched=(WIDGETS, MAPS)), STANDARD)][:1] == [MAPS]
     later = replace(widgets(), life=(Written(3, PODS, "create", "", 1),))
     assert not list(hide_creates(later, STANDARD))
-    assert can_draw(widgets())
-    assert not can_draw(replace(widgets(), children=(ChildKind(PODS, 0, 3, stable_names=True),)))
-
-
-@given(st.data())
-def test_drawn_plans_make_sense(data: st.DataObject) -> None:
-    """Each is free of contradictions, survives the file, its fault can fire, and something makes the controller look again."""
-    of = data.draw(controllers().filter(can_draw))
-    plan = data.draw(plans(of))
-
-    assert contradictions(plan) == []
-    assert decode(encode(plan)) == plan
-    (fault,) = plan.faults
-    assert isinstance(fault, HideOwnWrite)
-    assert plan.aims == AIMS["delete" if fault.write.verb == "delete" else "create"]
-    assert 1 <= fault.write.nth <= caused(plan, of, fault)
-    *_, cause = plan.steps[: fault.window.from_step]
-    assert fault.write.verb != "delete" or cause.patch["spec"]["replicas"] > 0, "nothing is left that could be deleted in excess"
-    after = plan.steps[fault.window.from_step :]
-    assert any(isinstance(step, Touch | Resync) for step in after)
-    assert all(step.seconds > 0 for step in plan.steps if isinstance(step, Rest))
-
-
-def caused(plan: Plan, of: Observed, fault: HideOwnWrite) -> int:
-    """How many such writes the step in which the fault waits for its own can be relied on to cause."""
-    counts = [0]
-    for step in plan.steps:
-        match step:
-            case Apply(object=manifest):
-                counts.append(manifest["spec"]["replicas"] if of.scale_path else 1)
-            case Patch(patch=patch):
-                counts.append(patch["spec"]["replicas"])
-            case _:
-                counts.append(counts[-1])
-    before, now = counts[fault.window.from_step - 1], counts[fault.window.from_step]
-    if fault.resource != "pods":
-        return 1 if fault.window.from_step == 1 and fault.write.verb == "create" else 0
-    if not of.scale_path:
-        return 1
-    return now - before if fault.write.verb == "create" else before - now
 
 
 def test_creates_by_server_side_apply_are_patches() -> None:

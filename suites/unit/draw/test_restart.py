@@ -11,8 +11,8 @@ from staleproof.core.fault import Kill, PastSnapshot, Restart, SlowStart, Window
 from staleproof.core.observed import Changed, Observed
 from staleproof.core.plan import Plan
 from staleproof.draw import restart
+from staleproof.draw.canonical import death, life, round_trip, turns
 from staleproof.draw.profile import PROFILES, STANDARD, Profile
-from staleproof.draw.workloads import death, life, round_trip, turns
 
 from .seen import MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, controllers, profiles, widgets
 

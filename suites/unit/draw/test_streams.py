@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from staleproof.core.fault import DropBookmarks, HoldStream, SeverStream, Window
 from staleproof.core.plan import Rest
+from staleproof.draw.canonical import life, outage
 from staleproof.draw.profile import PROFILES, STANDARD
 from staleproof.draw.streams import SCENARIO, expire_gap, gap, no_bookmarks, outages, sever_on_event
-from staleproof.draw.workloads import life, outage
 
 from .seen import MAPS, PODS, WIDGETS, widgets
 

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from staleproof.core.move import Move, collide
 from staleproof.core.observed import Observed
-from staleproof.draw.moves import find_moves
+from staleproof.draw.sample_moves import find_moves
 from staleproof.draw.schema import Schema
 from staleproof.draw.trying import trials, with_live
 

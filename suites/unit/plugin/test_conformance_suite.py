@@ -1,35 +1,22 @@
-"""The conformance suite as pytest sees it: its ids, how they are chosen and spread over workers, and the search with drawn plans.
+"""The conformance suite as pytest sees it: its ids, how they are chosen and spread over workers."""
 
-The first finding ends that search, and so does an error, which is raised as it is and not taken for flakiness.
-"""
-
-import importlib.util
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from xdist.remote import Producer
 
-from staleproof.assess import Result
-from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.plan import Plan
-from staleproof.draw import own_writes
+from staleproof.draw.scenarios import DRAWN as DRAWN_FAMILIES
 from staleproof.draw.scenarios import FAMILIES
-from staleproof.errors import HarnessBug, SetupError
+from staleproof.errors import HarnessBug
 from staleproof.plugin.fixtures import told_plainly
-
-from ..judged import result
 
 pytest_plugins = ["pytester"]
 
 SUITES = Path(__file__).parents[2]
-SAMPLE = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"replicas": 3}}
-OBSERVED = Observed(SAMPLE, "widgets.example.com", ("spec", "replicas"), (ChildKind("pods", 4, 3, stable_names=False),))
-EXAMPLES = 5
 CANONICAL = {f"test_canonical[{family.scenario}/{family.name}]" for family in FAMILIES}
-DRAWN = {"test_drawn[own-writes]"}
-OF_OWN_WRITES = {test for test in CANONICAL if "own-writes/" in test} | DRAWN
+DRAWN = {f"test_drawn[{family.scenario}]" for family in DRAWN_FAMILIES}
+OF_OWN_WRITES = {test for test in CANONICAL if "own-writes/" in test}
 
 
 def collected(pytester: pytest.Pytester, *arguments: str) -> set[str]:
@@ -46,7 +33,7 @@ def test_every_family_has_its_test(pytester: pytest.Pytester) -> None:
     ("chosen", "expected"),
     [
         ("own-writes", OF_OWN_WRITES),
-        ("own-writes and not drawn", OF_OWN_WRITES - DRAWN),
+        ("own-writes and not hide", {test for test in OF_OWN_WRITES if "hide" not in test}),
         ("own-writes/hide-creates", {"test_canonical[own-writes/hide-creates]"}),
         ("hide-creates", {"test_canonical[own-writes/hide-creates]"}),
     ],
@@ -69,54 +56,13 @@ def test_workers_get_whole_scenarios_although_the_suite_is_one_file(dist: str, p
     for test in CANONICAL | DRAWN:
         groups.setdefault(scheduler._split_scope(f"../suite/test_scenarios.py::{test}"), set()).add(test)
     assert len(groups) == len({family.scenario for family in FAMILIES}) + len(DRAWN)
-    assert OF_OWN_WRITES - DRAWN in groups.values()
+    assert OF_OWN_WRITES in groups.values()
     assert scheduler._split_scope("test_mine.py::test_other[a/b]") == "test_mine.py"
 
 
 def test_other_runs_are_spread_as_xdist_does_it(pytester: pytest.Pytester) -> None:
     config = pytester.parseconfigure("--tx=2*popen", "--dist=loadfile")
     assert type(config.hook.pytest_xdist_make_scheduler(config=config, log=Producer("test"))).__module__.startswith("xdist.")
-
-
-# --- the search with drawn plans -------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def search() -> Callable[..., None]:
-    """The suite's own; the suite is loaded by tools and imported by nobody."""
-    spec = importlib.util.spec_from_file_location("conformance_suite", SUITES / "conformance" / "test_scenarios.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module: Any = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found: Callable[..., None] = module._search
-    return found
-
-
-@pytest.mark.parametrize(
-    ("error", "raised"), [(SetupError("port taken"), pytest.fail.Exception), (HarnessBug("impossible"), HarnessBug)]
-)
-def test_an_error_ends_the_search_and_is_raised_as_it_is(
-    error: Exception, raised: type[BaseException], search: Callable[..., None]
-) -> None:
-    ran: list[Plan] = []
-
-    def trial(plan: Plan) -> Result:
-        ran.append(plan)
-        with told_plainly():
-            raise error
-
-    with pytest.raises(raised, match=str(error)) as caught:
-        search(own_writes.plans(OBSERVED), trial, [], EXAMPLES)
-    assert len(ran) == 1
-    assert error in (caught.value, caught.value.__cause__)
-
-
-@pytest.mark.parametrize(("name", "runs"), [("naive-hidden-creates", 1), ("expectations-hidden-creates", EXAMPLES)])
-def test_a_finding_ends_the_search(name: str, runs: int, search: Callable[..., None]) -> None:
-    results: list[Result] = []
-    search(own_writes.plans(OBSERVED), lambda _: result(name), results, EXAMPLES)
-    assert len(results) == runs
 
 
 def test_an_unexpected_error_is_our_bug() -> None:

@@ -1,11 +1,12 @@
 """Options: the flag wins over the variable, the variable over the default, and the header says where a value came from."""
 
 import os
+from typing import Any
 
 import pytest
 
 from staleproof.errors import UsageError
-from staleproof.plugin.options import given, header, settings_of
+from staleproof.plugin.options import given, header, profile_of, seed_of, settings_of
 from staleproof.settings import OPTIONS, Given
 
 pytest_plugins = ["pytester"]
@@ -92,3 +93,36 @@ def test_the_help_tells_default_and_variable(pytester: pytest.Pytester) -> None:
     assert "staleproof: does the controller act on what is out of date?" in shown
     assert [option.flag for option in OPTIONS if f"[${option.variable}]" not in shown] == []
     assert "(default: 30) [$STALEPROOF_CONTROLLER_START_SECONDS]" in shown
+
+
+# --- the seed ------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_seed_is_what_was_given_or_new_and_stays_so(pytester: pytest.Pytester) -> None:
+    assert seed_of(pytester.parseconfig("--hypothesis-seed=7")) == "7"
+    config = pytester.parseconfig()
+    assert seed_of(config) == seed_of(config) != seed_of(pytester.parseconfig())
+
+
+def test_a_worker_has_the_seed_of_the_controlling_process(pytester: pytest.Pytester) -> None:
+    config: Any = pytester.parseconfig()
+    config.workerinput = {"staleproof_seed": "9"}
+    assert seed_of(config) == "9"
+
+
+def test_the_header_tells_the_seed(pytester: pytest.Pytester) -> None:
+    asked = ("--controller-cmd=x", "--collect-only")
+    given = "staleproof: plans are drawn with --hypothesis-seed=7"
+    assert given in pytester.runpytest_inprocess(*asked, "--hypothesis-seed=7").outlines
+    pytester.runpytest_inprocess(*asked).stdout.re_match_lines([given[:-1] + r"\d+, which is new in each run"])
+
+
+def test_a_profile_of_hypothesis_is_registered_before_it_is_loaded(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("from hypothesis import settings\ndef test_it(): assert settings().max_examples == 50\n")
+    pytester.runpytest_subprocess("--hypothesis-profile=staleproof-thorough").assert_outcomes(passed=1)
+
+
+def test_how_thorough_a_run_is(pytester: pytest.Pytester) -> None:
+    found = profile_of(pytester.parseconfig("--staleproof-profile=smoke", "--hypothesis-seed=7"))
+    assert (found.name, found.examples, found.seed) == ("smoke", 3, "7")
+    assert profile_of(pytester.parseconfig("--staleproof-max-examples=0")).examples == 0

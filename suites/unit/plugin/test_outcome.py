@@ -262,11 +262,10 @@ def test_without_a_trial_there_is_nothing_to_report(pytester: pytest.Pytester, t
     assert list(tmp_path.glob("*.*")) == []
 
 
-@pytest.mark.parametrize("replayed", [False, True])
-def test_a_run_gets_a_folder_of_its_own_when_first_asked_for(replayed: bool, pytester: pytest.Pytester, tmp_path: Path) -> None:  # noqa: FBT001
-    config = pytester.parseconfig(f"--staleproof-dir={tmp_path / 'root'}", *(["--staleproof-replay=x"] if replayed else []))
+def test_a_run_gets_a_folder_of_its_own_when_first_asked_for(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    config = pytester.parseconfig(f"--staleproof-dir={tmp_path / 'root'}")
     made = begun(config)
-    assert (made.worker, made.replayed, config.stash[OUTCOMES]) == ("", replayed, made)
+    assert (made.worker, config.stash[OUTCOMES]) == ("", made)
     assert begun(config) is made
     assert made.folder.parent == tmp_path / "root" / "runs"
     assert (tmp_path / "root" / "latest").resolve() == made.folder

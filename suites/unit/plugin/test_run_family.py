@@ -22,7 +22,7 @@ CONFTEST = """
 
     @pytest.fixture(scope="session")
     def staleproof_run_plan(pytestconfig):
-        def run(plan, claim=""):
+        def run(plan, claim="", shrinks=False):
             RAN.append(plan.title)
             folder = begun(pytestconfig).folder / "trials" / plan.title
             return Result(plan.title, plan, History(Header(plan=plan, namespace="x"), ()), (), folder, 1.0)

@@ -16,12 +16,14 @@ CONFTEST = """
     import pytest
 
     from staleproof.assess.result import Result
+    from staleproof.checks.verdict import Finding, Outcome, Verdict
     from staleproof.core.history import Header, History
     from staleproof.core.observed import Observed
     from staleproof.plugin.outcome import begun
 
     HERE, WORKER = Path(__file__).parent, os.environ.get("PYTEST_XDIST_WORKER", "")
     LIMIT_SECONDS = 60
+    GUILTY = Verdict("settles", Outcome.FAIL, findings=(Finding("it writes", (), requirement="settles", severity="undone"),))
 
     @pytest.fixture(scope="session")
     def observed():
@@ -42,11 +44,12 @@ CONFTEST = """
 
     @pytest.fixture(scope="session")
     def staleproof_run_plan(pytestconfig):
-        def run_it(plan, claim=""):
+        def run_it(plan, claim="", shrinks=False):
             say(plan.title)
             MEANWHILE(plan.title)
             folder = begun(pytestconfig).folder / WORKER / "trials" / plan.title
-            return Result(f"{WORKER}-{plan.title}", plan, History(Header(plan=plan, namespace="x"), ()), (), folder, 1.0)
+            verdicts = (GUILTY,) if "guilty" in plan.aims else ()
+            return Result(f"{WORKER}-{plan.title}", plan, History(Header(plan=plan, namespace="x"), ()), verdicts, folder, 1.0)
 
         return run_it
 """
@@ -64,7 +67,7 @@ TESTS = """
                 for n, (rest, *aims) in enumerate(RESTS[name])
             ]
 
-        return Family("x", name, drawn)
+        return Family("x", name, drawn, drawn=name.startswith("drawn"))
 
     @pytest.mark.parametrize("each", [family(name) for name in RESTS], ids=str)
     def test_family(each, run_family):
@@ -175,3 +178,24 @@ def test_a_plan_that_would_not_be_over_in_time_is_left_out(pytester: pytest.Pyte
     (report,) = pytester.path.glob(".staleproof/runs/*/report.json")
     told = [(plan["title"], plan["aims"], plan["faults"]) for plan in json.loads(report.read_bytes())["leftOut"]]
     assert told == [("a1", ["p"], ["Refuse"]), ("b0", ["q"], ["Refuse"])]
+
+
+# --- a search
+
+
+SEARCHED = """
+    from staleproof.core.plan import Subject
+
+    @pytest.fixture(scope="session")
+    def controller_spec():
+        return Subject(command=("x",))
+"""
+
+
+def test_a_finding_ends_the_search_and_nothing_is_left_out_for_want_of_time(pytester: pytest.Pytester) -> None:
+    plans: Plans = {"drawn": [(1,), (2,), (3, "guilty"), (4,)], "canonical": [(2, "guilty"), (2,)]}
+    done = run(pytester, plans, more=SEARCHED)
+
+    done.assert_outcomes(failed=2)
+    assert began(pytester) == ["drawn0", "drawn1", "drawn2", "canonical0", "canonical1"]
+    assert list(pytester.path.glob(".staleproof/runs/*/report.json")) == [], "else it would tell what was left out"

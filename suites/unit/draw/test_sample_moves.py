@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from staleproof.core.move import Move, merged
-from staleproof.draw.moves import find_moves
+from staleproof.draw.sample_moves import find_moves
 from staleproof.draw.schema import ANYTHING, Schema
 
 JSON = dict[str, Any]

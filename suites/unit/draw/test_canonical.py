@@ -10,7 +10,7 @@ from msgspec import structs
 from staleproof.core.move import Move, merged
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Apply, Delete, Patch, Rest, Touch
-from staleproof.draw.workloads import appear, death, life, patience, removal, replicas, round_trip, turns
+from staleproof.draw.canonical import appear, death, life, patience, removal, replicas, round_trip, turns
 
 from .seen import CHANGE, MAPS, MOVE, PODS, REMOVED, SWITCHED, controllers, widgets
 

@@ -1,0 +1,65 @@
+"""Shrinking a finding on the live controller: bounded by time, each change confirmed, and the smallest plan reproduced five times.
+
+What is tried on the way is judged by its fault-free references alone, and must fail twice, the second time in a new life of the
+controller. Only the smallest plan is compared with all that explains a finding away. If it does not hold, the finding stays as it
+was found: nothing is lost, and a controller that answers now so, now so, crashes nothing. All histories are kept.
+"""
+
+import time
+from dataclasses import replace
+from typing import Protocol
+
+from staleproof.assess.result import Result, failures
+from staleproof.checks.verdict import Verdict
+from staleproof.core.fingerprint import fingerprint
+from staleproof.core.plan import Plan
+from staleproof.draw.shrink import shrunk
+from staleproof.errors import SetupError, UsageError
+
+_CONFIRMED, _RERUNS = 2, 4
+
+
+class Tries(Protocol):
+    """What shrinking needs of a session."""
+
+    def fails(self, plan: Plan, slugs: frozenset[str], times: int) -> bool:
+        """Whether one of these requirements is violated each time."""
+
+    def trial(self, plan: Plan, *, reruns: int | None = None) -> Result:
+        """Run a plan, judge it and run it again so often."""
+
+
+def shrink(session: Tries, found: Result, ends: float) -> Result:
+    """The smallest plan's result, which says how small it is; the one that was found if there is none. `ends`: on the monotonic
+    clock."""
+    slugs = _slugs(found.verdicts)
+
+    def fails(plan: Plan) -> bool | None:
+        if time.monotonic() >= ends:
+            return None
+        try:
+            return session.fails(plan, slugs, _CONFIRMED)
+        except UsageError:
+            return False  # the API server refuses it
+        except SetupError:
+            return None  # what was found is worth more than what might be
+
+    made = shrunk(found.plan, fails)
+    if fingerprint(made.plan) == fingerprint(found.plan):
+        return _told(found, str(made))
+    try:
+        smallest = session.trial(made.plan, reruns=_RERUNS)
+    except (UsageError, SetupError):
+        return found
+    if not slugs & _slugs(smallest.verdicts):
+        return replace(found, shrunk=f"{made} did not fail again ({smallest.name}), so this is as it was found")
+    return _told(smallest, f"{made}", found.name)
+
+
+def _told(result: Result, size: str, found_in: str = "") -> Result:
+    times, runs = result.reproduced
+    return replace(result, shrunk=f"{size}, reproduced {times}/{runs}{f'; found in {found_in}' if found_in else ''}")
+
+
+def _slugs(verdicts: tuple[Verdict, ...]) -> frozenset[str]:
+    return frozenset(verdict.requirement for verdict in failures(verdicts))

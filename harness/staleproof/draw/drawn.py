@@ -1,0 +1,103 @@
+"""Plans drawn by Hypothesis: all of them, before the first is run, from a seed that the run prints and records.
+
+The seed is given in so many words, because Hypothesis would draw the same plans in every run of a CI system. Strategies must draw
+from what they are given and from small numbers: Hypothesis mixes in constants of whatever modules happen to be imported, but none
+below 100, and the same seed must give the same plans in every process.
+
+Hypothesis' database keeps the plans that failed, as they are written and not as choices, so that they outlive a change of the
+strategies. What failed is drawn first, until it passes.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
+from hypothesis.strategies import SearchStrategy
+from msgspec.structs import replace
+
+from staleproof.core.fingerprint import fingerprint, identity
+from staleproof.core.observed import Observed
+from staleproof.core.plan import Apply, Plan, PlanError, Subject, decode, encode, masked
+from staleproof.draw.family import Family
+from staleproof.draw.profile import PROFILES, Profile
+
+_EXAMPLES = "examples"
+
+for _profile in PROFILES.values():
+    settings.register_profile(
+        f"staleproof-{_profile.name}",
+        max_examples=max(_profile.examples, 1),
+        derandomize=False,  # as it would be in CI
+        deadline=None,  # a trial takes as long as the controller does
+        phases=(Phase.explicit, Phase.reuse, Phase.generate),  # Hypothesis cannot be told when to stop shrinking
+        suppress_health_check=tuple(HealthCheck),
+    )
+
+
+def drawn(plans: SearchStrategy[Plan], *, by: str, examples: int) -> list[Plan]:
+    """So many plans, fewer if there are no more, each different; the same for the same seed `by`."""
+    found: dict[str, Plan] = {}
+    if not examples:
+        return []
+
+    @seed(by)
+    @settings(settings.get_profile("staleproof-standard"), max_examples=examples, phases=[Phase.generate], database=None)
+    @given(plans)
+    def note(plan: Plan) -> None:
+        name = fingerprint(plan)
+        assume(name not in found)
+        found[name] = plan
+
+    note()
+    return list(found.values())
+
+
+def drawn_family(
+    scenario: str, plans: Callable[[Observed], SearchStrategy[Plan]], *, when: Callable[[Observed], bool] = lambda _: True
+) -> Family:
+    """The drawn plans of a scenario, as many as the profile says, for a controller that gives an occasion for them."""
+
+    def made(observed: Observed, profile: Profile) -> Iterator[Plan]:
+        return iter(drawn(plans(observed), by=profile.seed, examples=profile.examples) if when(observed) else ())
+
+    return Family(scenario, "drawn", made, drawn=True)
+
+
+class Failing:
+    """The drawn plans that failed and have not passed since, of one controller; no other has the same."""
+
+    def __init__(self, root: Path, controller: Subject) -> None:
+        self._database = DirectoryBasedExampleDatabase(root / _EXAMPLES)
+        self._controller = identity(controller)
+
+    def plans(self, family: Family) -> list[Plan]:
+        """Those of a family, in an order of their own; what cannot be read any more is forgotten."""
+        key, found = self._key(family), {}
+        for data in list(self._database.fetch(key)):
+            try:
+                found[data] = decode(data)
+            except PlanError:
+                self._database.delete(key, data)
+        return [found[data] for data in sorted(found)]
+
+    def note(self, family: Family, plan: Plan, *, failed: bool) -> None:
+        """Keep a plan that failed, forget one that passed. What holds a secret cannot be written as it is run, and is not kept."""
+        plan = replace(plan, controller=None, manifests=())  # the run has its own
+        change = self._database.save if failed else self._database.delete
+        if masked(plan) == plan:
+            change(self._key(family), encode(plan))
+
+    def _key(self, family: Family) -> bytes:
+        return f"{self._controller} {family}".encode()
+
+
+def is_about(plan: Plan, observed: Observed) -> bool:
+    """Whether the plan is one of this primary's."""
+    objects = [step.object for step in plan.steps if isinstance(step, Apply)]
+    return any(each["kind"] == observed.target.kind and each["apiVersion"] == observed.target.api_version for each in objects)
+
+
+def first(failed: Iterable[Plan], others: Iterable[Plan]) -> list[Plan]:
+    """All plans, each once, those that failed before the others."""
+    return list({fingerprint(plan): plan for plan in (*failed, *others)}.values())

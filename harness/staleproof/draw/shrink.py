@@ -1,0 +1,180 @@
+"""The smallest plan that still fails: which smaller plans there are, and the search among them.
+
+A loop of our own, and not Hypothesis': each question takes a trial of seconds on a live controller. Hypothesis can neither be told
+when to stop nor what to try first, it shrinks choices and not plans, and it calls a test that does not answer alike twice flaky.
+What is tried: fewer faults, then fewer steps, then less content; what still fails is kept, and the search begins again from there.
+
+Where a step is left out, the numbers of the others follow. A step with which a fault opens is never left out, because the fault
+would have no occasion any more; nor is one that later steps need.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from staleproof.core.fault import AnyFault, Window
+from staleproof.core.fingerprint import fingerprint
+from staleproof.core.plan import Apply, Delete, Lull, Manifest, Patch, Plan, Rest, Step, Target, Touch, contradictions
+
+_MINIMAL = "minimal: "
+_REST_SECONDS = 0.1
+Fails = Callable[[Plan], bool | None]
+"""Whether a plan still fails; None: there is no time to find out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """What came of it. `whole`: nothing smaller fails; otherwise the time was over first."""
+
+    plan: Plan
+    whole: bool
+
+    def __str__(self) -> str:
+        steps, faults = len(self.plan.steps), len(self.plan.faults)
+        sizes = f"{steps} step{'s' * (steps != 1)}, {faults} fault{'s' * (faults != 1)}"
+        return f"{_MINIMAL if self.whole else 'the smallest found in time: '}{sizes}"
+
+
+def shrunk(plan: Plan, fails: Fails) -> Shrunk:
+    """The smallest plan that is found to fail as this one does. No plan is asked about twice."""
+    best, tried = plan, {fingerprint(plan)}
+    while True:
+        for candidate in smaller(best):
+            if fingerprint(candidate) in tried:
+                continue
+            tried.add(fingerprint(candidate))
+            answer = fails(candidate)
+            if answer is None:
+                return Shrunk(titled(plan, best), whole=False)
+            if answer:
+                best = candidate
+                break
+        else:
+            return Shrunk(titled(plan, best), whole=True)
+
+
+def is_shrunk(plan: Plan) -> bool:
+    """Whether it is as small as the search could make it."""
+    return plan.title.startswith(_MINIMAL)
+
+
+def titled(before: Plan, plan: Plan) -> Plan:
+    """With a title that is true of what is left."""
+    if is_shrunk(before):
+        return plan
+    told = ", ".join(f"{fault.tag} of {fault.resource} from step {fault.window.from_step}" for fault in plan.faults)
+    return replace(plan, title=f"{_MINIMAL}{told or 'no fault'} in {len(plan.steps)} steps")
+
+
+def smaller(plan: Plan) -> Iterator[Plan]:
+    """Each plan that is smaller by one change and can be run: faults before steps before content, large changes before small."""
+    for candidate in itertools.chain(_fewer_faults(plan), _fewer_steps(plan), _less_content(plan)):
+        if candidate != plan and not contradictions(candidate) and _is_possible(candidate.steps):
+            yield candidate
+
+
+# --- faults ----------------------------------------------------------------------------------------------------------------------
+
+
+def _fewer_faults(plan: Plan) -> Iterator[Plan]:
+    """Each fault alone, then all but one."""
+    faults = plan.faults
+    if len(faults) > 1:
+        yield from (replace(plan, faults=(fault,)) for fault in faults)
+        yield from (replace(plan, faults=faults[:number] + faults[number + 1 :]) for number in range(len(faults)))
+
+
+# --- steps -----------------------------------------------------------------------------------------------------------------------
+
+
+def _fewer_steps(plan: Plan) -> Iterator[Plan]:
+    """Without a row of steps, the longest first and the last first; the first step stays."""
+    count = len(plan.steps)
+    for length in range(count - 1, 0, -1):
+        for start in range(count - length, 0, -1):
+            faults = [_after(fault, start + 1, length) for fault in plan.faults]
+            if None not in faults:
+                yield replace(plan, steps=plan.steps[:start] + plan.steps[start + length :], faults=tuple(filter(None, faults)))
+
+
+def _after(fault: AnyFault, first: int, length: int) -> AnyFault | None:
+    """The fault when so many steps from this number on are gone; None when it has no occasion any more."""
+    window, end = fault.window, first + length
+
+    def now(number: int) -> int:
+        return number - length if number >= end else min(number, first)
+
+    if first <= window.from_step < end:
+        return None
+    until = now(window.until_step) if window.until_step is not None else None
+    if until is not None and until <= now(window.from_step):
+        return None
+    made: AnyFault = replace(fault, window=Window(now(window.from_step), until, window.seconds))
+    past = getattr(made, "as_of_step", None)
+    return made if past is None else replace(made, as_of_step=max(1, past - max(0, min(past, end - 1) - first + 1)))
+
+
+def _is_possible(steps: Sequence[Step]) -> bool:
+    """Whether everything that a step is about is there when it is done."""
+    there: set[Target] = set()
+    for step in steps:
+        if not there.issuperset(_needed(step)):
+            return False
+        if isinstance(step, Apply):
+            there.add(_target(step.object))
+        elif isinstance(step, Delete):
+            there.discard(step.target)
+    return bool(steps)
+
+
+def _needed(step: Step) -> tuple[Target, ...]:
+    match step:
+        case Patch(target=target) | Touch(target=target) | Delete(target=target):
+            return (target,)
+        case Lull(touches=touches):
+            return touches
+    return ()
+
+
+def _target(manifest: Manifest) -> Target:
+    return Target(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])
+
+
+# --- content ---------------------------------------------------------------------------------------------------------------------
+
+
+def _less_content(plan: Plan) -> Iterator[Plan]:
+    """Faults with what they usually have, shorter rests, smaller numbers."""
+    for number, fault in enumerate(plan.faults):
+        yield from (replace(plan, faults=(*plan.faults[:number], made, *plan.faults[number + 1 :])) for made in _plainer(fault))
+    for number, step in enumerate(plan.steps):
+        yield from (replace(plan, steps=(*plan.steps[:number], made, *plan.steps[number + 1 :])) for made in _less(step))
+
+
+def _plainer(fault: AnyFault) -> Iterator[AnyFault]:
+    """Its own write the first, released by events."""
+    write, release = getattr(fault, "write", None), getattr(fault, "release", "events")
+    if write is not None and write.nth > 1:
+        yield replace(fault, write=replace(write, nth=1))
+    if release != "events":
+        yield replace(fault, release="events")
+
+
+def _less(step: Step) -> Iterator[Step]:
+    match step:
+        case Rest(seconds=seconds) if seconds > _REST_SECONDS:
+            yield Rest(seconds=_REST_SECONDS)
+        case Apply(object=manifest):
+            yield from (replace(step, object={**manifest, "spec": spec}) for spec in _lower(manifest.get("spec")))
+        case Patch(patch=patch):
+            yield from (replace(step, patch=made) for made in _lower(patch))
+
+
+def _lower(value: object) -> Iterator[Manifest]:
+    """With one of its numbers lower: 1, or half of it. Those in lists stay as they are."""
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        if isinstance(inner, int) and not isinstance(inner, bool) and inner > 1:
+            yield from ({**value, key: less} for less in dict.fromkeys((1, inner // 2)))  # type: ignore[dict-item]  # a manifest
+        yield from ({**value, key: made} for made in _lower(inner))  # type: ignore[dict-item]

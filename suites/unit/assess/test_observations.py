@@ -1,0 +1,32 @@
+"""What a controller was observed to do is known in a later run: of the same controller, sample and manifests."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from staleproof.assess.observations import keep, recall
+from staleproof.core.plan import Subject
+
+from ..draw.seen import sample, widgets
+
+CONTROLLER, OTHER = Subject(command=("./bin/manager",)), Subject(command=("./bin/other",))
+CRDS = ({"kind": "CustomResourceDefinition"},)
+SEEN = replace(widgets(), manifests=CRDS)
+
+
+def test_it_is_known_again(tmp_path: Path) -> None:
+    keep(tmp_path, CONTROLLER, SEEN)
+    assert recall(tmp_path, CONTROLLER, SEEN.sample, list(CRDS)) == SEEN
+
+
+def test_of_another_controller_sample_or_manifest_nothing_is_known(tmp_path: Path) -> None:
+    keep(tmp_path, CONTROLLER, SEEN)
+    assert recall(tmp_path, OTHER, SEEN.sample, CRDS) is None
+    assert recall(tmp_path, CONTROLLER, sample(9), CRDS) is None
+    assert recall(tmp_path, CONTROLLER, SEEN.sample, ()) is None
+
+
+def test_what_is_damaged_is_not_known(tmp_path: Path) -> None:
+    keep(tmp_path, CONTROLLER, SEEN)
+    (file,) = (tmp_path / "observed").iterdir()
+    file.write_text("{")
+    assert recall(tmp_path, CONTROLLER, SEEN.sample, CRDS) is None

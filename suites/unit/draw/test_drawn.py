@@ -1,0 +1,118 @@
+"""Drawn plans: the same seed gives the same, in any process; no seed gives others, also in CI; what failed comes first."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from staleproof.core.fingerprint import fingerprint
+from staleproof.core.plan import Apply, Patch, Plan, Subject, Target
+from staleproof.draw.drawn import Failing, drawn, drawn_family, first, is_about
+from staleproof.draw.profile import PROFILES, Profile
+from staleproof.draw.strategies import DRAWN, plans
+
+from .seen import sample, widgets
+
+SEVEN = Profile("x", holds=(1.0,), examples=7, seed="7")
+CONTROLLER, OTHER = Subject(command=("./bin/manager",)), Subject(command=("./bin/other",))
+IN_ANOTHER_PROCESS = """
+import json.tool, tomllib, staleproof.drive.trial.run
+from staleproof.core.observed import ChildKind, Observed
+from staleproof.core.fingerprint import fingerprint
+from staleproof.draw.drawn import drawn
+from staleproof.draw.strategies import plans
+from staleproof.draw.profile import new_seed
+import sys
+sample = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"replicas": 3}}
+seen = Observed(sample, "widgets.example.com", ("spec", "replicas"), (ChildKind("pods", 4, 3, stable_names=False),))
+print(*map(fingerprint, drawn(plans(seen), by=sys.argv[1] if sys.argv[1:] else new_seed(), examples=7)))
+"""
+
+
+def in_another_process(*seed: str) -> str:
+    """The fingerprints of what is drawn there, as on a CI system."""
+    environ = os.environ | {"CI": "1"}
+    return subprocess.run(
+        [sys.executable, "-c", IN_ANOTHER_PROCESS, *seed], env=environ, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def names(plans: list[Plan]) -> list[str]:
+    return [fingerprint(plan) for plan in plans]
+
+
+def test_a_seed_gives_the_same_plans_and_another_gives_others() -> None:
+    found = [names(drawn(plans(widgets()), by=seed, examples=20)) for seed in ("7", "7", "8")]
+    assert found[0] == found[1] != found[2]
+    assert len(set(found[0])) == len(found[0]) == 20
+
+
+def test_in_ci_runs_with_a_seed_draw_the_same_and_runs_without_draw_others() -> None:
+    assert in_another_process("7") == in_another_process("7")
+    assert in_another_process() != in_another_process()
+
+
+def test_there_are_no_more_plans_than_there_are() -> None:
+    (every,) = drawn(plans(widgets()), by="7", examples=1)
+    assert drawn(st.just(every), by="7", examples=10) == [every]
+    assert drawn(st.just(every), by="7", examples=0) == []
+
+
+def test_a_family_draws_as_many_as_the_profile_says_if_there_is_an_occasion() -> None:
+    never = drawn_family("x", plans, when=lambda _: False)
+    assert len(list(DRAWN(widgets(), SEVEN))) == SEVEN.examples
+    assert list(never(widgets(), SEVEN)) == []
+    assert (str(DRAWN), DRAWN.drawn) == ("drawn/drawn", True)
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+def test_profiles_are_hypothesis_profiles_too(profile: Profile) -> None:
+    found = settings.get_profile(f"staleproof-{profile.name}")
+    assert (found.max_examples, found.deadline, found.derandomize) == (profile.examples, None, False)
+    assert HealthCheck.too_slow in found.suppress_health_check
+
+
+# --- what failed ---------------------------------------------------------------------------------------------------------------
+
+
+def test_what_failed_is_known_in_the_next_run_until_it_passes(tmp_path: Path) -> None:
+    plan, other, *_ = DRAWN(widgets(), SEVEN)
+    ran = replace(plan, controller=CONTROLLER, manifests=(sample(1),))
+    Failing(tmp_path, CONTROLLER).note(DRAWN, ran, failed=True)
+    Failing(tmp_path, CONTROLLER).note(DRAWN, other, failed=False)
+
+    assert Failing(tmp_path, CONTROLLER).plans(DRAWN) == [plan]
+    assert Failing(tmp_path, OTHER).plans(DRAWN) == []
+    Failing(tmp_path, CONTROLLER).note(DRAWN, ran, failed=False)
+    assert Failing(tmp_path, CONTROLLER).plans(DRAWN) == []
+
+
+def test_what_holds_a_secret_is_not_kept(tmp_path: Path) -> None:
+    plan, *_ = DRAWN(widgets(), SEVEN)
+    secret = Patch(target=Target("v1", "Secret", "s"), patch={"stringData": {"a": "b"}})
+    Failing(tmp_path, CONTROLLER).note(DRAWN, replace(plan, steps=(*plan.steps, secret)), failed=True)
+    assert Failing(tmp_path, CONTROLLER).plans(DRAWN) == []
+
+
+def test_what_cannot_be_read_any_more_is_forgotten(tmp_path: Path) -> None:
+    failing = Failing(tmp_path, CONTROLLER)
+    key = failing._key(DRAWN)
+    failing._database.save(key, b"{}")
+    assert Failing(tmp_path, CONTROLLER).plans(DRAWN) == []
+    assert list(failing._database.fetch(key)) == []
+
+
+def test_what_failed_comes_first_and_nothing_comes_twice() -> None:
+    a, b, c, *_ = DRAWN(widgets(), SEVEN)
+    assert first([c], [a, b, c]) == [c, a, b]
+
+
+def test_a_plan_is_about_the_primary_that_it_applies() -> None:
+    plan, *_ = DRAWN(widgets(), SEVEN)
+    another = replace(plan, steps=(Apply(object=sample(1) | {"kind": "Gadget"}),))
+    assert (is_about(plan, widgets()), is_about(another, widgets())) == (True, False)

@@ -43,7 +43,8 @@ _TEXTS = (
     "30s", "1h", "10m", "1", "10", "1Gi", "1.0", "v1", "10%", "oci://example.com/sample", "ssh://git@example.com/sample", "ssh",
     "1.2.3", "http://example.com", "5.6.7.8", "192.0.2.0/24", "/sample", "*", "0 3 * * *", "* * * * *", "@daily",
     "example.com/sample", "./sample", "sample@example.com", "c2FtcGxl", "2030-01-01T00:00:00Z", "apps/v1", "a",
-    "arn:aws:iam::123456789012:role/sample", "sample:sample", "1G", "100MB", "00:00", "Always",
+    "arn:aws:iam::123456789012:role/sample", "sample:sample", "registry.example.com/sample/package:v1.0.0", "1G",
+    "100MB", "00:00", "Always",
 )  # fmt: skip
 """Whatever a pattern may mean."""
 
@@ -195,7 +196,7 @@ def _texts(schema: Schema) -> list[Any]:
 
 
 def _simplest(schema: Schema) -> str:
-    """The simplest text that fits the patterns; an ordinary one where Python cannot read them."""
+    """A simple text that fits the patterns, as Hypothesis begins with such; an ordinary one where Python cannot read them."""
     known = settings(
         database=None, derandomize=True, phases=[Phase.generate, Phase.shrink], suppress_health_check=list(HealthCheck)
     )

@@ -20,6 +20,13 @@ _KUSTOMIZE_GROUP = "kustomize.config.k8s.io"  # Flux has a kind Kustomization to
 _ESTABLISHED_SECONDS = 30.0
 
 
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # there is none without libyaml
+    """Reads as Kubernetes does: a lone `=` is a text (the enum of matchers in AlertmanagerConfig), not YAML 1.1's default key."""
+
+
+_Loader.add_constructor("tag:yaml.org,2002:value", lambda loader, node: loader.construct_scalar(node))
+
+
 def read(paths: Iterable[Path], option: str) -> list[Manifest]:
     """Every document of these files; a folder stands for the manifests in it and below it, in order of path.
 
@@ -70,7 +77,7 @@ def _is_patch(manifest: Manifest) -> bool:
 def _documents(file: Path, option: str) -> Iterator[Manifest]:
     """Its objects, without what is kustomize's."""
     try:
-        documents = [document for document in yaml.safe_load_all(file.read_text()) if document is not None]
+        documents = [document for document in yaml.load_all(file.read_text(), _Loader) if document is not None]
     except (yaml.YAMLError, UnicodeDecodeError) as err:
         raise UsageError(f"{option}: {file} is not YAML: {err}") from err
     except OSError as err:

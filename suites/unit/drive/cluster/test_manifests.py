@@ -56,6 +56,12 @@ def test_every_document_of_a_file_is_read_and_empty_ones_are_none() -> None:
     assert names("all.yaml") == ["a", "b"]
 
 
+def test_a_lone_equals_sign_is_a_text() -> None:
+    put({"a.yaml": document("a") + "spec:\n  enum:\n  - =\n  - '!='\n"})
+    (found,) = read([Path("a.yaml")], "--samples")
+    assert found["spec"] == {"enum": ["=", "!="]}
+
+
 def test_json_is_read_whatever_it_holds() -> None:
     put({"w.json": json.dumps(DOCUMENT, indent=2)})
     assert read([Path("w.json")], "--samples") == [DOCUMENT]

@@ -15,19 +15,22 @@ from staleproof.assess.run_folder import write_whole
 from staleproof.core.fingerprint import identity
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Manifest, Subject
+from staleproof.draw.mutations import Mutations
 
 _OBSERVED = "observed"
 
 
-def keep(root: Path, controller: Subject, seen: Observed) -> None:
-    """Keep what was seen of a controller with this sample, in the artefact folder."""
-    write_whole(_file(root, controller, seen.sample, seen.manifests), written(seen))
+def keep(root: Path, controller: Subject, seen: Observed, mutations: Mutations) -> None:
+    """Keep what was seen of a controller with this sample, of which so much may be changed, in the artefact folder."""
+    write_whole(_file(root, controller, seen.sample, seen.manifests, mutations), written(seen))
 
 
-def recall(root: Path, controller: Subject, sample: Manifest, manifests: Sequence[Manifest]) -> Observed | None:
+def recall(
+    root: Path, controller: Subject, sample: Manifest, manifests: Sequence[Manifest], mutations: Mutations
+) -> Observed | None:
     """What was seen last, by this version of staleproof; None when nothing was, or it cannot be read."""
     try:
-        return read(_file(root, controller, sample, manifests).read_bytes(), sample, manifests)
+        return read(_file(root, controller, sample, manifests, mutations).read_bytes(), sample, manifests)
     except (OSError, msgspec.DecodeError):
         return None
 
@@ -41,6 +44,6 @@ def read(data: bytes, sample: Manifest, manifests: Sequence[Manifest]) -> Observ
     return replace(msgspec.json.decode(data, type=Observed), sample=sample, manifests=tuple(manifests))
 
 
-def _file(root: Path, controller: Subject, sample: Manifest, manifests: Sequence[Manifest]) -> Path:
-    about = msgspec.json.encode((__version__, sample, tuple(manifests)), order="sorted")
+def _file(root: Path, controller: Subject, sample: Manifest, manifests: Sequence[Manifest], mutations: Mutations) -> Path:
+    about = msgspec.json.encode((__version__, sample, tuple(manifests), mutations), order="sorted")
     return root / _OBSERVED / f"{identity(controller)}-{hashlib.sha256(about).hexdigest()[:10]}.json"

@@ -57,7 +57,7 @@ def observe(session: Session, sample: Manifest) -> Observed:
     if bare.children:  # else the life will show whether there is anything to be seen
         session.share((*(run for plan in runs for run in session.runs_of(plan)), beginning))
     seen = named("observation", lambda: _observed(session, bare, runs, beginning))
-    observations.keep(session.options.root, session.options.subject, seen)
+    observations.keep(session.options.root, session.options.subject, seen, session.options.mutations)
     session.note("moves", ", ".join(seen.moves))
     session.note("changes", told(seen))
     session.note("more than asked for", seen.keeps_more)

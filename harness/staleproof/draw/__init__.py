@@ -1,6 +1,6 @@
 """Inventing plans: all chance is spent here, before a trial begins. Never looks at a cluster while drawing.
 
-For tests of your own: `from staleproof.draw import plans, workloads, schedules` are Hypothesis strategies that compose
+For tests of your own: `from staleproof.draw import plans, workloads, moves, schedules` are Hypothesis strategies that compose
 (`staleproof.draw.strategies`).
 """
 
@@ -8,9 +8,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from staleproof.draw.strategies import plans, schedules, workloads
+    from staleproof.draw.strategies import moves, plans, schedules, workloads
 
-__all__ = ["plans", "schedules", "workloads"]
+__all__ = ["moves", "plans", "schedules", "workloads"]
 
 
 def __getattr__(name: str) -> object:

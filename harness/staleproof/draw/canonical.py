@@ -4,7 +4,7 @@ Each says which of its steps does what; a step that the primary has no way to do
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from msgspec import structs
@@ -32,8 +32,7 @@ class Workload:
     """Steps, and the numbers of those in which the primary is changed, grows, shrinks, is deleted and returns; 0 for none.
 
     `away`: the steps that change what the step behind each changes back; `goes`: the one in which something goes for good.
-    `changed`: which resources had objects when the controller was observed, and in which steps they may have changed. `back`: the
-    numbers of the steps that take back what the step before did.
+    `changed`: which resources had objects when the controller was observed, and in which steps they may have changed.
     """
 
     steps: tuple[Step, ...]
@@ -45,7 +44,6 @@ class Workload:
     away: tuple[int, ...] = ()
     goes: int = 0
     changed: tuple[Changed, ...] = ()
-    back: tuple[int, ...] = ()
 
     def may_change(self, resource: str, since: int, until: int) -> bool:
         """Whether its state at the beginning of step `until` may differ from that at the beginning of step `since`."""
@@ -83,11 +81,7 @@ def life(observed: Observed) -> Workload:
 def turns(observed: Observed) -> Workload:
     """A primary appears; each of its moves is made and taken back; it shrinks to one and grows again; what can be removed goes for
     good; then it is touched. An old view does most harm where something has come back. Without such moves `away` is empty."""
-    there_and_back = [(observed.do(each), observed.undo(each)) for each in observed.turned]
-    if observed.scale_path:
-        there_and_back.append((observed.scale(_ALONE), observed.scale(replicas(observed))))
-    steps: list[Step] = [appear(observed), *itertools.chain.from_iterable(there_and_back)]
-    away = tuple(range(2, len(steps), 2))
+    steps, away = _there_and_back(observed, observed.turned, _ALONE)
     removal = next((each for each in observed.turned if each.kind.startswith("remove")), None)
     if removal is not None:
         steps.append(observed.do(removal))
@@ -99,18 +93,21 @@ def turns(observed: Observed) -> Workload:
 def round_trip(observed: Observed, move: Move | None = None) -> Workload:
     """A primary appears, is changed and changed back, shrinks to as little as it may and grows again, and is touched: it is asked
     for what it was asked for before. `move`: another change than the usual one."""
-    steps: list[Step] = [appear(observed)]
-    back = []
-    move = move or next(iter(observed.live), None)
-    if move is not None:
-        steps += [observed.do(move), observed.undo(move)]
-        back.append(len(steps))
-    if observed.scale_path:
-        steps += [observed.scale(_least(observed)), observed.scale(replicas(observed))]
-        back.append(len(steps))
+    moves = observed.live[:1] if move is None else (move,)
+    steps, away = _there_and_back(observed, moves, _least(observed))
     steps.append(Touch(target=observed.target))
-    changes = 2 if move is not None else 0
-    return Workload(tuple(steps), changes, changed=tuple(_there_and_back(observed, back, changes)), back=tuple(back))
+    changes = away[0] if moves else 0
+    return Workload(tuple(steps), changes, away=away, changed=tuple(_changed_twice(observed, away, changes)))
+
+
+def _there_and_back(observed: Observed, moves: Iterable[Move], least: int) -> tuple[list[Step], tuple[int, ...]]:
+    """A primary appears; each move is made and taken back, and it shrinks to so few and grows again. With the numbers of the steps
+    that are taken back."""
+    both = [(observed.do(move), observed.undo(move)) for move in moves]
+    if observed.scale_path:
+        both.append((observed.scale(least), observed.scale(replicas(observed))))
+    steps: list[Step] = [appear(observed), *itertools.chain.from_iterable(both)]
+    return steps, tuple(range(2, len(steps), 2))
 
 
 def _least(observed: Observed) -> int:
@@ -119,15 +116,15 @@ def _least(observed: Observed) -> int:
     return 0 if any(move.path == scale and move.becomes == "0" for move in observed.changes) else 1
 
 
-def _there_and_back(observed: Observed, back: Sequence[int], changes: int) -> Iterator[Changed]:
+def _changed_twice(observed: Observed, away: Sequence[int], changes: int) -> Iterator[Changed]:
     """What changed when the primary lived changes as often on a round trip: whatever is done to it is done again."""
     lived = life(observed)
     for each in observed.life_changed:
         found = {1} & set(each.steps)
-        for step in back:
-            asked = {lived.changes} if changes and step == changes + 1 else {lived.grows, lived.shrinks}
+        for step in away:
+            asked = {lived.changes} if step == changes else {lived.grows, lived.shrinks}
             if asked & set(each.steps) or each.resource == observed.resource:
-                found |= {step - 1, step}
+                found |= {step, step + 1}
         yield Changed(each.resource, tuple(sorted(found)))
 
 

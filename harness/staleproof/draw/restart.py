@@ -170,10 +170,10 @@ def _pasts(resources: Sequence[str], workload: Workload) -> Iterator[tuple[int, 
 
 def _between(resources: Sequence[str], trip: Workload) -> Iterator[tuple[int, Sequence[str]]]:
     """(step, resources) of each state that was taken back: of all together that differ from the present, and of the first."""
-    for step in trip.back:
+    for step in (away + 1 for away in trip.away):
         if changed := [each for each in resources if trip.may_change(each, step, step + 1)]:
             yield step, changed
-            if len(changed) > 1 and step == trip.back[0]:
+            if len(changed) > 1 and step == trip.away[0] + 1:
                 yield step, changed[:1]
 
 

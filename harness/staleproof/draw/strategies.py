@@ -1,9 +1,9 @@
-"""Strategies for plans, for tests of your own: `workloads` are what users do, `schedules` are what happens to the controller
-meanwhile, and `plans` are both.
+"""Strategies for plans, for tests of your own: `workloads` are what users do, `moves` are what they change, `schedules` are what
+happens to the controller meanwhile, and `plans` are all of it.
 
-They compose: `plans(workload=…, schedule=…)` takes others in their place, and everything takes what was observed of a controller.
-Where nobody says, that is the controller of the pytest run. All are drawn from lists and small numbers, so the same seed gives the
-same plans.
+They compose: `plans(workload=…, schedule=…)` and `workloads(changes=…)` take others in their place, and everything takes what was
+observed of a controller. Where nobody says, that is the controller of the pytest run. All are drawn from lists and small numbers, so
+the same seed gives the same plans.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,6 +26,7 @@ from staleproof.core.fault import (
     SlowAnswer,
     Window,
 )
+from staleproof.core.move import Move
 from staleproof.core.observed import Observed, Written
 from staleproof.core.plan import Apply, Plan, Rest, Resync, Step, Touch
 from staleproof.draw.canonical import slow_to_start
@@ -69,26 +70,55 @@ def observations(draw: st.DrawFn) -> Observed:
 
 
 @st.composite
-def workloads(draw: st.DrawFn, observed: Observed | None = None, *, most_steps: int = 4, changes: Sequence[Step] = ()) -> Steps:
-    """What users do: a primary appears, is scaled, changed, touched and listed again, time passes; at last it is touched.
+def moves(draw: st.DrawFn, observed: Observed | None = None, *, live: bool = False) -> Move:
+    """What can be changed in the primary, and taken back: what the controller passes on comes first. Scaling is none of them.
+
+    Args:
+        observed: what the controller was observed to do; empty: that of this run's.
+        live: nothing but what the controller passes on to anything but the primary.
+    """
+    observed = observed if observed is not None else draw(observations())
+    scale = ".".join(observed.scale_path)
+    found = [move for move in observed.changes if move.path != scale and (move.live or not live)]
+    if not found:
+        raise UsageError(f"nothing of {observed.target} can be changed{' that the controller passes on' if live else ''}")
+    return draw(st.sampled_from(found))
+
+
+@st.composite
+def workloads(
+    draw: st.DrawFn,
+    observed: Observed | None = None,
+    *,
+    most_steps: int = 4,
+    changes: st.SearchStrategy[Move] | None = None,
+) -> Steps:
+    """What users do: a primary appears, is scaled, changed and changed back, touched and listed again, time passes; at last it is
+    touched. A change is taken back before another is made, because each was tried by itself.
 
     Args:
         observed: what the controller was observed to do; empty: that of this run's.
         most_steps: between the first step and the last.
-        changes: steps that change the primary; empty: the one that it is known to pass on, if there is one.
+        changes: what is changed; empty: `moves` that the controller passes on, if there are any.
     """
     observed = observed if observed is not None else draw(observations())
     replicas = draw(st.integers(1, _MOST_REPLICAS)) if observed.scale_path else observed.replicas
     steps: list[Step] = [Apply(object=observed.scaled(replicas) if observed.scale_path else observed.sample)]
-    known = tuple(changes) or (() if observed.change is None else (observed.change,))
-    kinds = [*["scale"] * bool(observed.scale_path), *["change"] * bool(known), "touch", "rest"]
+    if changes is None and observed.live:
+        changes = moves(observed, live=True)
+    changed: Move | None = None
+    kinds = [*["scale"] * bool(observed.scale_path), *["change"] * (changes is not None), "touch", "rest"]
     kinds += ["resync"] * observed.relists_at_once
     for kind in draw(st.lists(st.sampled_from(kinds), max_size=most_steps)):
         if kind == "scale":
             replicas = draw(st.sampled_from([count for count in range(_MOST_REPLICAS + 1) if count != replicas]))
             steps.append(observed.scale(replicas))
-        elif kind == "change":
-            steps.append(draw(st.sampled_from(known)))
+        elif kind == "change" and changed is not None:
+            steps.append(observed.undo(changed))
+            changed = None
+        elif kind == "change" and changes is not None:
+            changed = draw(changes)
+            steps.append(observed.do(changed))
         elif kind == "resync":
             steps.append(Resync(resource=observed.resource))
         else:

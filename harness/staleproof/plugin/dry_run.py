@@ -13,15 +13,18 @@ from staleproof.assess.observations import recall
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Manifest, Plan, Subject
+from staleproof.draw.mutations import Mutations
 from staleproof.drive.cluster.manifests import name_of
 
 _PLANNED = "staleproof.planned"
 _MINUTE = 60
 
 
-def recalled(root: Path, controller: Subject, samples: Iterable[Manifest], manifests: Sequence[Manifest]) -> list[Observed]:
+def recalled(
+    root: Path, controller: Subject, samples: Iterable[Manifest], manifests: Sequence[Manifest], mutations: Mutations
+) -> list[Observed]:
     """What an earlier run observed of the controller with each sample. Skips when there was none."""
-    found = [(sample, recall(root, controller, sample, manifests)) for sample in samples]
+    found = [(sample, recall(root, controller, sample, manifests, mutations)) for sample in samples]
     if missing := ", ".join(name_of(sample) for sample, seen in found if seen is None):
         pytest.skip(
             f"dry run: nobody has watched this controller with {missing} yet, and its plans follow from that: run once without "

@@ -151,10 +151,13 @@ def observed(controller_samples: list[Manifest], pytestconfig: pytest.Config, re
 
     settings = settings_of(pytestconfig)
     if settings.dry_run:
+        from staleproof.assess.configuration import mutations_of
         from staleproof.plugin.dry_run import recalled
 
         crds, controller = map(request.getfixturevalue, ("controller_crds", "controller_spec"))
-        return recalled(settings.dir, controller, controller_samples, crds)
+        with told_plainly():
+            mutations = mutations_of(settings)
+        return recalled(settings.dir, controller, controller_samples, crds, mutations)
     staleproof_session: Session = request.getfixturevalue("staleproof_session")
     with told_plainly():
         return [observe(staleproof_session, sample) for sample in controller_samples]

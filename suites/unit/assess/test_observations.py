@@ -1,10 +1,12 @@
-"""What a controller was observed to do is known in a later run: of the same controller, sample and manifests."""
+"""What a controller was observed to do is known in a later run: of the same controller, sample and manifests, with the same
+mutations."""
 
 from dataclasses import replace
 from pathlib import Path
 
 from staleproof.assess.observations import keep, recall
 from staleproof.core.plan import Subject
+from staleproof.draw.mutations import Mutations
 
 from ..draw.seen import sample, widgets
 
@@ -14,19 +16,20 @@ SEEN = replace(widgets(), manifests=CRDS)
 
 
 def test_it_is_known_again(tmp_path: Path) -> None:
-    keep(tmp_path, CONTROLLER, SEEN)
-    assert recall(tmp_path, CONTROLLER, SEEN.sample, list(CRDS)) == SEEN
+    keep(tmp_path, CONTROLLER, SEEN, Mutations())
+    assert recall(tmp_path, CONTROLLER, SEEN.sample, list(CRDS), Mutations()) == SEEN
 
 
 def test_of_another_controller_sample_or_manifest_nothing_is_known(tmp_path: Path) -> None:
-    keep(tmp_path, CONTROLLER, SEEN)
-    assert recall(tmp_path, OTHER, SEEN.sample, CRDS) is None
-    assert recall(tmp_path, CONTROLLER, sample(9), CRDS) is None
-    assert recall(tmp_path, CONTROLLER, SEEN.sample, ()) is None
+    keep(tmp_path, CONTROLLER, SEEN, Mutations())
+    assert recall(tmp_path, OTHER, SEEN.sample, CRDS, Mutations()) is None
+    assert recall(tmp_path, CONTROLLER, sample(9), CRDS, Mutations()) is None
+    assert recall(tmp_path, CONTROLLER, SEEN.sample, (), Mutations()) is None
+    assert recall(tmp_path, CONTROLLER, SEEN.sample, CRDS, Mutations(forbid=("spec.content",))) is None
 
 
 def test_what_is_damaged_is_not_known(tmp_path: Path) -> None:
-    keep(tmp_path, CONTROLLER, SEEN)
+    keep(tmp_path, CONTROLLER, SEEN, Mutations())
     (file,) = (tmp_path / "observed").iterdir()
     file.write_text("{")
-    assert recall(tmp_path, CONTROLLER, SEEN.sample, CRDS) is None
+    assert recall(tmp_path, CONTROLLER, SEEN.sample, CRDS, Mutations()) is None

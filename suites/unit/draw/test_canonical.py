@@ -96,7 +96,7 @@ def test_a_round_trip_ends_where_it_began() -> None:
     trip = round_trip(of)
 
     assert trip.steps == (appear(of), CHANGE, of.undo(MOVE), of.scale(1), of.scale(3), Touch(target=of.target))
-    assert trip.back == (3, 5)
+    assert trip.away == (2, 4)
     assert [trip.may_change(MAPS, step, step + 1) for step in range(1, 7)] == [True, True, True, False, False, False]
     assert [trip.may_change(PODS, step, step + 1) for step in range(1, 7)] == [True, False, False, True, True, False]
 
@@ -117,4 +117,4 @@ def test_the_last_state_of_a_round_trip_is_the_first(of: Observed) -> None:
         states.append(state)
 
     assert states[-1]["spec"]["replicas"] == first["spec"]["replicas"]
-    assert all(states[step - 1] != states[step - 2] for step in trip.back)
+    assert all(states[step] != states[step - 1] for step in trip.away)

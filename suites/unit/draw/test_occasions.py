@@ -4,7 +4,7 @@ from staleproof.core.plan import Apply, Rest, Step, Touch
 from staleproof.draw.canonical import life
 from staleproof.draw.occasions import stirred, written
 
-from .seen import CHANGE, MAPS, PODS, TARGET, WIDGETS, sample, widgets
+from .seen import CHANGE, MAPS, PODS, SWITCHED, TARGET, WIDGETS, sample, widgets
 
 TOUCH = Touch(target=TARGET)
 
@@ -32,6 +32,11 @@ def test_a_change_is_one_only_the_first_time() -> None:
     changes = [each.step for each in written(of, steps) if each.resource == MAPS and each.verb == "update"]
     assert set(changes) <= {3}
     assert not [each for each in written(of, (*steps, Rest(seconds=1.0))) if each.step == 5]
+
+
+def test_nothing_is_expected_of_it_while_it_is_told_what_it_was_not_told_in_its_life() -> None:
+    of = widgets(turned=(SWITCHED,))
+    assert of_pods(Apply(object=sample(3)), of.do(SWITCHED), of.scale(4), TOUCH) == [(1, "create", 3)]
 
 
 def test_what_changes_is_sure_to_stir() -> None:

@@ -118,7 +118,7 @@ def test_what_differs_from_the_present_is_shown_together_where_anything_changed(
 def test_it_is_shown_what_was_taken_back() -> None:
     of = replace(widgets(), reads_past=(WIDGETS, MAPS, PODS))
     trip = round_trip(of)
-    changed, scaled = trip.back
+    changed, scaled = (step + 1 for step in trip.away)
 
     found = [snapshots(plan) for plan in restart.past(of, STANDARD) if plan.steps == trip.steps]
     assert found == [{(WIDGETS, changed), (MAPS, changed)}, {(WIDGETS, changed)}, {(WIDGETS, scaled), (PODS, scaled)}]

@@ -5,16 +5,18 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from staleproof.core.fault import CallFault, HideOwnWrite, HoldStream
 from staleproof.core.fingerprint import fingerprint
+from staleproof.core.move import Move
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Apply, Patch, Plan, Touch, contradictions, decode, encode
-from staleproof.draw import plans, schedules, strategies, workloads
+from staleproof.draw import moves, plans, schedules, strategies, workloads
 from staleproof.draw.drawn import drawn
 from staleproof.errors import UsageError
 
-from .seen import CHANGE, PODS, TARGET, WIDGETS, controllers, sample, widgets
+from .seen import CHANGE, MOVE, PODS, REMOVED, SWITCHED, TARGET, WIDGETS, controllers, sample, widgets
 
 
 @given(st.data())
@@ -53,14 +55,37 @@ def test_no_fault_waits_for_a_write_that_a_hold_may_prevent(data: st.DataObject)
     assert all(write.window.from_step < hold.window.from_step for hold in holds for write in writes if write is not hold)
 
 
+@given(st.data())
+def test_a_change_is_taken_back_before_another_is_made(data: st.DataObject) -> None:
+    of = widgets(turned=(REMOVED, SWITCHED))
+    done, undone = [of.do(move) for move in of.live], [of.undo(move) for move in of.live]
+    steps = [step for step in data.draw(workloads(of, most_steps=6)) if step in done or step in undone]
+    assert all(step in done for step in steps[::2])
+    assert all(done.index(there) == undone.index(back) for there, back in zip(steps[::2], steps[1::2], strict=False))
+
+
+def test_moves_are_those_that_are_accepted_and_none_of_them_scales() -> None:
+    dead, scaling = structs.replace(SWITCHED, live=""), structs.replace(MOVE, path="spec.replicas")
+    of = replace(widgets(), changes=(MOVE, dead, scaling))
+    for live, expected in ((False, {MOVE.name, dead.name}), (True, {MOVE.name})):
+        found = drawn(_changed_by(moves(of, live=live)), by="7", examples=9)
+        assert {plan.title for plan in found} == expected
+    with pytest.raises(UsageError, match="can be changed that the controller passes on"):
+        drawn(_changed_by(moves(replace(of, changes=(dead,)), live=True)), by="7", examples=1)
+
+
+def _changed_by(some: st.SearchStrategy[Move]) -> st.SearchStrategy[Plan]:
+    return some.map(lambda move: Plan(scenario="x", title=move.name, steps=(Patch(target=TARGET, patch=move.do),)))
+
+
 def test_the_same_seed_gives_the_same_plans() -> None:
     found = [[fingerprint(plan) for plan in drawn(plans(widgets()), by=seed, examples=20)] for seed in ("7", "7", "8")]
     assert found[0] == found[1] != found[2]
 
 
 def test_they_compose() -> None:
-    of, change = widgets(), Patch(target=TARGET, patch={"spec": {"paused": True}})
-    mine = workloads(of, most_steps=2, changes=[change])
+    of = widgets()
+    mine = workloads(of, most_steps=2, changes=st.just(SWITCHED))
     hold = HoldStream(resource=PODS)
     for plan in drawn(plans(of, workload=mine, schedule=lambda steps: st.just((hold,))), by="7", examples=10):
         assert len(plan.steps) <= 4

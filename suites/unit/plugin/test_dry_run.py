@@ -12,6 +12,7 @@ CONFTEST = """
     from staleproof.assess.observations import keep
     from staleproof.core.observed import ChildKind, Observed
     from staleproof.core.plan import Subject
+    from staleproof.draw.mutations import Mutations
     from staleproof.settings import ARTEFACTS
 
     SAMPLE = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"replicas": 3}}
@@ -19,7 +20,7 @@ CONFTEST = """
 
     def remember():
         children = (ChildKind("pods", 4, 3, stable_names=False),)
-        keep(ARTEFACTS, CONTROLLER, Observed(SAMPLE, "widgets.example.com", ("spec", "replicas"), children))
+        keep(ARTEFACTS, CONTROLLER, Observed(SAMPLE, "widgets.example.com", ("spec", "replicas"), children), Mutations())
 
     @pytest.fixture(scope="session")
     def controller_spec():

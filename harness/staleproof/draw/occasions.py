@@ -1,8 +1,8 @@
 """Which faults a workload gives an occasion for, as far as a controller's fault-free runs tell.
 
 What it writes in a step is what it wrote in the step of `canonical.life` that is like it: the first, one that changes the primary,
-one that scales it up or down, a touch. Where there is none, nothing is expected; nor is it while the primary says what it never said
-in that life, because it may have turned the controller off.
+one that scales it up or down, a touch. Where there is none, nothing is expected; nor is it while the primary says what it never
+said in that life, because it may have turned the controller off.
 """
 
 import itertools

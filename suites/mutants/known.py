@@ -30,7 +30,7 @@ _SLOW = {
     "naive_sequential_job", "sequential_job",  # their Jobs take seconds
     "careful_stored_widget",  # so do its claims
     "go-widget", "kopf_widget",  # also tested elsewhere, with fewer plans
-    "oversleeps",  # on a busy machine it oversleeps without any fault, and that is then taken for its normal behaviour
+    "oversleeps", "claims_ready",  # on a busy machine they do it without any fault, and that is then taken for normal behaviour
     "unhurried (small)",  # it pauses in every step
     "hopeless", "heartbeat", "hopeless_by_name", "heartbeat_ahead",  # never silent; `restless` and its twin stand for them
     "deliberate",  # it pauses in every step

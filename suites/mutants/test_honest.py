@@ -43,8 +43,10 @@ def test_is_not_accused(honest: Known, put_under_test: Callable[[Known], Session
     assert len(unknown) <= MOST_INCONCLUSIVE * len(results), "\n".join(unknown)
 
 
+@pytest.mark.slow
 def test_what_no_api_server_does_accuses_nobody(put_under_test: Callable[[Known], Session]) -> None:
-    """The documents allow HTTP 410 as the answer to a watch: a client that tries the same version again never comes out of that."""
+    """The documents allow HTTP 410 as the answer to a watch: a client that tries the same version again never comes out of it,
+    and is waited for as long as any may need."""
     honest = next(each for each in HONEST if each.name == "retries_gone")
     session = put_under_test(honest)
     observed = observe(session, read([MANIFESTS / honest.sample], "sample")[0])

@@ -1,7 +1,7 @@
 """Which changes of a sample are allowed, and which its controller passes on: the API server and a run or two say."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 
 from msgspec import structs
@@ -17,8 +17,8 @@ from staleproof.core.plan import Apply, Plan, Step
 from staleproof.core.provenance import Commit
 from staleproof.draw.mutations import MutationError, allowed_moves
 from staleproof.draw.schema import find_schema
-from staleproof.draw.trying import Tried, trials, with_live
-from staleproof.drive.trial.dry_run import documents, refusals
+from staleproof.draw.trying import Tried, for_good, returning_first, trials, with_live
+from staleproof.drive.trial.dry_run import documents, refusals, refused_returns
 from staleproof.drive.trial.workload import Refused
 from staleproof.errors import UsageError
 
@@ -26,7 +26,7 @@ _MOST_ASKED = 100
 _MOST_STEPS, _LEAST_STEPS, _BUDGET_SECONDS = 8, 3, 3.0
 """Of one run. A controller that pauses is waited for in each step."""
 _MOST_RUNS = 2
-_TOLD = 3
+_TOLD, _WIDTH = 3, 200
 _Planned = Callable[[tuple[Step, ...]], Plan]
 
 
@@ -40,21 +40,7 @@ def with_changes(session: Session, bare: Observed, planned: _Planned) -> Observe
     answers = session.call(lambda environment: refusals(environment, bare.sample, [move.do for move in moves]))
     refused = [f"{move}: {answer}" for move, answer in zip(moves, answers, strict=True) if answer]
     accepted = tuple(move for move, answer in zip(moves, answers, strict=True) if not answer)
-    seen = replace(bare, changes=accepted, refused=tuple(refused))
-    tried: set[str] = set()
-    live: list[Move] = []
-    most = max(_LEAST_STEPS, min(_MOST_STEPS, int(_BUDGET_SECONDS / bare.settle().idle_seconds)))
-    for _ in range(_MOST_RUNS):
-        chain = trials(seen, tried, most)
-        if not chain or any(move.live == "at once" for move in live):
-            break
-        found, bad = _run(session, seen, chain, planned)
-        live += found
-        tried |= {each.move.path for each in chain} if bad is None else {each.path for each in found} | {bad[0].path}
-        if bad is not None:
-            left = tuple(move for move in seen.changes if move.path != bad[0].path)
-            seen = replace(seen, changes=left, refused=(*seen.refused, f"{bad[0]}: {bad[1]}"))
-    return replace(seen, changes=with_live(seen.changes, sorted(live, key=lambda move: move.live == "later")))
+    return _with_live(session, replace(bare, changes=accepted, refused=tuple(refused)), planned)
 
 
 def told(seen: Observed) -> str:
@@ -63,9 +49,43 @@ def told(seen: Observed) -> str:
         return ""
     live = ", ".join(str(move) for move in seen.live[:_TOLD])
     words = [f"{len(seen.changes)} accepted", f"passed on: {live or 'none was seen to be'}"]
+    if seen.for_good:
+        words.append(f"{len(seen.for_good)} cannot be taken back, as {seen.for_good[-1][:_WIDTH]}")
     if seen.refused:
-        words.append(f"{len(seen.refused)} dropped, as {seen.refused[-1][:200]}")
+        words.append(f"{len(seen.refused)} dropped, as {seen.refused[-1][:_WIDTH]}")
     return "; ".join(words)
+
+
+def _with_live(session: Session, seen: Observed, planned: _Planned) -> Observed:
+    """With those first that the controller passes on, and of them those that can be taken back."""
+    tried: set[str] = set()
+    asked: set[str] = set()
+    live: list[Move] = []
+    most = max(_LEAST_STEPS, min(_MOST_STEPS, int(_BUDGET_SECONDS / seen.settle().idle_seconds)))
+    for _ in range(_MOST_RUNS):
+        if any(move.live == "at once" for move in live):
+            break
+        while new := {each.move.name for each in trials(seen, tried, most) if each.is_taken_back} - asked:
+            seen, asked = _asked(session, seen, new), asked | new
+        chain = trials(seen, tried, most)
+        if not chain:
+            break
+        found, bad = _run(session, seen, chain, planned)
+        live += found
+        tried |= {each.move.path for each in chain} if bad is None else {each.path for each in found} | {bad[0].path}
+        if bad is not None:
+            left = tuple(move for move in seen.changes if move.path != bad[0].path)
+            seen = replace(seen, changes=left, refused=(*seen.refused, f"{bad[0]}: {bad[1]}"))
+    seen = replace(seen, changes=with_live(seen.changes, live))
+    seen = _asked(session, seen, {move.name for move in seen.live} - asked)
+    return replace(seen, changes=returning_first(seen.changes, {move.name for move in live}))
+
+
+def _asked(session: Session, seen: Observed, names: Set[str]) -> Observed:
+    """With what the API server says about taking these moves back."""
+    moves = [move for move in seen.changes if move.name in names]
+    answers = session.call(lambda environment: refused_returns(environment, seen.sample, moves))
+    return for_good(seen, {move.name: answer for move, answer in zip(moves, answers, strict=True) if answer})
 
 
 def _run(session: Session, seen: Observed, chain: Sequence[Tried], planned: _Planned) -> tuple[list[Move], tuple[Move, str] | None]:

@@ -26,6 +26,7 @@ class Move(Value, frozen=True, kw_only=True):
         live: when the controller passes it on to anything but the primary: at once, or with what it creates later. Empty: it was
             not seen to.
         blind: no schema says that what goes may be gone.
+        returns: it can be taken back: the API server was not seen to refuse that, as it does where a value may only grow.
     """
 
     path: str
@@ -36,6 +37,7 @@ class Move(Value, frozen=True, kw_only=True):
     becomes: str = ""
     live: Liveness = ""
     blind: bool = False
+    returns: bool = True
 
     @property
     def name(self) -> str:

@@ -86,6 +86,8 @@ class Observed:
         moves: fields that move by themselves when it is at rest, as `Settle.moves` spells them.
         changes: what can be done to the sample and is accepted by the API server; what the controller passes on comes first.
         refused: moves that are not done, each with the reason: the API server refuses them, or the controller cannot stand them.
+        for_good: those of `changes` that cannot be taken back, each with the API server's reason; it was asked about no more than
+            what plans may take back.
         watched: the resources that it watches: the primary's first, then its children's, most created first, then the rest.
         reads_past: those that it reads at resourceVersion 0 when it starts, so that it can be shown an earlier state.
         asks_watch_list: it begins with WatchLists.
@@ -115,6 +117,7 @@ class Observed:
     moves: tuple[str, ...] = ()
     changes: tuple[Move, ...] = ()
     refused: tuple[str, ...] = ()
+    for_good: tuple[str, ...] = ()
     watched: tuple[str, ...] = ()
     reads_past: tuple[str, ...] = ()
     asks_watch_list: bool = False
@@ -153,6 +156,11 @@ class Observed:
         return tuple(move for move in self.changes if move.live)
 
     @property
+    def returning(self) -> tuple[Move, ...]:
+        """Those of them that can be taken back."""
+        return tuple(move for move in self.live if move.returns)
+
+    @property
     def change(self) -> Patch | None:
         """The step that does the best of them; None when there is none."""
         return self.do(self.live[0]) if self.live else None
@@ -164,7 +172,7 @@ class Observed:
         A block of which no schema says that it may go stays: what is made later may need it.
         """
         kinds: tuple[MoveKind, ...] = ("remove-block", "toggle")
-        first = (next((move for move in self.live if move.kind == kind and not move.blind), None) for kind in kinds)
+        first = (next((move for move in self.returning if move.kind == kind and not move.blind), None) for kind in kinds)
         return tuple(move for move in first if move is not None)
 
     def do(self, move: Move) -> Patch:

@@ -92,8 +92,8 @@ def turns(observed: Observed) -> Workload:
 
 def round_trip(observed: Observed, move: Move | None = None) -> Workload:
     """A primary appears, is changed and changed back, shrinks to as little as it may and grows again, and is touched: it is asked
-    for what it was asked for before. `move`: another change than the usual one."""
-    moves = observed.live[:1] if move is None else (move,)
+    for what it was asked for before. `move`: another change than the best of those that can be taken back."""
+    moves = observed.returning[:1] if move is None else (move,)
     steps, away = _there_and_back(observed, moves, _least(observed))
     steps.append(Touch(target=observed.target))
     changes = away[0] if moves else 0

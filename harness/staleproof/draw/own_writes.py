@@ -55,8 +55,8 @@ def hide_deletes(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def hide_updates(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Hide its first update of anything that it watches, in each step in which it makes one, and what comes after it.
 
-    Updates that change nothing are left out: no event tells of them. What follows a change is that it is taken back: who still sees
-    what was there before takes that for done.
+    Updates that change nothing are left out: no event tells of them. What follows a change is that it is taken back, if it can be:
+    who still sees what was there before takes that for done.
     """
     lived, trip = life(observed), round_trip(observed)
     aims = ("no-blind-retry", "no-cross-object-writes", "converges-after-catch-up")
@@ -68,7 +68,7 @@ def hide_updates(observed: Observed, profile: Profile) -> Iterator[Draft]:
             f"hide own {each.verb} of {each.resource} in step {each.step}",
             aims,
             [hide],
-            trip.steps if each.step == lived.changes else (),
+            trip.steps if each.step == lived.changes and observed.change in trip.steps else (),
         )
 
 

@@ -86,13 +86,12 @@ def past(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Restart it on each earlier state of each resource that it reads at resourceVersion 0, and of all of them at once.
 
     A state that is like the present, or like a later one that is shown, is left out, and so is a resource without objects. The
-    state after a change is shown where that was taken back: then it asks for what nobody wants any more.
+    state after a change is shown where that was taken back, if it can be: then it asks for what nobody wants any more.
     """
     lived, died = life(observed), death(observed)
-    states = [
-        ("life", lived, "no-time-travel", each) for each in _pasts(observed.reads_past, lived) if each[0] != lived.changes + 1
-    ]
-    for move in profile.each(observed.live) if observed.live else (None,):
+    taken_back = lived.changes + 1 if observed.live[:1] == observed.returning[:1] else 0
+    states = [("life", lived, "no-time-travel", each) for each in _pasts(observed.reads_past, lived) if each[0] != taken_back]
+    for move in profile.each(observed.returning) if observed.returning else (None,):
         trip = round_trip(observed, move)
         name = f"round trip ({move.path})" if move else "round trip"
         states += [(name, trip, "no-time-travel", each) for each in _between(observed.reads_past, trip)]
@@ -110,7 +109,7 @@ def past_turns(observed: Observed, profile: Profile) -> Iterator[Draft]:
     round trip is left out."""
     turned = turns(observed)
     window = Window(from_step=turned.last)
-    others = [step for step, move in zip(turned.away, observed.turned, strict=False) if move != observed.live[0]]
+    others = [step for step, move in zip(turned.away, observed.turned, strict=False) if move != observed.returning[0]]
     for step in profile.some(others if observed.resource in observed.reads_past else ()):
         snapshot = PastSnapshot(resource=observed.resource, as_of_step=step + 1, window=window)
         title = f"restart on {observed.resource} as it was before it was changed back in step {step + 1}"

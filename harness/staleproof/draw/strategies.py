@@ -79,9 +79,11 @@ def moves(draw: st.DrawFn, observed: Observed | None = None, *, live: bool = Fal
     """
     observed = observed if observed is not None else draw(observations())
     scale = ".".join(observed.scale_path)
-    found = [move for move in observed.changes if move.path != scale and (move.live or not live)]
+    found = [move for move in observed.changes if move.path != scale and move.returns and (move.live or not live)]
     if not found:
-        raise UsageError(f"nothing of {observed.target} can be changed{' that the controller passes on' if live else ''}")
+        raise UsageError(
+            f"nothing of {observed.target} can be changed and taken back{' that the controller passes on' if live else ''}"
+        )
     return draw(st.sampled_from(found))
 
 
@@ -94,7 +96,7 @@ def workloads(
     changes: st.SearchStrategy[Move] | None = None,
 ) -> Steps:
     """What users do: a primary appears, is scaled, changed and changed back, touched and listed again, time passes; at last it is
-    touched. A change is taken back before another is made, because each was tried by itself.
+    touched. A change is taken back before another is made, because each was tried by itself; one that cannot be is the last.
 
     Args:
         observed: what the controller was observed to do; empty: that of this run's.
@@ -104,7 +106,7 @@ def workloads(
     observed = observed if observed is not None else draw(observations())
     replicas = draw(st.integers(1, _MOST_REPLICAS)) if observed.scale_path else observed.replicas
     steps: list[Step] = [Apply(object=observed.scaled(replicas) if observed.scale_path else observed.sample)]
-    if changes is None and observed.live:
+    if changes is None and observed.returning:
         changes = moves(observed, live=True)
     changed: Move | None = None
     kinds = [*["scale"] * bool(observed.scale_path), *["change"] * (changes is not None), "touch", "rest"]
@@ -114,8 +116,8 @@ def workloads(
             replicas = draw(st.sampled_from([count for count in range(_MOST_REPLICAS + 1) if count != replicas]))
             steps.append(observed.scale(replicas))
         elif kind == "change" and changed is not None:
-            steps.append(observed.undo(changed))
-            changed = None
+            steps.append(observed.undo(changed) if changed.returns else Touch(target=observed.target))
+            changed = None if changed.returns else changed
         elif kind == "change" and changes is not None:
             changed = draw(changes)
             steps.append(observed.do(changed))

@@ -1,7 +1,7 @@
 """Which moves are tried on a controller, and in which order, so that few runs show what it passes on."""
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from msgspec import structs
@@ -20,15 +20,20 @@ _GROUPS: tuple[tuple[MoveKind, ...], ...] = (
 )
 """Each in turn, so that no kind keeps the others out. That a value goes is tried where nothing else is known of it."""
 _SWITCHES = _GROUPS[4] + _GROUPS[5]
-"""What may turn the controller off, or take away what it needs: it comes last, and is taken back at once."""
+"""What may turn the controller off, or take away what it needs: it comes last, and is taken back at once if it can be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A move, and the step after which it shows whether the controller passes it on; `back`: it is taken back in the next one."""
+    """A move, and the steps that are made: the one after which it shows whether the controller passes it on, and, where it is taken
+    back at once, that."""
 
     move: Move
     steps: tuple[Patch, ...]
+
+    @property
+    def is_taken_back(self) -> bool:
+        return len(self.steps) > 1
 
 
 def trials(observed: Observed, known: Collection[str], most: int) -> list[Tried]:
@@ -37,12 +42,12 @@ def trials(observed: Observed, known: Collection[str], most: int) -> list[Tried]
     left = most
     taken = {*known, ".".join(observed.scale_path)}
     for move in _in_turn([move for move in observed.changes if move.path not in taken]):
-        cost = 1 + (move.kind in _SWITCHES)
+        cost = len(_steps(observed, move))
         if cost <= left and move.path not in taken and not any(collide(move.do, other.do) for other in chosen):
             chosen.append(move)
             taken.add(move.path)
             left -= cost
-    chosen.sort(key=lambda move: move.kind in _SWITCHES)
+    chosen.sort(key=lambda move: (move.kind in _SWITCHES, not move.returns))
     return [Tried(move, _steps(observed, move)) for move in chosen]
 
 
@@ -52,6 +57,20 @@ def with_live(moves: Sequence[Move], live: Sequence[Move]) -> tuple[Move, ...]:
     names = {move.name for move in live}
     others = [_like(move, paths) for move in moves if move.name not in names]
     return (*live, *sorted(others, key=lambda move: not move.live))
+
+
+def for_good(observed: Observed, reasons: Mapping[str, str]) -> Observed:
+    """With the moves of these names as such that cannot be taken back, for these reasons."""
+    changes = tuple(structs.replace(move, returns=False) if move.name in reasons else move for move in observed.changes)
+    told = (f"{move}: {reasons[move.name]}" for move in changes if move.name in reasons)
+    return replace(observed, changes=changes, for_good=(*observed.for_good, *told))
+
+
+def returning_first(moves: Sequence[Move], tried: Collection[str]) -> tuple[Move, ...]:
+    """All of them: of those that were tried and are live, those that can be taken back come first."""
+    own = [move for move in moves if move.live and move.name in tried]
+    own.sort(key=lambda move: (move.live == "later", not move.returns))
+    return (*own, *(move for move in moves if move not in own))
 
 
 def _like(move: Move, paths: dict[str, Liveness]) -> Move:
@@ -66,4 +85,5 @@ def _in_turn(moves: Sequence[Move]) -> Iterator[Move]:
 
 
 def _steps(observed: Observed, move: Move) -> tuple[Patch, ...]:
-    return (observed.do(move), observed.undo(move)) if move.kind in _SWITCHES else (observed.do(move),)
+    is_taken_back = move.kind in _SWITCHES and move.returns
+    return (observed.do(move), observed.undo(move)) if is_taken_back else (observed.do(move),)

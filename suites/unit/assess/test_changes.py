@@ -1,5 +1,7 @@
 """What a run says of the changes that it tried."""
 
+from dataclasses import replace
+
 from staleproof.assess.changes import told
 from staleproof.core.move import Move
 from staleproof.core.observed import Observed
@@ -19,3 +21,8 @@ def test_nothing_is_told_of_nothing() -> None:
 def test_what_is_passed_on_and_what_was_refused_is_told() -> None:
     assert told(seen(UP)) == "1 accepted; passed on: spec.size up (3 → 4)"
     assert told(seen(refused=("spec.a set: no",))) == "0 accepted; passed on: none was seen to be; 1 dropped, as spec.a set: no"
+
+
+def test_what_cannot_be_taken_back_is_told() -> None:
+    of = replace(seen(UP), for_good=("spec.size up (3 → 4): may only grow",))
+    assert told(of).endswith("; 1 cannot be taken back, as spec.size up (3 → 4): may only grow")

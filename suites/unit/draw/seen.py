@@ -57,6 +57,8 @@ REMOVED = Move(
 SWITCHED = Move(
     path="spec.audited", kind="toggle", do={"spec": {"audited": False}}, undo={"spec": {"audited": True}}, live="at once"
 )
+GROWN = Move(path="spec.size", kind="up", do={"spec": {"size": 2}}, undo={"spec": {"size": 1}}, live="at once", returns=False)
+"""Cannot be taken back."""
 profiles = st.sampled_from(sorted(PROFILES.values(), key=lambda profile: profile.name))
 
 
@@ -106,7 +108,7 @@ def controllers(draw: st.DrawFn) -> Observed:
     """With or without each thing that a plan may be made from."""
     watched = [WIDGETS, *draw(st.lists(st.sampled_from((MAPS, PODS)), unique=True))]
     flags = draw(st.tuples(*[st.booleans()] * 3))
-    turned = draw(st.sampled_from(((), (REMOVED,), (SWITCHED,), (REMOVED, SWITCHED))))
+    turned = draw(st.sampled_from(((), (REMOVED,), (SWITCHED,), (REMOVED, SWITCHED), (GROWN,), (GROWN, SWITCHED))))
     seen = widgets(
         replicas=draw(st.integers(0, 8)), scales=flags[0], changes=flags[1], finalizer=flags[2], watched=watched, turned=turned
     )

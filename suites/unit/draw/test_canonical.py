@@ -12,7 +12,7 @@ from staleproof.core.observed import Observed
 from staleproof.core.plan import Apply, Delete, Patch, Rest, Touch
 from staleproof.draw.canonical import appear, death, life, patience, removal, replicas, round_trip, turns
 
-from .seen import CHANGE, MAPS, MOVE, PODS, REMOVED, SWITCHED, controllers, widgets
+from .seen import CHANGE, GROWN, MAPS, MOVE, PODS, REMOVED, SWITCHED, controllers, widgets
 
 
 def test_a_life_and_its_steps() -> None:
@@ -118,3 +118,17 @@ def test_the_last_state_of_a_round_trip_is_the_first(of: Observed) -> None:
 
     assert states[-1]["spec"]["replicas"] == first["spec"]["replicas"]
     assert all(states[step] != states[step - 1] for step in trip.away)
+
+
+@pytest.mark.parametrize("others", [(), (MOVE,)])
+def test_nothing_is_taken_back_that_cannot_be(others: tuple[Move, ...]) -> None:
+    fixed = structs.replace(SWITCHED, returns=False)
+    of = widgets(changes=False, turned=(GROWN, fixed, *others))
+
+    assert of.change == of.do(GROWN)
+    assert [step.patch for step in round_trip(of).steps if isinstance(step, Patch)] == [
+        *(patch for move in others for patch in (move.do, move.undo)),
+        *(of.scale(1).patch, of.scale(3).patch),
+    ]
+    assert round_trip(of).changes == (2 if others else 0)
+    assert turns(of).steps == (appear(of), of.scale(1), of.scale(3), Touch(target=of.target))

@@ -9,7 +9,7 @@ from staleproof.draw.canonical import life, round_trip, turns
 from staleproof.draw.own_writes import hide_creates, hide_deletes, hide_long, hide_until_back, hide_updates, idempotence
 from staleproof.draw.profile import PROFILES, STANDARD
 
-from .seen import CHANGE, MAPS, PODS, REMOVED, SWITCHED, TARGET, WIDGETS, sample, widgets
+from .seen import CHANGE, GROWN, MAPS, PODS, REMOVED, SWITCHED, TARGET, WIDGETS, sample, widgets
 
 
 def test_the_first_plan_hides_the_first_create_and_all_after_it_then_touches() -> None:
@@ -119,3 +119,10 @@ def test_a_change_whose_update_is_hidden_is_taken_back() -> None:
 
     assert steps[life(of).changes] == round_trip(of).steps
     assert steps[1] == life(of).steps
+
+
+def test_a_change_that_cannot_be_taken_back_stays() -> None:
+    of = widgets(changes=False, turned=(GROWN, SWITCHED))
+    steps = {plan.faults[0].window.from_step: plan.steps for plan in hide_updates(of, STANDARD)}
+
+    assert steps[life(of).changes] == life(of).steps

@@ -14,7 +14,7 @@ from staleproof.draw import restart
 from staleproof.draw.canonical import death, life, round_trip, turns
 from staleproof.draw.profile import PROFILES, STANDARD, Profile
 
-from .seen import MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, controllers, profiles, widgets
+from .seen import GROWN, MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, controllers, profiles, widgets
 
 
 def plans(of: Observed, profile: Profile = STANDARD) -> Iterator[Plan]:
@@ -26,7 +26,7 @@ def plans(of: Observed, profile: Profile = STANDARD) -> Iterator[Plan]:
 def test_all_plans_have_one_of_three_workloads(of: Observed, profile: Profile) -> None:
     assert all(
         plan.steps
-        in (life(of).steps, death(of).steps, turns(of).steps, *(round_trip(of, each).steps for each in of.live or (None,)))
+        in (life(of).steps, death(of).steps, turns(of).steps, *(round_trip(of, each).steps for each in of.returning or (None,)))
         for plan in plans(of, profile)
     )
 
@@ -193,3 +193,12 @@ def test_a_status_is_no_reason_to_kill_where_none_is_written() -> None:
     assert pods.faults[1] == Kill(resource=WIDGETS, verb="update", subresource="status", window=Window(died.returns, died.last))
     assert pods.aims == ()
     assert list(restart.behind_status(replace(of, death=()), STANDARD)) == []
+
+
+def test_only_what_can_be_taken_back_is_shown_taken_back() -> None:
+    of = replace(widgets(changes=False, turned=(GROWN, SWITCHED)), reads_past=(WIDGETS,))
+    every = [plan for profile in ("standard", "thorough") for plan in restart.past(of, PROFILES[profile])]
+
+    assert not [plan for plan in every if of.undo(GROWN) in plan.steps]
+    assert [plan for plan in every if of.undo(SWITCHED) in plan.steps]
+    assert 3 in {past for plan in every if plan.steps == life(of).steps for _, past in snapshots(plan)}

@@ -16,7 +16,7 @@ from staleproof.draw import moves, plans, schedules, strategies, workloads
 from staleproof.draw.drawn import drawn
 from staleproof.errors import UsageError
 
-from .seen import CHANGE, MOVE, PODS, REMOVED, SWITCHED, TARGET, WIDGETS, controllers, sample, widgets
+from .seen import CHANGE, GROWN, MOVE, PODS, REMOVED, SWITCHED, TARGET, WIDGETS, controllers, sample, widgets
 
 
 @given(st.data())
@@ -70,7 +70,7 @@ def test_moves_are_those_that_are_accepted_and_none_of_them_scales() -> None:
     for live, expected in ((False, {MOVE.name, dead.name}), (True, {MOVE.name})):
         found = drawn(_changed_by(moves(of, live=live)), by="7", examples=9)
         assert {plan.title for plan in found} == expected
-    with pytest.raises(UsageError, match="can be changed that the controller passes on"):
+    with pytest.raises(UsageError, match="can be changed and taken back that the controller passes on"):
         drawn(_changed_by(moves(replace(of, changes=(dead,)), live=True)), by="7", examples=1)
 
 
@@ -120,3 +120,22 @@ def test_without_an_argument_they_are_for_the_controller_of_the_run(monkeypatch:
 def test_what_is_unknown_is_no_strategy() -> None:
     with pytest.raises(ImportError, match="cannot import name 'nosuch'"):
         exec("from staleproof.draw import nosuch")
+
+
+@given(st.data())
+def test_only_what_can_be_taken_back_is_drawn(data: st.DataObject) -> None:
+    of = widgets(turned=(GROWN,))
+    steps = data.draw(workloads(of, most_steps=6))
+    assert of.do(GROWN) not in steps
+    assert of.undo(GROWN) not in steps
+    kinds = [*data.draw(workloads(widgets(changes=False, turned=(GROWN,))))]
+    assert all(not isinstance(step, Patch) or "replicas" in step.patch["spec"] for step in kinds)
+
+
+@given(st.data())
+def test_a_change_of_ones_own_that_cannot_be_taken_back_is_the_last(data: st.DataObject) -> None:
+    of = widgets(turned=(GROWN,))
+    steps = data.draw(workloads(of, most_steps=6, changes=st.sampled_from((MOVE, GROWN))))
+    changes = [step for step in steps if isinstance(step, Patch) and "replicas" not in step.patch["spec"]]
+    assert of.undo(GROWN) not in changes
+    assert of.do(GROWN) not in changes[:-1]

@@ -10,7 +10,7 @@ from staleproof.core.move import Move, collide
 from staleproof.core.observed import Observed
 from staleproof.draw.sample_moves import find_moves
 from staleproof.draw.schema import Schema
-from staleproof.draw.trying import trials, with_live
+from staleproof.draw.trying import for_good, returning_first, trials, with_live
 
 SPEC = {
     "replicas": 3,
@@ -72,3 +72,22 @@ def test_all_moves_of_a_field_are_as_live_as_the_one_that_was_tried() -> None:
     assert (found[1].path, found[1].kind, found[1].live) == ("spec.content", "remove-value", "later")
     assert not [move for move in found[2:] if move.live]
     assert sorted(move.name for move in found) == sorted(NAMES)
+
+
+def test_what_cannot_be_taken_back_comes_last_and_stays() -> None:
+    toggle = next(move for move in SEEN.changes if move.kind == "toggle")
+    of = for_good(SEEN, {toggle.name: "set once"})
+    tried = trials(of, (), 50)
+
+    assert of.for_good == (f"{toggle}: set once",)
+    assert [move.name for move in of.changes if not move.returns] == [toggle.name]
+    assert (tried[-1].move.name, tried[-1].steps, tried[-1].is_taken_back) == (toggle.name, (of.do(toggle),), False)
+
+
+def test_of_what_is_passed_on_what_can_be_taken_back_comes_first() -> None:
+    tried = [structs.replace(move, live=live) for move, live in zip(SEEN.changes, ("later", "at once", "at once"), strict=False)]
+    later, grows, other = tried[0], structs.replace(tried[1], returns=False), tried[2]
+    alike = structs.replace(SEEN.changes[3], live="at once")
+    found = returning_first((later, grows, other, alike, *SEEN.changes[4:]), {later.name, grows.name, other.name})
+
+    assert found == (other, grows, later, alike, *SEEN.changes[4:])

@@ -1,20 +1,26 @@
-"""What the API server thinks of a change before anybody makes it: dry runs of patches of an object that is there for that only."""
+"""What the API server thinks of a change, and of taking it back, before a run makes it: tried on an object that is there for that
+only."""
 
 import asyncio
 import uuid
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
+from staleproof.core.move import Move
 from staleproof.core.plan import Manifest
-from staleproof.drive.cluster.api import ApiError
+from staleproof.drive.cluster.api import ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
+from staleproof.drive.trial.workload import is_unserved
 from staleproof.errors import UsageError
 
 _CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 _AT_ONCE = 16
 _REST_SECONDS, _REST_LIMIT_SECONDS = 0.25, 2.0
 """The sample is taken away once the controller has done what it does for it, so that nothing is made after that."""
+_UNSURE = (404, 409, 429)
+"""Answers that tell nothing of what was asked for: the object is gone, others write it too, or there is too much to do."""
 
 
 async def refusals(environment: Environment, sample: Manifest, patches: Sequence[Manifest]) -> list[str]:
@@ -23,9 +29,7 @@ async def refusals(environment: Environment, sample: Manifest, patches: Sequence
     Admission is asked as well, webhooks included. Nothing is written but the sample, in a namespace of its own that goes with it.
     UsageError when the API server refuses the sample itself.
     """
-    kind = await resource_type(sample, environment.api)
-    name, namespace = sample["metadata"]["name"], f"staleproof-{uuid.uuid4().hex[:8]}"
-    path, limit = kind.path(namespace, name), asyncio.Semaphore(_AT_ONCE)
+    limit = asyncio.Semaphore(_AT_ONCE)
 
     async def refusal(patch: Manifest) -> str:
         async with limit:
@@ -35,13 +39,57 @@ async def refusals(environment: Environment, sample: Manifest, patches: Sequence
                 return err.message or str(err)
             return ""
 
+    async with _placed(environment, sample) as (kind, namespace):
+        path = kind.path(namespace, sample["metadata"]["name"])
+        return await asyncio.gather(*map(refusal, patches))
+
+
+async def refused_returns(environment: Environment, sample: Manifest, moves: Sequence[Move]) -> list[str]:
+    """Why the API server refuses to take each of these moves back, in its words; empty for those that it lets go, and where that
+    does not show.
+
+    A dry run cannot tell, because it builds on nothing but what is stored: each is made and taken back, the next one on the same
+    object, or on another where this one stays changed. A controller that exits meanwhile does so without any fault, so it is not
+    taken for what an earlier trial left behind. UsageError when the API server refuses the sample itself.
+    """
+    answers: list[str] = []
+    exited = environment.exited
+    while len(answers) < len(moves):
+        async with _placed(environment, sample) as (kind, namespace):
+            for move in moves[len(answers) :]:
+                answers.append(await _refused_return(environment, kind, namespace, sample["metadata"]["name"], move))
+                if answers[-1]:
+                    break
+    environment.exited = exited
+    return answers
+
+
+async def _refused_return(environment: Environment, kind: ResourceType, namespace: str, name: str, move: Move) -> str:
+    """Make a move and take it back. Where it cannot even be made, or the object is gone, or nobody answers, nothing is known."""
+    is_made = False
+    try:
+        await environment.api.merge(kind, namespace, name, move.do)
+        is_made = True
+        await environment.api.merge(kind, namespace, name, move.undo)
+    except ApiError as err:
+        return (err.message or str(err)) if is_made and err.code not in _UNSURE and not is_unserved(err) else ""
+    return ""
+
+
+@asynccontextmanager
+async def _placed(environment: Environment, sample: Manifest) -> AsyncIterator[tuple[ResourceType, str]]:
+    """The sample, in a namespace of its own that goes with it; its type, and the namespace. UsageError when the API server refuses
+    it."""
+    kind = await resource_type(sample, environment.api)
+    namespace = f"staleproof-{uuid.uuid4().hex[:8]}"
     await environment.create_namespace(namespace)
     try:
         placed = sample | {"metadata": {key: value for key, value in sample["metadata"].items() if key != "namespace"}}
-        await environment.api.apply(kind, namespace, placed)
-        return await asyncio.gather(*map(refusal, patches))
-    except ApiError as err:
-        raise UsageError(f"the API server rejected {name_of(sample)}: {err.message}") from err
+        try:
+            await environment.api.apply(kind, namespace, placed)
+        except ApiError as err:
+            raise UsageError(f"the API server rejected {name_of(sample)}: {err.message}") from err
+        yield kind, namespace
     finally:
         await environment.bus.until_idle(_REST_SECONDS, limit_seconds=_REST_LIMIT_SECONDS)
         await clean_up(environment, namespace, [kind.name])

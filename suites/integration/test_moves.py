@@ -1,0 +1,83 @@
+"""What the API server says of moves, and of taking them back, decides what plans do."""
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import yaml
+
+from staleproof.assess import Session
+from staleproof.assess.changes import told
+from staleproof.assess.observe import observe
+from staleproof.core.observed import Observed
+from staleproof.core.plan import Manifest, Patch, Plan
+from staleproof.draw.canonical import round_trip
+from staleproof.draw.drawn import drawn
+from staleproof.draw.mutations import Mutations
+from staleproof.draw.own_writes import hide_updates
+from staleproof.draw.profile import STANDARD
+from staleproof.draw.strategies import plans
+
+from .environment_stage import CRDS, MANIFESTS, fixture, session_in
+
+GROWS = "self >= oldSelf"
+AMOUNT_GROWS = "quantity(self).compareTo(quantity(oldSelf)) >= 0"
+SET_ONCE = "!has(oldSelf.audited) || (has(self.audited) && self.audited == oldSelf.audited)"
+SAMPLE: Manifest = yaml.safe_load((MANIFESTS / "widget-settings-sample.yaml").read_text())
+
+
+def _ruled() -> Manifest:
+    """Widgets whose limit and storage may only grow, and that stay audited, or not, once they say so."""
+    crd = copy.deepcopy(CRDS[0])
+    spec: dict[str, Any] = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["x-kubernetes-validations"] = [{"rule": SET_ONCE, "message": "audited is set once"}]
+    settings = spec["properties"]["settings"]["properties"]
+    settings["limit"]["x-kubernetes-validations"] = [{"rule": GROWS, "message": "the limit may only grow"}]
+    rule = {"rule": AMOUNT_GROWS, "message": "storage may only grow"}
+    settings["storage"] = {"type": "string", "maxLength": 20, "x-kubernetes-validations": [rule]}
+    return crd
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What was observed in a session, and the session."""
+
+    session: Session
+    observed: Observed
+
+
+@pytest.fixture(scope="module", params=["all", "nothing but what cannot be taken back"])
+def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    sample = copy.deepcopy(SAMPLE)
+    sample["spec"]["settings"] = {"level": "info", "limit": 1, "storage": "10Gi"}
+    del sample["spec"]["audited"]
+    mutations = Mutations() if request.param == "all" else Mutations(only=("spec.settings.limit", "spec.audited"))
+    with session_in(tmp_path_factory, manifests=(_ruled(),), mutations=mutations) as session:
+        session.use(fixture("correct", "deterministic_names"))
+        yield Stage(session, observe(session, sample))
+
+
+def test_what_may_only_grow_and_what_is_set_once_is_not_taken_back(stage: Stage) -> None:
+    """The fields are passed on to ConfigMaps all the same, and the reasons are told."""
+    observed = stage.observed
+    kept = {(move.path, move.kind) for move in observed.live if not move.returns}
+    back = {(move.path, move.kind) for move in observed.returning}
+
+    assert {("spec.settings.limit", "up"), ("spec.audited", "toggle")} <= kept
+    assert not {("spec.settings.limit", "up"), ("spec.settings.storage", "quantity"), ("spec.audited", "toggle")} & back
+    assert ("spec.content", "string") in back or stage.session.options.mutations.only
+    assert any(why.endswith("the limit may only grow") for why in observed.for_good)
+    assert any(why.endswith("audited is set once") for why in observed.for_good)
+    assert f"{len(observed.for_good)} cannot be taken back, as " in told(observed)
+
+
+def test_whatever_is_planned_with_it_can_be_run(stage: Stage) -> None:
+    """The API server refuses none of the steps: that would be a UsageError."""
+    observed = stage.observed
+    every = [*drawn(plans(observed), by="7", examples=8), *hide_updates(observed, STANDARD)]
+    changed = [plan.steps for plan in every if any(isinstance(step, Patch) for step in plan.steps)]
+    for steps in (round_trip(observed).steps, *sorted(changed, key=len, reverse=True)[:3]):
+        history = stage.session.watch(Plan(scenario="moves", steps=steps, settle=observed.settle(resync=False)))
+        assert history.complete

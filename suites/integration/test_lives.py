@@ -28,7 +28,7 @@ from staleproof.core.entry import (
 )
 from staleproof.core.fault import AnyFault, Kill, Pause, Refuse, Restart, Window
 from staleproof.core.history import History
-from staleproof.core.plan import Apply, Manifest, Patch, Plan, Rest, Touch
+from staleproof.core.plan import Apply, Delete, Manifest, Patch, Plan, Rest, Touch
 from staleproof.drive.cluster.api import ApiError
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.trial.environment import Environment
@@ -157,6 +157,32 @@ async def test_a_controller_that_exits_at_every_start_stays_down_ever_longer(env
     waits = [start.at - exited.at for exited, start in zip(exits, of(history, Started)[2:], strict=False)]
     assert waits == sorted(waits)
     assert len(deaths(Trial(history))) == len(exits)
+
+
+async def test_a_primary_that_goes_late_takes_the_next_one_of_its_name_with_it_and_nobody_is_to_blame(
+    environment_stage: EnvironmentStage,
+) -> None:
+    """Without any fault: a controller may need longer for its finalizer than anybody waits."""
+    environment = environment_stage.environment
+    await environment_stage.use(fixture("deterministic"))
+    kept = {**WIDGET, "metadata": {**WIDGET["metadata"], "finalizers": ["example.com/late"]}}
+    kind, let_go = await resource_type(kept, environment.api), asyncio.Event()
+
+    def see(entry: Entry) -> None:
+        if isinstance(entry, StepBegan) and entry.step == 4:  # it rests
+            let_go.set()
+
+    environment.bus.listeners.append(see)
+    async with asyncio.TaskGroup() as group:
+        steps = (Apply(object=kept), Delete(target=TARGET), Apply(object=kept), Rest(seconds=1.0), Touch(target=TARGET))
+        trial = group.create_task(environment_stage.play(Plan(scenario="lives", steps=steps)))
+        await let_go.wait()
+        assert environment.bus.recorder is not None
+        namespace = environment.bus.recorder.header.namespace
+        await environment.api.merge(kind, namespace, WIDGET["metadata"]["name"], {"metadata": {"finalizers": None}})
+    environment.bus.listeners.remove(see)
+    (broke,) = of(trial.result(), Broke)
+    assert "went away late" in broke.why
 
 
 async def _until_asked_at_webhooks(environment: Environment) -> None:

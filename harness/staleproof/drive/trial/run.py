@@ -6,6 +6,7 @@ It does what the plan says and waits for conditions; what the trial means is dec
 import asyncio
 import contextlib
 import datetime
+import itertools
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from staleproof.core.entry import Broke, Ended, Released, Settled, StepBegan, St
 from staleproof.core.fault import PastSnapshot, StaleRead
 from staleproof.core.fault.effects import MOMENTARY
 from staleproof.core.history import Header, History, HistoryRole
-from staleproof.core.plan import Plan, describe
+from staleproof.core.plan import Apply, Delete, Plan, Step, describe
 from staleproof.core.plan import encode as encode_plan
 from staleproof.drive.cluster.api import JSON, ApiError
 from staleproof.drive.cluster.manifests import resource_type
@@ -189,7 +190,7 @@ class _Run:
             if not self._is_unserved:
                 await self._workload.do(step, number)
         except Vanished as err:
-            if not plan.faults:
+            if not plan.faults and not returns(plan.steps[: number - 1]):
                 raise
             self._did_not_do(f"{err}; what was there before went away late")
         except Unserved as err:
@@ -340,6 +341,11 @@ class _Run:
             if kind is not None:
                 with contextlib.suppress(ApiError):
                     await self._environment.api.delete(kind, self._namespace, name, now=True)
+
+
+def returns(steps: Sequence[Step]) -> bool:
+    """Whether something is deleted in these steps and applied again: applied too early, it goes with what was there before."""
+    return any(isinstance(first, Delete) and isinstance(second, Apply) for first, second in itertools.combinations(steps, 2))
 
 
 def closes_with(plan: Plan, number: int) -> bool:

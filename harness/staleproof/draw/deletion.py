@@ -18,7 +18,7 @@ _OUTAGE_REST_SECONDS = 2.0
 
 
 @SCENARIO.family
-def recreate_unseen(observed: Observed, profile: Profile) -> Iterator[Draft]:
+def name_taken(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """For each resource whose children keep their names: somebody else takes the last child's name unseen; then scale down.
 
     If it were made again as it was, it would have to go whoever knew of it. Children with generated names are left out: nobody

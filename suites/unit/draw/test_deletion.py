@@ -15,7 +15,7 @@ NAMED = ChildKind("pods", creates=4, deletes=3, stable_names=True)
 
 
 def test_somebody_else_takes_the_name_of_the_last_child_unseen_before_it_is_scaled_away() -> None:
-    (plan,) = deletion.recreate_unseen(replace(widgets(), children=(NAMED,)), STANDARD)
+    (plan,) = deletion.name_taken(replace(widgets(), children=(NAMED,)), STANDARD)
 
     taken = Recreate(resource="pods", foreign=True)
     assert plan.steps == (Apply(object=sample(3)), taken, Patch(target=TARGET, patch={"spec": {"replicas": 2}}))
@@ -27,8 +27,8 @@ def test_nobody_takes_a_generated_name_and_what_is_never_deleted_cannot_be_delet
     generated = ChildKind("pods", creates=4, deletes=3, stable_names=False)
     kept = ChildKind("services", creates=1, deletes=0, stable_names=True)
 
-    assert list(deletion.recreate_unseen(replace(widgets(), children=(generated, kept)), STANDARD)) == []
-    assert list(deletion.recreate_unseen(replace(widgets(scales=False), children=(NAMED,)), STANDARD)) == []
+    assert list(deletion.name_taken(replace(widgets(), children=(generated, kept)), STANDARD)) == []
+    assert list(deletion.name_taken(replace(widgets(scales=False), children=(NAMED,)), STANDARD)) == []
 
 
 def test_the_primary_is_deleted_when_nothing_that_was_created_for_it_has_been_seen() -> None:

@@ -35,7 +35,8 @@ def beyond_scale(runs: Sequence[Trial], path: Sequence[str]) -> str:
             worst = max(more, key=lambda each: each.live - each.asked)
             often = f"{mine.count(worst)} of {sum(each.asked == worst.asked for each in mine)} times"
             asked = f"{'.'.join(path)} was {worst.asked} ({often})"
-            return f"{plural(worst.live, kind)} where {asked}, and else as many as asked for ({len(right)} of {len(mine)} times)"
+            otherwise = f"otherwise as many as asked for ({len(right)} of {len(mine)} times)"
+            return f"{plural(worst.live, kind)} where {asked}, and {otherwise}"
     return ""
 
 

@@ -190,7 +190,7 @@ class _Run:
             if not self._is_unserved:
                 await self._workload.do(step, number)
         except Vanished as err:
-            if not plan.faults and not returns(plan.steps[: number - 1]):
+            if not plan.faults and not _returns(plan.steps[: number - 1]):
                 raise
             self._did_not_do(f"{err}; what was there before went away late")
         except Unserved as err:
@@ -343,7 +343,7 @@ class _Run:
                     await self._environment.api.delete(kind, self._namespace, name, now=True)
 
 
-def returns(steps: Sequence[Step]) -> bool:
+def _returns(steps: Sequence[Step]) -> bool:
     """Whether something is deleted in these steps and applied again: applied too early, it goes with what was there before."""
     return any(isinstance(first, Delete) and isinstance(second, Apply) for first, second in itertools.combinations(steps, 2))
 

@@ -27,7 +27,7 @@ def keeps(*steps: tuple[int, int]) -> Script:
 @pytest.mark.parametrize(
     ("steps", "told"),
     [
-        (((3, 3), (4, 5), (2, 2)), "5 pods where spec was 4 (1 of 1 times), and else as many as asked for (2 of 3 times)"),
+        (((3, 3), (4, 5), (2, 2)), "5 pods where spec was 4 (1 of 1 times), and otherwise as many as asked for (2 of 3 times)"),
         (((3, 3), (4, 4), (2, 2)), ""),
         (((3, 4), (4, 5), (2, 3)), ""),  # one of them leads the others
         (((3, 3), (4, 4), (2, 1)), ""),
@@ -43,7 +43,7 @@ def test_more_than_asked_for_is_told_where_the_number_is_that_otherwise(steps: t
 def test_once_in_a_while_is_told_with_how_often() -> None:
     right, wrong = ((3, 3), (4, 4), (2, 2)), ((3, 3), (4, 5), (2, 2))
     found = beyond_scale([Trial(keeps(*steps).ends()) for steps in (right, wrong, right)], PATH)
-    assert found == "5 pods where spec was 4 (1 of 3 times), and else as many as asked for (8 of 9 times)"
+    assert found == "5 pods where spec was 4 (1 of 3 times), and otherwise as many as asked for (8 of 9 times)"
 
 
 def test_a_primary_without_such_a_number_asks_for_none() -> None:

@@ -14,6 +14,7 @@ from staleproof.assess import Session, SessionOptions
 from staleproof.drive.cluster.manifests import read_crds
 
 from .known import GUILTY, HONEST, MANIFESTS, METRICS, Known
+from .rows import FOUND, KEPT, NOT_ACCUSED, Guilty, Honest, in_short
 
 TABLE = ("controller", "its requirement", "caught by the plan", "found as well")
 CLEAN = ("honest controller", "plans", "findings", "inconclusive", "told, not scored", "median s a trial", "s in all")
@@ -51,6 +52,7 @@ def put_under_test(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callabl
                     manifests=tuple(read_crds([MANIFESTS / "widget-crd.yaml", MANIFESTS / "sequentialjob-crd.yaml"])),
                     root=tmp_path_factory.mktemp("staleproof"),
                     companions=known.companions,
+                    keep="findings",
                 )
                 sessions[known.companions] = stack.enter_context(Session(options))
             session = sessions[known.companions]
@@ -62,12 +64,19 @@ def put_under_test(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callabl
         yield put
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     reports: list[Any] = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, ())]
     for name, headings in (("mutant", TABLE), ("honest", CLEAN)):
         rows = [value for report in reports for property_, value in report.user_properties if property_ == name]
         if rows:
             terminalreporter.write_line(_table(headings, rows))
+    kept = KEPT.rows() if not hasattr(config, "workerinput") else []  # the controlling process shows them
+    for kind, headings in ((Guilty, FOUND), (Honest, NOT_ACCUSED)):
+        rows = [row.cells for row in kept if isinstance(row, kind)]
+        if rows:
+            terminalreporter.write_line(_table(headings, rows))
+    for line in in_short(kept):
+        terminalreporter.write_line(line)
 
 
 def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

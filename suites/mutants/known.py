@@ -12,7 +12,9 @@ from staleproof.fixtures.controllers.habits import HABITS  # noqa: TID251  # as 
 from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # as above
 from staleproof.fixtures.controllers.sleepless import SLEEPLESS  # noqa: TID251  # as above
 
-from staleproof.core.plan import Subject
+from staleproof.assess.result import Result
+from staleproof.checks.verdict import Outcome
+from staleproof.core.plan import Plan, Remove, Subject
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
@@ -60,15 +62,12 @@ _KCM = (
 )
 
 
-_VANISHED = "hide own creates of pods, one of which somebody else deletes"
-"""Who counts the creates that are to come waits for one that never does: five minutes, and then until something happens."""
-
-
 @dataclass(frozen=True)
 class Known:
     """A controller, its arguments, a sample of its primary, and the requirement that has to catch it; empty: it is honest.
 
-    `fails_in`: how the titles of plans begin in which an honest one fails all the same, and truly: docs/kube-controller-manager.md.
+    `counts`: who counts the creates that are to come waits for one that never does: five minutes, and then until something happens.
+    So an honest one fails all the same, and truly, where what it created vanishes unseen: docs/kube-controller-manager.md.
     `races`: it shows its fault in some runs only, so that a rate has to tell.
     """
 
@@ -79,12 +78,16 @@ class Known:
     has_metrics: bool = False
     companions: tuple[str, ...] = ()
     races: bool = False
-    fails_in: tuple[str, ...] = ()
+    counts: bool = False
 
     @property
     def about(self) -> tuple[str, ...]:
         """The scenarios that an honest one is tried in when time is short; empty: all."""
         return _ABOUT.get(self.name, ())
+
+    def is_accused(self, result: Result) -> bool:
+        """Whether an honest one is accused of what it does not do."""
+        return bool(result.failures) and not (self.counts and _vanishes(result.plan))
 
     @property
     def kept_as(self) -> str:
@@ -107,6 +110,23 @@ class Known:
         return Subject(command=(sys.executable, "-m", *self.arguments))
 
 
+def _vanishes(plan: Plan) -> bool:
+    """Whether somebody else deletes a child of which the controller may not have been shown that it is there."""
+    gone = {step.resource for step in plan.steps if isinstance(step, Remove)}
+    return any(fault.resource in gone and "hides" in fault.effects for fault in plan.faults)
+
+
+def in_words(result: Result) -> str:
+    """What was found, and in which plan."""
+    return "\n".join([f"{result.plan.title}:", *(story.text() for story in result.stories)])
+
+
+def unknown(result: Result) -> list[str]:
+    """Why something in this trial is inconclusive, in one line; empty if nothing is."""
+    why = dict.fromkeys(verdict.why for verdict in result.verdicts if verdict.outcome is Outcome.INCONCLUSIVE)
+    return [f"{result.plan.title}: {'; '.join(why)}"] if why else []
+
+
 def _complete(package: str, controllers: Mapping[str, object]) -> Iterator[Known]:
     """All controllers of one package."""
     for name, controller in controllers.items():
@@ -120,9 +140,9 @@ def _complete(package: str, controllers: Mapping[str, object]) -> Iterator[Known
         )
 
 
-def _small(name: str, caught_by: str = "", fails_in: tuple[str, ...] = ()) -> Known:
+def _small(name: str, caught_by: str = "", *, counts: bool = False) -> Known:
     """One of those that are a page each, as in the demo."""
-    return Known(f"{name} (small)", (f"{_PACKAGE}.{name}",), "widget-sample.yaml", caught_by, fails_in=fails_in)
+    return Known(f"{name} (small)", (f"{_PACKAGE}.{name}",), "widget-sample.yaml", caught_by, counts=counts)
 
 
 def _sequential(name: str, style: str, caught_by: str = "") -> Known:
@@ -162,11 +182,11 @@ HONEST = (
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),
     Known("go-widget", ()),
-    Known("kube-controller-manager", tuple(_KCM.split()), "replicaset-sample.yaml", fails_in=(_VANISHED,)),
+    Known("kube-controller-manager", tuple(_KCM.split()), "replicaset-sample.yaml", counts=True),
     *_complete("sleepless", SLEEPLESS),
     *_complete("habits", HABITS),
     *_complete("correct", CORRECT),
     Known(_SETTINGS, (f"{_PACKAGE}.correct", "consistency_store", _METRICS_PORT), "widget-settings-sample.yaml", has_metrics=True),
-    _small("expectations", fails_in=(_VANISHED,)),
+    _small("expectations", counts=True),
     _small("deterministic"),
 )

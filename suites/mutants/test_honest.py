@@ -22,7 +22,7 @@ from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import canonical_plans
 from staleproof.drive.cluster.manifests import read
 
-from .known import HONEST, MANIFESTS, Known
+from .known import HONEST, MANIFESTS, Known, in_words, unknown
 
 PROFILE = os.environ.get("STALEPROOF_PROFILE", "")
 REPEAT = int(os.environ.get("STALEPROOF_REPEAT", "1"))
@@ -34,13 +34,11 @@ def test_is_not_accused(honest: Known, put_under_test: Callable[[Known], Session
     session = put_under_test(honest)
     observed = observe(session, read([MANIFESTS / honest.sample], "sample")[0])
     results = [session.trial(plan) for plan in _plans(honest, observed) for _ in range(REPEAT)]
-    findings = [
-        f"{result.plan.title}:\n{story.text()}" for result in results if _is_accused(honest, result) for story in result.stories
-    ]
-    unknown = [reason for result in results for reason in _unknown(result)]
-    request.node.user_properties.append(("honest", _row(honest, results, unknown)))
+    findings = [in_words(result) for result in results if honest.is_accused(result)]
+    reasons = [reason for result in results for reason in unknown(result)]
+    request.node.user_properties.append(("honest", _row(honest, results, reasons)))
     assert not findings, "\n\n".join(findings)
-    assert len(unknown) <= MOST_INCONCLUSIVE * len(results), "\n".join(unknown)
+    assert len(reasons) <= MOST_INCONCLUSIVE * len(results), "\n".join(reasons)
 
 
 @pytest.mark.slow
@@ -60,16 +58,6 @@ def test_what_no_api_server_does_accuses_nobody(put_under_test: Callable[[Known]
 def _plans(honest: Known, observed: Observed) -> Iterator[Plan]:
     plans = canonical_plans(observed, PROFILES[PROFILE or "smoke"])
     return (plan for plan in plans if PROFILE or not honest.about or plan.scenario in honest.about)
-
-
-def _is_accused(honest: Known, result: Result) -> bool:
-    return bool(result.failures) and not result.plan.title.startswith(honest.fails_in)
-
-
-def _unknown(result: Result) -> list[str]:
-    """Why something in this trial is inconclusive, in one line; empty if nothing is."""
-    why = dict.fromkeys(verdict.why for verdict in result.verdicts if verdict.outcome is Outcome.INCONCLUSIVE)
-    return [f"{result.plan.title}: {'; '.join(why)}"] if why else []
 
 
 def _row(honest: Known, results: Sequence[Result], unknown: Sequence[str]) -> tuple[str, ...]:

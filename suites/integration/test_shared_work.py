@@ -122,7 +122,7 @@ def test_workers_share_references_and_observation(shared: Done) -> None:
     trials = shared.report["trials"]
     assert {trial["name"].partition("-")[0] for trial in trials} == {"gw0", "gw1"}
     compared = [_references(shared, trial) for trial in trials]
-    assert {len(references) for references in compared} == {REFERENCES}
+    assert min(map(len, compared)) == REFERENCES, "more where a busy machine leaves a doubt"
     of_worker = [
         {names for names, trial in zip(compared, trials, strict=True) if trial["name"].startswith(w)} for w in ("gw0", "gw1")
     ]
@@ -134,7 +134,8 @@ def test_nothing_is_done_twice(shared: Done) -> None:
     folders = [path for path in (shared.run_folder / "shared" / "references").iterdir() if (path / HISTORY).exists()]
     plans = [find_plan(str(folder), shared.folder) for folder in folders]
     times = Counter(str((plan.steps, plan.faults, plan.settle)) for plan in plans)
-    assert set(times.values()) <= {1, REFERENCES}
+    doubted = max(len(_references(shared, trial)) for trial in shared.report["trials"])
+    assert max(times.values()) <= doubted, "as many as are compared with, which are more where a busy machine leaves a doubt"
     assert [plan.settle.quiet_seconds for plan in plans].count(5.0) == 1, "the patient run of the observation"
 
 

@@ -172,8 +172,16 @@ def _children(life: Sequence[Trial]) -> tuple[ChildKind, ...]:
     for resource in sorted({child.resource for each in made for child in each if child.creator}):
         kept = all(child.named in stable for child in made[0] if child.resource == resource and child.creator)
         watched = any(stream.entry.resource == resource for stream in life[0].streams.values())
-        kinds.append(ChildKind(resource, least(resource, "creator"), least(resource, "deleter"), kept, watched))
+        stays = min(_there(trial, resource) for trial in life)
+        kinds.append(ChildKind(resource, least(resource, "creator"), least(resource, "deleter"), kept, watched, stays))
     return tuple(sorted(kinds, key=lambda kind: -kind.creates))
+
+
+def _there(trial: Trial, resource: str) -> int:
+    """How many objects of the resource that name a controller as their owner were there after the first step and in the end."""
+    owned = [each for each in object_history(trial).objects.values() if each.resource == resource and each.owner_uid]
+    ends = [len(trial.entries), *(run.ended for run in trial.steps[:1] if run.ended is not None)]
+    return min(sum(each.is_live(before=end) for each in owned) for end in ends)
 
 
 def _written(references: Sequence[Trial]) -> tuple[Written, ...]:

@@ -27,7 +27,8 @@ class ChildKind:
     """A resource that the controller creates for a primary.
 
     `creates` and `deletes` are how many it creates and deletes in `draw.canonical.life`. `stable_names`: every run uses the same
-    names. `watched`: the controller watches the resource, so something can be hidden from it.
+    names. `watched`: the controller watches the resource, so something can be hidden from it. `stays`: how many of them that name
+    a controller as their owner were there in every run once the primary had appeared, and at the end.
     """
 
     resource: str
@@ -35,6 +36,7 @@ class ChildKind:
     deletes: int
     stable_names: bool
     watched: bool = True
+    stays: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ Each is about the kinds of requests that the controller was seen to make, in the
 """
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from staleproof.core.fault import AnyFault, Compete, Expire, HideOwnWrite, LoseAnswer, OwnWrite, Reject, SlowAnswer, Window
 from staleproof.core.fault.calls import Code
 from staleproof.core.masking import SECRET
 from staleproof.core.observed import Observed, Written
-from staleproof.core.plan import TOUCHED, Manifest, Patch, Touch
+from staleproof.core.plan import TOUCHED, Delete, Manifest, Patch, Step, Touch
 from staleproof.draw.canonical import life, outage, own_updates, patient
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
@@ -63,7 +63,7 @@ def compete(observed: Observed, profile: Profile) -> Iterator[Draft]:
     Of a child that is hidden, too, until the next step: who is refused has still to learn why.
     """
     for each in profile.more(_kinds(own_updates(observed))):
-        faults: list[AnyFault] = [Compete(**each.selectors, edit=_edit(observed, each))]
+        faults: list[AnyFault] = [Compete(**each.selectors, edit=edit(observed, each, life(observed).steps))]
         if each.resource != observed.resource and each.resource in observed.watched and not each.subresource:
             window = Window(each.step, each.step + 1)
             faults.append(HideOwnWrite(resource=each.resource, window=window, write=OwnWrite(each.verb)))
@@ -83,8 +83,9 @@ def slow_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
         yield Draft(title, ("converges-after-catch-up",), [fault])
 
 
-def _edit(observed: Observed, write: Written) -> Manifest:
-    """What somebody else changes: what the workload changes next, or an annotation of a child. Both may be there in the end.
+def edit(observed: Observed, write: Written, steps: Sequence[Step]) -> Manifest:
+    """What somebody else changes just before that write: what the workload changes next in the primary, or an annotation of a
+    child. Both may be there in the end.
 
     Empty: nothing, as the workload does not change that primary any more, or what it changes is secret.
     """
@@ -92,9 +93,9 @@ def _edit(observed: Observed, write: Written) -> Manifest:
         return _annotated(write.step)
     if observed.target.kind == SECRET:
         return {}
-    for number, step in enumerate(life(observed).steps, 1):
-        if number > write.step and isinstance(step, Patch | Touch):
-            return step.patch if isinstance(step, Patch) else _annotated(number)
+    for number, step in enumerate(steps, 1):
+        if number > write.step and isinstance(step, Patch | Touch | Delete):
+            return _annotated(number) if isinstance(step, Touch) else step.patch if isinstance(step, Patch) else {}
     return {}
 
 

@@ -3,6 +3,7 @@
 Each says which of its steps does what; a step that the primary has no way to do is left out.
 """
 
+import copy
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from msgspec import structs
 from staleproof.core.fault import HideOwnWrite, OwnWrite
 from staleproof.core.move import Move
 from staleproof.core.observed import Changed, Observed, Written
-from staleproof.core.plan import Apply, Delete, Heartbeat, Rest, Settle, Step, Touch
+from staleproof.core.plan import Apply, Delete, Heartbeat, Manifest, Rest, Settle, Step, Touch
 
 _AT_LEAST = 3
 """Replicas of a primary that can be scaled: with fewer, nothing is left that could be deleted in excess."""
@@ -63,6 +64,13 @@ def replicas(observed: Observed) -> int:
 def appear(observed: Observed) -> Apply:
     """The primary's first step."""
     return Apply(object=observed.scaled(replicas(observed)))
+
+
+def another(manifest: Manifest) -> Manifest:
+    """The same primary under another name."""
+    other = copy.deepcopy(manifest)
+    other["metadata"]["name"] = f"{manifest['metadata']['name']}-other"
+    return other
 
 
 def life(observed: Observed) -> Workload:
@@ -144,7 +152,7 @@ def news(observed: Observed) -> Iterator[tuple[str, tuple[Step, ...]]]:
 
     Yields what happens to it, in words, with the steps; nothing without a child that the controller creates and watches.
     """
-    for child in observed.hideable[:1]:
+    for child in [each for each in observed.hideable if each.stays][:1]:
         beat = Heartbeat(resource=child.resource)
         if observed.scale_path:
             yield "scaled up", (appear(observed), observed.scale(replicas(observed) + 1), beat)

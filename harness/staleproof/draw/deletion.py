@@ -7,7 +7,7 @@ from msgspec import structs
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Reject, Release, Restart, Window
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Apply, Recreate, Remove, Touch
-from staleproof.draw.canonical import Workload, appear, death, hidden_creates, patient, removal, slow_to_start
+from staleproof.draw.canonical import appear, death, hidden_creates, patient, removal, slow_to_start
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
 
@@ -27,7 +27,7 @@ def name_taken(observed: Observed, profile: Profile) -> Iterator[Draft]:
     if not observed.scale_path:
         return
     for child in observed.children:
-        if child.stable_names and child.deletes and child.watched:
+        if child.stable_names and child.deletes and child.watched and child.stays:
             steps = (
                 Apply(object=observed.sample),
                 Recreate(resource=child.resource, foreign=True),
@@ -44,7 +44,8 @@ def vanished(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
     It is never shown that there was one more. Of the child that it creates most of: one kind is as good as another.
     """
-    for hide in profile.more(hidden_creates(observed)[:1]):
+    there = {child.resource for child in observed.children if child.stays}
+    for hide in profile.more([each for each in hidden_creates(observed) if each.resource in there][:1]):
         steps = (appear(observed), Remove(resource=hide.resource), Touch(target=observed.target))
         title = f"hide own creates of {hide.resource}, one of which somebody else deletes, and then the watch expires"
         aims = ("converges-after-catch-up", "tolerates-coalescing")
@@ -85,7 +86,7 @@ def primary_returns(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Delete the primary and make the same anew, unseen; the controller catches up in each way that there is."""
     died = death(observed)
     for release in profile.some(_RELEASES):
-        hidden = _end_unseen(observed, died, release)
+        hidden = unseen_end(observed, died.deletes, release)
         aims = (*_RETURNED, *(["tolerates-coalescing"] if release == "relist" else []))  # it never sees that there was none
         yield Draft(f"delete and recreate the primary unseen, release by {release}", aims, [hidden], died.steps)
 
@@ -106,11 +107,13 @@ def terminating(observed: Observed, profile: Profile) -> Iterator[Draft]:
     yield Draft(title, (*_RETURNED, "no-time-travel", "no-delete-of-unseen"), faults, died.steps, slow_to_start(observed))
 
 
-def _end_unseen(observed: Observed, died: Workload, release: Release) -> AnyFault:
-    """Hide that the primary is gone, though not that it is to go: the controller may have to remove its finalizer first."""
-    ends = [each for each in observed.death if each.step == died.deletes and each.resource == observed.resource]
-    verb = next((each.verb for each in ends if not each.subresource and each.verb in ("update", "patch")), None)
-    window = Window(from_step=died.deletes)
+def unseen_end(observed: Observed, step: int, release: Release) -> AnyFault:
+    """Hide that the primary, which is deleted in this step, is gone, though not that it is to go: the controller may have to remove
+    its finalizer first."""
+    deletes = death(observed).deletes
+    ends = [each for each in observed.death if (each.step, each.resource, each.subresource) == (deletes, observed.resource, "")]
+    verb = next((each.verb for each in ends if each.verb in ("update", "patch")), None)
+    window = Window(from_step=step)
     if not observed.keeps_finalizer or verb is None:
         return HoldStream(resource=observed.resource, window=window, release=release)
     last = sum(each.times for each in ends if each.verb == verb)

@@ -1,11 +1,10 @@
 """Plans of the isolation scenario: a second primary appears while the controller waits to be shown what it did for the first."""
 
-import copy
 from collections.abc import Iterator
 
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Apply, Manifest, Rest
-from staleproof.draw.canonical import appear, hidden_creates
+from staleproof.core.plan import Apply, Rest
+from staleproof.draw.canonical import another, appear, hidden_creates
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
 
@@ -18,15 +17,8 @@ _WAITS_SECONDS = 7.0
 def second_primary(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Hide its creates for the first primary; then the second appears."""
     first = appear(observed)
-    steps = (first, Apply(object=_another(first.object)), Rest(seconds=_WAITS_SECONDS))
+    steps = (first, Apply(object=another(first.object)), Rest(seconds=_WAITS_SECONDS))
     for hide in hidden_creates(observed)[:1]:  # one kind is as good as another: it has to wait for none of them
         yield Draft(
             f"hide own creates of {hide.resource} while a second primary appears", ("isolates-objects",), [hide], steps=steps
         )
-
-
-def _another(manifest: Manifest) -> Manifest:
-    """The same under another name."""
-    other = copy.deepcopy(manifest)
-    other["metadata"]["name"] = f"{manifest['metadata']['name']}-other"
-    return other

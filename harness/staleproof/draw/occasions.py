@@ -1,84 +1,169 @@
 """Which faults a workload gives an occasion for, as far as a controller's fault-free runs tell.
 
-What it writes in a step is what it wrote in the step of `canonical.life` that is like it: the first, one that changes the primary,
-one that scales it up or down, a touch. Where there is none, nothing is expected; nor is it while the primary says what it never
-said in that life, because it may have turned the controller off.
+What it writes in a step is what it wrote in the step that is like it of the workloads at which it was watched: `canonical.life`,
+`canonical.turns` and `canonical.death`. Where there is none, nothing is expected; nor is it while the primary says what it never
+said in that workload, because it may have turned the controller off.
 """
 
-import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from staleproof.core.move import merged
 from staleproof.core.observed import Observed, Written
-from staleproof.core.plan import Apply, Manifest, Patch, Step, Touch
-from staleproof.draw.canonical import Workload, life
+from staleproof.core.plan import Apply, Delete, Heartbeat, Manifest, Patch, Recreate, Remove, Step, Touch
+from staleproof.draw.canonical import death, life, turns
+
+
+def occasions(observed: Observed, steps: Sequence[Step]) -> "Occasions":
+    """What the workload gives occasion for."""
+    expected = [each for each in written(observed, steps) if each.changes]
+    return Occasions(
+        observed,
+        steps,
+        tuple(each for each in expected if not each.subresource),
+        tuple(each for each in expected if each.subresource == "status"),
+        tuple(stirred(observed, steps)),
+    )
 
 
 def written(observed: Observed, steps: Sequence[Step]) -> list[Written]:
     """What the controller is expected to write in these steps, at least."""
     found = []
-    for number, (like, scaled_by) in enumerate(_like(observed, steps), 1):
-        for each in observed.life:
-            if each.step == like:
-                times = min(each.times, scaled_by) if scaled_by else each.times
+    missing: Counter[str] = Counter()  # somebody else deleted them, and nobody knows whether they came back
+    for number, (step, like) in enumerate(zip(steps, _likes(observed, steps), strict=True), 1):
+        for each in like.writes:
+            times = min(each.times, like.at_most) if like.at_most else each.times
+            times -= missing[each.resource] if each.verb == "delete" else 0
+            if each.step == like.step and times > 0:
                 found.append(replace(each, step=number, times=times))
+        missing.update([step.resource] if isinstance(step, Remove) else [])
     return found
 
 
 def stirred(observed: Observed, steps: Sequence[Step]) -> list[tuple[str, int]]:
     """(resource, step) of each event that is sure to come after the first step: what is watched, and changes."""
     later = [(number, step) for number, step in enumerate(steps, 1) if number > 1]
-    primary = [(observed.resource, number) for number, step in later if isinstance(step, Patch | Touch)]
+    found = [(observed.resource, number) for number, step in later if isinstance(step, Apply | Patch | Touch | Delete)]
+    found += [(step.resource, number) for number, step in later if isinstance(step, Remove | Recreate | Heartbeat)]
     works = [each for each in written(observed, steps) if each.step > 1 and each.verb in ("create", "delete")]
-    children = [(each.resource, each.step) for each in works]
-    return sorted({each for each in (*primary, *children) if each[0] in observed.watched})
+    found += [(each.resource, each.step) for each in works]
+    return sorted({each for each in found if each[0] in observed.watched})
 
 
-def _like(observed: Observed, steps: Sequence[Step]) -> Iterator[tuple[int, int]]:
-    """For each step, the number of the one in `canonical.life` that is like it, 0 for none, and by how many replicas it scales."""
-    lived = life(observed)
-    counts = [*itertools.accumulate(steps, lambda count, step: _replicas(observed, step, count), initial=0)]
-    contents = _contents(observed, steps)
-    usual = _contents(observed, lived.steps)
-    for number, (step, (before, after)) in enumerate(zip(steps, itertools.pairwise(counts), strict=True), 1):
-        if number == 1:
-            yield 1, after
-        elif contents[number - 2] not in usual:
-            yield 0, 0
-        elif step == observed.change:
-            yield (lived.changes if step not in steps[: number - 1] else 0), 0
+@dataclass(frozen=True, slots=True)
+class Occasions:
+    """What a workload gives occasion for.
+
+    Attributes:
+        writes: what the controller is expected to write, if it changes anything; not in a status.
+        statuses: the same of statuses.
+        seen: (resource, step) of each event of what it watches that is sure to come after the first step.
+    """
+
+    observed: Observed
+    steps: Sequence[Step]
+    writes: tuple[Written, ...]
+    statuses: tuple[Written, ...]
+    seen: tuple[tuple[str, int], ...]
+
+    @property
+    def last(self) -> int:
+        """The number of the last step."""
+        return len(self.steps)
+
+    def hideable(self, writes: Sequence[Written]) -> list[Written]:
+        return [each for each in writes if each.resource in self.observed.watched]
+
+    def changed(self, resource: str, since: int, until: int) -> bool:
+        """Whether something of the resource is sure to change from the beginning of one step to the beginning of another."""
+        works = {(each.resource, each.step) for each in self.writes}
+        return any((resource, step) in works or (resource, step) in self.seen for step in range(since, until))
+
+
+@dataclass(frozen=True, slots=True)
+class _Like:
+    """The step of a known workload that a step is like: what was written in that workload, and the number of the step there; 0 for
+    none. `at_most`: no more can be made or deleted; 0: as many as were."""
+
+    writes: tuple[Written, ...] = ()
+    step: int = 0
+    at_most: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Primary:
+    """What the primary says, whatever its replicas are, and how many it wants. `told`: what users have done so far."""
+
+    said: Manifest
+    count: int
+    told: tuple[Step, ...]
+
+
+def _likes(observed: Observed, steps: Sequence[Step]) -> Iterator[_Like]:
+    """What each step is like."""
+    there: _Primary | None = None
+    for number, step in enumerate(steps, 1):
+        before = there
+        if isinstance(step, Apply) and step.object["metadata"]["name"] != observed.target.name:
+            yield _Like(observed.life, 1, _replicas(observed, step.object, 1))
+        elif isinstance(step, Apply) and before is None:
+            there = _Primary(_plain(observed, step.object), _replicas(observed, step.object, 0), tuple(steps[:number]))
+            is_back = number > 1 and there.said == _plain(observed, observed.sample)
+            returned = _Like(observed.death, death(observed).returns, there.count) if is_back else _Like()
+            yield _Like(observed.life, 1, there.count) if number == 1 else returned
+        elif isinstance(step, Delete) and step.target == observed.target and before is not None:
+            there = None
+            is_known = before.said == _plain(observed, observed.sample) and (before.count or not observed.scale_path)
+            yield _Like(observed.death, death(observed).deletes, before.count) if is_known else _Like()
+        elif isinstance(step, Patch | Touch) and step.target == observed.target and before is not None:
+            there = _changed(observed, before, step)
+            yield _as_changed(observed, before, step, there)
         else:
-            yield _unchanged(lived, step, before, after)
+            yield _Like()
 
 
-def _unchanged(lived: Workload, step: Step, before: int, after: int) -> tuple[int, int]:
-    """The same for a step that leaves all but the replicas as it is."""
-    if before != after:  # when all go, none can be deleted in excess
-        return (lived.grows if after > before else lived.shrinks * (after > 0)), abs(after - before)
-    return (lived.last if isinstance(step, Touch) else 0), 0
+def _changed(observed: Observed, before: _Primary, step: Patch | Touch) -> _Primary:
+    if isinstance(step, Touch):
+        return replace(before, told=(*before.told, step))
+    said = _plain(observed, merged(before.said, step.patch))
+    return _Primary(said, _replicas(observed, step.patch, before.count), (*before.told, step))
 
 
-def _contents(observed: Observed, steps: Sequence[Step]) -> list[Manifest]:
-    """What the primary says after each step, whatever its replicas are."""
-    found: list[Manifest] = []
-    said: Manifest = {}
-    for step in steps:
-        if isinstance(step, Apply | Patch):
-            said = merged(said, step.object if isinstance(step, Apply) else step.patch)
-            said = merged(said, observed.scale(1).patch) if observed.scale_path else said
-        found.append(said)
-    return found
+def _as_changed(observed: Observed, before: _Primary, step: Patch | Touch, after: _Primary) -> _Like:
+    """What a change, or a touch, of the primary is like."""
+    lived, base = life(observed), _plain(observed, observed.sample)
+    usual = [base, merged(base, observed.change.patch)] if observed.change is not None else [base]
+    if isinstance(step, Patch) and before.count == after.count:
+        return _as_turned(observed, before, step, base) if step not in before.told else _Like()
+    if before.said not in usual:
+        return _Like()
+    if before.count != after.count:  # when all go, none can be deleted in excess
+        like = lived.grows if after.count > before.count else lived.shrinks * (after.count > 0)
+        return _Like(observed.life, like, abs(after.count - before.count))
+    return _Like(observed.life, lived.last)
 
 
-def _replicas(observed: Observed, step: Step, before: int) -> int:
-    """How many the primary wants after a step."""
-    body = step.object if isinstance(step, Apply) else step.patch if isinstance(step, Patch) else None
-    return before if body is None else _at(body, observed.scale_path, before)
+def _as_turned(observed: Observed, before: _Primary, step: Patch, base: Manifest) -> _Like:
+    """What a change of anything but the replicas is like: the one of its life, or one of those that are taken back."""
+    if step == observed.change and before.said == base:
+        return _Like(observed.life, life(observed).changes)
+    for move, number in zip(observed.turned, turns(observed).away, strict=False):
+        if step == observed.do(move) and before.said == base:
+            return _Like(observed.turns, number)
+        if step == observed.undo(move) and before.said == merged(base, move.do):
+            return _Like(observed.turns, number + 1)
+    return _Like()
 
 
-def _at(body: Manifest, path: Sequence[str], before: int) -> int:
+def _plain(observed: Observed, said: Manifest) -> Manifest:
+    """The same whatever its replicas are."""
+    return merged(said, observed.scale(1).patch) if observed.scale_path else said
+
+
+def _replicas(observed: Observed, body: Manifest, before: int) -> int:
+    """How many the primary wants when it was told this."""
     value: object = body
-    for key in path:
+    for key in observed.scale_path:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, int) else before

@@ -71,7 +71,7 @@ def titled(before: Plan, plan: Plan) -> Plan:
 def smaller(plan: Plan) -> Iterator[Plan]:
     """Each plan that is smaller by one change and can be run: faults before steps before content, large changes before small."""
     for candidate in itertools.chain(_fewer_faults(plan), _fewer_steps(plan), _less_content(plan)):
-        if candidate != plan and not contradictions(candidate) and _is_possible(candidate.steps):
+        if candidate != plan and not contradictions(candidate) and is_possible(candidate.steps):
             yield candidate
 
 
@@ -116,16 +116,24 @@ def _after(fault: AnyFault, first: int, length: int) -> AnyFault | None:
     return made if past is None else replace(made, as_of_step=max(1, past - max(0, min(past, end - 1) - first + 1)))
 
 
-def _is_possible(steps: Sequence[Step]) -> bool:
+def is_possible(steps: Sequence[Step]) -> bool:
     """Whether everything that a step is about is there when it is done."""
     there: set[Target] = set()
+    held: dict[Target, bool] = {}  # by a finalizer; and whether it is to go
     for step in steps:
         if not there.issuperset(_needed(step)):
             return False
-        if isinstance(step, Apply):
-            there.add(_target(step.object))
-        elif isinstance(step, Delete):
-            there.discard(step.target)
+        match step:
+            case Apply(object=manifest):
+                there.add(_target(manifest))
+            case Delete(target=target) if target in held:
+                held[target] = True
+            case Delete(target=target):
+                there.discard(target)
+            case Patch(target=target, patch={"metadata": {"finalizers": None}}):
+                there -= {target} if held.pop(target, False) else set()
+            case Patch(target=target, patch={"metadata": {"finalizers": _}}):
+                held[target] = False
     return bool(steps)
 
 

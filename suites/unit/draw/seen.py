@@ -88,8 +88,8 @@ def widgets(
         keeps_finalizer=finalizer,
     )
     children = (
-        ChildKind(PODS, *_pods(bare), stable_names=False, watched=PODS in bare.watched),
-        ChildKind(MAPS, 1, 0, stable_names=True, watched=MAPS in bare.watched),
+        ChildKind(PODS, *_pods(bare), stable_names=False, watched=PODS in bare.watched, stays=min(2, replicas)),
+        ChildKind(MAPS, 1, 0, stable_names=True, watched=MAPS in bare.watched, stays=1),
     )
     lived, died = _life(bare), _death(bare)
     return replace(

@@ -11,7 +11,7 @@ from staleproof.draw.profile import STANDARD
 
 from .seen import MAPS, PODS, TARGET, WIDGETS, sample, widgets
 
-NAMED = ChildKind("pods", creates=4, deletes=3, stable_names=True)
+NAMED = ChildKind("pods", creates=4, deletes=3, stable_names=True, stays=1)
 
 
 def test_somebody_else_takes_the_name_of_the_last_child_unseen_before_it_is_scaled_away() -> None:
@@ -24,8 +24,8 @@ def test_somebody_else_takes_the_name_of_the_last_child_unseen_before_it_is_scal
 
 
 def test_nobody_takes_a_generated_name_and_what_is_never_deleted_cannot_be_deleted_wrongly() -> None:
-    generated = ChildKind("pods", creates=4, deletes=3, stable_names=False)
-    kept = ChildKind("services", creates=1, deletes=0, stable_names=True)
+    generated = ChildKind("pods", creates=4, deletes=3, stable_names=False, stays=1)
+    kept = ChildKind("services", creates=1, deletes=0, stable_names=True, stays=1)
 
     assert list(deletion.name_taken(replace(widgets(), children=(generated, kept)), STANDARD)) == []
     assert list(deletion.name_taken(replace(widgets(scales=False), children=(NAMED,)), STANDARD)) == []

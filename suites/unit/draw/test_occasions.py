@@ -1,7 +1,7 @@
 """Occasions: what a controller can be expected to write in steps that are like those in which it was observed."""
 
-from staleproof.core.plan import Apply, Rest, Step, Touch
-from staleproof.draw.canonical import life
+from staleproof.core.plan import Apply, Delete, Remove, Rest, Step, Touch
+from staleproof.draw.canonical import another, life
 from staleproof.draw.occasions import stirred, written
 
 from .seen import CHANGE, MAPS, PODS, SWITCHED, TARGET, WIDGETS, sample, widgets
@@ -37,6 +37,37 @@ def test_a_change_is_one_only_the_first_time() -> None:
 def test_nothing_is_expected_of_it_while_it_is_told_what_it_was_not_told_in_its_life() -> None:
     of = widgets(turned=(SWITCHED,))
     assert of_pods(Apply(object=sample(3)), of.do(SWITCHED), of.scale(4), TOUCH) == [(1, "create", 3)]
+
+
+def test_what_dies_and_returns_is_like_what_did() -> None:
+    of = widgets()
+    steps = (Apply(object=sample(2)), Delete(target=TARGET), Apply(object=sample(2)), TOUCH)
+    assert of_pods(*steps) == [(1, "create", 2), (2, "delete", 2), (3, "create", 2)]
+    assert (3, MAPS, "create") in [(each.step, each.resource, each.verb) for each in written(of, steps)]
+    changed = (Apply(object=sample(2)), CHANGE, Delete(target=TARGET), Apply(object=sample(2)))
+    assert of_pods(*changed) == [(1, "create", 2), (4, "create", 2)]  # a change may be why nothing is deleted
+
+
+def test_another_primary_is_like_the_first() -> None:
+    assert of_pods(Apply(object=sample(3)), Apply(object=another(sample(2))), TOUCH) == [(1, "create", 3), (2, "create", 2)]
+
+
+def test_what_is_taken_back_is_like_what_was_the_first_time_only() -> None:
+    of = widgets(turned=(SWITCHED,))
+    there, back = of.do(SWITCHED), of.undo(SWITCHED)
+    steps = (Apply(object=sample(3)), there, back, there, back)
+    assert [(each.step, each.verb) for each in written(of, steps) if each.resource == MAPS] == [
+        (1, "create"),
+        (2, "delete"),
+        (3, "create"),
+    ]
+
+
+def test_what_somebody_else_deleted_may_not_be_there_to_be_deleted() -> None:
+    of = widgets()
+    steps = (Apply(object=sample(3)), Remove(resource=PODS), of.scale(1))
+    assert of_pods(*steps) == [(1, "create", 3), (3, "delete", 1)]
+    assert (PODS, 2) in stirred(of, steps)
 
 
 def test_what_changes_is_sure_to_stir() -> None:

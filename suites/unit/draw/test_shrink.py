@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Restart, Window
 from staleproof.core.plan import Apply, Delete, Patch, Plan, Rest, Step, Touch, contradictions
-from staleproof.draw.shrink import is_shrunk, shrunk, smaller
+from staleproof.draw.shrink import is_possible, is_shrunk, shrunk, smaller
 from staleproof.draw.strategies import plans
 
 from .seen import PODS, TARGET, WIDGETS, sample, widgets
@@ -65,6 +65,13 @@ def test_the_longest_row_of_steps_goes_first_but_never_one_with_which_a_fault_op
 def test_the_numbers_follow_when_step_2_is_left_out(fault: AnyFault, expected: AnyFault | None) -> None:
     found = [each.faults for each in smaller(plan(APPLY, UP, DOWN, faults=(fault,))) if each.steps == (APPLY, DOWN)]
     assert found == ([] if expected is None else [(expected,)])
+
+
+def test_what_a_finalizer_holds_is_there_until_that_is_removed() -> None:
+    hold, let_go = (Patch(target=TARGET, patch={"metadata": {"finalizers": some}}) for some in (["a/b"], None))
+    assert is_possible((APPLY, hold, DELETE, let_go))
+    assert not is_possible((APPLY, hold, DELETE, let_go, TOUCH))
+    assert not is_possible((APPLY, DELETE, let_go))
 
 
 def test_nothing_is_done_to_what_is_not_there() -> None:

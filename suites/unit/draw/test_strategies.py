@@ -1,5 +1,6 @@
 """Strategies for everyone: what they draw can be run, has an occasion, composes, and needs no argument in a run of pytest."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -7,16 +8,43 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from staleproof.core.fault import CallFault, HideOwnWrite, HoldStream
+from staleproof.core.fault import (
+    CallFault,
+    Coalesce,
+    DelayStream,
+    Expire,
+    HideOwnWrite,
+    HoldStream,
+    Kill,
+    LoseAnswer,
+    OwnWrite,
+    PastSnapshot,
+    Restart,
+    Window,
+)
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.move import Move
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Apply, Patch, Plan, Touch, contradictions, decode, encode
+from staleproof.core.plan import Apply, Delete, Manifest, Patch, Plan, Recreate, Remove, Step, Touch, contradictions, decode, encode
 from staleproof.draw import moves, plans, schedules, strategies, workloads
 from staleproof.draw.drawn import drawn
+from staleproof.draw.profile import PROFILES
+from staleproof.draw.scenarios import canonical_plans
+from staleproof.draw.shrink import is_possible
+from staleproof.draw.strategies import Faults, whom
+from staleproof.draw.strategies.together import together
 from staleproof.errors import UsageError
 
-from .seen import CHANGE, GROWN, MOVE, PODS, REMOVED, SWITCHED, TARGET, WIDGETS, controllers, sample, widgets
+from .seen import CHANGE, GROWN, MAPS, MOVE, PODS, REMOVED, SWITCHED, TARGET, WIDGETS, controllers, sample, widgets
+
+LABEL = Move(
+    path="metadata.labels.moved",
+    kind="map-add",
+    do={"metadata": {"labels": {"moved": "moved"}}},
+    undo={"metadata": {"labels": None}},
+)
+LABELLED = (MOVE, REMOVED, SWITCHED, LABEL)
+STEPS = ("apply", "patch", "touch", "delete", "resync", "recreate", "remove", "heartbeat", "rest")
 
 
 @given(st.data())
@@ -26,14 +54,87 @@ def test_whatever_is_drawn_can_be_run(data: st.DataObject) -> None:
     assert contradictions(plan) == []
     assert decode(encode(plan)) == plan
     assert plan.faults
+    assert plan.contract == "legal"
+    assert is_possible(plan.steps)
     assert sum("restarts" in fault.effects for fault in plan.faults) <= 1
     calls = [fault.resource for fault in plan.faults if isinstance(fault, CallFault)]
     assert len(set(calls)) == len(calls), "the first would take the occasion of the second"
     assert isinstance(plan.steps[0], Apply)
-    assert isinstance(plan.steps[-1], Touch)
     for fault in plan.faults:
         if isinstance(fault, HideOwnWrite):
             assert fault.resource in of.watched
+        if isinstance(fault, PastSnapshot):
+            assert fault.resource in of.reads_past
+
+
+def test_everything_that_may_happen_is_drawn() -> None:
+    """Whatever a canonical plan holds, and each kind of step that users take."""
+    of = replace(
+        widgets(turned=(REMOVED, SWITCHED)),
+        asks_watch_list=True,
+        bookmarked=(PODS,),
+        reads_past=(WIDGETS, MAPS, PODS),
+        changes=LABELLED,
+    )
+    named = tuple(replace(child, stable_names=True) for child in of.children)
+    others = replace(of, keeps_finalizer=False, children=named)
+    every = drawn(plans(of), by="7", examples=500) + drawn(plans(others), by="7", examples=300)
+    canonical = {fault.tag for plan in canonical_plans(of, PROFILES["thorough"]) for fault in plan.faults}
+    assert {fault.tag for plan in every for fault in plan.faults} == canonical | {"Delay"}
+    assert {step.tag for plan in every for step in plan.steps} == set(STEPS)
+    hidden = [{(fault.resource, fault.write.subresource) for fault in _hidden(plan)} for plan in every]
+    assert {len(each) for each in hidden} >= {0, 1, 2}
+    assert any(("widgets.example.com", "status") in each for each in hidden)
+    assert any(isinstance(step, Recreate) and step.foreign for plan in every for step in plan.steps)
+    assert any(isinstance(step, Apply) and step.object["metadata"]["name"] == "w-other" for plan in every for step in plan.steps)
+    assert any(of.do(LABEL) in plan.steps for plan in every)
+    assert any({"metadata": {"finalizers": ["staleproof.dev/held"]}} in _patches(plan) for plan in every)
+    assert max(len(plan.faults) for plan in every) == 3
+
+
+def _hidden(plan: Plan) -> list[HideOwnWrite]:
+    return [fault for fault in plan.faults if isinstance(fault, HideOwnWrite)]
+
+
+def _patches(plan: Plan) -> list[Manifest]:
+    return [step.patch for step in plan.steps if isinstance(step, Patch)]
+
+
+def test_what_no_api_server_does_is_drawn_on_request_only() -> None:
+    of = widgets()
+    found = drawn(plans(of, schedule=lambda steps: schedules(steps, of, hostile=True)), by="7", examples=60)
+    forged = [plan for plan in found if any(fault.contract == "hostile" for fault in plan.faults)]
+    assert 0 < len(forged) < len(found)
+    assert all((plan.contract == "hostile") == (plan in forged) and contradictions(plan) == [] for plan in found)
+
+
+HELD_STREAM, DOWN = HoldStream(resource=WIDGETS, window=Window(1)), Restart(stays_down=True, window=Window(2, 3))
+UPDATED = OwnWrite("update")
+STEPS_WITH_A_CHILD = (Apply(object=sample(3)), Touch(target=TARGET), Remove(resource=PODS), Touch(target=TARGET))
+STEPS_WITH_AN_END = (Apply(object=sample(3)), Delete(target=TARGET), Apply(object=sample(3)), Touch(target=TARGET))
+
+
+@pytest.mark.parametrize(
+    ("drawn_faults", "steps", "kept"),
+    [
+        ([(HideOwnWrite(resource=PODS),), (HideOwnWrite(resource=PODS, write=UPDATED),)], STEPS_WITH_A_CHILD, 1),
+        ([(HideOwnWrite(resource=PODS), HideOwnWrite(resource=MAPS))], STEPS_WITH_A_CHILD, 2),  # they come together
+        ([(HideOwnWrite(resource=PODS),), (Restart(window=Window(2)),)], STEPS_WITH_A_CHILD, 2),
+        ([(Restart(window=Window(2)),), (Kill(resource=PODS),)], STEPS_WITH_A_CHILD, 1),
+        ([(HELD_STREAM,), (LoseAnswer(resource=PODS, verb="create"),)], STEPS_WITH_A_CHILD, 1),
+        ([(Expire(resource="*", window=Window(2)),), (HELD_STREAM,)], STEPS_WITH_A_CHILD, 1),
+        ([(DOWN,), (HELD_STREAM,)], STEPS_WITH_A_CHILD, 1),  # what is to be deleted may not be there
+        ([(DOWN,)], STEPS_WITH_AN_END, 0),  # who would remove the finalizer?
+        ([(structs.replace(DOWN, window=Window(3, 4)),)], STEPS_WITH_AN_END, 1),
+        ([(Restart(window=Window(2)),)], STEPS_WITH_AN_END, 1),
+        ([(HideOwnWrite(resource=WIDGETS, write=UPDATED, window=Window(2)),)], STEPS_WITH_AN_END, 1),  # only that it is gone
+        ([(HoldStream(resource=WIDGETS, window=Window(2)),)], STEPS_WITH_AN_END, 0),
+    ],
+)
+def test_no_fault_takes_the_occasion_of_another_or_of_a_step(
+    drawn_faults: list[Faults], steps: tuple[Step, ...], kept: int
+) -> None:
+    assert len(together(drawn_faults, widgets(), steps, most=3)) == kept
 
 
 @given(st.data())
@@ -43,25 +144,33 @@ def test_only_writes_that_happen_are_hidden(data: st.DataObject) -> None:
     for fault in plan.faults:
         if isinstance(fault, HideOwnWrite) and fault.resource == PODS:
             step = plan.steps[fault.window.from_step - 1]
-            assert step == CHANGE or isinstance(step, Apply) or (isinstance(step, Patch) and step.patch["spec"]["replicas"] > 0)
+            assert isinstance(step, Apply | Delete) or (isinstance(step, Patch) and step.patch["spec"]["replicas"] > 0)
             assert not isinstance(step, Apply) or fault.write.nth <= step.object["spec"]["replicas"]
+            assert not isinstance(step, Delete) or fault.write.verb == "delete"
 
 
 @given(st.data())
 def test_no_fault_waits_for_a_write_that_a_hold_may_prevent(data: st.DataObject) -> None:
     plan = data.draw(plans(data.draw(controllers())))
-    holds = [fault for fault in plan.faults if isinstance(fault, HoldStream)]
+    holds = [fault for fault in plan.faults if isinstance(fault, HoldStream | Coalesce | DelayStream)]
     writes = [fault for fault in plan.faults if isinstance(fault, CallFault | HideOwnWrite)]
-    assert all(write.window.from_step < hold.window.from_step for hold in holds for write in writes if write is not hold)
+    for hold, write in itertools.product(holds, writes):
+        both = isinstance(hold, HideOwnWrite) and isinstance(write, HideOwnWrite)  # of one step
+        assert write.window.from_step < hold.window.from_step or (both and write.window == hold.window)
 
 
 @given(st.data())
 def test_a_change_is_taken_back_before_another_is_made(data: st.DataObject) -> None:
     of = widgets(turned=(REMOVED, SWITCHED))
     done, undone = [of.do(move) for move in of.live], [of.undo(move) for move in of.live]
-    steps = [step for step in data.draw(workloads(of, most_steps=6)) if step in done or step in undone]
-    assert all(step in done for step in steps[::2])
-    assert all(done.index(there) == undone.index(back) for there, back in zip(steps[::2], steps[1::2], strict=False))
+    changed: list[Step] = []
+    for step in data.draw(workloads(of, most_steps=6)):
+        if step in done or isinstance(step, Delete):
+            assert isinstance(step, Delete) or not changed
+            changed = [] if isinstance(step, Delete) else [step]
+        elif step in undone:
+            assert [done.index(there) for there in changed] == [undone.index(step)]
+            changed = []
 
 
 def test_moves_are_those_that_are_accepted_and_none_of_them_scales() -> None:
@@ -88,7 +197,7 @@ def test_they_compose() -> None:
     mine = workloads(of, most_steps=2, changes=st.just(SWITCHED))
     hold = HoldStream(resource=PODS)
     for plan in drawn(plans(of, workload=mine, schedule=lambda steps: st.just((hold,))), by="7", examples=10):
-        assert len(plan.steps) <= 4
+        assert len(plan.steps) <= 7, "the end has four at most"
         assert plan.faults == (hold,)
         assert not [step for step in plan.steps if step == CHANGE]
     steps = (Apply(object=sample(3)), Touch(target=TARGET))
@@ -102,7 +211,7 @@ def _drawn(faults: st.SearchStrategy[strategies.Faults]) -> list[strategies.Faul
 
 
 def test_without_an_argument_they_are_for_the_controller_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strategies, "_observe", [])
+    monkeypatch.setattr(whom, "_observe", [])
     with pytest.raises(UsageError, match="none was observed: let the test have the fixture `trial`"):
         drawn(plans(), by="7", examples=1)
     other = replace(widgets(), sample=sample(1) | {"metadata": {"name": "other"}})

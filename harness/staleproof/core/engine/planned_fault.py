@@ -153,7 +153,7 @@ class PlannedFault:
             return self._nothing_came()
         if fault.trigger is None:
             return f"step {fault.window.from_step} never began"
-        write = f"own {fault.trigger.verb} number {fault.trigger.nth} of {fault.resource}"
+        write = f"{fault.trigger.phrase} of {fault.resource}"
         if self.triggers or self.phase == "armed":
             return f"{write} never came ({self.triggers} came)"
         return f"{write} did not come within its window"

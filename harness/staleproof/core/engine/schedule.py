@@ -142,10 +142,11 @@ class Schedule:
             fault, trigger = planned.fault, planned.fault.trigger
             if planned.phase != "armed" or trigger is None or not self._commits(request):
                 continue
-            if (request.resource, request.verb) == (fault.resource, trigger.verb):
+            asked = (request.resource, request.verb, request.subresource)
+            if asked == (fault.resource, trigger.verb, trigger.subresource):
                 planned.triggers += 1
                 if planned.triggers == trigger.nth:
-                    changes.append(planned.open(f"own {trigger.verb} number {trigger.nth} of {fault.resource}", now))
+                    changes.append(planned.open(f"{trigger.phrase} of {fault.resource}", now))
         return changes
 
     def on_request(self, request: ApiRequest, counted: dict[FaultRef, int] | None = None) -> RequestRuling:
@@ -264,8 +265,8 @@ class Schedule:
                 yield planned
 
     def _commits(self, request: ApiRequest) -> bool:
-        """Whether a write of this kind changes an object of the trial: not a dry run, not a subresource, not elsewhere."""
-        return request.is_write and not request.subresource and "dryRun" not in request.query and self._is_mine(request.namespace)
+        """Whether a write of this kind changes an object of the trial: not a dry run, not elsewhere."""
+        return request.is_write and "dryRun" not in request.query and self._is_mine(request.namespace)
 
     def _is_mine(self, namespace: str) -> bool:
         return not self._namespace or namespace in ("", self._namespace)

@@ -52,10 +52,22 @@ class Window(Value, frozen=True):
 
 
 class OwnWrite(Value, frozen=True):
-    """The moment just before the controller's nth request with this verb reaches the API server, counted within the window."""
+    """The moment just before the controller's nth request with this verb reaches the API server, counted within the window.
+
+    Attributes:
+        verb: which requests.
+        nth: which of them, from 1.
+        subresource: of this one (`status`); empty: of the object itself.
+    """
 
     verb: Literal["create", "update", "patch", "delete"]
     nth: Positive = 1
+    subresource: str = ""
+
+    @property
+    def phrase(self) -> str:
+        """`own update of the status number 2`, as the end of a sentence about a resource begins."""
+        return f"own {self.verb}{f' of the {self.subresource}' * bool(self.subresource)} number {self.nth}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ class Workload:
         """Do one step; return once the API server has answered.
 
         Raises:
-            Vanished: the object of the step is not there.
+            Vanished: the object of the step, or the child that it is about, is not there.
             Unserved: a webhook does not answer, for longer than the start of a program takes.
             Refused: the API server does not accept what the plan says; its message is passed on.
         """
@@ -167,7 +167,7 @@ class Workload:
         try:
             child = children[step.nth - 1 if step.nth > 0 else step.nth]
         except IndexError:
-            raise UsageError(f"{describe(step)}: there are {len(children)} such children") from None
+            raise Vanished(f"{describe(step)}: there are {len(children)} such children") from None
         kind = await resource_type(child, self.api)
         match step:
             case Recreate(foreign=foreign):

@@ -156,6 +156,9 @@ def test_the_release_closes_everything_for_good() -> None:
 # --- own writes ------------------------------------------------------------------------------------------------------------------
 
 
+STATUS = OwnWrite("update", subresource="status")
+
+
 def hide(verb: str = "create", nth: int = 1, window: Window | None = None) -> HideOwnWrite:
     return HideOwnWrite(resource="pods", write=OwnWrite(verb, nth), window=window or Window())  # type: ignore[arg-type]  # from a table
 
@@ -176,6 +179,8 @@ def hide(verb: str = "create", nth: int = 1, window: Window | None = None) -> Hi
         (hide("delete"), "DELETE /api/v1/namespaces/trial/pods/x", True),
         (hide("delete"), "DELETE /api/v1/namespaces/trial/pods", False),
         (HideOwnWrite(resource="nodes"), "POST /api/v1/nodes", True),  # of the cluster: belongs to every trial
+        (HideOwnWrite(resource="pods", write=STATUS), "PUT /api/v1/namespaces/trial/pods/x/status", True),
+        (HideOwnWrite(resource="pods", write=STATUS), "PUT /api/v1/namespaces/trial/pods/x", False),
         (HoldStream(resource="pods"), CREATE, False),
     ],
 )
@@ -188,6 +193,13 @@ def test_without_a_namespace_every_write_is_an_own_write() -> None:
     schedule = opened(hide(), namespace="")
     (opens,) = schedule.triggered_by(request("POST /api/v1/namespaces/other/pods"), 0.0)
     assert opens == FaultOpens(FIRST, "own create number 1 of pods", None)
+
+
+def test_an_own_write_of_a_status_is_told_as_one() -> None:
+    (opens,) = opened(HideOwnWrite(resource="pods", write=STATUS)).triggered_by(
+        request("PUT /api/v1/namespaces/trial/pods/x/status"), 0.0
+    )
+    assert opens == FaultOpens(FIRST, "own update of the status number 1 of pods", None)
 
 
 def test_the_nth_own_write_opens_once() -> None:

@@ -1,0 +1,116 @@
+"""Schedules: incidents over one workload that do not take one another's occasion, and leave the steps something to be done to."""
+
+from collections.abc import Sequence
+
+import hypothesis.strategies as st
+
+from staleproof.core.fault import (
+    AnyFault,
+    CallFault,
+    Coalesce,
+    DelayStream,
+    Hang,
+    HideOwnWrite,
+    HoldStream,
+    PastSnapshot,
+    Refuse,
+    Release,
+    Restart,
+    Skew,
+    Window,
+)
+from staleproof.core.fault.model import ANY
+from staleproof.core.observed import Observed
+from staleproof.core.plan import Apply, Delete, Heartbeat, Recreate, Remove, Step
+from staleproof.draw.deletion import unseen_end
+from staleproof.draw.occasions import occasions
+from staleproof.draw.strategies.failing import failing, forged
+from staleproof.draw.strategies.users import Steps
+from staleproof.draw.strategies.watching import Faults, unseen
+from staleproof.draw.strategies.whom import observations
+
+_OF_A_CHILD = (Heartbeat, Recreate, Remove)
+
+
+@st.composite
+def schedules(
+    draw: st.DrawFn, steps: Steps, observed: Observed | None = None, *, most_faults: int = 3, hostile: bool = False
+) -> Faults:
+    """What happens to the controller in these steps: one fault or more, each of which has an occasion, as far as can be known.
+
+    Every kind of fault of the canonical plans is drawn, keyed by step, by the nth frame, by the nth write: own writes hidden, of
+    two resources or of a status, too; streams held, late, out of step, cut, expired; the API server away; requests rejected,
+    answered late or not at all, competed with; the controller killed at any write, restarted on any state that it may be shown.
+
+    Args:
+        steps: the workload.
+        observed: what the controller was observed to do; empty: that of this run's.
+        most_faults: at most so many; never two that restart it.
+        hostile: also what no API server does; a plan with such a fault is never scored.
+    """
+    observed = observed if observed is not None else draw(observations())
+    at = occasions(observed, steps)
+    sources = [*unseen(at), *failing(at), *(forged(at) if hostile else ())]
+    some = draw(st.lists(st.integers(0, len(sources) - 1), min_size=1, max_size=most_faults))
+    kept = together([sources[number](draw) for number in some], observed, steps, most_faults)
+    return kept or (Restart(window=Window(from_step=len(steps))),)
+
+
+def together(drawn: Sequence[Faults], observed: Observed, steps: Sequence[Step], most: int) -> Faults:
+    """As many of these incidents as go together and leave every step something to be done to, the first before the others."""
+    kept: list[AnyFault] = []
+    for incident in drawn:
+        if len(kept) + len(incident) > most or not all(_leaves_steps(fault, observed, steps) for fault in incident):
+            continue
+        if not any(_takes(one, other) or _takes(other, one) for one in incident for other in kept):
+            kept += incident
+    return tuple(kept)
+
+
+def _takes(one: AnyFault, other: AnyFault) -> bool:
+    """Whether the other may come to nothing beside the one: there is one restart, of each resource one fault about requests and one
+    about streams, and a controller that is shown nothing, or whose requests fail, may not write what it wrote before."""
+    if "restarts" in one.effects & other.effects:
+        return True
+    same = one.resource == other.resource or ANY in (one.resource, other.resource)
+    is_process = "runner" in (one.executed_by, other.executed_by)
+    if same and not is_process and isinstance(one, CallFault) == isinstance(other, CallFault):
+        return True
+    if "restarts" in one.effects and one.window.from_step == other.window.from_step:
+        return not isinstance(other, CallFault) or _stops_work(one)  # what comes in that step is in the lists of the new life
+    waits = isinstance(other, CallFault | HideOwnWrite)
+    return _keeps_back(one) and waits and one.window.from_step <= other.window.from_step
+
+
+def _keeps_back(fault: AnyFault) -> bool:
+    """Whether the controller may do less while it lasts."""
+    return isinstance(fault, HoldStream | DelayStream | Skew | Coalesce) or _stops_work(fault)
+
+
+def _stops_work(fault: AnyFault) -> bool:
+    """Whether the controller cannot do its work while it lasts."""
+    if isinstance(fault, CallFault):
+        return fault.times is None
+    return isinstance(fault, Hang | Refuse) or getattr(fault, "stays_down", False)
+
+
+def _leaves_steps(fault: AnyFault, observed: Observed, steps: Sequence[Step]) -> bool:
+    """Whether what the steps are about will be there all the same: a child that is made before it is deleted, and a primary that is
+    gone before it is made anew, because its finalizer was removed."""
+    window = fault.window
+    until = window.until_step or len(steps) + 1
+    for number, step in enumerate(steps, 1):
+        if isinstance(step, _OF_A_CHILD) and _stops_work(fault) and window.from_step <= number:
+            return False
+        comes_back = isinstance(step, Delete) and any(isinstance(later, Apply) for later in steps[number:])
+        if comes_back and observed.keeps_finalizer and _lasts(fault) and window.from_step <= number < until:
+            return window.from_step == number and fault == unseen_end(observed, number, _release(fault))
+    return True
+
+
+def _release(fault: AnyFault) -> Release:
+    return fault.release if isinstance(fault, HoldStream) else "events"
+
+
+def _lasts(fault: AnyFault) -> bool:
+    return isinstance(fault, PastSnapshot) or _keeps_back(fault)

@@ -1,0 +1,233 @@
+"""What a controller is not shown, or late, or out of step: own writes hidden, streams held, late, cut and expired.
+
+Each incident is one fault, or some that only make sense together. It is drawn where it has an occasion, as far as can be known
+(`draw.occasions`), keyed by step, by the nth frame, by the nth write. What is most valuable is offered more than once.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Literal
+
+import hypothesis.strategies as st
+
+from staleproof.core.fault import (
+    AddBookmarks,
+    AnyFault,
+    Coalesce,
+    DelayStream,
+    DropBookmarks,
+    Expire,
+    Hang,
+    HideOwnWrite,
+    HoldStream,
+    OwnWrite,
+    Refuse,
+    RefuseWatchList,
+    Release,
+    SeverStream,
+    Skew,
+    Window,
+)
+from staleproof.core.observed import Written
+from staleproof.core.plan import Delete, Remove
+from staleproof.draw.deletion import unseen_end
+from staleproof.draw.occasions import Occasions
+
+Faults = tuple[AnyFault, ...]
+Incident = Callable[[st.DrawFn], Faults]
+"""Draws it. A function and no strategy: making dozens of strategies for each plan would take longer than drawing from a few."""
+_RELEASES: tuple[Release, ...] = ("events", "resume", "relist", "trickle")
+_HOWS: tuple[Literal["clean", "truncated", "reset"], ...] = ("clean", "truncated", "reset")
+_PLACES: tuple[Literal["stream", "resume"], ...] = ("stream", "resume")
+_REFUSALS: tuple[Literal["http", "event"], ...] = ("http", "event")
+LAGS, AWAY_SECONDS = (0.3, 0.6, 1.0), 2.0
+
+
+def unseen(at: Occasions) -> Iterator[Incident]:
+    """All of them that have an occasion in this workload."""
+    yield from _own_writes(at)
+    yield from _views(at)
+    yield from _streams(at)
+
+
+# --- its own writes are hidden ---------------------------------------------------------------------------------------------------
+
+
+def _own_writes(at: Occasions) -> Iterator[Incident]:
+    hidden, statuses = at.hideable(at.writes), at.hideable(at.statuses)
+    if hidden:
+        yield from [partial(_hide, at, hidden)] * 3
+    if statuses:
+        yield partial(_hide, at, statuses)
+    if pairs := [(one, other) for one in hidden for other in hidden if one.step == other.step and one.resource < other.resource]:
+        yield partial(_hide_both, at, pairs)
+    if vanished := list(_vanished(at)):
+        yield from [partial(_one_of, vanished)] * 2
+    if gone := list(_ends(at)):
+        yield from [partial(_hide_end, at, gone)] * 2
+
+
+def _hide(at: Occasions, writes: Sequence[Written], draw: st.DrawFn) -> Faults:
+    """Hide one of these writes, and what comes after it, until some later step or for good."""
+    verb = draw(st.sampled_from(sorted({each.verb for each in writes})))
+    each = draw(st.sampled_from([each for each in writes if each.verb == verb]))
+    write = OwnWrite(each.verb, draw(st.integers(1, each.times)), each.subresource)
+    return (HideOwnWrite(resource=each.resource, window=_until(at, each.step, draw), write=write, release=_release(draw)),)
+
+
+def _hide_both(at: Occasions, pairs: Sequence[tuple[Written, Written]], draw: st.DrawFn) -> Faults:
+    """Hide the first of both kinds of writes of one step."""
+    both = draw(st.sampled_from(pairs))
+    window, release = _until(at, both[0].step, draw), _release(draw)
+    return tuple(HideOwnWrite(resource=each.resource, window=window, write=OwnWrite(each.verb), release=release) for each in both)
+
+
+def _vanished(at: Occasions) -> Iterator[Faults]:
+    """Its own creates are hidden, somebody else deletes one of them, and a list tells what is left (KEP-5647, Risks)."""
+    for number, step in enumerate(at.steps, 1):
+        for each in at.hideable(at.writes):
+            if isinstance(step, Remove) and (each.resource, each.verb) == (step.resource, "create") and each.step < number:
+                yield (HideOwnWrite(resource=each.resource, window=Window(each.step), write=OwnWrite("create"), release="relist"),)
+
+
+def _ends(at: Occasions) -> Iterator[int]:
+    """The steps that delete the primary, where something comes after it."""
+    watched = at.observed.resource in at.observed.watched
+    return (n for n, step in enumerate(at.steps, 1) if watched and isinstance(step, Delete) and n < at.last)
+
+
+def _hide_end(at: Occasions, gone: Sequence[int], draw: st.DrawFn) -> Faults:
+    """The primary is gone, and perhaps made anew, unseen."""
+    return (unseen_end(at.observed, draw(st.sampled_from(gone)), _release(draw)),)
+
+
+# --- it is shown things late, or never, or out of step ---------------------------------------------------------------------------
+
+
+def _views(at: Occasions) -> Iterator[Incident]:
+    if not at.seen:
+        return
+    yield from [partial(_hold, at)] * 2
+    yield partial(_late, at)
+    yield partial(_coalesce, at)
+    steps = sorted({step for _, step in at.seen})
+    both = [(step, [resource for resource, other in at.seen if other == step]) for step in steps]
+    if two := [(step, resources) for step, resources in both if len(resources) > 1]:
+        yield from (partial(_skew, two), partial(_hold_two, at, two))
+
+
+def _hold(at: Occasions, draw: st.DrawFn) -> Faults:
+    resource, step = draw(st.sampled_from(at.seen))
+    return (HoldStream(resource=resource, window=_until(at, step, draw), release=_release(draw)),)
+
+
+def _hold_two(at: Occasions, two: Sequence[tuple[int, list[str]]], draw: st.DrawFn) -> Faults:
+    """Two resources at once are not shown."""
+    step, resources = draw(st.sampled_from(two))
+    pair = draw(st.sampled_from([(one, other) for one in resources for other in resources if one < other]))
+    window, release = _until(at, step, draw), _release(draw)
+    return tuple(HoldStream(resource=resource, window=window, release=release) for resource in pair)
+
+
+def _late(at: Occasions, draw: st.DrawFn) -> Faults:
+    resource, step = draw(st.sampled_from(at.seen))
+    return (DelayStream(resource=resource, by_seconds=draw(st.sampled_from(LAGS)), window=Window(step)),)
+
+
+def _skew(two: Sequence[tuple[int, list[str]]], draw: st.DrawFn) -> Faults:
+    """One resource lags behind another, which lags, too."""
+    step, resources = draw(st.sampled_from(two))
+    first, second = draw(st.sampled_from([(one, other) for one in resources for other in resources if one != other]))
+    lag = draw(st.sampled_from(LAGS))
+    return (Skew(by_seconds={first: lag, second: lag / 2}, window=Window(step)),)
+
+
+def _coalesce(at: Occasions, draw: st.DrawFn) -> Faults:
+    """What happens up to some later step is never seen, of one resource or of all."""
+    resource, step = draw(st.sampled_from(at.seen))
+    return (Coalesce(resource=draw(st.sampled_from((resource, "*"))), window=_until(at, step, draw)),)
+
+
+# --- its watches end -------------------------------------------------------------------------------------------------------------
+
+
+def _streams(at: Occasions) -> Iterator[Incident]:
+    if not at.observed.watched:
+        return
+    yield from (partial(_sever, at), partial(_expire, at), partial(_away, at))
+    if at.seen:
+        yield from (partial(_sever_on_event, at), partial(_expire_on_event, at))
+    if at.observed.asks_watch_list:
+        yield partial(_refuse_watch_lists, at)
+    if at.observed.bookmarked:
+        yield partial(_drop_bookmarks, at)
+    if at.observed.asks_bookmarks and at.seen:
+        yield partial(_add_bookmarks, at)
+
+
+def _sever(at: Occasions, draw: st.DrawFn) -> Faults:
+    about = draw(st.sampled_from((*at.observed.watched, "*")))
+    return (SeverStream(resource=about, how=draw(st.sampled_from(_HOWS)), window=in_step(some_step(at, draw))),)
+
+
+def _expire(at: Occasions, draw: st.DrawFn) -> Faults:
+    about = draw(st.sampled_from((*at.observed.watched, "*")))
+    return (Expire(resource=about, at=draw(st.sampled_from(_PLACES)), window=in_step(some_step(at, draw))),)
+
+
+def _sever_on_event(at: Occasions, draw: st.DrawFn) -> Faults:
+    resource, step = draw(st.sampled_from(at.seen))
+    return (SeverStream(resource=resource, how=draw(st.sampled_from(_HOWS)), nth=1, times=1, window=in_step(step)),)
+
+
+def _expire_on_event(at: Occasions, draw: st.DrawFn) -> Faults:
+    resource, step = draw(st.sampled_from(at.seen))
+    return (Expire(resource=resource, nth=1, window=in_step(step)),)
+
+
+def _away(at: Occasions, draw: st.DrawFn) -> Faults:
+    """The API server is away for seconds."""
+    window = Window(some_step(at, draw), seconds=AWAY_SECONDS)
+    return (Hang(resource="*", window=window),) if draw(st.booleans()) else (Refuse(window=window),)
+
+
+def _refuse_watch_lists(at: Occasions, draw: st.DrawFn) -> Faults:
+    """All watches expire, and there is no WatchList any more."""
+    step = some_step(at, draw)
+    refuse = RefuseWatchList(how=draw(st.sampled_from(_REFUSALS)), window=Window(step))
+    return refuse, Expire(resource="*", window=in_step(step))
+
+
+def _drop_bookmarks(at: Occasions, draw: st.DrawFn) -> Faults:
+    return (DropBookmarks(resource=draw(st.sampled_from(at.observed.bookmarked))),)
+
+
+def _add_bookmarks(at: Occasions, draw: st.DrawFn) -> Faults:
+    resource, step = draw(st.sampled_from(at.seen))
+    return (AddBookmarks(resource=resource, window=Window(step)),)
+
+
+# --- what they share -------------------------------------------------------------------------------------------------------------
+
+
+def _one_of(found: Sequence[Faults], draw: st.DrawFn) -> Faults:
+    return draw(st.sampled_from(found))
+
+
+def _release(draw: st.DrawFn) -> Release:
+    return draw(st.sampled_from(_RELEASES))
+
+
+def _until(at: Occasions, step: int, draw: st.DrawFn) -> Window:
+    """From this step to the release, or to the beginning of some later step."""
+    return Window(step, draw(st.sampled_from([None, None, *range(step + 1, at.last + 1)])))
+
+
+def in_step(step: int) -> Window:
+    """In this step only."""
+    return Window(step, step + 1)
+
+
+def some_step(at: Occasions, draw: st.DrawFn) -> int:
+    """Any but the first."""
+    return draw(st.integers(2, at.last))

@@ -13,6 +13,7 @@ from staleproof.checks.facts.rest import cost
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.core.coverage import Occasion, occasions
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.history import History
 from staleproof.core.plan import Plan
@@ -41,7 +42,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         crash=crash,
         shrunk=result.shrunk,
         hostile=result.hostile,
-        faults=tuple(_fault_report(fault) for fault in result.faults),
+        faults=tuple(map(_fault_report, result.faults, occasions(result.history.header.plan))),
         cost=_cost_report(result),
         verdicts=tuple(_requirement_verdict(verdict, result.history) for verdict in result.verdicts),
     )
@@ -71,9 +72,18 @@ def _cost_report(result: Result) -> CostReport | None:
     return None if found is None else CostReport(primaries=found.primaries, writes=found.writes, void=found.void)
 
 
-def _fault_report(fault: FaultOutcome) -> FaultReport:
+def _fault_report(fault: FaultOutcome, meant: Occasion) -> FaultReport:
     return FaultReport(
-        fault=fault.name, resource=fault.resource, outcome=fault.outcome, at=fault.at, on=fault.on, row=fault.row, why=fault.why
+        fault=fault.name,
+        resource=fault.resource,
+        outcome=fault.outcome,
+        at=fault.at,
+        on=fault.on,
+        row=fault.row,
+        why=fault.why,
+        name=meant.fault,
+        phase=meant.phase,
+        move=meant.move,
     )
 
 

@@ -60,6 +60,7 @@ def observe(session: Session, sample: Manifest) -> Observed:
     observations.keep(session.options.root, session.options.subject, seen, session.options.mutations)
     session.note("moves", ", ".join(seen.moves))
     session.note("changes", told(seen))
+    session.note("passed on", ", ".join(dict.fromkeys(move.path for move in seen.live)))
     session.note("more than asked for", seen.keeps_more)
     session.note("writes at rest", f"{seen.writes_at_rest:.0f} an hour" if seen.writes_at_rest else "")
     return seen

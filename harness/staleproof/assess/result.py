@@ -9,6 +9,7 @@ from staleproof.checks.catalog import is_scored
 from staleproof.checks.facts.fault_outcomes import FaultOutcome, fault_outcomes, hostility
 from staleproof.checks.story.narrative import Story, stories
 from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.core.coverage import Occasion, occasions
 from staleproof.core.history import History
 from staleproof.core.plan import Plan
 
@@ -56,6 +57,12 @@ class Result:
     def faults(self) -> tuple[FaultOutcome, ...]:
         """What came of each planned fault."""
         return fault_outcomes(self.history)
+
+    @property
+    def covered(self) -> list[Occasion]:
+        """On which occasions its faults did something."""
+        every = zip(occasions(self.history.header.plan), self.faults, strict=True)
+        return [occasion for occasion, fault in every if fault.outcome == "fired"]
 
     @property
     def fired(self) -> int:

@@ -11,18 +11,23 @@ strategies. What failed is drawn first, until it passes.
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import msgspec
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 from hypothesis.strategies import SearchStrategy
 from msgspec.structs import replace
 
+from staleproof.core.coverage import Occasion, occasions
 from staleproof.core.fingerprint import fingerprint, identity
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Apply, Plan, PlanError, Subject, decode, encode, masked
 from staleproof.draw.family import Family
+from staleproof.draw.order import most_varied
 from staleproof.draw.profile import PROFILES, Profile
 
 _EXAMPLES = "examples"
+_CANDIDATES = 5
+"""So many plans are drawn for each that is kept."""
 
 for _profile in PROFILES.values():
     settings.register_profile(
@@ -56,10 +61,15 @@ def drawn(plans: SearchStrategy[Plan], *, by: str, examples: int) -> list[Plan]:
 def drawn_family(
     scenario: str, plans: Callable[[Observed], SearchStrategy[Plan]], *, when: Callable[[Observed], bool] = lambda _: True
 ) -> Family:
-    """The drawn plans of a scenario, as many as the profile says, for a controller that gives an occasion for them."""
+    """The drawn plans of a scenario, as many as the profile says, for a controller that gives an occasion for them.
+
+    More are drawn than that, and those are kept that cover what no plan before them covers: what Hypothesis draws is often alike.
+    """
 
     def made(observed: Observed, profile: Profile) -> Iterator[Plan]:
-        return iter(drawn(plans(observed), by=profile.seed, examples=profile.examples) if when(observed) else ())
+        if when(observed):
+            found = drawn(plans(observed), by=profile.seed, examples=profile.examples * _CANDIDATES)
+            yield from most_varied(found, profile.examples)
 
     return Family(scenario, "drawn", made, drawn=True)
 
@@ -90,6 +100,27 @@ class Failing:
 
     def _key(self, family: Family) -> bytes:
         return f"{self._controller} {family}".encode()
+
+
+class Covered:
+    """What earlier runs covered of a controller: a set of occasions, beside the plans that failed.
+
+    It says what is run first and never what is drawn, so that a seed gives the same plans whatever was run before.
+    """
+
+    def __init__(self, root: Path, controller: Subject) -> None:
+        self._database = DirectoryBasedExampleDatabase(root / _EXAMPLES)
+        self._key = f"{identity(controller)} covered".encode()
+
+    def note(self, occasions: Iterable[Occasion]) -> None:
+        """Add these."""
+        for each in occasions:
+            self._database.save(self._key, msgspec.json.encode(each))
+
+    def new_first(self, plans: Iterable[Plan]) -> list[Plan]:
+        """Those first that cover what no earlier run did."""
+        known = set(self._database.fetch(self._key))
+        return sorted(plans, key=lambda plan: known.issuperset(map(msgspec.json.encode, occasions(plan))))
 
 
 def is_about(plan: Plan, observed: Observed) -> bool:

@@ -3,17 +3,21 @@
 Rough on purpose: it decides what comes first, and what a run that has not enough time leaves out; never what a trial means.
 """
 
+import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import fsum
 
+from staleproof.core.coverage import occasions
 from staleproof.core.fault import AnyFault
 from staleproof.core.plan import Plan, Rest
 
 _LEAST_SECONDS = 0.5
 _TRIES_AGAIN = 4.0
 """For how many of the times in which nothing happens a controller is busy in a step in which its requests are rejected."""
-_DETAIL = 0.05
-"""What a fault on another resource, or in another step, is worth, as a part of what another fault is."""
+_DETAIL = 0.2
+"""What a fault on another resource, in another phase, or over another change is worth, as a part of what another fault is."""
+Cells = set[tuple[str, ...]]
 
 
 def expected_seconds(plan: Plan, took: Mapping[str, float]) -> float:
@@ -45,28 +49,40 @@ def most_valuable_first(plans: Sequence[Plan], seconds: Sequence[float]) -> list
     What tries a requirement with a fault is worth most when nothing before it did, and half as much with each that did; what counts
     is the worth of each second.
     """
+    return list(_in_order(plans, seconds))
+
+
+def most_varied(plans: Sequence[Plan], count: int) -> list[Plan]:
+    """So many of these plans, those first that try what none before them tries. A fault more is worth no more than a plan more."""
+    order = _in_order(plans, [float(max(len(plan.faults), 1)) for plan in plans])
+    return [plans[number] for number in itertools.islice(order, count)]
+
+
+def _in_order(plans: Sequence[Plan], seconds: Sequence[float]) -> Iterator[int]:
     tried: Counter[tuple[str, ...]] = Counter()
-    left, order = list(range(len(plans))), []
+    known = [(_cells(plan), _details(plan)) for plan in plans]
+    left = list(range(len(plans)))
     while left:
-        best = max(left, key=lambda number: _worth(plans[number], tried) / max(seconds[number], _LEAST_SECONDS))
+        best = max(left, key=lambda number: _worth(*known[number], tried) / max(seconds[number], _LEAST_SECONDS))
         left.remove(best)
-        order.append(best)
-        tried.update(_cells(plans[best]))
-        tried.update(_details(plans[best]))
-    return order
+        tried.update(known[best][0] | known[best][1])
+        yield best
 
 
-def _worth(plan: Plan, tried: Counter[tuple[str, ...]]) -> float:
-    cells = sum(0.5 ** tried[cell] for cell in _cells(plan))
-    return cells + _DETAIL * sum(0.5 ** tried[detail] for detail in _details(plan))
+def _worth(cells: Cells, details: Cells, tried: Counter[tuple[str, ...]]) -> float:
+    """The same in every process: sums of floats that are exact do not depend on the order of a set."""
+    return fsum(0.5 ** tried[cell] for cell in cells) + _DETAIL * fsum(0.5 ** tried[detail] for detail in details)
 
 
-def _cells(plan: Plan) -> set[tuple[str, ...]]:
+def _cells(plan: Plan) -> Cells:
     """Which requirements it tries with which faults."""
     return {(aim, fault) for aim in plan.aims for fault in ({each.tag for each in plan.faults} or {""})}
 
 
-def _details(plan: Plan) -> set[tuple[str, ...]]:
-    """Which faults it tries on which resources, and from which steps on."""
-    tried = {(fault.tag, fault.resource, "") for fault in plan.faults}
-    return tried | {(fault.tag, fault.resource, str(fault.window.from_step)) for fault in plan.faults}
+def _details(plan: Plan) -> Cells:
+    """Which faults it tries on which resources, in which phases of the workload, over which changes, and with one another."""
+    each = occasions(plan)
+    tried = {(fault.tag, fault.resource, "", "") for fault in plan.faults}
+    tried |= {(at.fault, at.resource, at.phase, "") for at in each}
+    tried |= {(at.fault, "", at.phase, at.move) for at in each if at.move}
+    return tried | set(itertools.combinations(sorted({at.fault for at in each}), 2))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from staleproof.assess import Result, Session
     from staleproof.core.observed import Observed
     from staleproof.core.plan import Manifest, Plan, Subject
-    from staleproof.draw.drawn import Failing
+    from staleproof.draw.drawn import Covered, Failing
     from staleproof.draw.family import Family
     from staleproof.drive.cluster.control_plane import ControlPlane, ControlPlaneOptions
     from staleproof.plugin.spread import Drawn, Spread
@@ -225,10 +225,19 @@ def staleproof_failing(controller_spec: Subject, pytestconfig: pytest.Config) ->
 
 
 @pytest.fixture(scope="session")
+def staleproof_covered(controller_spec: Subject, pytestconfig: pytest.Config) -> Covered:
+    """What earlier runs covered of this controller."""
+    from staleproof.draw.drawn import Covered
+
+    return Covered(settings_of(pytestconfig).dir, controller_spec)
+
+
+@pytest.fixture(scope="session")
 def staleproof_plans(
     observed: list[Observed], pytestconfig: pytest.Config, request: pytest.FixtureRequest
 ) -> Callable[[Family], list[Drawn]]:
-    """The plans of a family, for every sample, with their expected seconds: the same in every worker."""
+    """The plans of a family, for every sample, with their expected seconds: the same in every worker. Of those that are drawn, what
+    failed comes first, and then what covers something new."""
     from staleproof.assess.claims import Claims
     from staleproof.draw.drawn import first, is_about
     from staleproof.draw.order import expected_seconds
@@ -245,7 +254,10 @@ def staleproof_plans(
 
         def plans(about: Observed) -> Iterable[Plan]:
             made = family.plans(about, profile)
-            return first((plan for plan in known if is_about(plan, about)), made) if family.drawn else made
+            if not family.drawn:
+                return made
+            covered: Covered = request.getfixturevalue("staleproof_covered")
+            return first((plan for plan in known if is_about(plan, about)), covered.new_first(made))
 
         return [(plan, expected_seconds(plan, each.seconds)) for each in observed for plan in plans(each)]
 
@@ -293,6 +305,9 @@ def run_family(
         begun(pytestconfig).leave_out(list(map(told, left_out)))
         for result in results:
             told_to_junit(result, request.node)
+            if family.drawn:
+                covered: Covered = request.getfixturevalue("staleproof_covered")
+                covered.note(result.covered)
             if family.drawn and (result.failures or result.passed):
                 failing: Failing = request.getfixturevalue("staleproof_failing")
                 failing.note(family, result.plan, failed=bool(result.failures))

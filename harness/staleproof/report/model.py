@@ -58,7 +58,11 @@ class FindingReport(_Struct, frozen=True, kw_only=True):
 
 class FaultReport(_Struct, frozen=True, kw_only=True):
     """A planned fault and what became of it: `at` how many seconds, and `on` what, it fired or was refused; by which legality row;
-    and why."""
+    and why.
+
+    `name` is the fault's with the verb of the writes that it is about; `phase` and `move` say in which phase of the workload it was
+    to happen, and which fields changed in it (`core.coverage`). All are empty in reports of older versions.
+    """
 
     fault: str
     resource: str
@@ -67,6 +71,9 @@ class FaultReport(_Struct, frozen=True, kw_only=True):
     on: str = ""
     row: str = ""
     why: str = ""
+    name: str = ""
+    phase: str = ""
+    move: str = ""
 
 
 class CostReport(_Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from rich.text import Text
 from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.checks.verdict import Outcome
 from staleproof.core.time_breakdown import Spent
+from staleproof.report.coverage import reach
 from staleproof.report.model import (
     FaultReport,
     Report,
@@ -59,7 +60,7 @@ def table(report: Report) -> Group:
         notes.append(Text(f"moves by itself at rest, so it is neither waited for nor compared: {moves}", style="dim"))
     if more := report.environment.get("more than asked for"):
         notes.append(Text(f"without any fault, so not scored: it kept {more}", style="yellow"))
-    notes += [*_costs(report), _time(report), _kept(report)]
+    notes += [*_costs(report), _time(report), _kept(report), *(Text(line, style="dim") for line in reach(report))]
     return Group(made, "", *_findings(report), *notes, *_left_out(report), *_silent(report), *_provisional(report), *_apart(report))
 
 

@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from staleproof.core.coverage import occasions
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.plan import Apply, Patch, Plan, Subject, Target
-from staleproof.draw.drawn import Failing, drawn, drawn_family, first, is_about
+from staleproof.draw.drawn import Covered, Failing, drawn, drawn_family, first, is_about
 from staleproof.draw.profile import PROFILES, Profile
 from staleproof.draw.strategies import DRAWN, plans
 
@@ -75,6 +76,25 @@ def test_profiles_are_hypothesis_profiles_too(profile: Profile) -> None:
     found = settings.get_profile(f"staleproof-{profile.name}")
     assert (found.max_examples, found.deadline, found.derandomize) == (profile.examples, None, False)
     assert HealthCheck.too_slow in found.suppress_health_check
+
+
+def test_of_what_is_drawn_the_most_varied_is_kept_and_the_same_for_the_same_seed() -> None:
+    def kinds(plans: list[Plan]) -> int:
+        return len({occasion for plan in plans for occasion in occasions(plan)})
+
+    kept = list(DRAWN(widgets(), SEVEN))
+    assert names(kept) == names(list(DRAWN(widgets(), SEVEN)))
+    assert kinds(kept) > kinds(drawn(plans(widgets()), by="7", examples=7))
+
+
+def test_what_covers_something_new_comes_first_and_nothing_is_left_out(tmp_path: Path) -> None:
+    kept = list(DRAWN(widgets(), SEVEN))
+    first_ones = [occasion for plan in kept[:3] for occasion in occasions(plan)]
+    Covered(tmp_path, CONTROLLER).note(first_ones)
+    again = Covered(tmp_path, CONTROLLER).new_first(kept)
+    assert sorted(names(again)) == sorted(names(kept))
+    assert not set(names(again[:2])) & set(names(kept[:3]))
+    assert Covered(tmp_path, OTHER).new_first(kept) == kept
 
 
 # --- what failed ---------------------------------------------------------------------------------------------------------------

@@ -118,12 +118,13 @@ STEPS_WITH_AN_END = (Apply(object=sample(3)), Delete(target=TARGET), Apply(objec
     ("drawn_faults", "steps", "kept"),
     [
         ([(HideOwnWrite(resource=PODS),), (HideOwnWrite(resource=PODS, write=UPDATED),)], STEPS_WITH_A_CHILD, 1),
-        ([(HideOwnWrite(resource=PODS), HideOwnWrite(resource=MAPS))], STEPS_WITH_A_CHILD, 2),  # they come together
+        ([(HideOwnWrite(resource=PODS), HideOwnWrite(resource=MAPS))], STEPS_WITH_AN_END[2:], 2),  # they come together
         ([(HideOwnWrite(resource=PODS),), (Restart(window=Window(2)),)], STEPS_WITH_A_CHILD, 2),
         ([(Restart(window=Window(2)),), (Kill(resource=PODS),)], STEPS_WITH_A_CHILD, 1),
         ([(HELD_STREAM,), (LoseAnswer(resource=PODS, verb="create"),)], STEPS_WITH_A_CHILD, 1),
         ([(Expire(resource="*", window=Window(2)),), (HELD_STREAM,)], STEPS_WITH_A_CHILD, 1),
-        ([(DOWN,), (HELD_STREAM,)], STEPS_WITH_A_CHILD, 1),  # what is to be deleted may not be there
+        ([(DOWN,), (HELD_STREAM,)], STEPS_WITH_A_CHILD, 0),  # what is to be deleted may not be there
+        ([(HideOwnWrite(resource=WIDGETS, write=UPDATED),)], STEPS_WITH_A_CHILD, 0),  # it may wait for that, and make no child
         ([(DOWN,)], STEPS_WITH_AN_END, 0),  # who would remove the finalizer?
         ([(structs.replace(DOWN, window=Window(3, 4)),)], STEPS_WITH_AN_END, 1),
         ([(Restart(window=Window(2)),)], STEPS_WITH_AN_END, 1),

@@ -26,6 +26,7 @@ from staleproof.core.fault import (
     Window,
 )
 from staleproof.core.observed import Written
+from staleproof.core.plan import Apply
 from staleproof.draw.api_failure import LOSSES, REJECTIONS, edit
 from staleproof.draw.occasions import Occasions
 from staleproof.draw.strategies.watching import AWAY_SECONDS, LAGS, Faults, Incident, in_step, some_step
@@ -81,9 +82,12 @@ def _reject_for_long(at: Occasions, draw: st.DrawFn) -> Faults:
 
 
 def _compete(at: Occasions, writes: Sequence[Written], draw: st.DrawFn) -> Faults:
-    """Somebody else edits the object just before."""
+    """Somebody else edits the object just before. Where there is another primary, nobody knows which of them is written first, so
+    it has a newer version and is otherwise as it was."""
     each = draw(st.sampled_from(writes))
-    return (Compete(**each.selectors, edit=edit(at.observed, each, at.steps)),)
+    names = {step.object["metadata"]["name"] for step in at.steps[: each.step] if isinstance(step, Apply)}
+    changes = edit(at.observed, each, at.steps) if len(names) == 1 or each.resource != at.observed.resource else {}
+    return (Compete(**each.selectors, edit=changes),)
 
 
 # --- its process ends, and begins again ------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def _takes(one: AnyFault, other: AnyFault) -> bool:
         return True
     if "restarts" in one.effects and one.window.from_step == other.window.from_step:
         return not isinstance(other, CallFault) or _stops_work(one)  # what comes in that step is in the lists of the new life
-    waits = isinstance(other, CallFault | HideOwnWrite)
+    waits = isinstance(other, CallFault | HideOwnWrite) or _stops_work(one)
     return _keeps_back(one) and waits and one.window.from_step <= other.window.from_step
 
 
@@ -100,12 +100,19 @@ def _leaves_steps(fault: AnyFault, observed: Observed, steps: Sequence[Step]) ->
     window = fault.window
     until = window.until_step or len(steps) + 1
     for number, step in enumerate(steps, 1):
-        if isinstance(step, _OF_A_CHILD) and _stops_work(fault) and window.from_step <= number:
+        if isinstance(step, _OF_A_CHILD) and window.from_step <= number and _prevents(fault, step.resource, number, until):
             return False
         comes_back = isinstance(step, Delete) and any(isinstance(later, Apply) for later in steps[number:])
         if comes_back and observed.keeps_finalizer and _lasts(fault) and window.from_step <= number < until:
             return window.from_step == number and fault == unseen_end(observed, number, _release(fault))
     return True
+
+
+def _prevents(fault: AnyFault, resource: str, step: int, until: int) -> bool:
+    """Whether a child of the resource that is made in the first step may not be there in this one. Of what is hidden once it is
+    made there is at least one."""
+    is_made = isinstance(fault, HideOwnWrite) and fault.resource == resource
+    return _stops_work(fault) or (_keeps_back(fault) and fault.window.from_step == 1 and until >= step and not is_made)
 
 
 def _release(fault: AnyFault) -> Release:

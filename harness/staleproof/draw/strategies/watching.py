@@ -59,7 +59,8 @@ def _own_writes(at: Occasions) -> Iterator[Incident]:
         yield from [partial(_hide, at, hidden)] * 3
     if statuses:
         yield partial(_hide, at, statuses)
-    if pairs := [(one, other) for one in hidden for other in hidden if one.step == other.step and one.resource < other.resource]:
+    children = [each for each in hidden if each.resource != at.observed.resource]  # which may wait for what it wrote to the primary
+    if pairs := [(one, two) for one in children for two in children if one.step == two.step and one.resource < two.resource]:
         yield partial(_hide_both, at, pairs)
     if vanished := list(_vanished(at)):
         yield from [partial(_one_of, vanished)] * 2

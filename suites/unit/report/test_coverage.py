@@ -1,0 +1,59 @@
+"""What a run covered, and what it did not reach."""
+
+from typing import get_args
+
+from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.core.coverage import PHASES, Occasion
+from staleproof.core.fault import AnyFault
+from staleproof.report.coverage import covered, reach
+from staleproof.report.model import FaultReport, Report, TrialReport
+
+from . import runs
+from .runs import GOOD, IDLE, verdict
+
+LOSS = "survives-stream-loss"
+
+
+def fault(outcome: str = "fired", *, phase: str = "changes", move: str = "spec.size", resource: str = "pods") -> FaultReport:
+    return FaultReport(fault="Sever", resource=resource, outcome=outcome, name="Sever", phase=phase, move=move)  # type: ignore[arg-type]  # a word
+
+
+def trial(name: str, *faults: FaultReport, **fields: str) -> TrialReport:
+    return runs.trial(name, verdict(LOSS, GOOD), verdict("settles", IDLE), faults=faults, **fields)
+
+
+def told(of: Report) -> list[str]:
+    return list(reach(of))
+
+
+def test_what_fired_covers_what_it_put_to_the_test() -> None:
+    found = covered([trial("1", fault(), fault("not fired", phase="rests"))])
+    assert found == {(LOSS, Occasion("Sever", "pods", "changes", "spec.size"))}
+
+
+def test_it_is_told_in_a_line() -> None:
+    first, *_ = told(runs.report(trial("1", fault()), trial("2", fault(phase="rests", move="", resource="*"))))
+    where = f"on 1 resource, in 2 of {len(PHASES)} phases, over changes of 1 field"
+    assert first == f"covered: 1 requirement by 1 kind of faults {where}: 2 combinations"
+
+
+def test_where_nothing_fired_or_all_was_hostile_nothing_is_told() -> None:
+    assert told(runs.report(trial("1", fault("not fired")))) == []
+    assert told(runs.report(trial("1", fault(), hostile="hostile faults (DropFrame)"))) == []
+    assert told(runs.report()) == []
+
+
+def test_what_was_not_reached_is_told_with_the_option_that_may() -> None:
+    environment = {"kubernetes": "v1", "passed on": "spec.size, spec.boxes[0].name, spec.log"}
+    lines = told(runs.report(trial("1", fault()), trial("2", fault(move="spec.boxes")), environment=environment))
+    assert "  not reached: changes of spec.log; --staleproof-max-examples N may" in lines
+    (phases,) = [line for line in lines if "phases" in line and "not reached" in line]
+    assert "appears, changes back" in phases
+    assert "changes, " not in phases.removeprefix("  not reached: faults in these phases: ")
+    assert not any(f"{LOSS} under Sever" in line for line in lines)
+    assert any("--staleproof-profile slow may" in line for line in lines)
+
+
+def test_what_puts_a_requirement_to_the_test_is_called_as_in_plans() -> None:
+    named = {name for requirement in REQUIREMENTS for name in requirement.faults}
+    assert named <= {each.__struct_config__.tag for each in get_args(AnyFault)}

@@ -13,7 +13,7 @@ from staleproof.assess.changes import told
 from staleproof.assess.observe import observe
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Manifest, Patch, Plan
-from staleproof.draw.canonical import round_trip
+from staleproof.draw.canonical import life, round_trip
 from staleproof.draw.drawn import drawn
 from staleproof.draw.mutations import Mutations
 from staleproof.draw.own_writes import hide_updates
@@ -71,6 +71,30 @@ def test_what_may_only_grow_and_what_is_set_once_is_not_taken_back(stage: Stage)
     assert any(why.endswith("the limit may only grow") for why in observed.for_good)
     assert any(why.endswith("audited is set once") for why in observed.for_good)
     assert f"{len(observed.for_good)} cannot be taken back, as " in told(observed)
+
+
+@pytest.fixture(scope="module")
+def growing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """Widgets that are never made smaller."""
+    crd = copy.deepcopy(CRDS[0])
+    spec: dict[str, Any] = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["properties"]["replicas"]["x-kubernetes-validations"] = [{"rule": GROWS, "message": "there may only be more"}]
+    with session_in(tmp_path_factory, manifests=(crd,)) as session:
+        session.use(fixture("correct", "deterministic_names"))
+        yield Stage(session, observe(session, SAMPLE))
+
+
+def test_what_cannot_be_scaled_down_again_is_not_scaled(growing: Stage) -> None:
+    """More is a change as any other, which cannot be taken back; the reason is told, and whatever is planned can be run."""
+    observed = growing.observed
+    assert not observed.scale_path
+    assert observed.refused[-1].endswith("there may only be more")
+    assert "spec.replicas is not scaled to 2" in told(observed)
+    grows = [move.returns for move in observed.live if (move.path, move.kind) == ("spec.replicas", "up")]
+    assert grows in ([], [False])
+    for plan in (Plan(scenario="moves", steps=life(observed).steps), *drawn(plans(observed), by="7", examples=3)):
+        history = growing.session.watch(Plan(scenario="moves", steps=plan.steps, settle=observed.settle(resync=False)))
+        assert history.complete
 
 
 def test_whatever_is_planned_with_it_can_be_run(stage: Stage) -> None:

@@ -1,4 +1,4 @@
-"""What a run tells: report.json and conformance.yaml."""
+"""What a run tells: report.json, conformance.yaml, and observations.jsonl if plans were drawn."""
 
 import datetime
 import hashlib
@@ -18,8 +18,10 @@ from staleproof.core.fingerprint import fingerprint
 from staleproof.core.history import History
 from staleproof.core.plan import Plan
 from staleproof.core.time_breakdown import spent
+from staleproof.draw.scenarios import DRAWN
 from staleproof.report import conformance
 from staleproof.report.model import CostReport, FaultReport, LeftOut, Report, RequirementVerdict, TrialReport, encode, findings
+from staleproof.report.observations import observations
 from staleproof.shipped import shipped
 
 
@@ -88,9 +90,12 @@ def _fault_report(fault: FaultOutcome, meant: Occasion) -> FaultReport:
 
 
 def write(run_folder: Path, report: Report) -> None:
-    """Write report.json, with what was found in all, and conformance.yaml of a run."""
+    """Write report.json, with what was found in all, conformance.yaml, and what became of drawn plans."""
     write_whole(run_folder / "report.json", encode(msgspec.structs.replace(report, findings=tuple(findings(report.trials)))))
     write_whole(run_folder / "conformance.yaml", conformance.to_yaml(report, suite_digest=suite_digest()).encode())
+    drawn = observations(report, {family.scenario for family in DRAWN})
+    if drawn:
+        write_whole(run_folder / "observations.jsonl", drawn)
 
 
 def now() -> str:

@@ -15,23 +15,27 @@ from staleproof.core.move import Liveness, Move
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Apply, Plan, Step
 from staleproof.core.provenance import Commit
+from staleproof.draw.canonical import replicas
 from staleproof.draw.mutations import MutationError, allowed_moves
 from staleproof.draw.schema import find_schema
 from staleproof.draw.trying import Tried, for_good, returning_first, trials, with_live
-from staleproof.drive.trial.dry_run import documents, refusals, refused_returns
+from staleproof.drive.trial.dry_run import documents, refusals, refused_in_turn, refused_returns
 from staleproof.drive.trial.workload import Refused
 from staleproof.errors import UsageError
 
 _MOST_ASKED = 100
 _MOST_STEPS, _LEAST_STEPS, _BUDGET_SECONDS = 8, 3, 3.0
 """Of one run. A controller that pauses is waited for in each step."""
-_MOST_RUNS = 2
+_MOST_RUNS, _ENOUGH = 2, 2
+"""With so many that are passed on at once, one run is enough."""
 _TOLD, _WIDTH = 3, 200
 _Planned = Callable[[tuple[Step, ...]], Plan]
 
 
 def with_changes(session: Session, bare: Observed, planned: _Planned) -> Observed:
-    """With its moves, those first that the controller passes on. `planned` makes a plan without faults of steps."""
+    """With its moves, those first that the controller passes on. `planned` makes a plan without faults of steps. What cannot be
+    scaled up and down is not scaled: its replica count is a field as any other."""
+    bare = _scaled_freely(session, bare)
     schema = find_schema(*session.call(lambda environment: documents(environment, bare.sample)), bare.sample)
     try:
         moves = allowed_moves(bare.sample, schema, session.options.mutations)[:_MOST_ASKED]
@@ -40,7 +44,20 @@ def with_changes(session: Session, bare: Observed, planned: _Planned) -> Observe
     answers = session.call(lambda environment: refusals(environment, bare.sample, [move.do for move in moves]))
     refused = [f"{move}: {answer}" for move, answer in zip(moves, answers, strict=True) if answer]
     accepted = tuple(move for move, answer in zip(moves, answers, strict=True) if not answer)
-    return _with_live(session, replace(bare, changes=accepted, refused=tuple(refused)), planned)
+    return _with_live(session, replace(bare, changes=accepted, refused=(*refused, *bare.refused)), planned)
+
+
+def _scaled_freely(session: Session, bare: Observed) -> Observed:
+    """Without a way to scale it, if the API server refuses what plans do: up by one, down by two, down to one, and back."""
+    if not bare.scale_path:
+        return bare
+    first = replicas(bare)
+    counts = (first, first + 1, first - 1, 1, first)
+    patches = [bare.scale(count).patch for count in counts]
+    answers = session.call(lambda environment: refused_in_turn(environment, bare.sample, patches))
+    path = ".".join(bare.scale_path)
+    refused = [f"{path} is not scaled to {count}: {answer}" for count, answer in zip(counts, answers, strict=True) if answer]
+    return replace(bare, scale_path=(), refused=tuple(refused[:1])) if refused else bare
 
 
 def told(seen: Observed) -> str:
@@ -63,7 +80,7 @@ def _with_live(session: Session, seen: Observed, planned: _Planned) -> Observed:
     live: list[Move] = []
     most = max(_LEAST_STEPS, min(_MOST_STEPS, int(_BUDGET_SECONDS / seen.settle().idle_seconds)))
     for _ in range(_MOST_RUNS):
-        if any(move.live == "at once" for move in live):
+        if sum(move.live == "at once" for move in live) >= _ENOUGH:
             break
         while new := {each.move.name for each in trials(seen, tried, most) if each.is_taken_back} - asked:
             seen, asked = _asked(session, seen, new), asked | new

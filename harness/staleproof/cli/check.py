@@ -1,6 +1,6 @@
 """`staleproof check` and `staleproof export`: judge a stored history, or make one file of it. Neither needs a cluster."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -51,9 +51,14 @@ def export(trial: str, output: Path | None) -> int:
 
 
 def exit_code(verdicts: Sequence[Verdict], *, hostile: bool = False) -> int:
+    """That of one trial."""
+    return exit_code_of(((verdict.requirement, verdict.outcome) for verdict in verdicts), hostile=hostile)
+
+
+def exit_code_of(outcomes: Iterable[tuple[str, Outcome]], *, hostile: bool = False) -> int:
     """The exit code that pytest would have: whether there is a finding, or else whether something that is scored is unknown, or
     nothing was put to the test at all. What is only `hostile` is not meant to."""
-    outcome = worst((verdict.requirement, verdict.outcome) for verdict in verdicts)
+    outcome = worst(outcomes)
     if outcome is Outcome.NOT_EXERCISED and not hostile:
         return EXIT_INCONCLUSIVE
     return {Outcome.FAIL: EXIT_FINDING, Outcome.INCONCLUSIVE: EXIT_INCONCLUSIVE}.get(outcome, 0)

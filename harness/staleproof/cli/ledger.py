@@ -44,9 +44,9 @@ class Ledger:
         self.report(partial=True)
         return crash
 
-    def report(self, *, partial: bool) -> Report:
-        """Write the reports."""
-        report = Report(
+    def made(self, *, partial: bool) -> Report:
+        """The report."""
+        return Report(
             run_id=self.run.folder.name,
             date=now(),
             partial=partial,
@@ -54,6 +54,10 @@ class Ledger:
             environment={**self.run.environment, **self.environment},
             trials=tuple(self.trials),
         )
+
+    def report(self, *, partial: bool) -> Report:
+        """Write the reports."""
+        report = self.made(partial=partial)
         write(self.run.folder, report)
         return report
 

@@ -1,7 +1,7 @@
 """`staleproof run` and `staleproof replay`: plans against a controller."""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -9,28 +9,34 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from staleproof.assess import Session
+from staleproof.assess.baseline import read_baseline, update_baseline
 from staleproof.assess.blame import known
-from staleproof.assess.configuration import session_options, subject_of
+from staleproof.assess.configuration import mutations_of, session_options, subject_of
 from staleproof.assess.crashes import Found, find, outcome_of
+from staleproof.assess.observations import recall
 from staleproof.assess.observe import observe
 from staleproof.assess.run_folder import new_run_folder
 from staleproof.checks.facts.fault_outcomes import hostility
-from staleproof.cli.check import EXIT_FINDING, EXIT_INCONCLUSIVE, exit_code
+from staleproof.cli.check import EXIT_FINDING, EXIT_INCONCLUSIVE, exit_code, exit_code_of
 from staleproof.cli.ledger import ROOT, Ledger, kept, run_again
 from staleproof.cli.show import show_verdicts
 from staleproof.core.companion import CompanionError, companion_names
 from staleproof.core.plan import Manifest, Plan, Subject
+from staleproof.draw.order import expected_seconds
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import canonical_plans
 from staleproof.drive.cluster.manifests import name_of, read, read_crds
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.progress import progress_on
+from staleproof.report.baseline import excused, in_words
+from staleproof.report.model import Report, overall
+from staleproof.report.planned import line, sum_up, unwatched
 from staleproof.settings import OPTIONS, Given, Option, Settings, parse
 
 F = TypeVar("F", bound=Callable[..., Any])
 _SUBJECT = ("controller_cmd", "controller_image", "controller_args", "controller_env", "controller_metrics", "companions",
             "release_leases", "allow_remote_cluster", "kubeconfig", "kube_provider")  # fmt: skip
-_PLANS = ("crds", "samples", "profile", "keep")
+_PLANS = ("crds", "samples", "profile", "keep", "dry_run", "baseline", "update_baseline")
 _REPLAYED = {
     "still fails": (EXIT_FINDING, "[bold red]STILL FAILS[/]"),
     "could not run": (SetupError.exit_code, "[yellow]COULD NOT RUN[/]"),
@@ -56,6 +62,8 @@ def _option(option: Option) -> Callable[[F], F]:
     flag = _called(option.name)
     if option.name == "allow_remote_cluster":
         return click.option(flag, flag_value="yes", help="Let the cluster be one that is not on this machine.")
+    if option.switch:
+        return click.option(flag, option.name, flag_value="yes", help=option.help)
     kind = click.Choice([text for text in option.choices if text]) if option.choices else None
     default = option.default or None
     return click.option(flag, option.name, type=kind, multiple=option.many, default=default, show_default=True, help=option.help)
@@ -78,15 +86,20 @@ def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click
     """Run PLANS, or the canonical plans for each sample. A plan is a plan.json, the folder of a trial, its name in the latest
     run, an exported trial, or the id of a finding.
 
-    Exit code 0: no finding. 1: findings. 10: no finding, but something is inconclusive.
+    Exit code 0: no finding that is not in the baseline. 1: findings. 10: no finding, but something is inconclusive.
     """
     settings = _settings(options)
+    baseline = read_baseline(settings, option="--baseline")
     named = [found.plan for text in plans for found in find(text, ROOT)]
     samples = read(settings.samples, "--samples")
     if not named and not samples:
         raise UsageError("nothing to run: name plans, or primaries with --samples")
     manifests = (*read_crds(settings.crds, "--crds"), *_manifests_of(named))
-    console, session = Console(), _session(settings, named, manifests)
+    console = Console()
+    if settings.dry_run:
+        _tell_plans(_planned(settings, named, samples, manifests), console)
+        return 0
+    session = _session(settings, named, manifests)
     ledger = Ledger(run=session.run, reproduce=run_again)
     with kept(ledger, console), session:
         todo = list(named)
@@ -94,7 +107,35 @@ def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click
             with console.status(f"watching what the controller does for {name_of(sample)} without any fault"):
                 todo += canonical_plans(observe(session, sample), PROFILES[settings.profile])
         _run_all(session, todo, ledger, console)
-    return _code(ledger)
+    report = ledger.made(partial=False)
+    words = in_words(baseline, report) if settings.baseline else []
+    for told in [*words, *update_baseline(settings, baseline, report)]:
+        console.print(told, highlight=False, soft_wrap=True)
+    return _code(excused(baseline, report))
+
+
+def _planned(
+    settings: Settings, named: Sequence[Plan], samples: Sequence[Manifest], manifests: Sequence[Manifest]
+) -> Iterator[tuple[Plan, float] | str]:
+    """The plans that would be run, with their expected seconds; in words, why others are not known."""
+    subject = _subject(settings, named)
+    yield from ((plan, expected_seconds(plan, {})) for plan in named)
+    for sample in samples:
+        seen = recall(ROOT, subject, sample, manifests, mutations_of(settings))
+        if seen is None:
+            yield unwatched(name_of(sample), "run once without --dry-run")
+        else:
+            yield from ((plan, expected_seconds(plan, seen.seconds)) for plan in canonical_plans(seen, PROFILES[settings.profile]))
+
+
+def _tell_plans(planned: Iterable[tuple[Plan, float] | str], console: Console) -> None:
+    seconds = []
+    for each in planned:
+        told = each if isinstance(each, str) else line(*each)
+        seconds += [] if isinstance(each, str) else [each[1]]
+        console.print(told, highlight=False, markup=False, soft_wrap=True)
+    if seconds:
+        console.print(sum_up(seconds), highlight=False, soft_wrap=True)
 
 
 @click.command()
@@ -143,10 +184,9 @@ def _run_all(session: Session, plans: Sequence[Plan], ledger: Ledger, console: C
         ledger.add(result)
 
 
-def _code(ledger: Ledger) -> int:
+def _code(report: Report) -> int:
     """The exit code of all trials together."""
-    verdicts = [verdict for result in ledger.results for verdict in result.verdicts]
-    return exit_code(verdicts, hostile=all(result.hostile for result in ledger.results))
+    return exit_code_of(overall(report).items(), hostile=all(trial.hostile for trial in report.trials))
 
 
 def _subject(settings: Settings, plans: Sequence[Plan]) -> Subject:

@@ -78,6 +78,8 @@ def _like(move: Move, paths: dict[str, Liveness]) -> Move:
 
 
 def _in_turn(moves: Sequence[Move]) -> Iterator[Move]:
+    """An image first: nothing is changed more often, and beside another change of its list it could not be tried."""
+    yield from (move for move in moves if move.kind == "string" and move.path.rpartition(".")[2] == "image")
     groups = [[move for move in moves if move.kind in kinds] for kinds in _GROUPS]
     for each in zip_longest(*groups):
         yield from (move for move in each if move is not None)

@@ -292,7 +292,7 @@ def run_family(
     Skips when the family has no plan for this controller, or the minutes of the run are over.
     """
     from staleproof.assess.artefacts import left_out as told
-    from staleproof.plugin.baseline import baseline_of
+    from staleproof.assess.baseline import read_baseline
     from staleproof.plugin.fail import assert_passed, told_to_junit
     from staleproof.plugin.outcome import begun
 
@@ -316,7 +316,7 @@ def run_family(
             why = f"without faults the controller gives no occasion for these plans, or profile {profile} leaves them out"
             why = f"{len(left_out)} left out for want of time" if left_out else why
             pytest.skip(f"{family.scenario}, {family.name}: {why}")
-        assert_passed(results, baseline_of(pytestconfig))
+        assert_passed(results, read_baseline(settings_of(pytestconfig)))
         return results
 
     return run

@@ -18,6 +18,7 @@ import pytest
 from rich.console import Console
 
 from staleproof.assess.artefacts import now, trial_report, write
+from staleproof.assess.baseline import read_baseline, update_baseline
 from staleproof.assess.blame import known
 from staleproof.assess.claims import Claims
 from staleproof.assess.crashes import keep_crash
@@ -28,9 +29,8 @@ from staleproof.checks.verdict import Outcome
 from staleproof.core.masking import masked_arguments
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.plugin import BEGAN
-from staleproof.plugin.baseline import baseline_of, update
 from staleproof.plugin.options import given_seed, seed_of, settings_of
-from staleproof.report.baseline import in_words
+from staleproof.report.baseline import excused, in_words
 from staleproof.report.model import Implementation, LeftOut, Report, TrialReport, overall
 from staleproof.report.terminal import sentence, table
 
@@ -118,17 +118,19 @@ class Outcomes:
         if settings_of(config).dry_run:
             shutil.rmtree(self.folder)
             return exitstatus
+        baseline = read_baseline(settings_of(config))
         if self.trials or self.left_out:
             self.report = self._report(config, partial=exitstatus == _INTERRUPTED or self.lost)
             try:
-                self.known = [*in_words(baseline_of(config), self.report)] if settings_of(config).baseline else []
-                self.known += ["baseline: written anew"] if update(config, self.report) else []
+                self.known = in_words(baseline, self.report) if settings_of(config).baseline else []
+                self.known += update_baseline(settings_of(config), baseline, self.report)
                 write(self.folder, self.report)
                 self._copy_report(settings_of(config).conformance_report)
             except SetupError as err:
                 self.problems[_BROKEN].append(str(err))
                 exitstatus = exitstatus or _FAILED  # without its report the run has not done what was asked
-        return self._exit_code(config, exitstatus)
+        counted = excused(baseline, self.report) if self.report is not None else None
+        return self._exit_code(config, exitstatus, counted)
 
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
         for code, told in ((_BUG, "a bug of staleproof, please report it"), (_BROKEN, "the environment failed")):
@@ -176,9 +178,9 @@ class Outcomes:
         except OSError as err:
             raise SetupError(f"cannot write --conformance-report={path}: {err.strerror}; it is in {self.folder} too") from err
 
-    def _exit_code(self, config: pytest.Config, exitstatus: int) -> int:
-        """pytest's own codes win; ours are for when nothing worse happened."""
-        outcome = worst(overall(self.report).items()) if self.report is not None else Outcome.NOT_EXERCISED
+    def _exit_code(self, config: pytest.Config, exitstatus: int, counted: Report | None) -> int:
+        """pytest's own codes win; ours are for when nothing worse happened. `counted`: the report without what is known."""
+        outcome = worst(overall(counted).items()) if counted is not None else Outcome.NOT_EXERCISED
         if exitstatus == _FAILED and not self.other_failures and outcome is not Outcome.FAIL:
             return next((code for code, told in self.problems.items() if told), exitstatus)
         is_meant = any(not trial.hostile for trial in self.trials) or (self.left_out and not self.trials)
@@ -239,7 +241,7 @@ def begun(config: pytest.Config) -> Outcomes:
 def begin(config: pytest.Config) -> None:
     """Make the run folder, or join the one of the controlling process. UsageError when it cannot be made."""
     root = settings_of(config).dir
-    baseline_of(config)  # one that cannot be read is refused before anything starts
+    read_baseline(settings_of(config))  # one that cannot be read is refused before anything starts
     given = getattr(config, "workerinput", {})
     if "staleproof_run" in given:
         made = Outcomes(Path(given["staleproof_run"]), root, worker=given["workerid"])

@@ -15,10 +15,10 @@ import yaml
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.core.fault.suggest import mistakes
 from staleproof.core.plan import API_VERSION, ApiVersion
-from staleproof.report.model import FindingReport, Report, findings
+from staleproof.report.model import FindingReport, Report, RequirementVerdict, findings
 
-_HEAD = "# Findings that are known: they are told, and fail no run. Written by --staleproof-update-baseline; notes are kept.\n"
-_EXPECTED = "mend it, or have it written again with --staleproof-update-baseline"
+_HEAD = "# Findings that are known: they are told, and fail no run. Written by the option update-baseline; notes are kept.\n"
+_EXPECTED = "mend it, or have it written again with the option update-baseline"
 
 
 class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -116,6 +116,17 @@ def new(baseline: Baseline, report: Report) -> list[FindingReport]:
     return [each for each in findings(report.trials) if not baseline.has(each.cause, each.requirements[0])]
 
 
+def excused(baseline: Baseline, report: Report) -> Report:
+    """The report for whoever lives with what is known: that counts as passed."""
+
+    def judged(verdict: RequirementVerdict) -> RequirementVerdict:
+        is_known = verdict.result == "failed" and baseline.has(verdict.cause, verdict.requirement)
+        return msgspec.structs.replace(verdict, result="passed") if is_known else verdict
+
+    trials = (msgspec.structs.replace(trial, verdicts=tuple(map(judged, trial.verdicts))) for trial in report.trials)
+    return msgspec.structs.replace(report, trials=tuple(trials))
+
+
 def updated(baseline: Baseline, report: Report) -> Baseline:
     """With what was found, and without what is gone; what was not looked for stays, and so do notes."""
     before, lost = {each.key: each for each in baseline.findings}, {each.key for each in gone(baseline, report)}
@@ -132,6 +143,6 @@ def in_words(baseline: Baseline, report: Report) -> list[str]:
     """What a run shows of a baseline: how many findings are known and new, and which are gone."""
     others = new(baseline, report)
     known = len(findings(report.trials)) - len(others)
-    how = "take it out with --staleproof-update-baseline"
+    how = "take it out with the option update-baseline"
     lost = [f"gone: {each.key} ({', '.join(each.requirements)}); {how}" for each in gone(baseline, report)]
     return [f"baseline: {known} known, {len(others)} new", *lost]

@@ -72,9 +72,18 @@ def test_both_reports_are_written(guilty: Result, tmp_path: Path) -> None:
     conformance = yaml.safe_load((folder / "conformance.yaml").read_text())
     jsonschema.validate(conformance, SCHEMA, cls=jsonschema.Draft202012Validator)
     assert conformance["metadata"]["tool"]["suiteDigest"] == suite_digest()
+    assert not (folder / "observations.jsonl").exists()
 
 
 def test_the_suite_digest_is_a_stable_sha256() -> None:
     algorithm, _, digest = suite_digest().partition(":")
     assert (algorithm, len(bytes.fromhex(digest))) == ("sha256", 32)
     assert suite_digest() == suite_digest()
+
+
+def test_what_became_of_drawn_plans_is_written(guilty: Result, tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "now"
+    drawn = msgspec.structs.replace(trial_report(guilty, folder), scenario="drawn")
+    write(folder, Report(run_id="now", date="2026-01-01T00:00:00+00:00", reproduce="pytest", trials=(drawn,)))
+    line = msgspec.json.decode((folder / "observations.jsonl").read_bytes())
+    assert (line["status"], line["status_reason"]) == ("failed", "it creates pods on an old view of pods")

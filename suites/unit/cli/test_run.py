@@ -15,10 +15,15 @@ from rich.console import Console
 from staleproof.assess import Result as Trial
 from staleproof.assess import Run
 from staleproof.assess.crashes import crash_id
+from staleproof.assess.observations import keep
 from staleproof.cli.ledger import Ledger, kept, run_again
 from staleproof.cli.run import _code, _manifests_of, _subject, replay, run
+from staleproof.core.fingerprint import fingerprint
+from staleproof.core.observed import ChildKind, Observed
 from staleproof.core.plan import Apply, Manifest, Plan, Subject, encode
+from staleproof.draw.mutations import Mutations
 from staleproof.errors import SetupError, UsageError
+from staleproof.report.baseline import Baseline, Known, excused
 from staleproof.settings import Settings
 
 from ..judged import result
@@ -58,6 +63,9 @@ def invoke(command: click.Command, *arguments: str) -> Result:
         (run, ["plan.json", "--controller-cmd=x", "--controller-env=A"], "--controller-env: expected NAME=VALUE, found 'A'"),
         (run, ["plan.json", "--controller-cmd=x", "--controller-image=y"], "were both given; name one controller"),
         (run, ["plan.json", "--controller-cmd=x", "--controller-metrics=:8080"], "--controller-metrics: expected a URL as http://"),
+        (run, ["plan.json", "--controller-cmd=x", "--baseline=nosuch"], "nosuch does not exist; --update-baseline makes it"),
+        (run, ["plan.json", "--controller-cmd=x", "--update-baseline"], "needs a file to write: name it with --baseline"),
+        (run, ["plan.json", "--controller-cmd=x", "--baseline=plan.json"], "expected an object with kind: Baseline"),
         (run, ["plan.json", "--crds=nosuch"], "--crds: nosuch does not exist"),
         (run, ["plan.json", "--crds=widget.yaml"], "expected CustomResourceDefinitions, found Widget/w"),
         (replay, ["nosuch"], "no plan 'nosuch'"),
@@ -136,7 +144,44 @@ def test_the_exit_code_is_of_the_worst_trial(names: list[str], code: int, here: 
     made = ledger(here)
     for name in names:
         made.add(trial(made, name))
-    assert _code(made) == code
+    assert _code(made.made(partial=False)) == code
+
+
+@pytest.mark.parametrize(("names", "code"), [(["naive-hidden-creates"], 0), (["naive-hidden-creates", "naive-hidden-deletes"], 1)])
+def test_what_is_known_is_no_finding(names: list[str], code: int, here: Path) -> None:
+    made = ledger(here)
+    for name in names:
+        made.add(trial(made, name))
+    known = Known(cause="it creates pods on an old view of pods", requirements=("no-duplicate-create",))
+    assert _code(excused(Baseline(findings=(known,)), made.made(partial=False))) == code
+
+
+# --- what would be run ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_tells_the_plans_and_starts_nothing(here: Path) -> None:
+    (here / "plan.json").write_bytes(encode(plan()))
+    (here / "widget.yaml").write_text(json.dumps({**WIDGET, "spec": {"replicas": 3}}))
+    done = invoke(run, "plan.json", "--samples=widget.yaml", "--controller-cmd=x", "--dry-run")
+    assert done.return_value == 0
+    assert f"{fingerprint(plan())}     0.0 s  mine: \n" in done.stdout
+    assert "nobody has watched this controller with Widget/w yet, and its plans follow from that: run once without --dry-run" in (
+        done.stdout
+    )
+    assert "dry run: 1 plans, about 0.0 min" in done.stdout
+    assert not (here / ".staleproof").exists()
+
+
+def test_a_dry_run_plans_from_what_was_observed(here: Path) -> None:
+    sample = {**WIDGET, "spec": {"replicas": 3}}
+    (here / "widget.yaml").write_text(json.dumps(sample))
+    children = (ChildKind("pods", 4, 3, stable_names=False),)
+    seen = Observed(sample, "widgets.example.com", ("spec", "replicas"), children)
+    keep(here / ".staleproof", Subject(command=("x",)), seen, Mutations())
+    done = invoke(run, "--samples=widget.yaml", "--controller-cmd=x", "--dry-run", "--profile=smoke")
+    assert done.return_value == 0
+    assert " own-writes: " in done.stdout
+    assert [path.name for path in (here / ".staleproof").iterdir()] == ["observed"]
 
 
 def test_the_report_and_how_to_see_it_again(here: Path) -> None:

@@ -63,6 +63,14 @@ def test_every_kind_has_its_turn() -> None:
     assert {"quantity", "remove-entry", "map-add", "string", "toggle"} <= kinds
 
 
+def test_an_image_is_tried_before_anything_else_in_its_list() -> None:
+    containers = [{"name": "main", "image": "a:1"}]
+    sample = {**SAMPLE, "spec": {**SPEC, "template": {"spec": {"containers": containers}}}}
+    seen = replace(SEEN, sample=sample, changes=tuple(find_moves(sample, Schema({}, {}))))
+    within = [each.move.path for each in trials(seen, (), 50) if "containers" in each.move.path]
+    assert within == ["spec.template.spec.containers[0].image"]
+
+
 def test_all_moves_of_a_field_are_as_live_as_the_one_that_was_tried() -> None:
     tried: Move = next(move for move in SEEN.changes if move.path == "spec.content" and move.kind == "string")
     live = structs.replace(tried, live="later")

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from staleproof.plugin.fail import assert_passed, told_to_junit
+from staleproof.report.baseline import Baseline, Known
 
 from ..judged import result
 
@@ -20,6 +21,14 @@ def test_a_cause_that_was_told_is_named_and_not_told_again() -> None:
     assert told.count("the same: it creates pods on an old view of pods\n") == 1
     assert "\n  destroyed: it deletes pods on an old view of pods\n" in told
     assert_passed([innocent])
+
+
+def test_what_is_known_fails_no_test() -> None:
+    known = Known(cause="it creates pods on an old view of pods", requirements=("no-duplicate-create",))
+    guilty, baseline = result("naive-hidden-creates"), Baseline(findings=(known,))
+    assert_passed([guilty], baseline)
+    with pytest.raises(pytest.fail.Exception, match="it deletes pods on an old view of pods"):
+        assert_passed([guilty, result("naive-hidden-deletes")], baseline)
 
 
 def test_junit_is_told_how_bad_it_is() -> None:

@@ -10,6 +10,7 @@ from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.plugin import BEGAN
 from staleproof.plugin.outcome import OUTCOMES, Outcomes, _Note, begin, begun, ends, join
+from staleproof.report.baseline import Baseline, Known, encode
 from staleproof.report.model import LeftOut, TrialReport
 
 from ..report import runs
@@ -90,6 +91,40 @@ def test_who_is_to_blame_when_tests_failed(
     for error in errors:
         made.note_error(error)
     assert made.finish(pytester.parseconfig(), FAILED) == expected
+
+
+CAUSE = "it creates pods on an old view of pods"
+
+
+@pytest.mark.parametrize(
+    ("errors", "others", "status", "expected"),
+    [
+        ([], [], OK, OK),
+        ([], [UNKNOWN], OK, EXIT_INCONCLUSIVE),
+        ([SetupError("no control plane")], [], FAILED, EXIT_ENVIRONMENT),
+        ([SetupError("no control plane")], [BAD], FAILED, FAILED),
+    ],
+)
+def test_what_is_known_hides_nothing_else(
+    errors: list[Exception], others: list[Said], status: int, expected: int, pytester: pytest.Pytester, tmp_path: Path
+) -> None:
+    slug = REQUIREMENTS[0].slug
+    path = tmp_path / "known.yaml"
+    path.write_bytes(encode(Baseline(findings=(Known(cause=CAUSE, requirements=(slug,)),))))
+    made = outcomes(tmp_path, *others)
+    made.trials.append(runs.trial("known", runs.verdict(slug, BAD, cause=CAUSE)))
+    for error in errors:
+        made.note_error(error)
+    assert made.finish(pytester.parseconfig(f"--staleproof-baseline={path}"), status) == expected
+    assert made.known[0].startswith("baseline: 1 known, ")
+
+
+def test_a_wrong_baseline_starts_nothing(pytester: pytest.Pytester) -> None:
+    (pytester.path / "known.yaml").write_text("kind: [")
+    done = pytester.runpytest_inprocess("--controller-cmd=x", "--staleproof-baseline=known.yaml")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert "known.yaml: line 1: not YAML" in done.stderr.str()
+    assert not (pytester.path / ".staleproof").exists()
 
 
 def caused(by: Exception) -> BaseException:

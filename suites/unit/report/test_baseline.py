@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.report.baseline import Baseline, BaselineError, Known, decode, encode, gone, in_words, new, updated
+from staleproof.report.baseline import Baseline, BaselineError, Known, decode, encode, excused, gone, in_words, new, updated
 
 from .runs import BAD, GOOD, IDLE, report, trial, verdict
 
@@ -42,8 +42,15 @@ def test_what_was_looked_for_and_not_found_is_gone(run: object, expected: list[K
 
 
 def test_what_is_gone_is_told_with_what_to_do() -> None:
-    told = f"gone: {CREATES} ({SLUG}); take it out with --staleproof-update-baseline"
+    told = f"gone: {CREATES} ({SLUG}); take it out with the option update-baseline"
     assert in_words(BASELINE, report(trial("001", verdict(SLUG, GOOD)))) == ["baseline: 0 known, 0 new", told]
+
+
+def test_what_is_known_counts_as_passed() -> None:
+    run = report(trial("001", GUILTY, WORSE), trial("002", verdict(SLUG, IDLE)))
+    told = [(each.requirement, each.result) for trial in excused(BASELINE, run).trials for each in trial.verdicts]
+    assert told == [(SLUG, "passed"), (OTHER, "failed"), (SLUG, "inconclusive")]
+    assert excused(Baseline(), run) == run
 
 
 def test_an_update_keeps_notes_and_what_nobody_looked_for() -> None:
@@ -79,4 +86,4 @@ def test_a_file_that_was_edited_wrongly_is_refused_with_what_to_do(text: str, to
     with pytest.raises(BaselineError) as caught:
         decode(text.encode())
     assert told in str(caught.value)
-    assert str(caught.value).endswith("mend it, or have it written again with --staleproof-update-baseline")
+    assert str(caught.value).endswith("mend it, or have it written again with the option update-baseline")

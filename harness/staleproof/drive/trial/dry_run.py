@@ -64,6 +64,27 @@ async def refused_returns(environment: Environment, sample: Manifest, moves: Seq
     return answers
 
 
+async def refused_in_turn(environment: Environment, sample: Manifest, patches: Sequence[Manifest]) -> list[str]:
+    """Why the API server refuses each of these merge patches, in its words, when they are made one after the other on the same
+    object; empty for those that it accepts, and where that does not show. UsageError when it refuses the sample itself."""
+    answers: list[str] = []
+    exited = environment.exited
+    async with _placed(environment, sample) as (kind, namespace):
+        for patch in patches:
+            try:
+                await environment.api.merge(kind, namespace, sample["metadata"]["name"], patch)
+                answers.append("")
+            except ApiError as err:
+                answers.append(_reason(err))
+    environment.exited = exited
+    return answers
+
+
+def _reason(err: ApiError) -> str:
+    """Empty where it tells nothing of what was asked for."""
+    return "" if err.code in _UNSURE or is_unserved(err) else err.message or str(err)
+
+
 async def _refused_return(environment: Environment, kind: ResourceType, namespace: str, name: str, move: Move) -> str:
     """Make a move and take it back. Where it cannot even be made, or the object is gone, or nobody answers, nothing is known."""
     is_made = False
@@ -72,7 +93,7 @@ async def _refused_return(environment: Environment, kind: ResourceType, namespac
         is_made = True
         await environment.api.merge(kind, namespace, name, move.undo)
     except ApiError as err:
-        return (err.message or str(err)) if is_made and err.code not in _UNSURE and not is_unserved(err) else ""
+        return _reason(err) if is_made else ""
     return ""
 
 

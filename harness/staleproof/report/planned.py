@@ -1,0 +1,24 @@
+"""What a dry run tells: a line for each plan that would be run, and what they come to."""
+
+from collections.abc import Sequence
+
+from staleproof.core.fingerprint import fingerprint
+from staleproof.core.plan import Plan
+
+_MINUTE = 60
+
+
+def line(plan: Plan, seconds: float) -> str:
+    """Its digest, the seconds that it is expected to take, and what it is."""
+    return f"{fingerprint(plan)} {seconds:7.1f} s  {plan.scenario}: {plan.title}"
+
+
+def sum_up(seconds: Sequence[float]) -> str:
+    """`seconds`: those of each plan."""
+    took = f"{len(seconds)} plans, about {sum(seconds) / _MINUTE:.1f} min one after the other"
+    return f"dry run: {took}; fault-free runs, and running findings again, come on top"
+
+
+def unwatched(primaries: str, remedy: str) -> str:
+    """Why plans are not known, and what to do about that."""
+    return f"dry run: nobody has watched this controller with {primaries} yet, and its plans follow from that: {remedy}"

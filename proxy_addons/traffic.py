@@ -3,6 +3,9 @@
 Every watch goes through the relay. Every other request is recorded, the faults have their say, and what the client is told is
 recorded, too. All traffic passes mitmproxy, watches included: one place for TLS. What no fault concerns may pass without becoming a
 flow (`shortcut`), and is recorded by the same functions.
+
+A watch over WebSocket is answered as a server without WebSocket does, and clients that try it first (fabric8) then watch over HTTP.
+The answer holds no events, because the client would throw them away, and the history would say that it was shown them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -53,13 +56,16 @@ class Traffic:
                 if "protobuf" in (accept := flow.request.headers.get("accept", "")):
                     flow.request.headers["accept"] = json_only(accept)
             request = _asked(flow)
-            if request is not None and request.is_watch:
+            if request is not None and request.is_watch and not _is_upgrade(flow):
                 self._send_through_relay(flow, request)
 
     async def request(self, flow: http.HTTPFlow) -> None:
         with _kills_on_error(flow):
             request = _asked(flow)
-            if request is None or is_long_running(request) or (request.is_watch and "upgrade" in flow.request.headers):
+            if request is None or is_long_running(request):
+                return
+            if request.is_watch and _is_upgrade(flow):
+                flow.response = http.Response.make(200, b"", {"content-type": "application/json"})
                 return
             number = RequestId(0 if request.is_watch else next(self._state.request_numbers))
             exchange = Exchange(number, request, self._identity(flow))
@@ -101,10 +107,6 @@ class Traffic:
         self._state.conditions.recheck()
 
     def _send_through_relay(self, flow: http.HTTPFlow, request: ApiRequest) -> None:
-        if "upgrade" in flow.request.headers:
-            why = f"a watch of {request.resource} over WebSocket passes unseen; let the controller watch over HTTP"
-            self._state.broke("watch", why)
-            return
         self._relay.expect(flow.id, Watch(self._identity(flow), request, lambda: flow.metadata.update({_RESET: True})))
         flow.request.headers[FLOW_HEADER] = flow.id
         flow.request.scheme, flow.request.host, flow.request.port = "http", "127.0.0.1", self._relay.port
@@ -133,6 +135,10 @@ def _kills_on_error(flow: http.HTTPFlow) -> Iterator[None]:
 
 def _asked(flow: http.HTTPFlow) -> ApiRequest | None:
     return parse(flow.request.method, flow.request.path)
+
+
+def _is_upgrade(flow: http.HTTPFlow) -> bool:
+    return "upgrade" in flow.request.headers
 
 
 def _follows(request: http.Request) -> bool:

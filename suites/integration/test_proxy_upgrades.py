@@ -1,36 +1,33 @@
-"""Connections that are more than HTTP: websockets, exec and followed logs pass untouched."""
+"""Connections that are more than HTTP: exec and followed logs pass untouched, watches over WebSocket are turned away."""
 
 import asyncio
 import contextlib
-import json
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
+import pytest
 
-from staleproof.core.entry import Asked, Broke
+from staleproof.core.entry import Asked, Broke, Opened
 from staleproof.drive.cluster.control_plane import CONTROLLER
 
-from .proxy_client import LIMIT_SECONDS, MERGE, trusting, until
+from .proxy_client import MERGE, trusting
 from .proxy_stage import Stage, named
 
 
-async def test_a_watch_over_websocket_passes_and_is_reported(stage: Stage) -> None:
-    """An upgraded connection is passed on untouched. A watch in it cannot be held, and the trial must know that."""
+async def test_a_watch_over_websocket_is_refused_as_by_a_server_without_it(stage: Stage) -> None:
+    """The client must not be shown anything: it would throw it away. Whoever then watches over HTTP is served as any other."""
     start = await stage.revision()
     tls, token = trusting(stage.proxy.ca_file), stage.plane.tokens[CONTROLLER]
     url = f"{stage.proxy.server.replace('https', 'wss')}{stage.path}?watch=1&resourceVersion={start}"
-    async with (
-        aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as session,
-        session.ws_connect(url, ssl=tls, origin=stage.proxy.server) as socket_,
-    ):
-        await stage.create("sample")
-        frame = json.loads(await socket_.receive_str(timeout=LIMIT_SECONDS))
-        assert (frame["type"], frame["object"]["metadata"]["name"]) == ("ADDED", "sample")
-    await until(lambda: len(stage.of(Broke)) == 1)
-    assert "WebSocket" in stage.of(Broke)[0].why
+    async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as session:
+        with pytest.raises(aiohttp.WSServerHandshakeError) as caught:
+            await session.ws_connect(url, ssl=tls, origin=stage.proxy.server)
+    assert caught.value.status == 200
+    await stage.told()
+    assert [entry for entry in stage.entries if isinstance(entry, Asked | Broke | Opened)] == []
 
 
 async def test_exec_and_followed_logs_pass_untouched(stage: Stage) -> None:

@@ -9,6 +9,7 @@ strategies. What failed is drawn first, until it passes.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from math import ceil
 from pathlib import Path
 
 import msgspec
@@ -26,8 +27,8 @@ from staleproof.draw.order import most_varied
 from staleproof.draw.profile import PROFILES, Profile
 
 _EXAMPLES = "examples"
-_CANDIDATES = 5
-"""So many plans are drawn for each that is kept."""
+_CANDIDATES, _ALIKE = 5, 3
+"""So many plans are drawn for each that is kept, and so many are kept of a workload: they share their references."""
 
 for _profile in PROFILES.values():
     settings.register_profile(
@@ -42,36 +43,51 @@ for _profile in PROFILES.values():
 
 def drawn(plans: SearchStrategy[Plan], *, by: str, examples: int) -> list[Plan]:
     """So many plans, fewer if there are no more, each different; the same for the same seed `by`."""
-    found: dict[str, Plan] = {}
+    return [plan for (plan,) in _drawn(plans.map(lambda plan: (plan,)), fingerprint, by, examples)]
+
+
+def _drawn(
+    some: SearchStrategy[tuple[Plan, ...]], name: Callable[[Plan], str], by: str, examples: int
+) -> Iterable[tuple[Plan, ...]]:
+    """What is drawn so many times; no two begin with a plan of the same name."""
+    found: dict[str, tuple[Plan, ...]] = {}
     if not examples:
-        return []
+        return ()
 
     @seed(by)
     @settings(settings.get_profile("staleproof-standard"), max_examples=examples, phases=[Phase.generate], database=None)
-    @given(plans)
-    def note(plan: Plan) -> None:
-        name = fingerprint(plan)
-        assume(name not in found)
-        found[name] = plan
+    @given(some)
+    def note(plans: tuple[Plan, ...]) -> None:
+        assume(name(plans[0]) not in found)
+        found[name(plans[0])] = plans
 
     note()
-    return list(found.values())
+    return found.values()
 
 
 def drawn_family(
-    scenario: str, plans: Callable[[Observed], SearchStrategy[Plan]], *, when: Callable[[Observed], bool] = lambda _: True
+    scenario: str,
+    alike: Callable[[Observed, int], SearchStrategy[tuple[Plan, ...]]],
+    *,
+    when: Callable[[Observed], bool] = lambda _: True,
 ) -> Family:
     """The drawn plans of a scenario, as many as the profile says, for a controller that gives an occasion for them.
 
     More are drawn than that, and those are kept that cover what no plan before them covers: what Hypothesis draws is often alike.
+    `alike` draws so many plans over one workload, because a workload of its own costs a plan two references.
     """
 
     def made(observed: Observed, profile: Profile) -> Iterator[Plan]:
         if when(observed):
-            found = drawn(plans(observed), by=profile.seed, examples=profile.examples * _CANDIDATES)
-            yield from most_varied(found, profile.examples)
+            some = _drawn(alike(observed, _ALIKE * _CANDIDATES), _workload, profile.seed, ceil(profile.examples / _ALIKE))
+            found = {fingerprint(plan): plan for plans in some for plan in plans}
+            yield from most_varied(list(found.values()), profile.examples)
 
     return Family(scenario, "drawn", made, drawn=True)
+
+
+def _workload(plan: Plan) -> str:
+    return repr(plan.steps)
 
 
 class Failing:

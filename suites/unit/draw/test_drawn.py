@@ -65,7 +65,7 @@ def test_there_are_no_more_plans_than_there_are() -> None:
 
 
 def test_a_family_draws_as_many_as_the_profile_says_if_there_is_an_occasion() -> None:
-    never = drawn_family("x", plans, when=lambda _: False)
+    never = drawn_family("x", lambda observed, _: st.tuples(plans(observed)), when=lambda _: False)
     assert len(list(DRAWN(widgets(), SEVEN))) == SEVEN.examples
     assert list(never(widgets(), SEVEN)) == []
     assert (str(DRAWN), DRAWN.drawn) == ("drawn/drawn", True)
@@ -85,6 +85,12 @@ def test_of_what_is_drawn_the_most_varied_is_kept_and_the_same_for_the_same_seed
     kept = list(DRAWN(widgets(), SEVEN))
     assert names(kept) == names(list(DRAWN(widgets(), SEVEN)))
     assert kinds(kept) > kinds(drawn(plans(widgets()), by="7", examples=7))
+
+
+def test_plans_share_workloads_because_each_workload_costs_references() -> None:
+    kept = list(DRAWN(widgets(), Profile("x", holds=(1.0,), examples=12, seed="7")))
+    assert len(kept) == 12
+    assert len({str(plan.steps) for plan in kept}) <= 4
 
 
 def test_what_covers_something_new_comes_first_and_nothing_is_left_out(tmp_path: Path) -> None:

@@ -77,4 +77,10 @@ def _aims(faults: Sequence[AnyFault], steps: Sequence[Step]) -> Iterator[str]:
     yield "converges-after-catch-up"
 
 
-DRAWN = drawn_family(SCENARIO.name, plans)
+@st.composite
+def _alike(draw: st.DrawFn, observed: Observed, count: int) -> tuple[Plan, ...]:
+    """So many plans over one workload."""
+    return draw(st.tuples(*[plans(observed, workload=st.just(draw(workloads(observed))))] * count))
+
+
+DRAWN = drawn_family(SCENARIO.name, _alike)

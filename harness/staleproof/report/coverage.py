@@ -17,7 +17,6 @@ _OPTIONS = {
     "DropBookmarks": "--staleproof-profile slow",
     "AddBookmarks": "--staleproof-profile slow",
     "Skew": "--staleproof-profile standard",
-    "Pause": "a plan of your own",
 }
 _MORE = "--staleproof-max-examples N"
 

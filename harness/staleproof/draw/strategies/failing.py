@@ -16,6 +16,7 @@ from staleproof.core.fault import (
     Kill,
     LoseAnswer,
     PastSnapshot,
+    Pause,
     Reject,
     Reorder,
     RepeatFrame,
@@ -98,7 +99,7 @@ def _lives(at: Occasions) -> Iterator[Incident]:
     if at.writes:
         yield from [partial(_kill, at)] * 2
     if at.last > 2:
-        yield partial(_down, at)
+        yield from (partial(_down, at), partial(_pause, at))
     if pasts := list(_pasts(at)):
         yield from [partial(_past, pasts)] * 3
     if resources := [each for each in at.observed.watched if at.changed(each, 1, 2)]:
@@ -118,6 +119,11 @@ def _kill(at: Occasions, draw: st.DrawFn) -> Faults:
 def _down(at: Occasions, draw: st.DrawFn) -> Faults:
     """It is shown the outcome of a step and never the change."""
     return (Restart(stays_down=True, window=in_step(draw(st.integers(2, at.last - 1)))),)
+
+
+def _pause(at: Occasions, draw: st.DrawFn) -> Faults:
+    """Its process stands still for a step."""
+    return (Pause(window=in_step(draw(st.integers(2, at.last - 1)))),)
 
 
 def _pasts(at: Occasions) -> Iterator[tuple[int, int, Sequence[str]]]:

@@ -8,11 +8,13 @@ from staleproof.core.fault import (
     AnyFault,
     CallFault,
     Coalesce,
+    Compete,
     DelayStream,
     Hang,
     HideOwnWrite,
     HoldStream,
     PastSnapshot,
+    Pause,
     Refuse,
     Release,
     Restart,
@@ -76,6 +78,8 @@ def _takes(one: AnyFault, other: AnyFault) -> bool:
     is_process = "runner" in (one.executed_by, other.executed_by)
     if same and not is_process and isinstance(one, CallFault) == isinstance(other, CallFault):
         return True
+    if isinstance(one, Compete) and one.edit and one.window.from_step < other.window.from_step:
+        return "restarts" not in other.effects  # what a later step would change has been changed by then
     if "restarts" in one.effects and one.window.from_step == other.window.from_step:
         return not isinstance(other, CallFault) or _stops_work(one)  # what comes in that step is in the lists of the new life
     waits = isinstance(other, CallFault | HideOwnWrite) or _stops_work(one)
@@ -91,7 +95,7 @@ def _stops_work(fault: AnyFault) -> bool:
     """Whether the controller cannot do its work while it lasts."""
     if isinstance(fault, CallFault):
         return fault.times is None
-    return isinstance(fault, Hang | Refuse) or getattr(fault, "stays_down", False)
+    return isinstance(fault, Hang | Pause | Refuse) or getattr(fault, "stays_down", False)
 
 
 def _leaves_steps(fault: AnyFault, observed: Observed, steps: Sequence[Step]) -> bool:

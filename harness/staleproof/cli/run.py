@@ -94,7 +94,8 @@ def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click
     samples = read(settings.samples, "--samples")
     if not named and not samples:
         raise UsageError("nothing to run: name plans, or primaries with --samples")
-    manifests = (*read_crds(settings.crds, "--crds"), *_manifests_of(named))
+    crds = read_crds(settings.crds, "--crds")
+    manifests = (*crds, *(manifest for manifest in _manifests_of(named) if manifest not in crds))
     console = Console()
     if settings.dry_run:
         _tell_plans(_planned(settings, named, samples, manifests), console)

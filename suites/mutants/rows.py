@@ -1,7 +1,8 @@
 """What drawn plans showed of each controller: a row for each, and two tables.
 
 Rows are kept as they come, in the folder that STALEPROOF_ROWS names, one file for each, so that an interruption takes nothing with
-it. A controller that has a row there is not tried again; and rows of several runs, put into one folder, make one table.
+it; beside them, one file for each trial of an honest controller that people will want to look at. A controller that has a row there
+is not tried again; and rows of several runs, put into one folder, make one table.
 """
 
 import os
@@ -13,7 +14,9 @@ from statistics import median
 
 import msgspec
 
-from staleproof.assess.run_folder import write_whole
+from staleproof.assess.result import Result
+from staleproof.assess.run_folder import HISTORY, exported, write_whole
+from staleproof.core.fingerprint import fingerprint
 
 FOUND = (
     "mutant", "its requirement", "trials", "s", "found with", "s to shrink", "steps", "faults", "reproduced", "found as well, after"
@@ -107,6 +110,11 @@ class Kept:
     def keep(self, row: Row) -> None:
         if self.folder:
             write_whole(self._path(row), msgspec.json.encode(row) + b"\n")
+
+    def attach(self, row: Row, result: Result) -> None:
+        """Keep one file of a trial, for `staleproof check` and `staleproof replay`: pytest removes its folders soon."""
+        if self.folder:
+            write_whole(self._path(row).with_suffix(f".{fingerprint(result.plan)}.jsonl.gz"), exported(result.folder / HISTORY))
 
     def rows(self) -> list[Row]:
         """All of them, by name."""

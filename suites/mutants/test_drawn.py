@@ -49,7 +49,10 @@ def test_honest(honest: Known, put_under_test: Callable[[Known], Session], pytes
         pytest.skip("it has its row")
     session, began = put_under_test(honest), time.monotonic()
     for plan in _plans(session, honest, pytestconfig, _HONEST_PLANS):
-        row = _with(row, honest, _tried(session, plan))
+        result = _tried(session, plan)
+        row = _with(row, honest, result)
+        if isinstance(result, Result) and (result.failures or unknown(result)):
+            KEPT.attach(row, result)
     row = msgspec.structs.replace(row, seconds=time.monotonic() - began)
     KEPT.keep(row)
     assert row.plans

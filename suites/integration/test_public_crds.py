@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from staleproof.core.plan import Manifest
-from staleproof.draw.moves import find_moves
+from staleproof.draw.sample_moves import find_moves
 from staleproof.draw.samples import filled, minimal, samples
 from staleproof.draw.schema import Schema, of_crd
 from staleproof.drive.cluster.api import Api, ApiError, connect

@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import HypothesisException
 
 from staleproof.core.plan import Manifest
-from staleproof.draw.presence import lacking
+from staleproof.draw.cel import met_all
+from staleproof.draw.mending import grown, mended
 from staleproof.draw.schema import JSON, Schema
 from staleproof.draw.texts import compiled, fits
 
@@ -59,7 +60,7 @@ class _Maker:
 
     def make(self, schema: Schema, path: Path) -> Any:  # noqa: ANN401  # JSON
         if schema.enum:
-            return self.picks(schema.enum)
+            return self.picks(_fitting(schema.enum, schema))
         if schema.examples and schema.type not in ("object", "array"):
             return self.picks(schema.examples)
         match schema.type:
@@ -82,13 +83,26 @@ class _Maker:
         if schema.values is not None:
             wanted = schema.count("minProperties", 0) or self._wants(schema.values, path)
             return {_NAME: self.make(schema.values, (*path, _NAME))} if wanted and len(path) < _DEEPEST else {}
-        return {key: self.make(schema.fields[key], (*path, key)) for key in self._keys(schema, path)}
+        keys = self._keys(schema, path)
+        made = {key: self.make(schema.fields[key], (*path, key)) for key in keys}
+        return self.ruled(made, schema, path) if schema.rules else made
+
+    def ruled(self, made: JSON, schema: Schema, path: Path) -> JSON:
+        """So that its rules are met, with more of the fields that they name."""
+
+        def make(inner: Schema, below: Path) -> object:
+            return self.make(inner, (*path, *below))
+
+        made = mended(made, schema, make)
+        named = dict.fromkeys(below[0] for below in schema.ruled)
+        free = [key for key in named if key in schema.fields and key not in made and key not in schema.entangled]
+        room = schema.count("maxProperties", len(schema.fields)) - len(made)
+        return grown(made, schema, [key for key in free if self._wants(schema.fields[key], (*path, key))][: max(0, room)], make)
 
     def _keys(self, schema: Schema, path: Path) -> list[str]:
         """Which fields are there: those that must, and optional ones that are wanted, no more than there may be."""
-        fields, entangled = schema.fields, schema.entangled
+        fields, entangled = schema.fields, schema.entangled | {below[0] for below in schema.ruled}
         needed = [key for key in dict.fromkeys((*schema.required, *_first_alternative(schema))) if key in fields]
-        needed += lacking(schema.rules, [key for key in fields if key in entangled], needed)
         free = [key for key in fields if key not in needed and key not in entangled]
         wanted = [key for key in free if self._wants(fields[key], (*path, key))]
         least, most = schema.count("minProperties", 0), schema.count("maxProperties", len(fields))
@@ -97,16 +111,18 @@ class _Maker:
         return [*needed, *wanted][: max(most, len(needed))]
 
     def _wants(self, schema: Schema, path: Path) -> bool:
-        """Whether an optional field is wanted; never one with rules that are not met by any value of its type."""
-        is_met = not schema.rules or schema.type in ("object", "integer", "number", "boolean") or _is_known(schema)
+        """Whether an optional field is wanted; never a text with rules of which no value is known to meet them."""
+        is_met = not schema.rules or schema.type in ("object", "array", "integer", "number", "boolean") or _is_known(schema)
         return is_met and len(path) < _DEEPEST and self.wants(path, schema)
 
     def _array(self, schema: Schema, path: Path) -> list[Any]:
-        least = schema.count("minItems", 0) or any(rule.startswith(("self.size() >", "size(self) >")) for rule in schema.rules)
-        if not least and not schema.rules and schema.count("maxItems", 1) and self._wants(schema.items, path):
-            least = 1
+        least = schema.count("minItems", 0)
+        if not least and schema.count("maxItems", 1):
+            least = int(self._wants(schema.items, path) or met_all(schema.rules, []) is False)
         made = [self.make(schema.items, (*path, "[]")) for _ in range(least)]
-        return [_apart(entry, number, schema) for number, entry in enumerate(made)]
+        made = [_apart(entry, number, schema) for number, entry in enumerate(made)]
+        is_met = met_all(schema.rules, schema.defaulted(made))
+        return made if is_met or schema.count("minItems", 0) or met_all(schema.rules, []) is False else []
 
 
 def minimal(schema: Schema, api_version: str, kind: str) -> Manifest:
@@ -140,7 +156,8 @@ def _sample(maker: _Maker, schema: Schema, api_version: str, kind: str) -> Manif
     given = {*made, "status"}
     needed = {*schema.required, "spec"}
     below = {key: inner for key, inner in schema.fields.items() if key not in given}
-    return made | {key: maker.make(inner, (key,)) for key, inner in below.items() if key in needed or maker.wants((key,), inner)}
+    made |= {key: maker.make(inner, (key,)) for key, inner in below.items() if key in needed or maker.wants((key,), inner)}
+    return mended(made, schema, maker.make)
 
 
 def _first_alternative(schema: Schema) -> list[str]:
@@ -152,7 +169,7 @@ def _first_alternative(schema: Schema) -> list[str]:
 
 def _is_known(schema: Schema) -> bool:
     """Whether there is a value for a text with rules."""
-    return bool(schema.enum or schema.examples or _meant(schema))
+    return bool(_meant(schema)) or any(met_all(schema.rules, each) for each in schema.enum or schema.examples or _texts(schema))
 
 
 def _meant(schema: Schema) -> str:
@@ -170,11 +187,16 @@ def _apart(entry: Any, number: int, schema: Schema) -> Any:  # noqa: ANN401  # J
     return f"{entry}-{number}" if isinstance(entry, str) else entry + number if isinstance(entry, int | float) else entry
 
 
+def _fitting(values: Sequence[Any], schema: Schema) -> Sequence[Any]:
+    """Those that are not known to break a rule; all when each is."""
+    return [each for each in values if met_all(schema.rules, each) is not False] or values
+
+
 def _numbers(schema: Schema) -> list[float]:
     step = schema.own.get("multipleOf") or 1
     least = schema.least if schema.least > -float("inf") else 0
-    found = [1, 10] if schema.rules else [1, least, 10, schema.most if schema.most < float("inf") else 5]
-    fitting = [each for each in found if schema.least <= each <= schema.most and each % step == 0]
+    found = [1, least, 10, schema.most if schema.most < float("inf") else 5]
+    fitting = [each for each in _fitting(found, schema) if schema.least <= each <= schema.most and each % step == 0]
     return fitting or [-(-least // step) * step]
 
 
@@ -188,7 +210,7 @@ def _texts(schema: Schema) -> list[Any]:
         return [_FORMATS[schema.format]]
     if meant := _meant(schema):
         return [meant]
-    found = [text for text in _TEXTS if fits(text, schema)]
+    found = [text for text in _TEXTS if fits(text, schema) and met_all(schema.rules, text) is not False]
     if not schema.patterns:
         least = schema.count("minLength", 0)
         return found[:2] or [_NAME.ljust(least, "e")[: schema.count("maxLength", max(least, len(_NAME)))]]

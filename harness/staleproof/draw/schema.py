@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from staleproof.core.plan import Manifest
+from staleproof.draw.cel import UNESCAPED
 
 JSON = dict[str, Any]
 FieldType = Literal["integer", "number", "string", "boolean", "object", "array", ""]
@@ -17,8 +18,9 @@ _REFERENCE = "#/components/schemas/"
 _MOST_REFERENCES = 20
 _SAME = re.compile(r"(?:self == oldSelf|oldSelf == self)")
 _SAME_FIELD = re.compile(r"(?:.*\|\| *)?\(?(?:self\.([\w.]+) == oldSelf\.\1|oldSelf\.([\w.]+) == self\.\2)\)?", re.DOTALL)
-_MATCHES = re.compile(r"self\.matches\(r?(['\"])(.*)\1\)")
-_NAMED = re.compile(r"\bself\.(\w+)")
+_MATCHES = re.compile(r"self\.matches\((r?)(['\"])((?:(?!\2)[^\\]|\\.)*)\2\)")
+_ESCAPED = re.compile(r"\\(.)")
+_NAMED = re.compile(r"\bself(?:\.\w+\b(?!\())+")
 _QUANTITY = "KMGTPE"
 """What patterns of quantities have, and no other pattern."""
 
@@ -112,7 +114,8 @@ class Schema:
     def patterns(self) -> list[str]:
         """Its own, those that `allOf` adds, and those of plain rules."""
         said = [str(each["pattern"]) for each in (self.own, *self._joined) if each.get("pattern")]
-        return said + [found[2] for rule in self.rules if (found := _MATCHES.fullmatch(rule))]
+        matches = (_MATCHES.fullmatch(rule) for rule in self.rules)
+        return said + [found[3] if found[1] else _ESCAPED.sub(r"\1", found[3]) for found in matches if found]
 
     @property
     def format(self) -> str:
@@ -183,11 +186,28 @@ class Schema:
 
     @property
     def entangled(self) -> set[str]:
-        """Fields that combinations or CEL rules name: whether they go together is not for us to say."""
+        """Fields that combinations name: whether they go together is not for us to say."""
         named = {name for names in self.alternatives for name in names}
         denied = (self.own.get("not") or {}).get("required") or ()
-        inside = {name for rule in self.rules for name in _NAMED.findall(rule)}
-        return named | {str(name) for name in denied} | inside
+        return named | {str(name) for name in denied}
+
+    @property
+    def ruled(self) -> list[tuple[str, ...]]:
+        """Fields that its rules name, as paths below it; those above come first."""
+        found = {tuple(UNESCAPED.sub(r"\1", each).split(".")[1:]) for rule in self.rules for each in _NAMED.findall(rule)}
+        return sorted(found, key=lambda path: (len(path), path))
+
+    def defaulted(self, value: Any) -> Any:  # noqa: ANN401  # JSON
+        """The value with defaults filled in, as the API server does before it looks at rules."""
+        if isinstance(value, list):
+            return [self.items.defaulted(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        if self.values is not None:
+            return {key: self.values.defaulted(each) for key, each in value.items()}
+        fields = self.fields
+        missing = {key: inner.own["default"] for key, inner in fields.items() if key not in value and "default" in inner.own}
+        return {key: fields[key].defaulted(each) if key in fields else each for key, each in (value | missing).items()}
 
 
 ANYTHING = Schema({}, {})

@@ -16,7 +16,7 @@ _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+")
 _PERCENT = re.compile(r"(\d+)%")
 _FIRST_NUMBER = re.compile(r"\d+")
 _IGNORES_CASE = "(?i)"
-"""Go allows it anywhere."""
+"""Go allows it anywhere; its classes are ASCII."""
 Near = tuple[MoveKind, object]
 
 
@@ -53,7 +53,7 @@ def compiled(schema: Schema) -> list[re.Pattern[str]]:
     """Its patterns, as far as Python can read them."""
     found = []
     for pattern in schema.patterns:
-        flags = re.IGNORECASE if _IGNORES_CASE in pattern else re.RegexFlag(0)
+        flags = re.ASCII | (re.IGNORECASE if _IGNORES_CASE in pattern else re.RegexFlag(0))
         with contextlib.suppress(re.error, OverflowError):
             found.append(re.compile(pattern.replace(_IGNORES_CASE, ""), flags))
     return found

@@ -35,7 +35,11 @@ def test_texts_stay_in_their_length(value: str, least: int, most: int) -> None:
         ({"pattern": "(?P<Go"}, "anything", True),
         ({"allOf": [{"pattern": "a"}, {"pattern": "b"}]}, "ab", True),
         ({"allOf": [{"pattern": "a"}, {"pattern": "b"}]}, "a", False),
+        ({"pattern": "^\\d$"}, "٤", False),
         ({"x-kubernetes-validations": [{"rule": "self.matches('^b')"}]}, "a", False),
+        ({"x-kubernetes-validations": [{"rule": "self.matches('^a\\\\.b$')"}]}, "a.b", True),
+        ({"x-kubernetes-validations": [{"rule": "self.matches(r'^a\\.b$')"}]}, "a.b", True),
+        ({"x-kubernetes-validations": [{"rule": "self.matches('a') || self.matches('b')"}]}, "c", True),
     ],
 )
 def test_patterns_of_all_places_count(said: JSON, text: str, expected: bool) -> None:  # noqa: FBT001  # a row

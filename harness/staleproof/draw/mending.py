@@ -1,0 +1,85 @@
+"""What an object lacks, or has too much, so that its CEL rules are met: the fewest fields added, changed or taken away."""
+
+import copy
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+
+from staleproof.draw.cel import met_all, named_texts
+from staleproof.draw.schema import JSON, Schema
+
+Path = tuple[str, ...]
+_MOST_OPTIONS = {1: 60, 2: 40, 3: 14}
+"""How many changes there may be, so that so many of them are tried together."""
+_GONE = object()
+_Change = tuple[Path, object]
+
+
+def mended(value: JSON, schema: Schema, make: Callable[[Schema, Path], object]) -> JSON:
+    """The object, changed so that no rule of its schema is known to be broken; as it is if that takes more than a few changes.
+    `make` makes a field of this schema at this path below the object."""
+    if met_all(schema.rules, schema.defaulted(value)) is not False:
+        return value
+    options = list(_options(value, schema, make))
+    for count, most in _MOST_OPTIONS.items():
+        for changes in itertools.combinations(options[:most], count):
+            if len({path for path, _ in changes}) == count:
+                other = _changed(value, changes)
+                if met_all(schema.rules, schema.defaulted(other)) is not False:
+                    return other
+    return value
+
+
+def grown(value: JSON, schema: Schema, keys: Sequence[str], make: Callable[[Schema, Path], object]) -> JSON:
+    """With these fields, as far as all rules are known to be met with them."""
+    for key in keys:
+        other = value | {key: make(schema.fields[key], (key,))}
+        if met_all(schema.rules, schema.defaulted(other)):
+            value = other
+    return value
+
+
+def _options(value: JSON, schema: Schema, make: Callable[[Schema, Path], object]) -> Iterator[_Change]:
+    """What can be done to the fields that rules name: added ones first, then other values, then those that go."""
+    named = [(path, _found(schema, path), _owner(value, path)) for path in schema.ruled]
+    known = [(path, inner, owner) for path, inner, owner in named if inner is not None and owner is not None]
+    texts = named_texts(schema.rules)
+    for path, inner, owner in known:
+        if path[-1] not in owner:
+            yield path, make(inner, path)
+    for path, inner, owner in known:
+        others = inner.enum or ((True, False) if inner.type == "boolean" else texts if inner.type == "string" else ())
+        yield from ((path, other) for other in others if other != owner.get(path[-1]))
+        if inner.type == "array" and owner.get(path[-1]) == []:
+            yield path, [make(inner.items, (*path, "[]"))]
+    for path, _, owner in known:
+        if path[-1] in owner and not (len(path) == 1 and path[0] in schema.required):
+            yield path, _GONE
+
+
+def _found(schema: Schema, path: Path) -> Schema | None:
+    """The schema of a field; None when there is none."""
+    for key in path:
+        inner = schema.fields.get(key)
+        if inner is None:
+            return None
+        schema = inner
+    return schema
+
+
+def _owner(value: JSON, path: Path) -> JSON | None:
+    """The object that has this field, or would have it; None when it is not there."""
+    owner: object = value
+    for key in path[:-1]:
+        owner = owner.get(key) if isinstance(owner, dict) else None
+    return owner if isinstance(owner, dict) else None
+
+
+def _changed(value: JSON, changes: Sequence[_Change]) -> JSON:
+    other = copy.deepcopy(value)
+    for path, new in changes:
+        owner = _owner(other, path)
+        if owner is not None and new is _GONE:
+            owner.pop(path[-1], None)
+        elif owner is not None:
+            owner[path[-1]] = new
+    return other

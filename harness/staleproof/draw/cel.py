@@ -1,6 +1,6 @@
 """CEL rules of a schema, as far as they ask plainly about what is there: presence, values, sizes, macros over lists, `? :`.
 
-This is not all of CEL: what it does not know (types of Kubernetes' own, `oldSelf`, optional fields) is left to the API server, and
+This is not all of CEL: what it does not know (types of Kubernetes' own, optional fields) is left to the API server, and
 the answer is None. A rule is rewritten as an expression of Python's, parsed, and walked; nothing is ever executed.
 """
 
@@ -36,22 +36,26 @@ class _NotKnownError(Exception):
     """The rule asks something else."""
 
 
-def met(rule: str, value: object) -> bool | None:
+_UNSAID = object()
+
+
+def met(rule: str, value: object, old: object = _UNSAID) -> bool | None:
     """Whether the value meets a rule of its schema; None when that is not for us to say. Defaults must have been filled in. As in
-    CEL, what asks for a field that is not there is not met."""
-    if _IS_ABOUT_CHANGES.search(rule):
+    CEL, what asks for a field that is not there is not met. `old`: what was there before; without it, rules about changes say
+    nothing."""
+    if old is _UNSAID and _IS_ABOUT_CHANGES.search(rule):
         return None
     try:
-        return bool(_value(_parsed(rule), {"self": value}))
+        return bool(_value(_parsed(rule), {"self": value, "oldSelf": old}))
     except LookupError:
         return False
     except (_NotKnownError, SyntaxError, TypeError, ValueError, re.error, RecursionError):
         return None
 
 
-def met_all(rules: Iterable[str], value: object) -> bool | None:
+def met_all(rules: Iterable[str], value: object, old: object = _UNSAID) -> bool | None:
     """Whether it meets all of them; False as soon as it is known not to meet one."""
-    answers = {met(rule, value) for rule in rules}
+    answers = {met(rule, value, old) for rule in rules}
     return False if False in answers else None if None in answers else True
 
 

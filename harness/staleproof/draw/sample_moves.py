@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from staleproof.core.move import Move, MoveKind, merge_patch
+from staleproof.core.move import Move, MoveKind, merge_patch, merged
 from staleproof.core.plan import Manifest
+from staleproof.draw.breach import breaks
 from staleproof.draw.schema import ANYTHING, JSON, Schema
 from staleproof.draw.texts import Near, fits, near_number, near_text
 
@@ -65,7 +66,7 @@ def find_moves(sample: Manifest, schema: Schema = ANYTHING) -> list[Move]:
     found: dict[str, tuple[tuple[object, ...], Move]] = {}
     for number, draft in enumerate(_primary(sample, schema)):
         move = _move(sample, draft)
-        if move is not None and move.name not in found:
+        if move is not None and move.name not in found and not breaks(schema, sample, merged(sample, move.do), draft.path):
             found[move.name] = (_rank(draft, number), move)
     return [move for _, move in sorted(found.values(), key=lambda each: each[0])]
 
@@ -128,20 +129,18 @@ def _primary(sample: Manifest, schema: Schema) -> Iterator[_Draft]:
     fields = schema.fields
     for key, value in sample.items():
         if key not in _FIXED:
-            yield from _value((key,), value, fields.get(key, ANYTHING), frozenset())
-    yield from _unsaid((), {key: None for key in sample} | dict.fromkeys(_FIXED), schema, frozenset())
+            yield from _value((key,), value, fields.get(key, ANYTHING))
+    yield from _unsaid((), {key: None for key in sample} | dict.fromkeys(_FIXED), schema)
     yield from _map(("metadata", "labels"), (sample.get("metadata") or {}).get("labels") or {}, ANYTHING, is_said=False)
 
 
-def _value(path: Path, value: Any, schema: Schema, fixed: frozenset[str]) -> Iterator[_Draft]:  # noqa: ANN401  # JSON
-    """`fixed`: dotted names below this field that must stay as they are."""
-    if schema.is_immutable or "" in fixed or len(path) > _DEEPEST:
+def _value(path: Path, value: Any, schema: Schema) -> Iterator[_Draft]:  # noqa: ANN401  # JSON
+    if len(path) > _DEEPEST:
         return
-    fixed |= schema.immutable_fields
     if isinstance(value, dict):
-        yield from _object(path, value, schema, fixed)
+        yield from _object(path, value, schema)
     elif isinstance(value, list):
-        yield from _list(path, value, schema, fixed)
+        yield from _list(path, value, schema)
     else:
         yield from _near(path, value, schema)
 
@@ -161,28 +160,27 @@ def _near(path: Path, value: Any, schema: Schema, *, is_said: bool = True) -> It
         yield _Draft(path, kind, _always(other), is_said)
 
 
-def _object(path: Path, value: JSON, schema: Schema, fixed: frozenset[str]) -> Iterator[_Draft]:
+def _object(path: Path, value: JSON, schema: Schema) -> Iterator[_Draft]:
     if schema.values is not None or (not schema.fields and path[-1] in _LABELS):
         yield from _map(path, value, schema.values or ANYTHING, most=schema.count("maxProperties", len(value) + 1))
         for key, inner in value.items():
             if isinstance(inner, dict | list):
-                yield from _value((*path, key), inner, schema.values or ANYTHING, fixed)
+                yield from _value((*path, key), inner, schema.values or ANYTHING)
         return
     fields = schema.fields
     for key, inner in value.items():
         below = fields.get(key, ANYTHING)
-        inside = _inside(key, fixed)
-        yield from _value((*path, key), inner, below, inside)
-        if key not in schema.required and "" not in inside and not below.is_immutable and inner is not None:
+        yield from _value((*path, key), inner, below)
+        if key not in schema.required and inner is not None:
             kind: MoveKind = "remove-block" if isinstance(inner, dict | list) else "remove-value"
             yield _Draft((*path, key), kind, None, is_blind=not fields)
-    yield from _unsaid(path, value, schema, fixed)
+    yield from _unsaid(path, value, schema)
 
 
-def _unsaid(path: Path, said: JSON, schema: Schema, fixed: frozenset[str]) -> Iterator[_Draft]:
+def _unsaid(path: Path, said: JSON, schema: Schema) -> Iterator[_Draft]:
     """What the schema allows beside what is said, and has a value for."""
     for key, inner in schema.fields.items():
-        if key in said or "" in _inside(key, fixed) or inner.is_immutable:
+        if key in said:
             continue
         default = inner.own.get("default")
         others = [each for each in inner.examples if each != default]
@@ -199,7 +197,7 @@ def _unsaid(path: Path, said: JSON, schema: Schema, fixed: frozenset[str]) -> It
 
 def _map(path: Path, value: JSON, values: Schema, *, most: int = 1 << 30, is_said: bool = True) -> Iterator[_Draft]:
     """A key more, one less, and another value of the first."""
-    model = next(iter(value.values()), _ADDED if values.type in ("string", "") else values.examples[0] if values.examples else None)
+    model = next(iter(value.values()), _first_value(values))
     if _ADDED not in value and model is not None and len(value) < most:
         text = "-".join((_ADDED, *map(str, path[-3:-2])))  # another in each map, so that one can see where it ends up
         new = text if isinstance(model, str) and fits(text, values) and not values.enum else model
@@ -210,7 +208,15 @@ def _map(path: Path, value: JSON, values: Schema, *, most: int = 1 << 30, is_sai
         yield _Draft((*path, key), "map-remove", None, is_said)
 
 
-def _list(path: Path, value: list[Any], schema: Schema, fixed: frozenset[str]) -> Iterator[_Draft]:
+def _first_value(schema: Schema) -> Any:  # noqa: ANN401  # JSON
+    """For a map that has none yet; None when there is no likely one."""
+    if schema.examples:
+        return schema.examples[0]
+    likely = (_ADDED, "1") if schema.type in ("string", "") else ()
+    return next((each for each in likely if fits(each, schema)), None)
+
+
+def _list(path: Path, value: list[Any], schema: Schema) -> Iterator[_Draft]:
     if len(value) > max(schema.count("minItems", 0), 0):
         yield _Draft((*path,), "remove-entry", lambda old: old[:-1], is_blind=len(value) == 1 and not schema.own)
     if len(value) < schema.count("maxItems", len(value) + 1) and value and (entry := _another(value, schema)) is not None:
@@ -219,7 +225,7 @@ def _list(path: Path, value: list[Any], schema: Schema, fixed: frozenset[str]) -
         yield _Draft((*path,), "reorder", lambda old: old[::-1])
     for number, inner in enumerate(value[:1]):
         if isinstance(inner, dict | list):
-            yield from _value((*path, number), inner, schema.items, fixed)
+            yield from _value((*path, number), inner, schema.items)
         elif schema.list_type != "set":
             yield from _near((*path, number), inner, schema.items)
 
@@ -248,11 +254,6 @@ def _others(value: object, schema: Schema) -> list[object]:
     elif isinstance(value, int | float) and not isinstance(value, bool):
         near = near_number(value, schema)
     return [other for _, other in near]
-
-
-def _inside(key: str, fixed: frozenset[str]) -> frozenset[str]:
-    """Of the names that stay as they are those below this key; the empty one is the key itself."""
-    return frozenset(each[len(key) :].lstrip(".") for each in fixed if each == key or each.startswith(f"{key}."))
 
 
 def _always(value: Any) -> Callable[[Any], Any]:  # noqa: ANN401  # JSON

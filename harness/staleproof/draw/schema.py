@@ -16,8 +16,6 @@ JSON = dict[str, Any]
 FieldType = Literal["integer", "number", "string", "boolean", "object", "array", ""]
 _REFERENCE = "#/components/schemas/"
 _MOST_REFERENCES = 20
-_SAME = re.compile(r"(?:self == oldSelf|oldSelf == self)")
-_SAME_FIELD = re.compile(r"(?:.*\|\| *)?\(?(?:self\.([\w.]+) == oldSelf\.\1|oldSelf\.([\w.]+) == self\.\2)\)?", re.DOTALL)
 _MATCHES = re.compile(r"self\.matches\((r?)(['\"])((?:(?!\2)[^\\]|\\.)*)\2\)")
 _ESCAPED = re.compile(r"\\(.)")
 _NAMED = re.compile(r"\bself(?:\.\w+\b(?!\())+")
@@ -66,17 +64,17 @@ class Schema:
         types = [each.get("type") for each in self.own.get("oneOf") or () if isinstance(each, dict)]
         return types == ["string", "number"] or _QUANTITY in self.pattern
 
-    @property
+    @cached_property
     def fields(self) -> dict[str, "Schema"]:
         return {key: self._at(value) for key, value in (self.own.get("properties") or {}).items()}
 
-    @property
+    @cached_property
     def values(self) -> "Schema | None":
         """The schema of a map's values; None when it is no map."""
         found = self.own.get("additionalProperties")
         return self._at(found) if found and not self.own.get("properties") else None
 
-    @property
+    @cached_property
     def items(self) -> "Schema":
         return self._at(self.own.get("items"))
 
@@ -95,7 +93,8 @@ class Schema:
     @property
     def required(self) -> Sequence[str]:
         found = self.own.get("required")
-        return [str(each) for each in found] if isinstance(found, list) else []
+        always = ["apiVersion", "kind"] if self.own.get("x-kubernetes-embedded-resource") else []
+        return always + [str(each) for each in found] if isinstance(found, list) else always
 
     @property
     def enum(self) -> Sequence[object]:
@@ -158,21 +157,11 @@ class Schema:
         named = [self.own[key] for key in ("default", "example") if self.own.get(key) is not None]
         return named + [each for each in self.own.get("examples") or () if each is not None]
 
-    @property
+    @cached_property
     def rules(self) -> list[str]:
         """Its CEL expressions, with single spaces."""
         found = self.own.get("x-kubernetes-validations") or ()
         return [" ".join(str(each.get("rule", "")).split()) for each in found if isinstance(each, dict)]
-
-    @property
-    def is_immutable(self) -> bool:
-        return any(_SAME.fullmatch(rule) for rule in self.rules)
-
-    @property
-    def immutable_fields(self) -> set[str]:
-        """Those below it that a rule of its own keeps as they are, as dotted names."""
-        found = (_SAME_FIELD.fullmatch(rule) for rule in self.rules)
-        return {each[1] or each[2] for each in found if each}
 
     @property
     def alternatives(self) -> list[list[str]]:

@@ -144,7 +144,7 @@ def test_what_the_schema_names_a_value_for_comes_after_what_the_sample_says() ->
 @pytest.mark.parametrize("rule", ["self == oldSelf", "oldSelf == self"])
 def test_what_is_plainly_immutable_is_left_out(rule: str) -> None:
     fixed = {"type": "object", "properties": {"size": {"type": "integer"}}, "x-kubernetes-validations": [{"rule": rule}]}
-    assert told({"fixed": {"size": 1}}, fixed=fixed) == []
+    assert told({"fixed": {"size": 1}}, fixed=fixed) == ["spec.fixed remove-block (there)"]  # the API server compares what is there
 
 
 @pytest.mark.parametrize("rule", ["self.size == oldSelf.size", "!has(oldSelf.size) ||  self.size == oldSelf.size"])

@@ -14,6 +14,25 @@ REPLICA_SET = SAMPLES.replace("widget-sample", "replicaset-sample")
 ENVIRONMENT, INCONCLUSIVE, USAGE = 11, 10, 4
 
 
+OPEN = "{openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}"
+KEPT = {"v1": "false", "v1beta1": "true", "v1alpha1": "false"}
+VERSIONS = ", ".join(f"{{name: {name}, served: true, storage: {kept}, schema: {OPEN}}}" for name, kept in KEPT.items())
+UNSERVED = "{strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://127.0.0.1:1/convert'}}}"
+
+
+def crd(versions: str, conversion: str = "{strategy: None}") -> str:
+    """Of things.example.com."""
+    return (
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.example.com}\n"
+        "spec: {group: example.com, scope: Namespaced, names: {plural: things, kind: Thing}, "
+        f"versions: [{versions}], conversion: {conversion}}}\n"
+    )
+
+
+def thing(version: str) -> str:
+    return f"apiVersion: example.com/{version}\nkind: Thing\nmetadata: {{name: t}}\nspec: {{size: 1}}\n"
+
+
 def program(code: str) -> str:
     return f'--controller-cmd={sys.executable} -c "{code}"'
 
@@ -85,6 +104,11 @@ def test_a_run_that_makes_no_sense(arguments: tuple[str, ...], told: str, suite:
             ("the API server rejected CustomResourceDefinition/wrong.example.com",),
         ),
         (
+            "--staleproof-crds",
+            crd("{name: v1, served: true, storage: true}"),
+            ("the API server rejected CustomResourceDefinition/things.example.com", "openAPIV3Schema"),
+        ),
+        (
             "--staleproof-samples",
             "apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: g}\n",
             ("the API server does not know example.com/v1 Gadget", "--staleproof-crds"),
@@ -94,6 +118,11 @@ def test_a_run_that_makes_no_sense(arguments: tuple[str, ...], told: str, suite:
             "apiVersion: staleproof.dev/v1\nkind: Widget\nmetadata: {name: w}\nspec: {replicas: -1}\n",
             ("apply Widget/w", "spec.replicas"),
         ),
+        (
+            "--staleproof-mutations",
+            "only: [spec.contnet]\n",
+            ("--staleproof-mutations: 'spec.contnet' is no field of Widget/sample", "did you mean 'spec.content'?"),
+        ),
     ],
 )
 def test_a_manifest_that_is_refused(option: str, content: str, told: tuple[str, ...], suite: Run, tmp_path: Path) -> None:
@@ -101,6 +130,21 @@ def test_a_manifest_that_is_refused(option: str, content: str, told: tuple[str, 
     manifest.write_text(content)
     others = [word for word in WIDGETS if not word.startswith(option)]
     is_refused(suite(NAIVE, f"{option}={manifest}", *others), USAGE, *told)
+
+
+@pytest.mark.parametrize(
+    ("conversion", "version", "code", "told"),
+    [
+        ("{strategy: None}", "v1alpha1", USAGE, ("Thing/t is written in example.com/v1alpha1", "give it in example.com/v1")),
+        (UNSERVED, "v1", ENVIRONMENT, ("conversion webhook for example.com/v1", "take", "spec.conversion")),
+    ],
+    ids=["another version is preferred", "nobody serves the conversion"],
+)
+def test_three_versions(conversion: str, version: str, code: int, told: tuple[str, ...], suite: Run, tmp_path: Path) -> None:
+    definition, sample = tmp_path / "crd.yaml", tmp_path / "sample.yaml"
+    definition.write_text(crd(VERSIONS, conversion))
+    sample.write_text(thing(version))
+    is_refused(suite(NAIVE, CRDS, f"--staleproof-crds={definition}", f"--staleproof-samples={sample}"), code, *told)
 
 
 def test_a_cluster_that_is_not_on_this_machine_needs_permission(suite: Run, tmp_path: Path) -> None:

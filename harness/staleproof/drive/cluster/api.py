@@ -115,6 +115,10 @@ class Api:
         """The resource type of a manifest's apiVersion and kind; None when the API server has none."""
         return await self._type(lambda found: (found.api_version, found.kind) == (api_version, kind))
 
+    async def type_in(self, group: str, kind: str) -> ResourceType | None:
+        """The resource type of a kind in its group's preferred version; None when the API server has none."""
+        return await self._type(lambda found: (found.api_version.rpartition("/")[0], found.kind) == (group, kind))
+
     async def type_named(self, resource: str) -> ResourceType | None:
         """The resource type of a group-qualified name; None when the API server has none."""
         return await self._type(lambda found: found.name == resource)

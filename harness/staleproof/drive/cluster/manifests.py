@@ -132,9 +132,16 @@ async def apply(manifests: Iterable[Manifest], api: Api, truth: Truth) -> None:
 
 
 async def resource_type(manifest: Manifest, api: Api) -> ResourceType:
-    """The resource type of a manifest; UsageError when the API server does not know its kind."""
+    """The resource type of a manifest; UsageError when the API server does not know its kind, or prefers another version of it, in
+    which everything is recorded."""
     kind = await api.type_of(manifest["apiVersion"], manifest["kind"])
     if kind is None:
+        other = await api.type_in(manifest["apiVersion"].rpartition("/")[0], manifest["kind"])
+        if other is not None:
+            raise UsageError(
+                f"{name_of(manifest)} is written in {manifest['apiVersion']}, and the API server prefers {other.api_version}; "
+                f"give it in {other.api_version}"
+            )
         raise UsageError(
             f"the API server does not know {manifest['apiVersion']} {manifest['kind']} (of {name_of(manifest)}); "
             "give its CustomResourceDefinition with the option for them (--staleproof-crds, or --crds)"

@@ -12,7 +12,7 @@ from staleproof.drive.cluster.api import ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
-from staleproof.drive.trial.workload import is_unserved
+from staleproof.drive.trial.workload import is_unserved, once_served
 from staleproof.errors import UsageError
 
 _CRDS = "customresourcedefinitions.apiextensions.k8s.io"
@@ -107,7 +107,7 @@ async def _placed(environment: Environment, sample: Manifest) -> AsyncIterator[t
     try:
         placed = sample | {"metadata": {key: value for key, value in sample["metadata"].items() if key != "namespace"}}
         try:
-            await environment.api.apply(kind, namespace, placed)
+            await once_served(lambda: environment.api.apply(kind, namespace, placed), environment.bus, name_of(sample))
         except ApiError as err:
             raise UsageError(f"the API server rejected {name_of(sample)}: {err.message}") from err
         yield kind, namespace

@@ -3,6 +3,7 @@
 import copy
 import re
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from staleproof.core.plan import (
@@ -59,6 +60,12 @@ class Vanished(UsageError):
     """The object of a step is not there, which in a trial with faults may be their effect."""
 
 
+_ADVICE = (
+    "Is it the controller's own webhook, and does it serve it? If nobody is to serve it, take its configuration, or "
+    "spec.conversion of the CustomResourceDefinition, out of the manifests."
+)
+
+
 class Refused(UsageError):
     """The API server does not accept a step."""
 
@@ -69,6 +76,27 @@ class Refused(UsageError):
 
 class Unserved(SetupError):
     """The API server cannot take a step, because nobody answers at a webhook: most often the controller's own."""
+
+
+async def once_served(call: Callable[[], Awaitable[object]], bus: EventBus, told: str) -> None:
+    """Make a call, again until the webhooks that the API server asks are served: a controller that was just started may serve its
+    own. `told` is what is asked for, in words.
+
+    Raises:
+        Unserved: a webhook does not answer, for longer than the start of a program takes.
+        ApiError: the API server refuses for any other reason.
+    """
+    end = time.monotonic() + _WEBHOOK_SECONDS
+    while True:
+        try:
+            await call()
+            return
+        except ApiError as err:
+            if not is_unserved(err):
+                raise
+            if time.monotonic() >= end:
+                raise Unserved(f"{told}: the API server answered {err}, for {_WEBHOOK_SECONDS:g} s. {_ADVICE}") from err
+        await bus.until(lambda now: False, limit_seconds=_AGAIN_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +117,12 @@ class Workload:
             Unserved: a webhook does not answer, for longer than the start of a program takes.
             Refused: the API server does not accept what the plan says; its message is passed on.
         """
-        end = time.monotonic() + _WEBHOOK_SECONDS
-        while True:
-            try:
-                return await self._do(step, number)
-            except ApiError as err:
-                refused = err
-            if not is_unserved(refused) or time.monotonic() >= end:
-                break
-            await self.bus.until(lambda now: False, limit_seconds=_AGAIN_SECONDS)
-        told = f"step {number} ({describe(step)}): the API server answered {refused}"
-        if is_unserved(refused):
-            raise Unserved(
-                f"{told}, for {_WEBHOOK_SECONDS:g} s. Is it the controller's own webhook, and does it serve it?"
-            ) from refused
-        raise (Vanished(told) if refused.code == _NOT_FOUND else Refused(told, number)) from refused
+        told = f"step {number} ({describe(step)})"
+        try:
+            await once_served(lambda: self._do(step, number), self.bus, told)
+        except ApiError as err:
+            words = f"{told}: the API server answered {err}"
+            raise (Vanished(words) if err.code == _NOT_FOUND else Refused(words, number)) from err
 
     async def _do(self, step: Step, number: int) -> None:
         match step:

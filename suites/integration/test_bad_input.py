@@ -106,7 +106,7 @@ def test_a_run_that_makes_no_sense(arguments: tuple[str, ...], told: str, suite:
         (
             "--staleproof-crds",
             crd("{name: v1, served: true, storage: true}"),
-            ("the API server rejected CustomResourceDefinition/things.example.com", "openAPIV3Schema"),
+            ("the API server rejected CustomResourceDefinition/things.example.com", "spec.versions[0].schema", "if only"),
         ),
         (
             "--staleproof-samples",

@@ -17,7 +17,7 @@ _Change = tuple[Path, object]
 def mended(value: JSON, schema: Schema, make: Callable[[Schema, Path], object]) -> JSON:
     """The object, changed so that no rule of its schema is known to be broken; as it is if that takes more than a few changes.
     `make` makes a field of this schema at this path below the object."""
-    if met_all(schema.rules, schema.defaulted(value)) is not False:
+    if not schema.rules or met_all(schema.rules, schema.defaulted(value)) is not False:
         return value
     options = list(_options(value, schema, make))
     for count, most in _MOST_OPTIONS.items():

@@ -1,7 +1,7 @@
 """The moves that a sample and its schema give: what users change, and how they change it back.
 
 What is in the sample comes first, then what the schema allows and names a value for; texts come last. A move may still be refused:
-the API server decides (CEL, webhooks, immutability that no schema tells of).
+the API server decides (webhooks, CEL that `draw.cel` cannot read).
 """
 
 import copy

@@ -1,6 +1,7 @@
 """Samples that only a schema tells of: the least that it asks for, more than that, and whatever Hypothesis draws between.
 
-Values are likely ones, so that the API server accepts the object; what a webhook or most of CEL asks for is not worked out.
+Values are likely ones, so that the API server accepts the object, and CEL rules are met as far as `draw.cel` can read them; what a
+webhook asks for is not known.
 hypothesis-jsonschema is not used: it knows nothing of Kubernetes' own keywords (int-or-string, lists as maps and sets), draws texts
 that fit a schema and no operator, and would bring jsonschema along.
 """
@@ -121,8 +122,8 @@ class _Maker:
             least = int(self._wants(schema.items, path) or met_all(schema.rules, []) is False)
         made = [self.make(schema.items, (*path, "[]")) for _ in range(least)]
         made = [_apart(entry, number, schema) for number, entry in enumerate(made)]
-        is_met = met_all(schema.rules, schema.defaulted(made))
-        return made if is_met or schema.count("minItems", 0) or met_all(schema.rules, []) is False else []
+        may_be_empty = not schema.count("minItems", 0) and met_all(schema.rules, []) is not False
+        return [] if may_be_empty and schema.rules and not met_all(schema.rules, schema.defaulted(made)) else made
 
 
 def minimal(schema: Schema, api_version: str, kind: str) -> Manifest:

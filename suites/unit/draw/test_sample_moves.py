@@ -158,8 +158,47 @@ def test_removals_of_which_no_schema_speaks_come_last() -> None:
     assert [each.split(" ")[1] for each in found] == ["append-entry", "string", "remove-block", "remove-entry", "remove-value"]
 
 
-def test_where_nothing_is_known_values_still_tell() -> None:
-    assert "spec.pods[0].size up (2 → 3)" in told({"pods": [{"size": 2}]})
+@pytest.mark.parametrize("said", [{}, {"pods": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}])
+def test_where_nothing_is_known_values_still_tell(said: JSON) -> None:
+    """Without a schema, and where it lets everything pass."""
+    assert "spec.pods.a[0].size up (2 → 3)" in told({"pods": {"a": [{"size": 2}]}}, **said)
+
+
+def test_what_is_nested_without_end_is_left_alone_below_some_depth() -> None:
+    """A schema that refers to itself, and a sample that goes far down."""
+    node: JSON = {"type": "object", "properties": {"size": {"type": "integer"}, "next": {"$ref": "#/components/schemas/node"}}}
+    spec: JSON = {"size": 1}
+    for _ in range(200):
+        spec = {"size": 1, "next": spec}
+    found = find_moves(manifest(spec), Schema({"properties": {"spec": {"$ref": "#/components/schemas/node"}}}, {"node": node}))
+    assert "spec.next.size up" in {f"{move.path} {move.kind}" for move in found}
+    assert max(move.path.count("next") for move in found) < 20
+
+
+def test_what_the_schema_forbids_is_no_move() -> None:
+    rule = {"rule": "self.mode == 'A' || has(self.class)"}
+    fields = {"mode": {"type": "string", "enum": ["A", "B"]}, "class": TEXT}
+    block = {"type": "object", "properties": fields, "minProperties": 1, "x-kubernetes-validations": [rule]}
+    assert told({"block": {"mode": "A"}}, block=block) == ["spec.block remove-block (there)"]
+    assert "spec.block.mode enum (A → B)" in told({"block": {"mode": "A", "class": "x"}}, block=block)
+
+
+def test_an_object_within_keeps_its_kind() -> None:
+    block = {"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True}
+    paths = [each.split()[:2] for each in told({"block": {"apiVersion": "v1", "kind": "Secret", "size": 1}}, block=block)]
+    assert ["spec.block.size", "remove-value"] in paths
+    assert not [path for path, kind in paths if kind == "remove-value" and path.endswith(("kind", "apiVersion"))]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [({"type": "string"}, "moved"), ({"type": "string", "pattern": "^[0-9]+$"}, "1"), ({"type": "string", "pattern": "^q$"}, "")],
+)
+def test_an_empty_map_gains_what_fits(values: JSON, expected: str) -> None:
+    found = find_moves(manifest({"map": {}}), schema(map={"type": "object", "additionalProperties": values}))
+    assert [move.do["spec"]["map"] for move in found if move.kind == "map-add" and "map" in move.path] == (
+        [{"moved": expected}] if expected else []
+    )
 
 
 def test_a_move_is_a_value() -> None:

@@ -75,3 +75,48 @@ def test_a_schema_that_never_ends_gives_a_sample() -> None:
     parts: JSON = {"a": {"type": "object", "properties": {"next": {"$ref": "#/components/schemas/a"}}}}
     of = Schema({"type": "object", "properties": {"spec": {"$ref": "#/components/schemas/a"}}}, parts)
     assert filled(of, "v1", "Widget")["spec"]
+
+
+def test_where_everything_may_be_nothing_is_made() -> None:
+    fields = {"free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}, "any": {"x-kubernetes-int-or-string": True}}
+    of = Schema({"properties": {"spec": {"type": "object", "required": ["free", "any"], "properties": fields}}}, {})
+    assert minimal(of, "v1", "Widget")["spec"] == {"free": {}, "any": 1}
+
+
+RULED: JSON = {
+    "type": "object",
+    "required": ["type"],
+    "properties": {
+        "type": {"type": "string", "enum": ["Service", "Other"]},
+        "mode": {"type": "string", "enum": ["Strict", "Loose"], "default": "Strict"},
+        "port": {"type": "integer"},
+        "refs": {"type": "array", "items": {"type": "string"}},
+        "hosts": {
+            "type": "array",
+            "items": {"type": "string"},
+            "x-kubernetes-validations": [{"rule": "self.all(h, h.startsWith('x'))"}],
+        },
+        "near": {"type": "string", "x-kubernetes-validations": [{"rule": "self.startsWith('/')"}]},
+        "far": {"type": "string", "x-kubernetes-validations": [{"rule": "isIP(self)"}]},
+    },
+    "x-kubernetes-validations": [
+        {"rule": "self.type == 'Service' ? has(self.port) : true"},
+        {"rule": "self.mode != 'Strict' || size(self.refs) > 0"},
+        {"rule": "self == oldSelf"},
+    ],
+}
+
+
+@given(st.data())
+def test_drawn_samples_meet_rules_as_far_as_they_are_understood(data: st.DataObject) -> None:
+    of = Schema({"properties": {"spec": RULED}}, {})
+    for made in (minimal(of, "v1", "Widget")["spec"], data.draw(samples(of, "v1", "Widget"))["spec"]):
+        assert made["type"] != "Service" or "port" in made
+        assert made.get("mode") == "Loose" or made["refs"]
+        assert not made.get("hosts")
+        assert made.get("near", "/").startswith("/")
+        assert "far" not in made
+
+
+def test_much_is_filled_in_beside_what_rules_name() -> None:
+    assert filled(Schema({"properties": {"spec": RULED}}, {}), "v1", "Widget")["spec"].keys() >= {"type", "port", "refs", "near"}

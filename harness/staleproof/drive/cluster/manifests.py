@@ -18,6 +18,10 @@ _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _CRD = "CustomResourceDefinition"
 _KUSTOMIZE_GROUP = "kustomize.config.k8s.io"  # Flux has a kind Kustomization too, which is a primary like any other
 _ESTABLISHED_SECONDS = 30.0
+_GIVE_A_SCHEMA = (
+    "; each version needs a schema, if only {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}, which "
+    "lets everything pass"
+)
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # there is none without libyaml
@@ -122,7 +126,8 @@ async def apply(manifests: Iterable[Manifest], api: Api, truth: Truth) -> None:
         try:
             await api.apply(kind, manifest["metadata"].get("namespace", ""), manifest)
         except ApiError as err:
-            raise UsageError(f"the API server rejected {name_of(manifest)}: {err.message}") from err
+            advice = _GIVE_A_SCHEMA if "openAPIV3Schema: Required value" in err.message else ""
+            raise UsageError(f"the API server rejected {name_of(manifest)}: {err.message}{advice}") from err
         if manifest["kind"] == _CRD:
             resource = f"{manifest['spec']['names']['plural']}.{manifest['spec']['group']}"
             if not await truth.watches(resource, limit_seconds=_ESTABLISHED_SECONDS):

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.crds
 
 DRAWN = int(os.environ.get("STALEPROOF_DRAWN", "10"))
 LEAST_KINDS, LEAST_OPERATORS, LEAST_ACCEPTED = 30, 15, 0.95
-LIMIT_SECONDS = 180.0
+LIMIT_SECONDS = 300.0
 HEADINGS = ("kind", "objects drawn", "accepted", "moves", "asked", "accepted", "moves by kind")
 WIDTH = 200
 

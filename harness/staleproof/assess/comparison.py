@@ -2,7 +2,8 @@
 
 Two fault-free runs show only part of what a controller may honestly do. One thing after the other is asked, as long as a difference
 remains: does it do the same when it takes as long as the trial did? When it is woken as often, and nothing is hidden from it? When
-it sees only the last state? And do so many fault-free ends agree that chance is no explanation?
+it sees only the last state, or nothing of what came and went while a fault lasted? And do so many fault-free ends agree that chance
+is no explanation?
 """
 
 import math
@@ -45,6 +46,7 @@ def questions(asks: Asks, plan: Plan) -> Iterator[Callable[[History], tuple[Hist
     yield lambda history: _more(history, asks(fresh(plan), "paced", lasts=_paced(history)))
     yield lambda history: _more(history, _woken(asks, plan, history))
     yield lambda history: _more(history, _final(asks, plan))
+    yield lambda history: _more(history, [found for each in but_for.slept(plan) for found in asks(each, "slept")])
     yield lambda history: without_faults(asks, plan, history, AGREEING)
 
 
@@ -82,7 +84,7 @@ def _final(asks: Asks, plan: Plan) -> tuple[History, ...]:
 
 def without_faults(asks: Asks, plan: Plan, history: History, wanted: int) -> tuple[History, ...]:
     """The references of a trial, and so many more fault-free runs that there are as many as wanted."""
-    missing = wanted - len(history.references)
+    missing = wanted - sum(each.header.role != "slept" for each in history.references)  # which often end otherwise
     asked = sum(each.header.role == "reference" and each.header.plan.fresh for each in history.references)
     return _more(history, asks(fresh(plan), "reference", asked + missing)) if missing > 0 else history.references
 
@@ -96,7 +98,10 @@ def _more(history: History, found: Sequence[History]) -> tuple[History, ...]:
     trial = Trial(history, (*history.references, *(each for each in found if each.digest not in known)))
     others = [each for each in trial.calm if each.role == "reference"]
     usable = [each for each in trial.references[len(history.references) :] if _is_usable(each.history, history)]
-    return (*history.references, *(each.history for each in usable if each.role == "final" or not stopped_half_way(each, others)))
+    return (
+        *history.references,
+        *(each.history for each in usable if each.role in ("final", "slept") or not stopped_half_way(each, others)),
+    )
 
 
 def _is_usable(reference: History, history: History) -> bool:

@@ -81,7 +81,7 @@ class Trial:
         self.namespace = history.header.namespace
         self.beside = beside or self
         self.references = tuple(Trial(reference, beside=self) for reference in references)
-        self.alike = tuple(each for each in self.references if each.role != "final")
+        self.alike = tuple(each for each in self.references if each.role not in ("final", "slept"))
         self.calm = tuple(each for each in self.alike if each.role != "woken" or not each.starts[1:])
         self._facts: dict[Callable[[Trial], Any], Any] = {}
 

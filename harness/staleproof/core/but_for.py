@@ -2,29 +2,31 @@
 
 A *woken* plan has the same workload, and each fault's harmless twin: the controller looks again as often as in the trial, each time
 when it is at rest, and sees what is there. A *final-only* plan has nothing but the last wanted state, as one sees who slept
-meanwhile. What a controller does in one of them it may do in the trial, too.
+meanwhile, and a *slept* plan lacks only the states that came and went while a fault lasted. What a controller does in one of them
+it may do in the trial, too.
 
 Divergence from the trial: what a fault did in the midst of a step its twin does at the end of that step, and what it did before
 there was anything to see is left out.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
 
 from staleproof.core.fault import AnyFault, Expire, Restart, SeverStream, Twin, Window
+from staleproof.core.move import merge_patch
 from staleproof.core.plan import Apply, Delete, Lull, Manifest, Patch, Plan, Resync, Step, Target, is_workload
 
-_At = int
+_Number = int
 """The number of the workload's step (resyncs do not count) at whose beginning something is done; one more than it has: the end."""
 
 
 def woken(plan: Plan) -> Plan | None:
     """The same workload with the faults' harmless twins; None if they have none, so that the reference is all there is to ask."""
     workload = plan.reference.steps
-    wakings: dict[_At, list[tuple[Twin, str]]] = defaultdict(list)
+    wakings: dict[_Number, list[tuple[Twin, str]]] = defaultdict(list)
     for at, twin, resource in _wakings(plan):
         if (twin, resource) not in wakings[at] and at > 1:
             wakings[at].append((twin, resource))
@@ -47,26 +49,62 @@ def final_only(plan: Plan) -> Plan | None:
     return _made(plan, "only the last state of", steps, ()) if steps and steps != workload else None
 
 
+def slept(plan: Plan) -> list[Plan]:
+    """For each fault, and for all together, what is left of the workload for somebody who acts on nothing while it lasts: with and
+    without the step in which it begins. Each once, and none that is the workload or its last state.
+
+    What is done to children meanwhile is left out, as are touches and rests: that is over when somebody looks again.
+    """
+    workload = plan.reference.steps
+    final = final_only(plan)
+    spans = [(_at(plan, each.window.from_step), _at(plan, each.window.until_step or len(plan.steps))) for each in plan.faults]
+    spans += [(min(first for first, _ in spans), max(last for _, last in spans))] if len(spans) > 1 else []
+    found: list[tuple[Step, ...]] = []
+    for first, last in spans:
+        for begins in (first, first + 1):
+            missed = tuple(_change(_present(workload[: begins - 1]), _present(workload[:last]), workload[begins - 1 : last]))
+            steps = (*workload[: begins - 1], *missed, *workload[last:])
+            if steps and steps not in (workload, final.steps if final is not None else (), *found):
+                found.append(steps)
+    return [_made(plan, "asleep while a fault lasted", steps, ()) for steps in found]
+
+
+def _change(before: Mapping[Target, Manifest], after: Mapping[Target, Manifest], steps: Sequence[Step]) -> Iterator[Step]:
+    """The fewest steps that make of what was there what there is after these steps; what came back is another incarnation."""
+    deleted = [step.target for step in steps if isinstance(step, Delete)]
+    for target in before:
+        if target not in after or target in deleted:
+            yield Delete(target=target)
+        elif patch := merge_patch(before[target], after[target]):
+            yield Patch(target=target, patch=patch)
+    yield from (Apply(object=after[target]) for target in after if target not in before or target in deleted)
+
+
 def _made(plan: Plan, how: str, steps: tuple[Step, ...], faults: tuple[AnyFault, ...]) -> Plan:
     title = f"{how}: {plan.title or plan.scenario}"
     return structs.replace(plan.reference, title=title, aims=(), steps=steps, faults=faults, fresh=True)
 
 
-def _wakings(plan: Plan) -> Iterator[tuple[_At, Twin, str]]:
+def _wakings(plan: Plan) -> Iterator[tuple[_Number, Twin, str]]:
     """When which twin does what, to the streams of which resource."""
     last = len(plan.steps)
-
-    def at(number: int) -> _At:
-        return 1 + sum(map(is_workload, plan.steps[: number - 1]))
-
     for number, step in enumerate(plan.steps, 1):
         if isinstance(step, Resync):
-            yield at(number), Twin("relists", "opening"), step.resource
+            yield _at(plan, number), Twin("relists", "opening"), step.resource
     for fault in plan.faults:
         if fault.twin is not None:
             first, until = fault.window.from_step, fault.window.until_step or last + 1
             when = {"opening": first, "within": first + 1, "closing": min(until, last + 1)}[fault.twin.at]
-            yield at(when), Twin(fault.twin.does, "opening"), "" if fault.twin.does in ("restarts", "touches") else fault.resource
+            yield (
+                _at(plan, when),
+                Twin(fault.twin.does, "opening"),
+                "" if fault.twin.does in ("restarts", "touches") else fault.resource,
+            )
+
+
+def _at(plan: Plan, number: int) -> _Number:
+    """Of the step with this number of the plan."""
+    return 1 + sum(map(is_workload, plan.steps[: number - 1]))
 
 
 def _harmless(twin: Twin, resource: str, step: int) -> AnyFault | None:

@@ -24,7 +24,7 @@ Position = NewType("Position", int)
 """Of an entry in its history, from 0."""
 
 
-HistoryRole = Literal["trial", "reference", "paced", "woken", "final"]
+HistoryRole = Literal["trial", "reference", "paced", "woken", "final", "slept"]
 
 
 class UnstableField(msgspec.Struct, frozen=True, order=True, omit_defaults=True):

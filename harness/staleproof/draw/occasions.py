@@ -76,9 +76,11 @@ class Occasions:
         return [each for each in writes if each.resource in self.observed.watched]
 
     def changed(self, resource: str, since: int, until: int) -> bool:
-        """Whether something of the resource is sure to change from the beginning of one step to the beginning of another."""
-        works = {(each.resource, each.step) for each in self.writes}
-        return any((resource, step) in works or (resource, step) in self.seen for step in range(since, until))
+        """Whether something of the resource is sure to be otherwise at the beginning of one step than at that of another: of the
+        primary what it says, of children which there are. A touch changes nothing that counts."""
+        if resource == self.observed.resource:
+            return any(isinstance(step, Apply | Patch | Delete) for step in self.steps[since - 1 : until - 1])
+        return any(each.resource == resource and since <= each.step < until for each in self.writes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.but_for import final_only, woken
+from staleproof.core.but_for import final_only, slept, woken
 from staleproof.core.fault import (
     AnyFault,
     Coalesce,
@@ -25,7 +25,21 @@ from staleproof.core.fault import (
     SlowAnswer,
     Window,
 )
-from staleproof.core.plan import Apply, Delete, Lull, Patch, Plan, Resync, Step, Target, Touch, contradictions, decode, encode
+from staleproof.core.plan import (
+    Apply,
+    Delete,
+    Lull,
+    Patch,
+    Plan,
+    Remove,
+    Resync,
+    Step,
+    Target,
+    Touch,
+    contradictions,
+    decode,
+    encode,
+)
 
 SAMPLE: dict[str, Any] = {
     "apiVersion": "v1",
@@ -135,3 +149,44 @@ def test_final_only_asks_for_the_last_state(steps: tuple[Step, ...], wanted: dic
 @pytest.mark.parametrize("steps", [(APPEAR,), (APPEAR, Delete(target=TARGET))])
 def test_there_is_none_if_nothing_else_was_ever_wanted_or_nothing_is(steps: tuple[Step, ...]) -> None:
     assert final_only(plan(steps=steps)) is None
+
+
+# --- what came and went ----------------------------------------------------------------------------------------------------------
+
+MOVE, SHRINK = (Patch(target=TARGET, patch={"spec": spec}) for spec in ({"content": "b"}, {"replicas": 0}))
+GROWN_AND_MOVED = Patch(target=TARGET, patch={"spec": {"replicas": 3, "content": "b"}})
+BACK, GONE = Patch(target=TARGET, patch={"spec": {"replicas": 1}}), Delete(target=TARGET)
+MOVED = Apply(object=SAMPLE | {"spec": {"replicas": 1, "content": "b"}})
+
+
+@pytest.mark.parametrize(
+    ("window", "steps", "expected"),
+    [
+        (Window(1, 4), (APPEAR, MOVE, SHRINK, BACK, TOUCH), [(MOVED, TOUCH), (APPEAR, MOVE, TOUCH)]),  # nothing ever shrank
+        (Window(2, 3), (APPEAR, MOVE, GROW, TOUCH), [(APPEAR, GROWN_AND_MOVED, TOUCH)]),
+        (Window(2), (APPEAR, MOVE, GROW, TOUCH), [(APPEAR, GROWN_AND_MOVED), (APPEAR, MOVE, GROW)]),
+        (Window(3), (APPEAR, MOVE, Resync(resource="pods"), GROW, TOUCH), [(APPEAR, MOVE, GROW)]),  # which is no step of the user's
+        (Window(2, 4), (APPEAR, GONE, APPEAR, TOUCH), [(APPEAR, GONE, APPEAR)]),  # it is another incarnation, whoever saw it
+        (Window(2), (APPEAR, Remove(resource="pods"), TOUCH), [(APPEAR, Remove(resource="pods"))]),
+        (Window(2, 3), (APPEAR, GROW, GONE), [(APPEAR, GONE)]),
+    ],
+)
+def test_slept_leaves_out_what_came_and_went_while_a_fault_lasted(
+    window: Window, steps: tuple[Step, ...], expected: list[tuple[Step, ...]]
+) -> None:
+    of = plan(HoldStream(resource="pods", window=window), steps=steps)
+    found = slept(of)
+    assert [each.steps for each in found] == expected
+    assert all(not each.faults and each.fresh and not contradictions(each) for each in found)
+
+
+def test_two_faults_may_have_kept_it_asleep_together() -> None:
+    faults = (HoldStream(resource="pods", window=Window(2, 3)), HoldStream(resource="maps", window=Window(3, 4)))
+    steps = (APPEAR, GROW, SHRINK, MOVE, TOUCH)
+    assert (APPEAR, Patch(target=TARGET, patch={"spec": {"replicas": 0, "content": "b"}}), TOUCH) in [
+        each.steps for each in slept(plan(*faults, steps=steps))
+    ]
+
+
+def test_without_faults_nobody_sleeps() -> None:
+    assert slept(plan()) == []

@@ -152,7 +152,7 @@ def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Mani
     counts, values, masks, orders, shaky = {}, {}, {}, {}, {}
     for role in sorted({role for _, end in ends for role in end}):
         flats = [end.get(role, ()) for _, end in ends]
-        plain = [end.get(role, ()) for reference, end in ends if reference.role not in ("woken", "final")]
+        plain = [end.get(role, ()) for reference, end in ends if reference.role not in ("woken", "final", "slept")]
         paths = {path for found in flats for flat in found for path in flat}
         counts[role] = [len(found) for found in flats]
         values[role] = {path: {repr(v): v for found in flats for v in _values(found, path)} for path in paths}

@@ -65,6 +65,7 @@ _WANTED: Mapping[HistoryRole, str] = {
     "paced": "a fault-free run of the same workload",
     "woken": "a run of the same plan with the faults' harmless twins",
     "final": "a fault-free run of the workload's last state",
+    "slept": "a fault-free run of the workload without what came and went while a fault lasted",
     "trial": "a fault-free run of the same workload",
 }
 
@@ -75,6 +76,8 @@ def _is_of(reference: Trial, trial: Trial) -> bool:
     if reference.role == "final":
         asked = but_for.final_only(trial.plan)
         return asked is not None and not plan.faults and len(plan.steps) == len(asked.steps)
+    if reference.role == "slept":
+        return not plan.faults and len(plan.steps) in {len(each.steps) for each in but_for.slept(trial.plan)}
     if plan.reference.steps != trial.plan.reference.steps:
         return False
     asked = but_for.woken(trial.plan) if reference.role == "woken" else None

@@ -108,6 +108,7 @@ _ROLES: Mapping[HistoryRole, str] = {
     "paced": "as slow as the trial",
     "woken": "woken as often with nothing hidden",
     "final": "of the last state only",
+    "slept": "without what came and went while a fault lasted",
 }
 
 

@@ -30,12 +30,12 @@ from staleproof.core.observed import Written
 from staleproof.core.plan import Apply
 from staleproof.draw.api_failure import LOSSES, REJECTIONS, edit
 from staleproof.draw.occasions import Occasions
-from staleproof.draw.strategies.watching import AWAY_SECONDS, LAGS, Faults, Incident, in_step, some_step
+from staleproof.draw.strategies.watching import AWAY_SECONDS, LAGS, Faults, Incident, in_step, some_step, until
 
 _THENS: tuple[Literal["ends", "closes"], ...] = ("ends", "closes")
 _MOMENTS: tuple[Literal["after", "before"], ...] = ("after", "before")
 _SLOW_SECONDS = 2.0
-_MOST_TIMES = 3
+_OFTEN, _MOST_TIMES = 3, 3
 """So many requests in a row are rejected, where it is not every one for seconds."""
 
 
@@ -101,7 +101,7 @@ def _lives(at: Occasions) -> Iterator[Incident]:
     if at.last > 2:
         yield from (partial(_down, at), partial(_pause, at))
     if pasts := list(_pasts(at)):
-        yield from [partial(_past, pasts)] * 3
+        yield from [partial(_past, at, pasts)] * 3
     if resources := [each for each in at.observed.watched if at.changed(each, 1, 2)]:
         yield partial(_slow_start, at, resources)
 
@@ -127,21 +127,24 @@ def _pause(at: Occasions, draw: st.DrawFn) -> Faults:
 
 
 def _pasts(at: Occasions) -> Iterator[tuple[int, int, Sequence[str]]]:
-    """(step, earlier step, resources) of each earlier state that it may be shown in a step, of one resource or of all at once. What
-    was there just before comes first: it is what somebody has taken back."""
+    """(step, earlier step, resources) of each earlier state that it may be shown in a step, of one resource or of all at once.
+
+    Those in which there was something come more often than that there was nothing, before the first step.
+    """
     for step in range(at.last, 1, -1):
         for before in range(step - 1, 0, -1):
             changed = [each for each in at.observed.reads_past if at.changed(each, before, step)]
-            yield from ((step, before, (each,)) for each in changed)
-            if len(changed) > 1:
-                yield step, before, changed
+            shown: list[Sequence[str]] = [(each,) for each in changed]
+            shown += [changed] if len(changed) > 1 else []
+            yield from [(step, before, each) for each in shown] * (_OFTEN if before > 1 else 1)
 
 
-def _past(pasts: Sequence[tuple[int, int, Sequence[str]]], draw: st.DrawFn) -> Faults:
+def _past(at: Occasions, pasts: Sequence[tuple[int, int, Sequence[str]]], draw: st.DrawFn) -> Faults:
     """Restart it on an earlier state."""
     step, before, resources = draw(st.sampled_from(pasts))
-    window = Window(from_step=step)
-    return (*(PastSnapshot(resource=each, as_of_step=before, window=window) for each in resources), Restart(window=window))
+    window = until(at, step, draw)
+    snapshots = (PastSnapshot(resource=each, as_of_step=before, window=window) for each in resources)
+    return (*snapshots, Restart(window=Window(from_step=step)))
 
 
 def _slow_start(at: Occasions, resources: Sequence[str], draw: st.DrawFn) -> Faults:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import hypothesis.strategies as st
 
 from staleproof.core.fault import (
+    AddBookmarks,
     AnyFault,
     CallFault,
     Coalesce,
@@ -64,12 +65,12 @@ def together(drawn: Sequence[Faults], observed: Observed, steps: Sequence[Step],
     for incident in drawn:
         if len(kept) + len(incident) > most or not all(_leaves_steps(fault, observed, steps) for fault in incident):
             continue
-        if not any(_takes(one, other) or _takes(other, one) for one in incident for other in kept):
+        if not any(_takes(one, other, observed) or _takes(other, one, observed) for one in incident for other in kept):
             kept += incident
     return tuple(kept)
 
 
-def _takes(one: AnyFault, other: AnyFault) -> bool:
+def _takes(one: AnyFault, other: AnyFault, observed: Observed) -> bool:
     """Whether the other may come to nothing beside the one: there is one restart, of each resource one fault about requests and one
     about streams, and a controller that is shown nothing, or whose requests fail, may not write what it wrote before."""
     if "restarts" in one.effects & other.effects:
@@ -82,13 +83,23 @@ def _takes(one: AnyFault, other: AnyFault) -> bool:
         return "restarts" not in other.effects  # what a later step would change has been changed by then
     if "restarts" in one.effects and one.window.from_step == other.window.from_step:
         return not isinstance(other, CallFault) or _stops_work(one)  # what comes in that step is in the lists of the new life
-    waits = isinstance(other, CallFault | HideOwnWrite) or _stops_work(one)
-    return _keeps_back(one) and waits and one.window.from_step <= other.window.from_step
+    waits = _waits_for_writes(other, observed.resource) or _stops_work(one)
+    until = one.window.until_step
+    overlaps = one.window.from_step <= other.window.from_step and (until is None or until >= other.window.from_step)
+    return _keeps_back(one) and waits and overlaps
+
+
+def _waits_for_writes(fault: AnyFault, primary: str) -> bool:
+    """Whether it comes to nothing unless the controller writes something: events of the primary are made by users, too."""
+    if isinstance(fault, CallFault | HideOwnWrite | Skew):
+        return True
+    waits_for_events = isinstance(fault, HoldStream | DelayStream | AddBookmarks) or getattr(fault, "nth", None) is not None
+    return waits_for_events and fault.resource != primary
 
 
 def _keeps_back(fault: AnyFault) -> bool:
     """Whether the controller may do less while it lasts."""
-    return isinstance(fault, HoldStream | DelayStream | Skew | Coalesce) or _stops_work(fault)
+    return isinstance(fault, HoldStream | DelayStream | Skew | Coalesce | PastSnapshot) or _stops_work(fault)
 
 
 def _stops_work(fault: AnyFault) -> bool:
@@ -107,7 +118,7 @@ def _leaves_steps(fault: AnyFault, observed: Observed, steps: Sequence[Step]) ->
         if isinstance(step, _OF_A_CHILD) and window.from_step <= number and _prevents(fault, step.resource, number, until):
             return False
         comes_back = isinstance(step, Delete) and any(isinstance(later, Apply) for later in steps[number:])
-        if comes_back and observed.keeps_finalizer and _lasts(fault) and window.from_step <= number < until:
+        if comes_back and observed.keeps_finalizer and _keeps_back(fault) and window.from_step <= number < until:
             return window.from_step == number and fault == unseen_end(observed, number, _release(fault))
     return True
 
@@ -121,7 +132,3 @@ def _prevents(fault: AnyFault, resource: str, step: int, until: int) -> bool:
 
 def _release(fault: AnyFault) -> Release:
     return fault.release if isinstance(fault, HoldStream) else "events"
-
-
-def _lasts(fault: AnyFault) -> bool:
-    return isinstance(fault, PastSnapshot) or _keeps_back(fault)

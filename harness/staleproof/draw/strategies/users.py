@@ -67,7 +67,7 @@ def workloads(
     if changes is None and observed.returning:
         changes = moves(observed, live=True)
     story = _Story(observed, changes, replicas)
-    for kind in draw(st.lists(st.sampled_from(list(_kinds(observed, changes))), max_size=most_steps)):
+    for kind in draw(st.lists(st.sampled_from(list(_kinds(observed, changes))), min_size=min(1, most_steps), max_size=most_steps)):
         left = 1 + most_steps - len(story.steps)
         done = _WAYS[kind](story, draw) if left else []
         if len(done) <= left:
@@ -141,12 +141,12 @@ def _kinds(observed: Observed, changes: st.SearchStrategy[Move] | None) -> Itera
     """What can be done to this primary, simple things first; what does most harm more than once."""
     yield from ("touch", "rest")
     if observed.scale_path:
-        yield from ("scale", "scale", "scale and back")
+        yield from ("scale", "scale", "scale and back", "scale and back")
     if changes is not None:
-        yield from ("change", "change", "change and back")
+        yield from ("change", "change", "change and back", "change and back")
     yield from ["resync"] * observed.relists_at_once
     if any(child.stays for child in observed.children):
-        yield from ("delete a child", "delete a child", "touch a child", "replace a child")
+        yield from ("delete a child", "touch a child", "replace a child")
     yield from ("renew", "another")
     if _labels(observed):
         yield "label"

@@ -73,13 +73,13 @@ def _hide(at: Occasions, writes: Sequence[Written], draw: st.DrawFn) -> Faults:
     verb = draw(st.sampled_from(sorted({each.verb for each in writes})))
     each = draw(st.sampled_from([each for each in writes if each.verb == verb]))
     write = OwnWrite(each.verb, draw(st.integers(1, each.times)), each.subresource)
-    return (HideOwnWrite(resource=each.resource, window=_until(at, each.step, draw), write=write, release=_release(draw)),)
+    return (HideOwnWrite(resource=each.resource, window=until(at, each.step, draw), write=write, release=_release(draw)),)
 
 
 def _hide_both(at: Occasions, pairs: Sequence[tuple[Written, Written]], draw: st.DrawFn) -> Faults:
     """Hide the first of both kinds of writes of one step."""
     both = draw(st.sampled_from(pairs))
-    window, release = _until(at, both[0].step, draw), _release(draw)
+    window, release = until(at, both[0].step, draw), _release(draw)
     return tuple(HideOwnWrite(resource=each.resource, window=window, write=OwnWrite(each.verb), release=release) for each in both)
 
 
@@ -119,14 +119,14 @@ def _views(at: Occasions) -> Iterator[Incident]:
 
 def _hold(at: Occasions, draw: st.DrawFn) -> Faults:
     resource, step = draw(st.sampled_from(at.seen))
-    return (HoldStream(resource=resource, window=_until(at, step, draw), release=_release(draw)),)
+    return (HoldStream(resource=resource, window=until(at, step, draw), release=_release(draw)),)
 
 
 def _hold_two(at: Occasions, two: Sequence[tuple[int, list[str]]], draw: st.DrawFn) -> Faults:
     """Two resources at once are not shown."""
     step, resources = draw(st.sampled_from(two))
     pair = draw(st.sampled_from([(one, other) for one in resources for other in resources if one < other]))
-    window, release = _until(at, step, draw), _release(draw)
+    window, release = until(at, step, draw), _release(draw)
     return tuple(HoldStream(resource=resource, window=window, release=release) for resource in pair)
 
 
@@ -146,7 +146,7 @@ def _skew(two: Sequence[tuple[int, list[str]]], draw: st.DrawFn) -> Faults:
 def _coalesce(at: Occasions, draw: st.DrawFn) -> Faults:
     """What happens up to some later step is never seen, of one resource or of all."""
     resource, step = draw(st.sampled_from(at.seen))
-    return (Coalesce(resource=draw(st.sampled_from((resource, "*"))), window=_until(at, step, draw)),)
+    return (Coalesce(resource=draw(st.sampled_from((resource, "*"))), window=until(at, step, draw)),)
 
 
 # --- its watches end -------------------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def _release(draw: st.DrawFn) -> Release:
     return draw(st.sampled_from(_RELEASES))
 
 
-def _until(at: Occasions, step: int, draw: st.DrawFn) -> Window:
+def until(at: Occasions, step: int, draw: st.DrawFn) -> Window:
     """From this step to the release, or to the beginning of some later step."""
     return Window(step, draw(st.sampled_from([None, None, *range(step + 1, at.last + 1)])))
 

@@ -6,7 +6,7 @@ import pytest
 
 from staleproof.checks.facts.usability import reference_trouble, trouble, unfired
 from staleproof.checks.trial import Trial
-from staleproof.core.but_for import final_only, woken
+from staleproof.core.but_for import final_only, slept, woken
 from staleproof.core.entry import Broke, Delivered, Exited, FaultMissed, FaultRefused
 from staleproof.core.fault import AnyFault, DropFrame, Expire, PastSnapshot, RepeatFrame, Restart, Window
 from staleproof.core.history import History, HistoryRole
@@ -136,6 +136,20 @@ BUT_FOR: dict[str, tuple[History, str]] = {
 @pytest.mark.parametrize(("third", "why"), BUT_FOR.values(), ids=BUT_FOR)
 def test_what_a_trial_is_compared_with_besides(third: History, why: str) -> None:
     assert reference_trouble(Trial(RESTARTED.ends(), (GOOD, work(2).ends(), third))) == why
+
+
+@pytest.mark.parametrize(
+    ("sleeps", "why"),
+    [
+        (True, ""),
+        (False, "reference 3 is not a fault-free run of the workload without what came and went while a fault lasted"),
+    ],
+)
+def test_it_may_be_compared_with_who_slept_while_the_fault_lasted(*, sleeps: bool, why: str) -> None:
+    steps = (STEPS[0], Rest(seconds=1.0), Rest(seconds=2.0), *STEPS[1:])
+    missed = Script(Restart(window=Window(2, 4)), steps=steps)
+    third = asked_for(slept(missed.plan)[0] if sleeps else missed.plan, "slept")
+    assert reference_trouble(Trial(missed.ends(), (work(1, steps=steps).ends(), work(2, steps=steps).ends(), third))) == why
 
 
 def test_none_of_that_takes_the_place_of_a_reference() -> None:

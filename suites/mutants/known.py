@@ -40,6 +40,10 @@ _SLOW = {
     "slow_starter",  # each new life takes seconds
     "once_a_minute",  # a minute for each rejected write
     "provisions", "shuffles",  # most of their trials differ, so more runs are asked for
+    # others of the same requirement, which are quicker, stand for them
+    "cleans_up_on_event", "ignores_failed_clean_up", "counts_generations", "inherits_status", "hasty_stored_widget",
+    "counts_for_ever", "cleans_up_late", "impatient_expectations", "panics_on_tombstone", "skips_to_now", "marks_done_first",
+    "insists_when_refused", "reports_version_ahead",
 }  # fmt: skip
 """Tested only by ci/golden and ci/repeat."""
 _SETTINGS = "consistency_store (settings)"
@@ -53,7 +57,7 @@ _ABOUT = {
     # habits
     "copies_annotations": ("api-failure", "own-writes"), "stamps": ("own-writes", "status"),
     "keeps_history": ("streams", "coalescing-skew"), "retries_gone": ("streams",), "reuses_names": ("deletion", "restart"),
-    "ordinals": ("deletion", "own-writes"),
+    "ordinals": ("deletion", "own-writes"), "server_side_apply": ("own-writes", "api-failure"),
 }  # fmt: skip
 """The scenarios in which it matters what is particular to a controller: ci/check tries it in these, ci/repeat in all."""
 _KCM = (

@@ -18,6 +18,8 @@ from staleproof.errors import UsageError
 
 Steps = tuple[Step, ...]
 _MOST_REPLICAS, _RESTS = 6, (0.5, 1.0)
+_LONG_SECONDS = 12.0
+"""Longer than the patience that controllers have of their own: for the creates that they expect, say."""
 _GONE_RESTS = (0.0, 0.3, 1.0)
 """At once, while what belonged to it is going, and once that is gone."""
 _END_SECONDS = 1.0
@@ -139,7 +141,7 @@ def _number(patch: object) -> int:
 
 def _kinds(observed: Observed, changes: st.SearchStrategy[Move] | None) -> Iterator[str]:
     """What can be done to this primary, simple things first; what does most harm more than once."""
-    yield from ("touch", "rest")
+    yield from ("touch", "rest", "patience")
     if observed.scale_path:
         yield from ("scale", "scale", "scale and back", "scale and back")
     if changes is not None:
@@ -158,6 +160,12 @@ def _touch(story: _Story, draw: st.DrawFn) -> list[Step]:
 
 def _rest(story: _Story, draw: st.DrawFn) -> list[Step]:
     return [Rest(seconds=draw(st.sampled_from(_RESTS)))]
+
+
+def _patience(story: _Story, draw: st.DrawFn) -> list[Step]:
+    """Let more time pass than a controller waits for what it is not shown, once, and have it look again."""
+    long = Rest(seconds=_LONG_SECONDS)
+    return [long, *_touch(story, draw)] if long not in story.steps else []
 
 
 def _resync(story: _Story, draw: st.DrawFn) -> list[Step]:
@@ -236,6 +244,7 @@ def _replace_child(story: _Story, draw: st.DrawFn) -> list[Step]:
 _WAYS: dict[str, Callable[[_Story, st.DrawFn], list[Step]]] = {
     "touch": _touch,
     "rest": _rest,
+    "patience": _patience,
     "scale": _scale,
     "scale and back": _scale_and_back,
     "change": _change,

@@ -55,8 +55,8 @@ def unseen(at: Occasions) -> Iterator[Incident]:
 
 def _own_writes(at: Occasions) -> Iterator[Incident]:
     hidden, statuses = at.hideable(at.writes), at.hideable(at.statuses)
-    if hidden:
-        yield from [partial(_hide, at, hidden)] * 3
+    for verb in sorted({each.verb for each in hidden}):
+        yield from [partial(_hide, at, [each for each in hidden if each.verb == verb])] * 2
     if statuses:
         yield partial(_hide, at, statuses)
     children = [each for each in hidden if each.resource != at.observed.resource]  # which may wait for what it wrote to the primary
@@ -70,8 +70,7 @@ def _own_writes(at: Occasions) -> Iterator[Incident]:
 
 def _hide(at: Occasions, writes: Sequence[Written], draw: st.DrawFn) -> Faults:
     """Hide one of these writes, and what comes after it, until some later step or for good."""
-    verb = draw(st.sampled_from(sorted({each.verb for each in writes})))
-    each = draw(st.sampled_from([each for each in writes if each.verb == verb]))
+    each = draw(st.sampled_from(writes))
     write = OwnWrite(each.verb, draw(st.integers(1, each.times)), each.subresource)
     return (HideOwnWrite(resource=each.resource, window=until(at, each.step, draw), write=write, release=_release(draw)),)
 

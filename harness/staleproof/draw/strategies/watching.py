@@ -110,10 +110,18 @@ def _views(at: Occasions) -> Iterator[Incident]:
     yield from [partial(_hold, at)] * 2
     yield partial(_late, at)
     yield partial(_coalesce, at)
+    if two := _together(at, at.observed.watched):
+        yield partial(_skew, two)
+    # who is not shown the primary does nothing to its children
+    if two := _together(at, [each for each in at.observed.watched if each != at.observed.resource]):
+        yield partial(_hold_two, at, two)
+
+
+def _together(at: Occasions, resources: Sequence[str]) -> list[tuple[int, list[str]]]:
+    """The steps in which events of several of these resources come, with those."""
     steps = sorted({step for _, step in at.seen})
-    both = [(step, [resource for resource, other in at.seen if other == step]) for step in steps]
-    if two := [(step, resources) for step, resources in both if len(resources) > 1]:
-        yield from (partial(_skew, two), partial(_hold_two, at, two))
+    found = [(step, [resource for resource, other in at.seen if other == step and resource in resources]) for step in steps]
+    return [(step, some) for step, some in found if len(some) > 1]
 
 
 def _hold(at: Occasions, draw: st.DrawFn) -> Faults:

@@ -8,12 +8,13 @@ Hypothesis' database keeps the plans that failed, as they are written and not as
 strategies. What failed is drawn first, until it passes.
 """
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from math import ceil
 from pathlib import Path
 
 import msgspec
-from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 from hypothesis.strategies import SearchStrategy
 from msgspec.structs import replace
@@ -29,6 +30,8 @@ from staleproof.draw.profile import PROFILES, Profile
 _EXAMPLES = "examples"
 _CANDIDATES, _ALIKE = 5, 3
 """So many plans are drawn for each that is kept, and so many are kept of a workload: they share their references."""
+_FEW = 10
+"""So many are drawn from one seed."""
 
 for _profile in PROFILES.values():
     settings.register_profile(
@@ -49,20 +52,33 @@ def drawn(plans: SearchStrategy[Plan], *, by: str, examples: int) -> list[Plan]:
 def _drawn(
     some: SearchStrategy[tuple[Plan, ...]], name: Callable[[Plan], str], by: str, examples: int
 ) -> Iterable[tuple[Plan, ...]]:
-    """What is drawn so many times; no two begin with a plan of the same name."""
+    """What is drawn so many times; no two begin with a plan of the same name.
+
+    Hypothesis changes what it has drawn by little and little, so a few are drawn from each of many seeds that follow from this one.
+    """
     found: dict[str, tuple[Plan, ...]] = {}
-    if not examples:
-        return ()
+    for number in itertools.count():
+        before = len(found)
+        if before >= examples:
+            break
+        for plans in _few(some, f"{by}/{number}"):
+            found.setdefault(name(plans[0]), plans)
+        if len(found) == before:
+            break
+    return itertools.islice(found.values(), examples)
+
+
+def _few(some: SearchStrategy[tuple[Plan, ...]], by: str) -> list[tuple[Plan, ...]]:
+    found: list[tuple[Plan, ...]] = []
 
     @seed(by)
-    @settings(settings.get_profile("staleproof-standard"), max_examples=examples, phases=[Phase.generate], database=None)
+    @settings(settings.get_profile("staleproof-standard"), max_examples=_FEW, phases=[Phase.generate], database=None)
     @given(some)
     def note(plans: tuple[Plan, ...]) -> None:
-        assume(name(plans[0]) not in found)
-        found[name(plans[0])] = plans
+        found.append(plans)
 
     note()
-    return found.values()
+    return found
 
 
 def drawn_family(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 
 from staleproof.core.coverage import occasions
-from staleproof.core.fault import AnyFault
+from staleproof.core.fault import AnyFault, HideOwnWrite, PastSnapshot
 from staleproof.core.plan import Plan, Rest
 
 _LEAST_SECONDS = 0.5
@@ -53,9 +53,14 @@ def most_valuable_first(plans: Sequence[Plan], seconds: Sequence[float]) -> list
 
 
 def most_varied(plans: Sequence[Plan], count: int) -> list[Plan]:
-    """So many of these plans, those first that try what none before them tries. A fault more is worth no more than a plan more."""
-    order = _in_order(plans, [float(max(len(plan.faults), 1)) for plan in plans])
+    """So many of these plans, those first that try what none before them tries. A fault more is worth no more than a plan more, and
+    what is most telling is worth twice as much."""
+    order = _in_order(plans, [max(len(plan.faults), 1) / (2 if _is_telling(plan) else 1) for plan in plans])
     return [plans[number] for number in itertools.islice(order, count)]
+
+
+def _is_telling(plan: Plan) -> bool:
+    return any(isinstance(fault, HideOwnWrite | PastSnapshot) for fault in plan.faults)
 
 
 def _in_order(plans: Sequence[Plan], seconds: Sequence[float]) -> Iterator[int]:

@@ -20,7 +20,9 @@ from staleproof.core.fault import (
     LoseAnswer,
     OwnWrite,
     PastSnapshot,
+    Reject,
     Restart,
+    SeverStream,
     Window,
 )
 from staleproof.core.fingerprint import fingerprint
@@ -110,7 +112,7 @@ def test_what_no_api_server_does_is_drawn_on_request_only() -> None:
 
 
 HELD_STREAM, DOWN = HoldStream(resource=WIDGETS, window=Window(1)), Restart(stays_down=True, window=Window(2, 3))
-UPDATED = OwnWrite("update")
+UPDATED, SEVERED = OwnWrite("update"), SeverStream(resource=PODS, nth=1, window=Window(3, 4))
 STEPS_WITH_A_CHILD = (Apply(object=sample(3)), Touch(target=TARGET), Remove(resource=PODS), Touch(target=TARGET))
 STEPS_WITH_AN_END = (Apply(object=sample(3)), Delete(target=TARGET), Apply(object=sample(3)), Touch(target=TARGET))
 
@@ -128,6 +130,8 @@ STEPS_WITH_AN_END = (Apply(object=sample(3)), Delete(target=TARGET), Apply(objec
         ([(HideOwnWrite(resource=WIDGETS, write=UPDATED),)], STEPS_WITH_A_CHILD, 0),  # it may wait for that, and make no child
         ([(Compete(resource=WIDGETS, edit=MOVE.do),), (HoldStream(resource=PODS, window=Window(2)),)], STEPS_WITH_AN_END, 1),
         ([(Compete(resource=WIDGETS),), (HoldStream(resource=PODS, window=Window(2)),)], STEPS_WITH_AN_END[2:], 2),
+        ([(Reject(resource=PODS, verb="delete", window=Window(3)),), (SEVERED,)], STEPS_WITH_A_CHILD, 1),
+        ([(Reject(resource=MAPS, verb="delete", window=Window(3)),), (SEVERED,)], STEPS_WITH_A_CHILD, 2),
         ([(DOWN,)], STEPS_WITH_AN_END, 0),  # who would remove the finalizer?
         ([(structs.replace(DOWN, window=Window(3, 4)),)], STEPS_WITH_AN_END, 1),
         ([(Restart(window=Window(2)),)], STEPS_WITH_AN_END, 1),

@@ -17,6 +17,7 @@ from staleproof.core.fault import (
     PastSnapshot,
     Pause,
     Refuse,
+    Reject,
     Release,
     Restart,
     Skew,
@@ -84,6 +85,8 @@ def _takes(one: AnyFault, other: AnyFault, observed: Observed) -> bool:
     if "restarts" in one.effects and one.window.from_step == other.window.from_step:
         return not isinstance(other, CallFault) or _stops_work(one)  # what comes in that step is in the lists of the new life
     waits = _waits_for_writes(other, observed.resource) or _stops_work(one)
+    if isinstance(one, Reject) and one.resource == other.resource and one.window.from_step == other.window.from_step:
+        return waits  # what is tried again may come only in a later step
     until = one.window.until_step
     overlaps = one.window.from_step <= other.window.from_step and (until is None or until >= other.window.from_step)
     return _keeps_back(one) and waits and overlaps

@@ -55,8 +55,8 @@ def unseen(at: Occasions) -> Iterator[Incident]:
 
 def _own_writes(at: Occasions) -> Iterator[Incident]:
     hidden, statuses = at.hideable(at.writes), at.hideable(at.statuses)
-    if hidden:
-        yield from [partial(_hide, at, hidden)] * 3
+    for verb in sorted({each.verb for each in hidden}):
+        yield from [partial(_hide, at, [each for each in hidden if each.verb == verb])] * 2
     if statuses:
         yield partial(_hide, at, statuses)
     children = [each for each in hidden if each.resource != at.observed.resource]  # which may wait for what it wrote to the primary
@@ -70,8 +70,7 @@ def _own_writes(at: Occasions) -> Iterator[Incident]:
 
 def _hide(at: Occasions, writes: Sequence[Written], draw: st.DrawFn) -> Faults:
     """Hide one of these writes, and what comes after it, until some later step or for good."""
-    verb = draw(st.sampled_from(sorted({each.verb for each in writes})))
-    each = draw(st.sampled_from([each for each in writes if each.verb == verb]))
+    each = draw(st.sampled_from(writes))
     write = OwnWrite(each.verb, draw(st.integers(1, each.times)), each.subresource)
     return (HideOwnWrite(resource=each.resource, window=until(at, each.step, draw), write=write, release=_release(draw)),)
 
@@ -111,10 +110,18 @@ def _views(at: Occasions) -> Iterator[Incident]:
     yield from [partial(_hold, at)] * 2
     yield partial(_late, at)
     yield partial(_coalesce, at)
+    if two := _together(at, at.observed.watched):
+        yield partial(_skew, two)
+    # who is not shown the primary does nothing to its children
+    if two := _together(at, [each for each in at.observed.watched if each != at.observed.resource]):
+        yield partial(_hold_two, at, two)
+
+
+def _together(at: Occasions, resources: Sequence[str]) -> list[tuple[int, list[str]]]:
+    """The steps in which events of several of these resources come, with those."""
     steps = sorted({step for _, step in at.seen})
-    both = [(step, [resource for resource, other in at.seen if other == step]) for step in steps]
-    if two := [(step, resources) for step, resources in both if len(resources) > 1]:
-        yield from (partial(_skew, two), partial(_hold_two, at, two))
+    found = [(step, [resource for resource, other in at.seen if other == step and resource in resources]) for step in steps]
+    return [(step, some) for step, some in found if len(some) > 1]
 
 
 def _hold(at: Occasions, draw: st.DrawFn) -> Faults:

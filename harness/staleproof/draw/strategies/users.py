@@ -148,7 +148,7 @@ def _kinds(observed: Observed, changes: st.SearchStrategy[Move] | None) -> Itera
         yield from ("change", "change", "change and back", "change and back")
     yield from ["resync"] * observed.relists_at_once
     if any(child.stays for child in observed.children):
-        yield from ("delete a child", "touch a child", "replace a child")
+        yield from ("delete a child", "delete a child", "touch a child", "replace a child")
     yield from ("renew", "another")
     if _labels(observed):
         yield "label"

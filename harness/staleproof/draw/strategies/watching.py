@@ -63,7 +63,7 @@ def _own_writes(at: Occasions) -> Iterator[Incident]:
     if pairs := [(one, two) for one in children for two in children if one.step == two.step and one.resource < two.resource]:
         yield partial(_hide_both, at, pairs)
     if vanished := list(_vanished(at)):
-        yield from [partial(_one_of, vanished)] * 2
+        yield from [partial(_one_of, vanished)] * 4
     if gone := list(_ends(at)):
         yield from [partial(_hide_end, at, gone)] * 2
 

@@ -37,7 +37,8 @@ def judge(
     """One verdict for each requirement of the catalogue.
 
     References are taken from the history unless given. What cannot be known is inconclusive: a broken harness, unstable or missing
-    references, a planned fault that never fired in a trial that aims at the requirement, a rule that crashes.
+    references, a planned fault that never fired in a trial that aims at the requirement, a rule that crashes. A drawn plan only
+    guesses where its faults find an occasion, so one that never fired in it leaves the requirement not exercised.
     """
     trial = Trial(history, history.references if references is None else references)
     return with_harm(trial, [(requirement, _verdict(requirement, trial)) for requirement in requirements])
@@ -66,7 +67,8 @@ def _by_rule(requirement: Requirement, trial: Trial) -> Verdict:
         return Verdict(slug, Outcome.INCONCLUSIVE, why=why)
     aimed_at = slug in trial.plan.aims
     if aimed_at and verdict.outcome is not Outcome.FAIL and unfired(trial):
-        return Verdict(slug, Outcome.INCONCLUSIVE, why=unfired(trial))
+        outcome = Outcome.NOT_EXERCISED if trial.plan.is_drawn else Outcome.INCONCLUSIVE
+        return Verdict(slug, outcome, why=unfired(trial))
     hostile = hostility(trial.plan)
     return _apart(verdict, hostile) if hostile else verdict
 

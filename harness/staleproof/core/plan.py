@@ -177,6 +177,10 @@ class Subject(Value, frozen=True):
     env: dict[str, str] = msgspec.field(default_factory=dict)
 
 
+DRAWN = "drawn"
+"""The scenario of plans that Hypothesis draws."""
+
+
 class Plan(Value, frozen=True, kw_only=True):
     """Workload and faults, with all that is needed to run them.
 
@@ -207,6 +211,11 @@ class Plan(Value, frozen=True, kw_only=True):
     controller: Subject | None = None
     companions: tuple[str, ...] = ()
     fresh: bool = False
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it was drawn: then a fault that finds no occasion is bad luck, and not a plan that did not do what it is for."""
+        return self.scenario == DRAWN
 
     @property
     def reference(self) -> "Plan":

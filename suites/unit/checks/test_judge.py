@@ -15,6 +15,7 @@ from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Outco
 from staleproof.core.entry import Broke, Ended
 from staleproof.core.fault import AnyFault
 from staleproof.core.history import History, decode, encode
+from staleproof.core.plan import DRAWN
 
 from .rule_cases import ONE_POD, UNSURE, told, witnesses
 from .script import HOLD, SEVER, WIDGETS, Script, Workload, beside, pair_renewed, trial, two_references
@@ -45,6 +46,12 @@ def innocent(*, aims: tuple[str, ...] = ()) -> History:
 def hostile(history: History) -> History:
     """The same under a plan that says that no API server does this."""
     plan = msgspec.structs.replace(history.header.plan, contract="hostile")
+    return replace(history, header=msgspec.structs.replace(history.header, plan=plan))
+
+
+def drawn(history: History) -> History:
+    """The same under a drawn plan."""
+    plan = msgspec.structs.replace(history.header.plan, scenario=DRAWN)
     return replace(history, header=msgspec.structs.replace(history.header, plan=plan))
 
 
@@ -102,6 +109,10 @@ AIMED: dict[str, tuple[History, str]] = {
     "a fault that never fired proves nothing": (
         work(Script(HOLD, aims=(AIM,))).ends(),
         "INCONCLUSIVE: planned faults never fired: Hold of pods",
+    ),
+    "in a drawn plan it found no occasion": (
+        drawn(work(Script(HOLD, aims=(AIM,))).ends()),
+        "NOT_EXERCISED: planned faults never fired: Hold of pods",
     ),
     "unless there is a finding": (
         Script(HOLD, HOLD, aims=(AIM,))

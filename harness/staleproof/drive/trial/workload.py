@@ -190,11 +190,21 @@ class Workload:
         kind = await resource_type(child, self.api)
         match step:
             case Recreate(foreign=foreign):
-                await self._recreate(kind, child, _again(child, owner=await self._stranger()) if foreign else _again(child))
+                whole = await self._whole(kind, child)
+                await self._recreate(kind, whole, _again(whole, owner=await self._stranger()) if foreign else _again(whole))
             case Remove():
                 await self.api.delete(kind, self.namespace, child["metadata"]["name"], now=True)
             case Heartbeat():
                 await self._touch(kind, child["metadata"]["name"], number)
+
+    async def _whole(self, kind: ResourceType, child: JSON) -> JSON:
+        """The child as the API server has it: a Secret is known here without its payload."""
+        try:
+            return await self.api.call("GET", kind.path(self.namespace, child["metadata"]["name"]))
+        except ApiError as err:
+            if err.code == 404:
+                raise Vanished(f"{name_of(child)} is gone") from err
+            raise
 
     async def _stranger(self) -> JSON:
         """An object that is nobody's child, and that nobody wants anything of."""

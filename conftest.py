@@ -13,6 +13,8 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 _FREE, _MIXED_WITH = "suites/mutants/", "suites/integration/"
+_LONGEST = ("suites/integration/test_suite.py", "suites/integration/test_suite_images.py")
+"""Whole runs, for minutes: begun last, they would go on alone."""
 
 
 class _Together(LoadFileScheduling):
@@ -30,7 +32,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         free = [[item] for item in items if item.nodeid.startswith(_FREE)]
         files = [list(tests) for _, tests in groupby((item for item in items if item.nodeid.startswith(_MIXED_WITH)), key=_file)]
         others = [item for item in items if not item.nodeid.startswith((_FREE, _MIXED_WITH))]
-        items[:] = [item for unit in _riffled(free, files) for item in unit] + others
+        begun = sorted(_riffled(free, files), key=lambda unit: _file(unit[0]) not in _LONGEST)
+        items[:] = [item for unit in begun for item in unit] + others
 
 
 def _file(item: pytest.Item) -> str:

@@ -45,6 +45,7 @@ class Settings(msgspec.Struct, kw_only=True, rename="camel"):
         upstream_ca: file with its CA; empty means those that this machine trusts.
         client_certificate: PEM file with key and certificate to present upstream; empty means that clients' tokens are passed on.
         tokens: bearer token → name of the client.
+        rival_token: whom competing writes are made as; empty means the client that is competed with.
         control_token: what callers of the control API must send.
         control_host, control_port: where the control API listens; port 0 takes a free one.
         on_disconnect: what happens when the last runner's connection is gone.
@@ -55,6 +56,7 @@ class Settings(msgspec.Struct, kw_only=True, rename="camel"):
     upstream_ca: str = ""
     client_certificate: str = ""
     tokens: dict[str, str] = {}
+    rival_token: str = ""
     control_host: str = "127.0.0.1"
     control_port: int = 0
     on_disconnect: OnDisconnect = "nothing"
@@ -106,7 +108,7 @@ def assemble(settings: Settings, proxyserver: Proxyserver, stop: Callable[[], No
     identities = Identities(settings.tokens, "controller" if settings.client_certificate else "unknown")
     api_server = ApiServer(settings.upstream, _upstream_tls(settings))
     relay = Relay(state, api_server)
-    faults = RequestFaults(state, connections, relay, api_server)
+    faults = RequestFaults(state, connections, relay, api_server, settings.rival_token)
     api = application(state, settings.control_token, Runner(state, settings.on_disconnect))
     addons = (
         Traffic(state, identities, connections, relay, faults),

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import NoReturn
 
 import msgspec
-from mitmproxy import master, options
+from mitmproxy import certs, master, options
 from mitmproxy.addons import core, disable_h2c, errorcheck, next_layer, proxyserver, tlsconfig
+from mitmproxy.proxy import context
 
 from .assembly import BROKEN, OPTIONS, Settings, assemble, last_words, listen_on_tcp_alone, never_cut_quiet_connections
 
@@ -27,13 +28,31 @@ class Config(Settings, kw_only=True, rename="camel"):
     Attributes:
         confdir: folder for the proxy's own CA.
         ready: file to write {"port", "controlPort"} to once everything listens.
-        listen_host, listen_port: where clients connect; port 0 takes a free one.
+        listen_host, listen_port: where we listen for clients; port 0 takes a free one.
+        host: what clients that connect to an address connect to; empty means `listen_host`.
     """
 
     confdir: str
     ready: str
     listen_host: str = "127.0.0.1"
     listen_port: int = 0
+    host: str = ""
+
+
+class Certificates(tlsconfig.TlsConfig):
+    """Certificates for what clients call us. One that connects to an address does not say which, and mitmproxy takes it for the one
+    that the connection came to: another one where addresses are translated on the way."""
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+
+    def get_cert(self, conn_context: context.Context) -> certs.CertStoreEntry:
+        client = conn_context.client
+        said, client.sni = client.sni, client.sni or self._host or None
+        try:
+            return super().get_cert(conn_context)
+        finally:
+            client.sni = said
 
 
 def read_config(path: Path) -> Config:
@@ -54,7 +73,7 @@ async def serve(config: Config) -> NoReturn:
     for handler in (complaints, parts.failures):
         logging.getLogger().addHandler(handler)
     logging.getLogger().setLevel(logging.WARNING)
-    m.addons.add(core.Core(), proxy, next_layer.NextLayer(), tlsconfig.TlsConfig(), disable_h2c.DisableH2C(),
+    m.addons.add(core.Core(), proxy, next_layer.NextLayer(), Certificates(config.host), disable_h2c.DisableH2C(),
                  errorcheck.ErrorCheck(), *parts.addons, parts.shortcut)  # fmt: skip
     opts.update(**OPTIONS, ssl_verify_upstream_trusted_ca=config.upstream_ca or None)
     if config.client_certificate:

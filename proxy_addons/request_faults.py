@@ -28,10 +28,14 @@ _NOT_FOUND = Reply(404, "NotFound", "not found")
 
 
 class RequestFaults:
-    """Asked before a request is forwarded and before its answer is sent."""
+    """Asked before a request is forwarded and before its answer is sent. `rival_token`: whom competing writes are made as; empty:
+    the client that is competed with, which may not be allowed the verb."""
 
-    def __init__(self, state: ProxyState, connections: Connections, relay: Relay, api_server: ApiServer) -> None:
+    def __init__(
+        self, state: ProxyState, connections: Connections, relay: Relay, api_server: ApiServer, rival_token: str = ""
+    ) -> None:
         self._state, self._connections, self._relay, self._api_server = state, connections, relay, api_server
+        self._rival_token = rival_token
 
     async def before(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
         """The request has not been sent upstream yet."""
@@ -145,7 +149,8 @@ class RequestFaults:
         if isinstance(rival, str):
             state.refused(fault, rival, str(exchange))
             return
-        headers = on_behalf(asked.headers, content_type=rival.content_type, accept="application/json")
+        own = {"authorization": f"Bearer {self._rival_token}"} if self._rival_token else {}
+        headers = on_behalf(asked.headers, content_type=rival.content_type, accept="application/json", **own)
         said = await self._api_server.ask(rival.method, rival.target, headers, rival.body)
         if said is None or not 200 <= said.code < 300:
             state.refused(fault, f"the competing {rival.method} was answered {said.code if said else 'not at all'}", str(exchange))

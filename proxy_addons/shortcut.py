@@ -111,7 +111,7 @@ class Shortcut:
     def _onward(self, head: Head) -> bytes:
         """The head as the API server gets it: answers shall be JSON, and not packed."""
         fields = (
-            (name, json_only(value.decode(errors="replace")).encode() if name == b"accept" and b"protobuf" in value else value)
+            (name, json_only(value.decode(errors="replace")).encode() if name == b"accept" else value)
             for name, value in head.without(_NOT_FORWARDED).fields
         )
         return Head(head.line, ((b"host", self._api_server.authority), *fields)).encode()

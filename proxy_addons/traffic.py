@@ -51,11 +51,11 @@ class Traffic:
     def requestheaders(self, flow: http.HTTPFlow) -> None:
         with _kills_on_error(flow):
             flow.request.headers.pop(FLOW_HEADER, None)
+            request = _asked(flow)
             if flow.request.path.startswith(("/api/", "/apis/")):
                 flow.request.headers.pop("accept-encoding", None)  # what we read shall not be packed first
-                if "protobuf" in (accept := flow.request.headers.get("accept", "")):
-                    flow.request.headers["accept"] = json_only(accept)
-            request = _asked(flow)
+                if accept := flow.request.headers.get("accept", ""):
+                    flow.request.headers["accept"] = json_only(accept, watch=request is not None and request.is_watch)
             if request is not None and request.is_watch and not _is_upgrade(flow):
                 self._send_through_relay(flow, request)
 

@@ -1,15 +1,18 @@
-"""What the user asks for: each option is declared once, for pytest and for the staleproof command, and parsed into a typed setting.
+"""What the user asks for: each option is declared once, for pytest, for the staleproof command, for the environment and for
+staleproof.yaml, and parsed into a typed setting.
 
 Cheap to import: every pytest run in an environment that has staleproof imports it.
 """
 
 import math
+import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
+from staleproof.core.group_kind import GroupKind
 from staleproof.draw.profile import PROFILES, STANDARD
 from staleproof.drive.cluster.options import ProviderName
 from staleproof.errors import UsageError
@@ -23,7 +26,8 @@ _UNPREFIXED = ("controller_", "conformance_", "implementation_")
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The texts that an option was given. `called` is what the user knows it by; `origin` is `command line` or `environment`."""
+    """The texts that an option was given. `called` is what the user knows it by; `origin` is `command line`, `environment`, or the
+    file."""
 
     texts: tuple[str, ...]
     called: str
@@ -59,6 +63,20 @@ class Option:
     @property
     def variable(self) -> str:
         return f"STALEPROOF_{self.name.upper()}"
+
+    @property
+    def key(self) -> str:
+        """What it is called in staleproof.yaml."""
+        return self.name.replace("_", "-")
+
+    @property
+    def is_path(self) -> bool:
+        return self.parse in (_path, _path_or_none)
+
+    @property
+    def kind(self) -> str:
+        """What it is in JSON, or each of its values if there are many."""
+        return _KINDS.get(self.parse, "string")
 
     def value(self, text: str, called: str) -> object:
         """The value of a text; UsageError when it is not what was expected."""
@@ -156,6 +174,12 @@ def _companions(text: str) -> tuple[str, ...]:
         raise ValueError(f"names of companions, with commas ({err})") from err
 
 
+_KINDS: dict[Callable[[str], Any], str] = {
+    _yes: "boolean", _count_or_none: "integer",
+    _seconds: "number", _seconds_or_none: "number", _minutes: "number",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The value of every option."""
@@ -164,13 +188,36 @@ class Settings:
         tuple[str, ...],
         Option("the controller as a command, split as a shell would; {kubeconfig} is replaced, KUBECONFIG is set", _command),
     ] = ()
-    controller_image: Annotated[str, Option("the controller as an image, on the engine's host network, with a kubeconfig")] = ""
+    controller_image: Annotated[str, Option("the controller as an image; its container has what a pod has, and a kubeconfig")] = ""
+    controller_network: Annotated[
+        str,
+        Option(
+            "the network of the image's container: bridge, host, or the name of one of the engine's; empty: one in which it has "
+            "ports of its own, if that leads to this machine (docs/images.md)"
+        ),
+    ] = ""
     controller_args: Annotated[
         tuple[str, ...], Option("added to the command, or replacing the image's arguments; split as a shell would", _words)
     ] = ()
     controller_env: Annotated[
         tuple[tuple[str, str], ...], Option("NAME=VALUE for the controller; may be repeated", _pair, many=True)
     ] = ()
+    controller_manifests: Annotated[
+        tuple[Path, ...],
+        Option(
+            "what installs the controller in a cluster: rendered manifests, a file or a folder, or a kustomization; its arguments, "
+            "variables, rights and webhooks are read there; may be repeated",
+            _path,
+            many=True,
+        ),
+    ] = ()
+    controller_deployment: Annotated[
+        str,
+        Option(
+            "which Deployment, StatefulSet or DaemonSet of the manifests is the controller: NAME, or NAME/CONTAINER; empty: there "
+            "is only one"
+        ),
+    ] = ""
     controller_start_seconds: Annotated[float, Option("how long the controller may take to open its first watch", _seconds)] = 30.0
     controller_metrics: Annotated[
         str,
@@ -184,7 +231,26 @@ class Settings:
         tuple[Path, ...], Option("CustomResourceDefinitions to apply first: a file or a folder; may be repeated", _path, many=True)
     ] = ()
     samples: Annotated[
-        tuple[Path, ...], Option("primaries: a file or a folder of manifests; may be repeated", _path, many=True)
+        tuple[Path, ...],
+        Option("primaries and what they need: a file or a folder of manifests; may be repeated", _path, many=True),
+    ] = ()
+    primary: Annotated[
+        tuple[GroupKind, ...],
+        Option(
+            "Kind.group of the samples that are primaries, the others being what they need; may be repeated; empty: those of a "
+            "CustomResourceDefinition that is given, or else what the controller is seen to react to",
+            GroupKind.read,
+            many=True,
+        ),
+    ] = ()
+    before: Annotated[
+        tuple[Path, ...],
+        Option(
+            "what the primaries need and no sample has: a file or a folder of manifests, applied in each trial before the first "
+            "step, or once if it is cluster-scoped; may be repeated, and is applied in this order",
+            _path,
+            many=True,
+        ),
     ] = ()
     kube_provider: Annotated[ProviderName, Option(f"control plane from: {', '.join(_PROVIDERS)}", choices=_PROVIDERS)] = "auto"
     kubeconfig: Annotated[
@@ -204,7 +270,8 @@ class Settings:
         tuple[str, ...],
         Option(
             "real controllers beside the one under test, with commas: kube-controller-manager's by name, e.g. garbage-collector; "
-            "scheduler; kwok (three Nodes, Pods that run, Jobs that finish)",
+            "scheduler; kwok (three Nodes, Pods that run, Jobs that finish); provisioner (volumes for claims); auto: those that a "
+            "real cluster has for what the controller creates; none",
             _companions,
         ),
     ] = ()
@@ -272,6 +339,14 @@ class Settings:
     replay: Annotated[
         str, Option("run only this again: the id of a finding, a crash file, a plan.json, an exported trial, or a folder of them")
     ] = ""
+    config: Annotated[
+        Path | None,
+        Option(
+            "a file of these options (docs/configuration.md); empty: staleproof.yaml in the working directory, or else in pytest's "
+            "rootdir, if there is one",
+            _path_or_none,
+        ),
+    ] = None
     dir: Annotated[Path, Option("artefact folder", _path)] = ARTEFACTS
     keep: Annotated[
         Keep,
@@ -305,6 +380,28 @@ def _options() -> Iterator[Option]:
 
 
 OPTIONS = tuple(_options())
+_PROGRAMS = {"controller_cmd": ("controller_image", "controller_network"), "controller_image": ("controller_cmd",)}
+"""Who names the controller with one of these says nothing with what is left of the others, and means that they do not count."""
+
+
+def in_environment(environ: Mapping[str, str], *, but_for: Collection[str] = ()) -> dict[str, Given]:
+    """What the variables say, but for these options. UsageError when one is set and empty, which is always a mistake."""
+    found: dict[str, Given] = {}
+    for option in OPTIONS:
+        if option.variable in environ and option.name not in but_for:
+            text = environ[option.variable]
+            if not text:
+                raise UsageError(f"{option.variable} is set but empty; unset it or give it a value ({option.help})")
+            texts = tuple(text.split(os.pathsep)) if option.many else (text,)
+            found[option.name] = Given(texts, option.variable, "environment")
+    return found
+
+
+def over(stronger: Mapping[str, Given], weaker: Mapping[str, Given]) -> dict[str, Given]:
+    """What counts, in the order of the options."""
+    void = {other for name in stronger for other in _PROGRAMS.get(name, ())}
+    found = {**{name: given for name, given in weaker.items() if name not in void}, **stronger}
+    return {option.name: found[option.name] for option in OPTIONS if option.name in found}
 
 
 def parse(given: Mapping[str, Given]) -> Settings:
@@ -319,4 +416,6 @@ def parse(given: Mapping[str, Given]) -> Settings:
     settings = Settings(**values)
     if settings.controller_cmd and settings.controller_image:
         raise UsageError("--controller-cmd and --controller-image were both given; name one controller")
+    if settings.controller_cmd and settings.controller_network:
+        raise UsageError("--controller-network is about --controller-image: a command runs on this machine; leave it out")
     return settings

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from staleproof.assess.run_folder import find_history, read_history
+from staleproof.checks.catalog import is_scored
 from staleproof.draw.scenarios import FAMILIES
 from staleproof.errors import UsageError
 
@@ -96,7 +97,7 @@ def _arguments(run: _Run) -> list[str]:
     return [
         *("-q", "-p", "no:cacheprovider", "-p", "no:asyncio", "-n", str(WORKERS)),
         f"--controller-cmd={shlex.join(subject.subject.command)}",
-        *(f"--staleproof-crds={MANIFESTS / name}" for name in ("widget-crd.yaml", "sequentialjob-crd.yaml")),
+        *(f"--staleproof-crds={MANIFESTS / name}" for name in ("widget-crd.yaml", "sequentialjob-crd.yaml", "tenant-crd.yaml")),
         f"--staleproof-samples={MANIFESTS / subject.sample}",
         "--staleproof-profile=standard",
         f"--staleproof-dir={run.folder / 'artefacts'}",
@@ -147,10 +148,14 @@ def _told(run: _Run, *, minutes: float, trouble: str) -> Ran:
         minutes=minutes,
         whole=run.whole and not trouble,
         trials=[_timed(each, latest / each["folder"]) for each in trials],
-        findings=sum(any(verdict["result"] == "failed" for verdict in each["verdicts"]) for each in trials),
+        findings=sum(any(_is_finding(verdict) for verdict in each["verdicts"]) for each in trials),
         inconclusive=sum(any(_is_inconclusive(verdict) for verdict in each["verdicts"]) for each in trials),
         trouble=trouble,
     )
+
+
+def _is_finding(verdict: Mapping[str, Any]) -> bool:
+    return verdict["result"] == "failed" and is_scored(verdict["requirement"])
 
 
 def _is_inconclusive(verdict: Mapping[str, Any]) -> bool:

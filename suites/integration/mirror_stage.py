@@ -16,7 +16,7 @@ from staleproof.core.history import History
 from staleproof.core.plan import Apply, Delete, Patch, Plan, Settle, Subject, Target, contradictions
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
-from staleproof.drive.trial.run import TrialSpec, run_trial
+from staleproof.drive.trial.run import Live, Reached, TrialSpec, run_trial
 
 from .environment_stage import session_in
 
@@ -67,7 +67,7 @@ def a_plan(*faults: AnyFault, contract: Contract = "legal", settle: Settle = SET
     return plan
 
 
-def not_mirrored(objects: dict[tuple[str, str, str], Any]) -> str:
+def not_mirrored(objects: Live) -> str:
     """What is wrong with the state; empty when every source has its copy and there is no other copy."""
     found = {name: obj for (resource, _, name), obj in objects.items() if resource == "configmaps"}
     of = {name: (obj["metadata"].get("labels") or {}).get(ROLE) for name, obj in found.items()}
@@ -78,8 +78,8 @@ def not_mirrored(objects: dict[tuple[str, str, str], Any]) -> str:
     return "" if wanted == copies else f"expected the copies {wanted}, found {copies}"
 
 
-def run(session: Session, plan: Plan, folder: Path) -> History:
-    trial = TrialSpec(plan=plan, folder=folder, converged=not_mirrored)
+def run(session: Session, plan: Plan, folder: Path, *, reached: Reached | None = None) -> History:
+    trial = TrialSpec(plan=plan, folder=folder, converged=not_mirrored, reached=reached)
     return session.call(lambda environment: run_trial(trial, environment))
 
 

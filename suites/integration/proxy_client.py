@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import msgspec
 
-LIMIT_SECONDS = 60.0
+LIMIT_SECONDS = 120.0
 MERGE = "application/merge-patch+json"
 WATCH_LIST = "&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
 JSON = dict[str, Any]
@@ -189,6 +189,13 @@ class Watching:
     def changes(self) -> list[bytes]:
         """The lines without bookmarks: the API server sends those about once a minute, and not at the same place in each watch."""
         return [line for line in self.lines if not line.startswith(b'{"type":"BOOKMARK"')]
+
+    @property
+    def certain(self) -> list[tuple[str, str]]:
+        """The events without the bookmarks that the API server sends when it likes, in a WatchList within a second or two. The one
+        that ends the initial events is not among those."""
+        told = zip(self.lines, self.events, strict=True)
+        return [event for line, event in told if event[0] != "BOOKMARK" or b'"k8s.io/initial-events-end"' in line]
 
     async def until(self, count: int) -> None:
         await until(lambda: len(self.lines) >= count or self.ending != "")

@@ -45,7 +45,7 @@ from .reactions import reaction
 CM = "configmaps"
 LATER = Window(from_step=3)
 A_SECOND = Window(from_step=3, seconds=1.0)
-SOME_SECONDS = Window(from_step=3, seconds=9.0)  # a Python program takes some to start
+SOME_SECONDS = Window(from_step=3, seconds=20.0)  # a Python program takes some to start
 AGAIN = Restart(window=LATER)
 NO_WATCH = (Reject(resource=CM, verb="watch", code=500, window=LATER), SeverStream(resource=CM, window=LATER))
 SETTLE = Settle(deadline_seconds=90.0, limit_seconds=10.0)

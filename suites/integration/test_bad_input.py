@@ -17,6 +17,7 @@ ENVIRONMENT, INCONCLUSIVE, USAGE = 11, 10, 4
 OPEN = "{openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}"
 KEPT = {"v1": "false", "v1beta1": "true", "v1alpha1": "false"}
 VERSIONS = ", ".join(f"{{name: {name}, served: true, storage: {kept}, schema: {OPEN}}}" for name, kept in KEPT.items())
+ENDED = f"{{name: v0, served: false, storage: false, schema: {OPEN}}}"
 UNSERVED = "{strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://127.0.0.1:1/convert'}}}"
 
 
@@ -52,7 +53,7 @@ def is_refused(done: Done, code: int, *told: str) -> None:
         (("--controller-cmd=./no-such-manager",), ("no-such-manager",)),
         ((program("import sys; print('no lease today'); sys.exit(3)"),), ("exited with code 3", "no lease today")),
         (
-            (program("import signal; print('thinking', flush=True); signal.pause()"), "--controller-start-seconds=2"),
+            ("--controller-cmd=sh -c 'echo thinking; exec sleep 600'", "--controller-start-seconds=2"),
             ("opened no watch within 2 s", "thinking"),
         ),
     ],
@@ -68,7 +69,7 @@ def test_a_controller_that_does_not_start(arguments: tuple[str, ...], told: tupl
     [
         (("--controller-cmd=manager 'unbalanced", *WIDGETS), "No closing quotation"),
         ((NAIVE, "--controller-image=example.com/none", *WIDGETS), "name one controller"),
-        ((NAIVE, CRDS, REPLICA_SET), "the controller created nothing for ReplicaSet/sample"),
+        ((NAIVE, CRDS, REPLICA_SET), "the controller did nothing for ReplicaSet/sample"),
         ((NAIVE, CRDS, "--staleproof-samples=nosuch"), "--staleproof-samples: nosuch does not exist"),
         ((NAIVE, CRDS), "no primary to work with"),
         ((NAIVE, CRDS, "--staleproof-replay=nosuch"), "no plan 'nosuch'"),
@@ -135,14 +136,22 @@ def test_a_manifest_that_is_refused(option: str, content: str, told: tuple[str, 
 @pytest.mark.parametrize(
     ("conversion", "version", "code", "told"),
     [
-        ("{strategy: None}", "v1alpha1", USAGE, ("Thing/t is written in example.com/v1alpha1", "give it in example.com/v1")),
+        (
+            "{strategy: None}",
+            "v0",
+            USAGE,
+            (
+                "Thing/t is written in example.com/v0, which the API server does not serve",
+                "give it in example.com/v1 or example.com/v1beta1 or example.com/v1alpha1",
+            ),
+        ),
         (UNSERVED, "v1", ENVIRONMENT, ("conversion webhook for example.com/v1", "take", "spec.conversion")),
     ],
-    ids=["another version is preferred", "nobody serves the conversion"],
+    ids=["a version that is not served", "nobody serves the conversion"],
 )
-def test_three_versions(conversion: str, version: str, code: int, told: tuple[str, ...], suite: Run, tmp_path: Path) -> None:
+def test_several_versions(conversion: str, version: str, code: int, told: tuple[str, ...], suite: Run, tmp_path: Path) -> None:
     definition, sample = tmp_path / "crd.yaml", tmp_path / "sample.yaml"
-    definition.write_text(crd(VERSIONS, conversion))
+    definition.write_text(crd(f"{VERSIONS}, {ENDED}", conversion))
     sample.write_text(thing(version))
     is_refused(suite(NAIVE, CRDS, f"--staleproof-crds={definition}", f"--staleproof-samples={sample}"), code, *told)
 

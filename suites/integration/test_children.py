@@ -1,15 +1,23 @@
 """What is done to children behind the controller's back is done to them as they are in the cluster."""
 
+from collections.abc import Iterator
+
 import pytest
 import yaml
 
+from staleproof.assess import Session
+from staleproof.assess.observe import observe
+from staleproof.checks.trial import Trial
 from staleproof.core.entry import Committed
-from staleproof.core.plan import Apply, Plan, Recreate, Settle, Target, Touch
+from staleproof.core.plan import Apply, Edit, Manifest, PatchStatus, Plan, Recreate, Remove, Settle, Step, Target, Touch
+from staleproof.core.provenance import Commit
 
 from .environment_stage import CRDS, MANIFESTS, fixture, session_in
 
 SAMPLE = yaml.safe_load((MANIFESTS / "widget-content-sample.yaml").read_text())
 TARGET = Target(SAMPLE["apiVersion"], SAMPLE["kind"], SAMPLE["metadata"]["name"])
+PATIENT = Settle(idle_seconds=1.5, quiet_seconds=2, limit_seconds=60, deadline_seconds=60)
+"""A busy machine may keep a controller from its work for longer than the usual quarter of a second."""
 
 
 def test_a_secret_is_made_again_with_its_payload(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -27,3 +35,67 @@ def test_a_secret_is_made_again_with_its_payload(tmp_path_factory: pytest.TempPa
     first, second = [entry.object for entry in commits if entry.type == "ADDED"]
     assert first["metadata"]["uid"] != second["metadata"]["uid"]
     assert first["data"] == second["data"]
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """With a controller that reverts what others do to its ConfigMap and its status."""
+    with session_in(tmp_path_factory, manifests=CRDS) as session:
+        session.use(fixture("correct", "deterministic_names"))
+        yield session
+
+
+def test_what_others_can_change_is_known_and_told(session: Session) -> None:
+    """The content of its ConfigMap, and what its status says; it watches both, so it looks at once."""
+    observed = observe(session, SAMPLE)
+    assert observed.edits == (EDIT,)
+    assert {field for reset in observed.resets for field in reset.patch["status"]} == {
+        "replicas", "observedGeneration", "conditions"
+    }  # fmt: skip
+    assert session.run.environment["others can"].startswith('edit configmaps number 1 {"data":{"content":"first-edited"}}; ')
+
+
+def test_without_faults_a_step_waits_for_the_child_that_it_is_about(session: Session) -> None:
+    """A controller may be slower than it was when its pauses were learnt; this one makes a ConfigMap 0.7 s after the Widget."""
+    steps = (Apply(object=SAMPLE), Remove(resource="configmaps"), Touch(target=TARGET))
+    session.use(fixture("unhurried"))
+    trial = Trial(session.watch(Plan(scenario="children", steps=steps, settle=Settle(idle_seconds=0.1, quiet_seconds=0.2))))
+    session.use(fixture("correct", "deterministic_names"))
+
+    removed = [entry for _, entry in trial.every(Committed) if entry.resource == "configmaps" and entry.type == "DELETED"]
+    assert [entry.name for entry in removed] == [f"{TARGET.name}-settled"]
+
+
+EDIT = Edit(resource="configmaps", patch={"data": {"content": "first-edited"}})
+RESET = PatchStatus(target=TARGET, patch={"status": {"conditions": None}})
+
+
+@pytest.mark.parametrize(
+    ("step", "resource", "subresource"),
+    [(EDIT, "configmaps", ""), (RESET, "widgets.staleproof.dev", "status")],
+    ids=["a child is edited", "its status is taken away"],
+)
+def test_what_others_change_is_nobodys_work_and_the_controller_puts_it_back(
+    session: Session, step: Step, resource: str, subresource: str
+) -> None:
+    """It does so in the step itself, as it does without any fault; so nobody is accused."""
+    result = session.trial(Plan(scenario="children", steps=(Apply(object=SAMPLE), step, Touch(target=TARGET)), settle=PATIENT))
+    trial = Trial(result.history)
+    during = [commit for commit in trial.commits if commit.entry.resource == resource and _is_within(trial, 2, commit)]
+    assert result.passed, result.verdicts
+    theirs, *ours = during
+    assert theirs.by is None
+    assert [commit.by.asked.subresource for commit in ours if commit.by is not None] == [subresource] * len(ours)
+    before, after = _said(theirs.before), _said(ours[-1].entry.object)
+    assert _said(theirs.entry.object) != before == after
+
+
+def _is_within(trial: Trial, number: int, commit: Commit) -> bool:
+    began, ended = next((run.began, run.ended) for run in trial.steps if run.number == number)
+    return ended is not None and began < commit.index < ended
+
+
+def _said(obj: Manifest | None) -> object:
+    """The content of a ConfigMap, and the types of conditions."""
+    assert obj is not None
+    return obj.get("data") or sorted(each["type"] for each in obj["status"].get("conditions", ()))

@@ -1,19 +1,24 @@
 """Real controllers beside the one under test: Jobs finish, orphans are collected, and a companion that dies ends the run."""
 
 import os
+import re
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from staleproof.assess import Session, SessionOptions
+from staleproof.assess.company import keep_company
 from staleproof.checks.facts.baseline import final_objects
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Committed, Settled
+from staleproof.core.companion import acting_on
+from staleproof.core.entry import Committed, Delivered, Ended, Settled, StepBegan
 from staleproof.core.history import History
 from staleproof.core.pace import longest_pause, paced
-from staleproof.core.plan import Apply, Delete, Manifest, Plan, Settle, Subject
+from staleproof.core.plan import Apply, Delete, Manifest, Plan, Rest, Settle, Subject
+from staleproof.core.scope import is_trials
 from staleproof.drive.cluster.control_plane import ControlPlaneOptions
 from staleproof.drive.cluster.manifests import read
 from staleproof.drive.trial.environment import Environment
@@ -24,8 +29,10 @@ from .environment_stage import CRDS, WIDGET, fixture, session_in, target
 from .programs import command_lines
 
 EVERYBODY = ("garbage-collector", "namespace", "scheduler", "kwok")
-NAMESPACE_SECONDS = 30.0
-PATIENT = Settle(quiet_seconds=5.0, deadline_seconds=60.0)
+NAMESPACE_SECONDS = 120.0
+NAMESPACE_CONTROLLER_SECONDS = 5.0
+"""It waits so long before it begins to end a namespace."""
+PATIENT = Settle(idle_seconds=2.0, quiet_seconds=5.0, limit_seconds=60.0, deadline_seconds=60.0)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +77,7 @@ def test_pods_of_a_daemonset_and_a_deployment_run_on_kwoks_nodes(session: Sessio
         ("daemonset", "daemonsets.apps", "numberReady"),
         ("deployment", "deployments.apps", "readyReplicas"),
     ):
-        history = session.watch(Plan(scenario="own", steps=(Apply(object=sample(name)),)))
+        history = session.watch(Plan(scenario="own", steps=(Apply(object=sample(name)),), settle=PATIENT))
         (primary,) = ends(history, resource)
         assert primary["status"][ready] == 3
         assert {pod["status"]["phase"] for pod in ends(history, "pods")} == {"Running"}
@@ -78,7 +85,7 @@ def test_pods_of_a_daemonset_and_a_deployment_run_on_kwoks_nodes(session: Sessio
 
 def test_what_a_deleted_primary_owned_is_collected_within_the_trial(session: Session) -> None:
     session.use(fixture("expectations"))
-    history = session.watch(Plan(scenario="own", steps=(Apply(object=WIDGET), Delete(target=target(WIDGET)))))
+    history = session.watch(Plan(scenario="own", steps=(Apply(object=WIDGET), Delete(target=target(WIDGET))), settle=PATIENT))
 
     pods = [entry for entry in history.entries if isinstance(entry, Committed) and entry.resource == "pods"]
     assert len({entry.uid for entry in pods if entry.type == "ADDED"}) == 3
@@ -92,6 +99,20 @@ def test_what_a_deleted_primary_owned_is_collected_within_the_trial(session: Ses
         )
 
     assert session.call(is_gone), "the namespace of a trial that is over was not finished"
+
+
+def test_the_end_of_one_trials_namespace_is_not_shown_in_the_next(session: Session, programs: Path) -> None:
+    session.use(kube_controller_manager(programs, "replicaset-controller,serviceaccount-controller"))
+    rest = Rest(seconds=NAMESPACE_CONTROLLER_SECONDS + 2.0)
+    plan = Plan(scenario="own", steps=(Apply(object=sample("replicaset")), rest), settle=PATIENT)
+    session.watch(plan)
+    began = time.monotonic()
+    history = session.watch(plan)
+
+    shown = {entry.name for entry in history.entries if isinstance(entry, Delivered) and is_trials(entry.name)}
+    assert shown == {history.header.namespace}
+    lasted = next(entry.at for entry in history.entries if isinstance(entry, Ended))
+    assert time.monotonic() - began - lasted < NAMESPACE_CONTROLLER_SECONDS, "it was waited for"
 
 
 def test_a_companion_that_exits_ends_the_run(tmp_path: Path) -> None:
@@ -122,3 +143,82 @@ def test_companions_are_refused_for_an_existing_cluster(session: Session, tmp_pa
     )
     with pytest.raises(UsageError, match="--staleproof-companions: the cluster that you gave has controllers of its own"):
         Session(options).__enter__()
+
+
+# --- chosen by what the controller creates
+
+
+@pytest.fixture(scope="module")
+def chooser(go: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """A control plane without companions, as yet."""
+    with session_in(tmp_path_factory, manifests=tuple(CRDS), chooses_companions=True) as running:
+        yield running
+
+
+def test_a_stateful_set_gets_pods_that_are_ready_and_claims_that_are_bound(chooser: Session) -> None:
+    chooser.use(fixture("stored_widget", "careful"))
+    assert chooser.options.companions == ()
+    keep_company(chooser, [(WIDGET, ())])
+    running = {"statefulset", "persistentvolume-binder", "provisioner", "scheduler", "kwok", "garbage-collector", "namespace"}
+    assert running < set(chooser.options.companions)
+    told = chooser.run.environment["companions for Widget/sample"]
+    assert re.search(r"ready in \d+\.\d s; .* took \d+\.\d s without them and \d+\.\d s with them", told)
+
+    history = chooser.watch(Plan(scenario="own", steps=(Apply(object=WIDGET),), settle=PATIENT))
+    (made,) = ends(history, "statefulsets.apps")
+    assert made["status"]["readyReplicas"] == 3
+    assert [claim["status"]["phase"] for claim in ends(history, "persistentvolumeclaims")] == ["Bound"] * 3
+    assert chooser.call(_no_volumes), "volumes stay whose claims are gone"
+
+
+async def _no_volumes(environment: Environment) -> bool:
+    return await environment.bus.until(
+        lambda now: not any(key[0] == "persistentvolumes" for key in environment.truth.objects), limit_seconds=NAMESPACE_SECONDS
+    )
+
+
+def test_the_controller_of_a_kind_gets_no_rival(chooser: Session, programs: Path) -> None:
+    chooser.use(kube_controller_manager(programs, "deployment-controller,replicaset-controller"))
+    keep_company(chooser, [(sample("deployment"), ())])
+    assert not {"deployment", "replicaset"} & set(chooser.options.companions)
+    chooser.use(kube_controller_manager(programs, "deployment-controller"))
+    keep_company(chooser, [(sample("deployment"), ())])
+    assert "replicaset" in chooser.options.companions
+
+
+def test_a_namespace_has_its_account_before_the_first_step_and_secrets_get_tokens(chooser: Session) -> None:
+    chooser.use(fixture("expectations"))
+    chooser.accompany(acting_on({"serviceaccounts"}))
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "operand"}}
+    metadata = {"name": "operand-token", "annotations": {"kubernetes.io/service-account.name": "operand"}}
+    secret = {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/service-account-token", "metadata": metadata}
+    history = chooser.watch(Plan(scenario="own", steps=(Apply(object=account), Apply(object=secret)), settle=PATIENT))
+
+    (token,) = ends(history, "secrets")
+    assert {"token", "ca.crt", "namespace"} <= token["data"].keys()
+    first = next(index for index, entry in enumerate(history.entries) if isinstance(entry, StepBegan))
+    given = {"default", "kube-root-ca.crt"}
+    late = [entry.name for entry in history.entries[first:] if isinstance(entry, Committed) and entry.type == "ADDED"]
+    assert not given & set(late)
+
+    async def there(environment: Environment) -> set[str]:
+        name = "staleproof-accounts"
+        await environment.create_namespace(name)
+        return {key[2] for key in environment.truth.live(name)}
+
+    assert given <= chooser.call(there)
+
+
+def test_an_existing_cluster_is_left_as_it_is(session: Session, tmp_path: Path) -> None:
+    session.plane.write_kubeconfig(tmp_path / "kubeconfig")
+    options = SessionOptions(
+        subject=fixture("expectations"),
+        control_plane=ControlPlaneOptions(provider="existing", kubeconfig=tmp_path / "kubeconfig"),
+        chooses_companions=True,
+        root=tmp_path,
+    )
+    with Session(options) as guest:
+        keep_company(guest, [(WIDGET, ())])
+        guest.accompany(("job",))
+        assert guest.options.companions == ()
+        assert "companions" not in guest.run.environment

@@ -5,8 +5,10 @@ everywhere.
 """
 
 import asyncio
+import ipaddress
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -21,6 +23,7 @@ from testcontainers.core.config import testcontainers_config
 from testcontainers.core.docker_client import DockerClient
 
 from staleproof.core.plan import Subject
+from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.control_plane import (
     CONTROLLER,
     KUBERNETES_VERSION,
@@ -35,8 +38,9 @@ from staleproof.drive.cluster.control_plane.container import control_plane_image
 from staleproof.drive.process.address import free_port
 from staleproof.drive.process.container import Container, ContainerCommand
 from staleproof.drive.process.images import ImageRequest
-from staleproof.drive.process.reaper import RUN_LABEL
-from staleproof.drive.subject.image import controller_container
+from staleproof.drive.process.network import THIS_MACHINE
+from staleproof.drive.process.reaper import RUN_LABEL, this_run
+from staleproof.drive.subject.image import controller_container, controller_network
 from staleproof.errors import SetupError, UsageError
 
 from .conftest import KCM_ARGUMENTS, MANIFESTS
@@ -169,9 +173,8 @@ async def test_a_control_plane_without_its_image_is_reported_with_the_next_step(
 async def test_a_controller_image_does_its_work(engine: DockerClient, image: str, tmp_path: Path) -> None:
     """The subject is kube-controller-manager's ReplicaSet controller, which is not root in its container."""
     arguments = ("kube-controller-manager", "--kubeconfig={kubeconfig}", *KCM_ARGUMENTS.split())
-    kubeconfig, log = tmp_path / "controller.kubeconfig", tmp_path / "controller.log"
+    log = tmp_path / "controller.log"
     async with control_plane(ControlPlaneOptions(provider="cache"), tmp_path, Silent()) as plane:
-        plane.write_kubeconfig(kubeconfig, user=CONTROLLER)
         with direct(plane, tmp_path) as api:
             sample: Any = yaml.safe_load((MANIFESTS / "replicaset-sample.yaml").read_text())
             client.AppsV1Api(api).create_namespaced_replica_set("default", sample)
@@ -179,10 +182,12 @@ async def test_a_controller_image_does_its_work(engine: DockerClient, image: str
             def pods() -> int:
                 return len(client.CoreV1Api(api).list_namespaced_pod("default").items)
 
-            async with controller_container(Subject(image=image, arguments=arguments), kubeconfig, log) as controller:
+            subject, access = Subject(image=image, arguments=arguments), plane.access(CONTROLLER)
+            async with controller_container(subject, access, log, THIS_MACHINE) as controller:
                 assert controller.image_digest.startswith("sha256:")
-                assert b"--controllers=replicaset-controller" in Path(f"/proc/{controller.pid}/cmdline").read_bytes()
-                assert Path(f"/proc/{controller.pid}").stat().st_uid != os.getuid(), "not the owner of the kubeconfig"
+                process = Path(f"/proc/{controller.pid}")  # the engine's own process for a moment, until it becomes ours
+                await until(lambda: b"--controllers=replicaset-controller" in (process / "cmdline").read_bytes())
+                assert process.stat().st_uid != os.getuid(), "not the owner of the kubeconfig"
                 await until(lambda: pods() == 3, every_seconds=0.05)
                 assert controller.running
                 assert controller.exit_code is None
@@ -207,11 +212,26 @@ async def test_a_controller_image_that_cannot_be_used_is_reported(
         await run_once(Subject(image=image), tmp_path)
 
 
+async def test_a_container_reaches_this_machine_at_its_address_in_the_network(engine: DockerClient, image: str) -> None:
+    """Whatever the network, bridge or one of the user's: where we listen is no address of other machines'."""
+    made = engine.client.networks.create("staleproof-test", driver="bridge", labels={RUN_LABEL: this_run()})
+    try:
+        subnet = ipaddress.ip_network(engine.client.api.inspect_network(made.id)["IPAM"]["Config"][0]["Subnet"])
+        found = await controller_network(Subject(image=image, network="staleproof-test"))
+        assert ipaddress.ip_address(found.reach.listen) in subnet
+        assert found.reach.host == found.reach.listen
+        usual = await controller_network(Subject(image=image))
+        assert usual.name == "bridge"
+        assert usual.reach != found.reach
+    finally:
+        made.remove()
+
+
 async def run_once(subject: Subject, folder: Path) -> str:
     """Run a controller until it exits; how that is reported, wherever it was noticed."""
-    (folder / "kubeconfig").touch(mode=0o600)  # no controller gets so far as to use it
+    nowhere = Access(server="https://127.0.0.1:1", token="none")  # no controller gets so far as to use it
     try:
-        async with controller_container(subject, folder / "kubeconfig", folder / "controller.log") as controller:
+        async with controller_container(subject, nowhere, folder / "controller.log", THIS_MACHINE) as controller:
             await controller.wait()
             return f"the controller exited with code {controller.exit_code}\n{controller.account()}"
     except SetupError as err:
@@ -247,9 +267,7 @@ async def test_an_unavailable_reaper_is_reported_with_the_way_around_it(
 async def test_a_missing_engine_is_reported_with_the_way_around_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{free_port()}")
     options = ControlPlaneOptions(provider="container")
-    assert await container.applies(options) is None
 
     async def use_containers() -> None:
         if what == "controller":
@@ -258,8 +276,12 @@ async def test_a_missing_engine_is_reported_with_the_way_around_it(
             pass
 
     advice = {"controller": "--controller-cmd", "control plane": "another control plane provider"}[what]
-    with pytest.raises(SetupError, match=f"(?s)Docker is not reachable at tcp://127.0.0.1:.*refused.*Start it, or .*{advice}"):
-        await use_containers()
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))  # nobody else can have it, and nobody listens
+        monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{deaf.getsockname()[1]}")
+        assert await container.applies(options) is None
+        with pytest.raises(SetupError, match=f"(?s)Docker is not reachable at tcp://127.0.0.1:.*refused.*Start it, or .*{advice}"):
+            await use_containers()
 
 
 async def test_an_engine_on_another_machine_is_refused_because_loopback_is_not_shared(

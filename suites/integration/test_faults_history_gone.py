@@ -84,13 +84,28 @@ async def test_a_slow_request_is_answered_410_as_well(stage: Stage) -> None:
     assert await stage.healed() == ["0 fired", "1 fired"]
 
 
+SAYS_THAT_IT_ENDS = """
+from pathlib import Path
+from staleproof.core.engine.gate import Gate
+
+sever = Gate.sever
+
+def severs(self, *how, **more):
+    sever(self, *how, **more)
+    Path({path!r}).touch()
+
+Gate.sever = severs
+"""
+
+
 async def test_a_stream_that_ends_for_a_finished_plan_blames_no_fault_of_the_next(stage: Stage, tmp_path: Path) -> None:
-    async with planted_proxy(stage, tmp_path) as other:
+    ends = tmp_path / "ends"
+    async with planted_proxy(stage, tmp_path, SAYS_THAT_IT_ENDS.format(path=str(ends))) as other:
         await other.create("a")
         late = DelayStream(resource="secrets", by_seconds=1.0)
         await other.play(late, SlowStart(resource="configmaps", by_seconds=60.0, then="closes"))
         watch = await other.watch("", query=WATCH_LIST)
-        await until(lambda: bool(other.of(Withheld)))
+        await until(lambda: bool(other.of(Withheld)) and ends.exists())  # the bookmark in whose place it ends has come, too
         await other.told()
         fired = len(other.of(FaultFired))
         await other.proxy.install((HoldStream(resource="secrets"),), "")

@@ -73,7 +73,7 @@ async def test_a_fault_is_open_from_step_to_step(stage: Stage) -> None:
 
 async def test_a_fault_closes_when_its_seconds_are_over(stage: Stage) -> None:
     watch = await stage.watch()
-    await stage.play(HoldStream(resource="configmaps", window=Window(seconds=0.3)))
+    await stage.play(HoldStream(resource="configmaps", window=Window(seconds=5.0)))
     await stage.create("held")
     await watch.until(1)
     await until(lambda: len(stage.of(FaultClosed)) == 1)

@@ -37,13 +37,18 @@ def watch(session: Session, name: str, seconds: float) -> Trial:
     return Trial(session.watch(Plan(scenario="own", steps=(Apply(object=SAMPLE), Rest(seconds=seconds)))))
 
 
-def done(trial: Trial) -> float:
-    """When the controller had reported for the first time that all pods are there."""
+def reported(trial: Trial) -> Committed:
+    """The controller's first report that all pods are there."""
     return next(
-        commit.at
+        commit
         for _, commit in trial.every(Committed)
         if commit.resource == WIDGETS and commit.object.get("status", {}).get("replicas") == SAMPLE["spec"]["replicas"]
     )
+
+
+def done(trial: Trial) -> float:
+    """When the controller had reported for the first time that all pods are there."""
+    return reported(trial).at
 
 
 def later(trial: Trial) -> list[Request]:
@@ -66,21 +71,22 @@ def times_in_status(trial: Trial, kind: str, field: str) -> list[str]:
 
 
 def test_restless_updates_four_children_and_its_status_every_five_seconds_and_changes_nothing(session: Session) -> None:
-    trial = watch(session, "restless", 11.0)
+    trial = watch(session, "restless", 20.0)
     writes = [(each.asked.verb, each.asked.resource, each.asked.subresource) for each in later(trial)]
     status = ("update", WIDGETS, "status")  # the last write of a poll
     polls = writes.count(status) - 1
     assert polls >= 1
     whole = writes[writes.index(status) + 1 : len(writes) - writes[::-1].index(status)]
     assert Counter(whole) == {("update", "pods", ""): 3 * polls, ("update", "configmaps", ""): polls, status: polls}
-    before = {commit.revision for _, commit in trial.every(Committed) if commit.at <= done(trial)}
+    last = reported(trial).revision  # commits of other resources are told on other connections, and perhaps later
+    before = {commit.revision for _, commit in trial.every(Committed) if commit.revision <= last}
     assert {request.answer.revision for request in later(trial) if request.answer} <= before
     updates = [request.asked.at for request in later(trial) if request.asked.resource == WIDGETS]
     assert all(next_ - this >= 5.0 for this, next_ in pairwise(updates))
 
 
 def test_heartbeat_writes_a_time_every_two_seconds(session: Session) -> None:
-    trial = watch(session, "heartbeat", 7.0)
+    trial = watch(session, "heartbeat", 12.0)
     assert {(each.asked.verb, each.asked.resource, each.asked.subresource) for each in later(trial)} == {
         ("update", WIDGETS, "status")
     }
@@ -94,12 +100,12 @@ def test_hopeless_looks_again_ever_more_rarely(session: Session) -> None:
     looks = [each.asked.at for each in later(trial) if each.asked.subresource == "status"]
     assert len(looks) == len(later(trial)) >= 3
     pauses = [next_ - this for this, next_ in pairwise(looks)]
-    assert all(next_ > 1.5 * this for this, next_ in pairwise(pauses))
+    assert all(pause > 1.5 * 2**number for number, pause in enumerate(pauses))  # of at least 2 s, 4 s, 8 s
     assert len(times_in_status(trial, "Running", "lastProbeTime")) >= 3
 
 
 def test_deliberate_takes_its_time_and_opens_two_watches_when_it_needs_them(session: Session) -> None:
-    trial = watch(session, "deliberate", 3.0)
+    trial = watch(session, "deliberate", 10.0)
     created = {request.asked.resource: request.asked.at for request in trial.work if request.asked.verb == "create"}
     assert len(created) == 9
     assert done(trial) - max(created.values()) > 1.5  # it pauses for two seconds
@@ -118,7 +124,9 @@ async def leads(environment: Environment) -> bool:
         return environment.truth.objects["leases.coordination.k8s.io", "default", "widget-controller"]["spec"]
 
     first = lease()
-    is_renewed = await environment.bus.until(lambda now: lease()["renewTime"] != first["renewTime"] or now + 0.1, limit_seconds=4.0)
+    is_renewed = await environment.bus.until(
+        lambda now: lease()["renewTime"] != first["renewTime"] or now + 0.1, limit_seconds=60.0
+    )
     return is_renewed and bool(first["leaseDurationSeconds"] == 4 and lease()["holderIdentity"] == first["holderIdentity"])
 
 

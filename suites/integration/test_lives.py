@@ -13,12 +13,14 @@ import pytest
 from staleproof.checks.facts.exits import deaths, lost_its_lease
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import (
+    Answered,
     Asked,
     Broke,
     Committed,
     Continued,
     Entry,
     Exited,
+    FaultClosed,
     FaultFired,
     FaultMissed,
     Settled,
@@ -32,6 +34,7 @@ from staleproof.core.plan import Apply, Delete, Manifest, Patch, Plan, Rest, Tou
 from staleproof.drive.cluster.api import ApiError
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.trial.environment import Environment
+from staleproof.drive.trial.supervision import supervisor_wait
 from staleproof.drive.trial.workload import is_unserved
 
 from .environment_stage import WIDGET, EnvironmentStage, fixture, of, target
@@ -86,10 +89,14 @@ async def test_a_kill_at_a_write_leaves_it_done_or_undone(run: Run, moment: Any,
     _, again = of(history, Started)
     assert again.life == stopped.life + 1
     assert again.pid
-    by_then = [e for e in of(history, Committed) if e.resource == "pods" and e.type == "ADDED" and e.at <= stopped.at]
-    assert len(by_then) == committed
     asked = [entry for entry in of(history, Asked) if entry.resource == "pods" and entry.verb == "create"]
     assert len(asked) >= SCALED + (moment == "before")  # what was not done was asked for again
+    made = {entry.uid: entry.at for entry in of(history, Committed) if entry.resource == "pods" and entry.type == "ADDED"}
+    first = {entry.request for entry in asked if entry.at <= stopped.at}
+    by_then = {entry.uid for entry in of(history, Answered) if entry.request in first and entry.uid}
+    assert len(by_then) == committed
+    assert by_then <= made.keys()
+    assert {uid for uid, at in made.items() if at <= stopped.at} <= by_then  # a commit may be heard of later
 
 
 @pytest.mark.parametrize("gently", [False, True])
@@ -107,8 +114,9 @@ async def test_a_controller_that_stays_down_does_nothing_until_the_fault_closes(
     is_well(history)
     (stopped,), (_, started) = of(history, Stopped), of(history, Started)
     third = of(history, StepBegan)[2]
-    assert stopped.at < third.at < started.at
-    assert not [entry for entry in of(history, Asked) if stopped.at < entry.at < started.at]
+    (closed,) = of(history, FaultClosed)
+    assert stopped.at < third.at < closed.at <= started.at
+    assert not [entry for entry in of(history, Asked) if stopped.at < entry.at <= closed.at]
 
 
 async def test_a_paused_controller_does_nothing_and_goes_on_in_the_same_life(run: Run) -> None:
@@ -118,7 +126,9 @@ async def test_a_paused_controller_does_nothing_and_goes_on_in_the_same_life(run
     assert stopped.paused
     assert stopped.life == continued.life
     assert len(of(history, Started)) == 1
-    assert not [entry for entry in of(history, Asked) if stopped.at < entry.at < continued.at]
+    (closed,) = of(history, FaultClosed)
+    assert stopped.at < closed.at <= continued.at
+    assert not [entry for entry in of(history, Asked) if stopped.at < entry.at <= closed.at]
 
 
 async def test_a_controller_that_cannot_connect_for_a_while_recovers(run: Run) -> None:
@@ -155,7 +165,7 @@ async def test_a_controller_that_exits_at_every_start_stays_down_ever_longer(env
     assert len(exits) >= 3
     assert all(entry.code == 2 and any("panic: widget" in line for line in entry.log) for entry in exits)
     waits = [start.at - exited.at for exited, start in zip(exits, of(history, Started)[2:], strict=False)]
-    assert waits == sorted(waits)
+    assert all(wait >= supervisor_wait(number) - 0.001 for number, wait in enumerate(waits, 1))  # a start takes time, too
     assert len(deaths(Trial(history))) == len(exits)
 
 
@@ -174,7 +184,7 @@ async def test_a_primary_that_goes_late_takes_the_next_one_of_its_name_with_it_a
 
     environment.bus.listeners.append(see)
     async with asyncio.TaskGroup() as group:
-        steps = (Apply(object=kept), Delete(target=TARGET), Apply(object=kept), Rest(seconds=1.0), Touch(target=TARGET))
+        steps = (Apply(object=kept), Delete(target=TARGET), Apply(object=kept), Rest(seconds=5.0), Touch(target=TARGET))
         trial = group.create_task(environment_stage.play(Plan(scenario="lives", steps=steps)))
         await let_go.wait()
         assert environment.bus.recorder is not None

@@ -1,6 +1,8 @@
-"""Correct Widget controllers on other people's frameworks: controller-runtime (Go) and kopf.
+"""Correct Widget controllers on other people's libraries: controller-runtime (Go), kopf, fabric8 (Java), client-node (JavaScript)
+and kube-rs (Rust).
 
-They do the same work as those in fixtures/controllers/correct, and the tests ask the same of them.
+They do the same work as those in fixtures/controllers/correct, and the tests ask the same of them. Those that `ci/languages` builds
+are skipped where it has not been run.
 """
 
 import sys
@@ -18,11 +20,15 @@ from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
 from staleproof.drive.cluster.manifests import read
 
+from ..languages.program import LANGUAGES
+from ..mutants.known import in_language
 from .environment_stage import CRDS, session_in
 from .widget_stage import MANIFESTS, ROOT, Cluster, Walk
 from .widget_stage import cluster as cluster
 from .widget_stage import kubeconfigs as kubeconfigs
 
+ABROAD = {language.library: language for language in LANGUAGES}
+NEAR = ("controller-runtime", "kopf")
 FAULTS: tuple[tuple[AnyFault, ...], ...] = (
     (HideOwnWrite(resource="pods"),),
     (Coalesce(resource="pods", window=Window(from_step=2, until_step=5)),),
@@ -36,9 +42,11 @@ async def go_widget(go: Path) -> Path:
     return await ensure_go_program(GoProgram("go-widget", ROOT / "fixtures" / "go-widget"), Silent())
 
 
-@pytest.fixture(params=["controller-runtime", "kopf"])
+@pytest.fixture
 def argv(request: pytest.FixtureRequest) -> tuple[str, ...]:
     """The controller's command."""
+    if request.param in ABROAD:
+        return in_language(ABROAD[request.param]).command
     if request.param == "kopf":
         return (sys.executable, "-m", "staleproof.fixtures.controllers.kopf_widget")
     program: Path = request.getfixturevalue("go_widget")
@@ -51,10 +59,12 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         yield running
 
 
+@pytest.mark.parametrize("argv", [*NEAR, *ABROAD], indirect=True)
 async def test_it_does_its_work_and_falls_silent_and_cleans_up(cluster: Cluster, argv: tuple[str, ...]) -> None:
     await Walk(cluster, *argv).take()
 
 
+@pytest.mark.parametrize("argv", [*NEAR, *(pytest.param(each, marks=pytest.mark.languages) for each in ABROAD)], indirect=True)
 def test_it_is_accused_of_nothing(session: Session, argv: tuple[str, ...]) -> None:
     """A lag, a gap in what it is shown, lost answers, a restart in the middle of its work: the controller must cope with each."""
     session.use(Subject(command=argv))

@@ -5,7 +5,7 @@ import json
 from staleproof.core.entry import Answered, Asked, Closed, Delivered, Dropped, FaultFired, FaultOpened, Withheld
 from staleproof.core.fault import DelayStream, DropBookmarks, HideOwnWrite, HoldStream, OwnWrite, SeverStream
 
-from .proxy_client import until
+from .proxy_client import limited, until
 from .proxy_stage import Stage, named, numbered
 
 
@@ -106,14 +106,17 @@ async def test_a_clean_end_leaves_the_connection_usable(stage: Stage) -> None:
 
 async def test_bookmarks_are_dropped_and_nothing_else(stage: Stage) -> None:
     start = await stage.revision()
-    await stage.play(DropBookmarks(resource="configmaps"))
-    # The API server sends a bookmark about two seconds before the time is over.
-    query = "&allowWatchBookmarks=true&timeoutSeconds=4"
-    direct, proxied = await stage.watch(start, direct=True, query=query), await stage.watch(start, query=query)
     await stage.create("sample")
-    assert [await direct.ended(), await proxied.ended()] == ["clean", "clean"]
-    assert "BOOKMARK" in [kind for kind, _ in direct.events]
-    assert proxied.events == [("ADDED", "sample")]
-    await stage.told()
+    await stage.play(DropBookmarks(resource="configmaps"))
+    # The API server sends a bookmark two seconds before the time is over, unless it is too busy: then the next watch gets one.
+    query = "&allowWatchBookmarks=true&timeoutSeconds=4"
+    shown: set[str] = set()
+    async with limited():
+        while "BOOKMARK" not in shown or not stage.of(Dropped):
+            direct, proxied = await stage.watch(start, direct=True, query=query), await stage.watch(start, query=query)
+            assert [await direct.ended(), await proxied.ended()] == ["clean", "clean"]
+            assert proxied.events == [("ADDED", "sample")]
+            shown |= {kind for kind, _ in direct.events}
+            await stage.told()
     assert [(entry.type, entry.fault) for entry in stage.of(Dropped)][:1] == [("BOOKMARK", 0)]
     assert [entry.fault for entry in stage.of(FaultFired)] == [0]

@@ -3,8 +3,9 @@
 import base64
 
 import pytest
+import yaml
 
-from staleproof.core.entry import Answered, Delivered, Listed
+from staleproof.core.entry import Answered, Delivered, Listed, Refused
 
 from .proxy_client import WATCH_LIST
 from .proxy_protobuf import MEDIA_TYPE, config_map, document, field
@@ -28,9 +29,17 @@ async def test_a_client_that_offers_http_2_is_served_by_http_1(stage: Stage, off
 
 
 @pytest.mark.parametrize(
-    "accept", [PREFERS_PROTOBUF, f"{MEDIA_TYPE}, */*", f"{MEDIA_TYPE};stream=watch", "*/*", "application/json"]
+    "accept",
+    [
+        PREFERS_PROTOBUF,
+        f"{MEDIA_TYPE}, */*",
+        f"{MEDIA_TYPE};stream=watch",
+        "*/*",
+        "application/json",
+        "application/cbor, application/json",
+    ],
 )
-async def test_a_client_that_accepts_protobuf_gets_json(stage: Stage, accept: str) -> None:
+async def test_whatever_a_client_accepts_it_gets_json(stage: Stage, accept: str) -> None:
     await stage.create("sample")
     client = await stage.connection()
     for path, kind in ((f"{stage.path}/sample", "ConfigMap"), (stage.path, "ConfigMapList"), (f"{stage.path}/none", "Status")):
@@ -42,6 +51,21 @@ async def test_a_client_that_accepts_protobuf_gets_json(stage: Stage, accept: st
     assert (found["kind"], client.fields["content-type"]) == ("ConfigMap", "application/json")
     await watch.until(1)
     assert watch.events == [("ADDED", "other")]
+
+
+@pytest.mark.parametrize("accept", ["application/yaml", "application/yaml, application/json"])
+async def test_who_accepts_yaml_reads_json_and_is_refused_a_watch_as_by_the_api_server(stage: Stage, accept: str) -> None:
+    """JSON is YAML. The API server has no stream of YAML, and looks no further than the first encoding that it knows."""
+    await stage.create("sample")
+    for direct in (True, False):
+        client = await stage.connection(direct=direct)
+        assert await client.ask("GET", f"{stage.path}/sample", Accept=accept) == 200
+        assert yaml.safe_load(await client.body())["metadata"]["name"] == "sample"
+        assert await client.ask("GET", f"{stage.path}?watch=1", Accept=accept) == 406
+        await client.body()
+    await stage.told()
+    assert [entry.code for entry in stage.of(Refused)] == [406]
+    assert [entry.name for entry in stage.of(Answered)] == ["sample"]
 
 
 @pytest.mark.parametrize("encoding", [MEDIA_TYPE, "application/json"])

@@ -5,6 +5,7 @@ that says each of these byte for byte (`proxy_upstream`). The proxy is the real 
 """
 
 import asyncio
+import contextlib
 import json
 
 import pytest
@@ -52,7 +53,8 @@ async def test_a_line_of_5_mib_passes(play: Play, size: int) -> None:
     _, watch = await play.watch(says(CHUNKED, b"".join(pieces), LAST_CHUNK))
     assert await watch.ended() == "clean"
     assert watch.lines == [LARGE.rstrip()]
-    assert [(entry.type, entry.revision) for entry in play.tape.of(Delivered)] == [("ADDED", 11)]
+    assert await play.recorded(Delivered) == ["ADDED"]
+    assert [entry.revision for entry in play.tape.of(Delivered)] == [11]
 
 
 BREAKS = {
@@ -103,22 +105,27 @@ async def test_silence_after_the_head_lasts_as_long_as_upstream_wants(play: Play
     assert (watch.lines, await play.recorded(Closed)) == ([], ["cut"])
 
 
-async def test_a_client_may_leave_an_upstream_that_says_nothing(play: Play) -> None:
-    left = asyncio.Event()
+@pytest.mark.parametrize("leaves", ["abort", "close"])
+@pytest.mark.parametrize("head", [b"", CHUNKED[:20], CHUNKED], ids=["nothing", "half a head", "a head"])
+async def test_a_client_may_leave_an_upstream_that_says_no_more(play: Play, head: bytes, leaves: str) -> None:
+    """Its request ends upstream then, and not with the next event."""
+    ended: list[bytes] = []
 
     async def script(writer: asyncio.StreamWriter) -> None:
-        await left.wait()
+        writer.write(head)
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()  # by the proxy: nobody else closes it
+        ended.append(head)
 
     for query in ("?watch=1", ""):
         client = await play.connection()
         path = play.expect(script)
         await client.send("GET", path + query)
         await play.arrival_at(path)
-        client.abort()
-    await until(lambda: len(play.tape.of(Answered)) == 1)
+        client.writer.close() if leaves == "close" else client.abort()
+    await until(lambda: len(ended) == 2 and len(play.tape.of(Answered)) == 1)
     assert play.tape.of(Answered)[0].outcome == "unknown"
-    assert (play.tape.of(Opened), len(play.tape.of(Asked))) == ([], 1)
-    left.set()
+    assert (await play.recorded(Closed), len(play.tape.of(Asked))) == (["client"] * len(play.tape.of(Opened)), 1)
 
 
 NOT_CHUNKED = {

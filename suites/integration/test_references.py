@@ -12,15 +12,18 @@ from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault import SlowAnswer, Window
 from staleproof.core.history import History
 from staleproof.core.pace import lasted
-from staleproof.core.plan import Apply, Patch, Plan, Subject, Target
+from staleproof.core.plan import Apply, Patch, Plan, Settle, Subject, Target
 from staleproof.drive.cluster.manifests import read, read_crds
 
 from .conftest import MANIFESTS
 
-PHASE_SECONDS, LATE_SECONDS = 3.0, 6.0
-SLOW = Subject(
-    command=(sys.executable, "-m", "staleproof.fixtures.controllers.unhurried"), env={"PHASE_SECONDS": f"{PHASE_SECONDS}"}
-)
+PHASE_SECONDS, NEVER_SECONDS = 3.0, 1e6
+
+
+def slow(phase_seconds: float) -> Subject:
+    """A controller whose second phase begins after so long."""
+    command = (sys.executable, "-m", "staleproof.fixtures.controllers.unhurried")
+    return Subject(command=command, env={"PHASE_SECONDS": f"{phase_seconds}"})
 
 
 def failed(history: History) -> list[Verdict]:
@@ -31,17 +34,17 @@ def test_what_a_controller_does_later_by_itself_is_no_finding(tmp_path: Path) ->
     """Its second phase begins long after the references have ended; the trial lasts longer, because an answer is slow."""
     (sample,) = read([MANIFESTS / "widget-sample.yaml"], "sample")
     primary = Target(sample["apiVersion"], sample["kind"], sample["metadata"]["name"])
-    plan = Plan(
-        scenario="references",
-        steps=(Apply(object=sample), Patch(target=primary, patch={"spec": {"replicas": 4}})),
-        faults=(SlowAnswer(resource="pods", verb="create", by_seconds=LATE_SECONDS, window=Window(2), times=1),),
-    )
-    options = SessionOptions(subject=SLOW, manifests=tuple(read_crds([MANIFESTS / "widget-crd.yaml"])), root=tmp_path)
-    with Session(options) as session:
-        result = session.trial(plan)
-    *quick, slow = result.history.references
-    assert failed(replace(result.history, references=tuple(quick))), "or nothing is shown here"
-    assert len(quick) == REFERENCES
-    assert lasted(slow)[1] > LATE_SECONDS > PHASE_SECONDS > max(sum(lasted(reference)) for reference in quick)
+    steps = (Apply(object=sample), Patch(target=primary, patch={"spec": {"replicas": 4}}))
+    manifests = tuple(read_crds([MANIFESTS / "widget-crd.yaml"]))
+    with Session(SessionOptions(subject=slow(NEVER_SECONDS), manifests=manifests, root=tmp_path)) as session:
+        took = max(sum(lasted(reference)) for reference in session.repeat(Plan(scenario="references", steps=steps)))
+        phase = max(PHASE_SECONDS, 3 * took)  # how long a reference takes is up to the machine
+        late = 2 * phase
+        session.use(slow(phase))
+        answer = SlowAnswer(resource="pods", verb="create", by_seconds=late, window=Window(2), times=1)
+        result = session.trial(Plan(scenario="references", steps=steps, faults=(answer,), settle=Settle(limit_seconds=2 * late)))
+    quick, paced = result.history.references[:REFERENCES], result.history.references[REFERENCES]
+    assert failed(replace(result.history, references=quick)), "or nothing is shown here"
+    assert lasted(paced)[1] > late > phase > max(sum(lasted(reference)) for reference in quick)
     assert result.failures == []
     assert failed(read_history(result.folder / HISTORY)) == []

@@ -20,7 +20,7 @@ from .conftest import MANIFESTS, QUICK, WIDGETS, Done, Run, fixture_controller
 
 VALUE = "hunter2xyz"
 CONTROLLER = f"--controller-cmd={fixture_controller('expectations')}"
-LIMIT_SECONDS = 120
+LIMIT_SECONDS = 300
 
 
 def holding(folder: Path, *values: str) -> list[str]:

@@ -33,7 +33,7 @@ CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 SECRET = "correct horse battery staple"
 
 
-def crd(plural: str) -> JSON:
+def crd(plural: str, *versions: str) -> JSON:
     kind = plural.removesuffix("s")
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     return {
@@ -44,7 +44,10 @@ def crd(plural: str) -> JSON:
             "group": "truth.example.com",
             "scope": "Namespaced",
             "names": {"plural": plural, "singular": kind, "kind": kind.capitalize()},
-            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
+            "versions": [
+                {"name": each, "served": True, "storage": not number, "schema": schema}
+                for number, each in enumerate(versions or ("v1",))
+            ],
         },
     }
 
@@ -94,7 +97,7 @@ class Stage:
         await self.api.delete(await self.kind(resource), self.namespace, name, now=True)
 
     async def caught_up(self, *resources: str) -> None:
-        await self.truth.caught_up(self.namespace, set(resources), limit_seconds=LIMIT_SECONDS)
+        await self.truth.caught_up({(each, self.namespace) for each in resources}, limit_seconds=LIMIT_SECONDS)
 
 
 class LateStream:
@@ -168,13 +171,24 @@ async def test_every_listable_resource_is_watched_once(stage: Stage) -> None:
     assert len(set(stage.truth.resources)) == len(stage.truth.resources)
 
 
+async def test_who_made_each_change_is_told(stage: Stage) -> None:
+    """Nothing tells of a deletion, of a second change by the same within a second, or of an object that was made empty."""
+    kind = await stage.kind("configmaps")
+    await stage.create("configmaps", "a", data={"a": "b"})
+    patch, as_other = {"data": {"k": "v"}}, {"content_type": "application/merge-patch+json", "fieldManager": "other"}
+    await stage.api.call("PATCH", kind.path(stage.namespace, "a"), patch, **as_other)
+    await stage.delete("configmaps", "a")
+    await until(lambda: len(stage.of("configmaps", "a")) == 3)
+    assert [entry.managers for entry in stage.of("configmaps", "a")] == [("staleproof",), ("other",), ()]
+
+
 async def test_existing_objects_are_known_without_a_commit(stage: Stage) -> None:
     await stage.create("configmaps", "before")
     recorded: list[Entry] = []
     async with watching(stage.api, recorded.append) as truth:
         assert ("configmaps", stage.namespace, "before") in truth.objects
         await stage.create("configmaps", "after")
-        await truth.caught_up(stage.namespace, {"configmaps"}, limit_seconds=LIMIT_SECONDS)
+        await truth.caught_up({("configmaps", stage.namespace)}, limit_seconds=LIMIT_SECONDS)
         commits = [entry.name for entry in recorded if isinstance(entry, Committed) and entry.namespace == stage.namespace]
         assert commits == ["after"]
 
@@ -184,6 +198,7 @@ async def test_a_later_definition_is_watched_and_its_objects_are_recorded(stage:
     assert resource not in stage.truth.resources
     await stage.api.apply(await stage.kind(CRDS), "", crd("gadgets"))
     await until(lambda: resource in stage.truth.resources)
+    await followed(stage, resource)
     made = await stage.create(resource, "g", spec={"size": 1})
     changed = await stage.merge(resource, "g", {"spec": {"size": 2}})
     await stage.delete(resource, "g")
@@ -211,6 +226,26 @@ async def test_objects_made_before_the_new_watch_begins_are_live(stage: Stage) -
     assert [key[2] for key in stage.truth.live(stage.namespace) if key[0] == resource] == ["early"]
 
 
+async def test_every_kind_is_watched_once_in_the_version_that_is_preferred_of_those_that_it_has(stage: Stage) -> None:
+    """The group prefers v1, which one of the kinds does not have; the other has both, and may be written in either."""
+    old, both = "contraptions.truth.example.com", "devices.truth.example.com"
+    for made in (crd("contraptions", "v1beta1"), crd("devices", "v1", "v1beta1")):
+        await stage.api.apply(await stage.kind(CRDS), "", made)
+    await until(lambda: {old, both} <= set(stage.truth.resources))
+    for resource in (old, both):
+        await followed(stage, resource)
+    await served(stage, f"/apis/truth.example.com/v1beta1/namespaces/{stage.namespace}/devices")
+    await stage.create(old, "c")
+    kind = await discovered(stage, "truth.example.com/v1beta1", "Device")
+    body = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "d"}}
+    await stage.api.apply(kind, stage.namespace, body)
+    await stage.caught_up(old, both)
+    assert [entry.object["apiVersion"] for entry in stage.of(old, "c")] == ["truth.example.com/v1beta1"]
+    assert [entry.object["apiVersion"] for entry in stage.of(both, "d")] == ["truth.example.com/v1"]
+    assert await stage.api.served("truth.example.com", "Device") == ["truth.example.com/v1", "truth.example.com/v1beta1"]
+    assert await stage.api.served("truth.example.com", "Contraption") == ["truth.example.com/v1beta1"]
+
+
 async def served(stage: Stage, path: str) -> None:
     """Wait until the API server serves a new type; before that it answers 404, and then 429."""
     async with limited():
@@ -222,6 +257,21 @@ async def served(stage: Stage, path: str) -> None:
                 if err.code not in (404, 429):
                     raise
                 await asyncio.sleep(0.005)
+
+
+async def followed(stage: Stage, resource: str) -> None:
+    """Wait until truth follows a new type: what is there when it first lists it is no commit."""
+    await served(stage, (await stage.kind(resource)).path(stage.namespace))
+    await stage.create(resource, "first")
+    await until(lambda: (resource, stage.namespace, "first") in stage.truth.objects)
+
+
+async def discovered(stage: Stage, api_version: str, kind: str) -> ResourceType:
+    """Wait until discovery tells of a type, which may be after it is served."""
+    async with limited():
+        while (found := await stage.api.type_of(api_version, kind)) is None:
+            await asyncio.sleep(0.005)
+        return found
 
 
 # --- what is written down ------------------------------------------------------------------------------------------------------
@@ -395,7 +445,7 @@ async def test_a_watch_that_never_catches_up_is_reported(late: tuple[Stage, Late
     slow.frames.clear()
     await stage.create("configmaps", "c")
     with pytest.raises(SetupError, match="the direct watch on configmaps did not catch up with a list within 0"):
-        await stage.truth.caught_up(stage.namespace, {"configmaps"}, limit_seconds=0.1)
+        await stage.truth.caught_up({("configmaps", stage.namespace)}, limit_seconds=0.1)
 
 
 async def test_caught_up_while_others_go_on_writing(stage: Stage) -> None:

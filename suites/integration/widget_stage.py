@@ -6,6 +6,7 @@ The tests of controllers share all this, whatever language the controllers are w
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,18 @@ import pytest
 import pytest_asyncio
 import yaml
 from kubernetes import client
+from kubernetes.client.exceptions import ApiException
 
 from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlane
 from staleproof.drive.process.process import Command, Process
 
-from .proxy_client import until
+from .proxy_client import LIMIT_SECONDS, until
 from .users import api_client
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "fixtures" / "manifests"
 KIND = ("staleproof.dev", "v1")
-CRDS = ("widget-crd.yaml", "sequentialjob-crd.yaml")
+CRDS = ("widget-crd.yaml", "sequentialjob-crd.yaml", "tenant-crd.yaml")
 
 
 def fixture(controller: str, *arguments: str) -> tuple[str, ...]:
@@ -91,7 +93,7 @@ class Cluster:
         try:
             yield process
         finally:
-            exit_code = await process.stop()
+            exit_code = await process.stop(grace_seconds=LIMIT_SECONDS)
         assert exit_code == 0, process.account()
 
 
@@ -108,17 +110,22 @@ async def kubeconfigs(plane: ControlPlane, tmp_path_factory: pytest.TempPathFact
 
 async def know_resources(kubeconfig: Path) -> None:
     with api_client(kubeconfig) as api:
-        definitions = client.ApiextensionsV1Api(api)
+        definitions, custom = client.ApiextensionsV1Api(api), client.CustomObjectsApi(api)
         for manifest in CRDS:
             crd = yaml.safe_load((MANIFESTS / manifest).read_text())
             definitions.create_custom_resource_definition(crd)
-            await until(lambda name=crd["metadata"]["name"]: served(definitions, name))  # type: ignore[misc]  # a default binds it
+            await until(partial(served, custom, crd["spec"]))
 
 
-def served(definitions: client.ApiextensionsV1Api, name: str) -> bool:
-    status = definitions.read_custom_resource_definition(name).status
-    conditions = (status and status.conditions) or []
-    return any(each.type == "Established" and each.status == "True" for each in conditions)
+def served(custom: client.CustomObjectsApi, spec: dict[str, Any]) -> bool:
+    """It is, a moment after its definition is established."""
+    try:
+        custom.list_cluster_custom_object(spec["group"], spec["versions"][0]["name"], spec["names"]["plural"])
+    except ApiException as err:
+        if err.status not in (404, 429):
+            raise
+        return False
+    return True
 
 
 @pytest.fixture

@@ -11,11 +11,15 @@ from rich.console import Console
 from rich.table import Table
 
 from staleproof.assess import Session, SessionOptions
-from staleproof.drive.cluster.manifests import read_crds
+from staleproof.assess.company import keep_company
+from staleproof.core.companion import AUTO
+from staleproof.drive.cluster.manifests import read, read_crds
+from staleproof.plugin.options import settings_of
 
 from .known import GUILTY, HONEST, MANIFESTS, METRICS, Known
 from .rows import FOUND, KEPT, NOT_ACCUSED, Guilty, Honest, in_short
 
+START_SECONDS = 120.0  # a JVM or Node begins slowly beside other suites
 TABLE = ("controller", "its requirement", "caught by the plan", "found as well")
 CLEAN = ("honest controller", "plans", "findings", "inconclusive", "told, not scored", "median s a trial", "s in all")
 
@@ -40,8 +44,10 @@ def _apart(nodeid: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def put_under_test(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Known], Session]]:
-    """Puts a controller under test; control plane and proxy are shared by all controllers with the same companions."""
+def put_under_test(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Callable[[Known], Session]]:
+    """Puts a controller under test; control plane and proxy are shared by all controllers with the same companions: their own, or
+    else, with `--staleproof-companions=auto`, those that a real cluster would have."""
+    chooses = AUTO in settings_of(pytestconfig).companions
     with ExitStack() as stack:
         sessions: dict[tuple[str, ...], Session] = {}
 
@@ -49,16 +55,19 @@ def put_under_test(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callabl
             if known.companions not in sessions:
                 options = SessionOptions(
                     subject=known.subject,
-                    manifests=tuple(read_crds([MANIFESTS / "widget-crd.yaml", MANIFESTS / "sequentialjob-crd.yaml"])),
+                    manifests=tuple(read_crds([MANIFESTS / f"{kind}-crd.yaml" for kind in ("widget", "sequentialjob", "tenant")])),
                     root=tmp_path_factory.mktemp("staleproof"),
                     companions=known.companions,
+                    chooses_companions=chooses and not known.companions,
                     keep="findings",
+                    start_seconds=START_SECONDS,
                 )
                 sessions[known.companions] = stack.enter_context(Session(options))
             session = sessions[known.companions]
             session.use(known.subject, metrics=METRICS if known.has_metrics else "")
             is_known_to_be_guilty = bool(known.caught_by) and not known.races
             session.options = replace(session.options, reruns=0 if is_known_to_be_guilty else 2)
+            keep_company(session, [(sample, ()) for sample in read([MANIFESTS / known.sample], "sample")])
             return session
 
         yield put

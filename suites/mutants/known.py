@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from staleproof.fixtures.controllers.childless import CHILDLESS  # noqa: TID251  # as below
 from staleproof.fixtures.controllers.correct import CORRECT  # noqa: TID251  # what the tests are about
 from staleproof.fixtures.controllers.habits import HABITS  # noqa: TID251  # as above
 from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # as above
@@ -18,6 +19,9 @@ from staleproof.core.plan import Plan, Remove, Subject
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
+from staleproof.errors import SetupError
+
+from ..languages.program import LANGUAGES, Language, built
 
 MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 _PACKAGE = "staleproof.fixtures.controllers"
@@ -57,6 +61,7 @@ _ABOUT = {
     # habits
     "copies_annotations": ("api-failure", "own-writes"), "stamps": ("own-writes", "status"),
     "keeps_history": ("streams", "coalescing-skew"), "retries_gone": ("streams",), "reuses_names": ("deletion", "restart"),
+    "looks_at_generations": ("status", "restart"),
     "ordinals": ("deletion", "own-writes"), "server_side_apply": ("own-writes", "api-failure"),
 }  # fmt: skip
 """The scenarios in which it matters what is particular to a controller: ci/check tries it in these, ci/repeat in all."""
@@ -72,6 +77,7 @@ class Known:
 
     `counts`: who counts the creates that are to come waits for one that never does: five minutes, and then until something happens.
     So an honest one fails all the same, and truly, where what it created vanishes unseen: docs/kube-controller-manager.md.
+    `language`: it is one of those in other languages, which `ci/languages` builds.
     `races`: it shows its fault in some runs only, so that a rate has to tell.
     """
 
@@ -83,6 +89,7 @@ class Known:
     companions: tuple[str, ...] = ()
     races: bool = False
     counts: bool = False
+    language: Language | None = None
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -100,11 +107,15 @@ class Known:
 
     @property
     def marks(self) -> list[pytest.MarkDecorator]:
-        """Slow ones are left to a command of their own."""
+        """Slow ones, and those in other languages, are left to commands of their own."""
+        if self.language is not None:
+            return [pytest.mark.languages]
         return [pytest.mark.slow] if self.name in _SLOW else []
 
     @property
     def subject(self) -> Subject:
+        if self.language is not None:
+            return in_language(self.language, *self.arguments)
         if self.name == "kube-controller-manager":
             folder = asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
             return Subject(command=(str(folder / self.name), *self.arguments))
@@ -112,6 +123,14 @@ class Known:
             program = GoProgram(self.name, MANIFESTS.parent / self.name)
             return Subject(command=(str(asyncio.run(ensure_go_program(program, Silent()))), *self.arguments))
         return Subject(command=(sys.executable, "-m", *self.arguments))
+
+
+def in_language(language: Language, *arguments: str) -> Subject:
+    """A test is skipped where it has not been built."""
+    try:
+        return Subject(command=(*built(language), *arguments))
+    except SetupError as err:
+        pytest.skip(str(err))
 
 
 def _vanishes(plan: Plan) -> bool:
@@ -173,24 +192,45 @@ def _stored(name: str, caught_by: str = "") -> Known:
     )
 
 
+def _tenant(name: str, caught_by: str = "") -> Known:
+    """One whose primary is cluster-scoped, and whose children are not where that is."""
+    arguments = (f"{_PACKAGE}.tenant", name, _METRICS_PORT)
+    return Known(f"{name}_tenant", arguments, "tenant-sample.yaml", caught_by, has_metrics=True)
+
+
+def _planted(bug: str, caught_by: str) -> Iterator[Known]:
+    """A fault that each of the controllers in other languages can be asked for."""
+    for language in LANGUAGES:
+        yield Known(f"{language.name} {bug}", (f"--bug={bug}",), caught_by=caught_by, language=language)
+
+
 GUILTY = (
     *_complete("mutants", MUTANTS),
     _small("naive", "no-duplicate-create"),
     _small("no_preconditions", "no-delete-of-unseen"),
     _sequential("naive_sequential_job", "naive", "no-duplicate-create"),
     _stored("hasty", "no-delete-of-unseen"),
+    _tenant("hurried", "cleans-up"),
 )
 HONEST = (
     _sequential("sequential_job", "correct"),  # the slowest first
     _stored("careful"),
+    _tenant("thorough"),
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),
     Known("go-widget", ()),
     Known("kube-controller-manager", tuple(_KCM.split()), "replicaset-sample.yaml", counts=True),
     *_complete("sleepless", SLEEPLESS),
     *_complete("habits", HABITS),
+    *_complete("childless", CHILDLESS),
     *_complete("correct", CORRECT),
     Known(_SETTINGS, (f"{_PACKAGE}.correct", "consistency_store", _METRICS_PORT), "widget-settings-sample.yaml", has_metrics=True),
     _small("expectations", counts=True),
     _small("deterministic"),
 )
+GUILTY_ABROAD = (
+    *_planted("creates-twice", "no-duplicate-create"),
+    *_planted("no-relist-after-410", "survives-expiry"),
+    *_planted("trusts-old-list", "no-time-travel"),
+)
+HONEST_ABROAD = tuple(Known(language.name, (), language=language) for language in LANGUAGES)

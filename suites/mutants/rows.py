@@ -19,7 +19,8 @@ from staleproof.assess.run_folder import HISTORY, exported, write_whole
 from staleproof.core.fingerprint import fingerprint
 
 FOUND = (
-    "mutant", "its requirement", "trials", "s", "found with", "s to shrink", "steps", "faults", "reproduced", "found as well, after"
+    "mutant", "its requirement", "trials", "s", "found with", "violates", "s to shrink", "steps", "faults", "reproduced",
+    "failed as well, after",
 )  # fmt: skip
 NOT_ACCUSED = ("honest controller", "plans", "trials", "findings", "inconclusive", "fails truly", "could not run", "s in all")
 _SEARCHED, _MOST_STEPS, _MOST_FAULTS = 0.90, 3, 2
@@ -31,13 +32,13 @@ class Guilty(msgspec.Struct, frozen=True, kw_only=True, tag="guilty"):
 
     Attributes:
         requirement: the one that was written for it.
-        trials: until the first finding of that requirement, or all of them.
+        trials: until the first finding, or all of them.
         seconds: what these trials took, with observing the controller and their fault-free runs.
         found: the title of the smallest plan; empty: nothing was found that came back.
         violates: which requirements are violated in that plan.
         steps, faults: of that plan; those as it was drawn if nobody could make it smaller.
         reproduced: how often the finding came back, and in how many runs of the smallest plan.
-        others: which other requirements failed in a trial, each with the number of its first trial; nobody ran these again.
+        others: which requirements failed in a trial, each with the number of its first trial.
         flaky: findings that did not come back.
         refused: plans that could not be run, and why.
     """
@@ -59,11 +60,12 @@ class Guilty(msgspec.Struct, frozen=True, kw_only=True, tag="guilty"):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        others = [f"{slug} {number}" for slug, number in sorted(self.others.items(), key=lambda each: each[1])]
+        failed = sorted(self.others.items(), key=lambda each: each[1])
+        also = [f"{slug} {number}" for slug, number in failed if slug not in self.violates]
         lost = {"did not come back": self.flaky, "could not run": self.refused}
-        told = ", ".join([*others, *(f"{len(plans)} {what}" for what, plans in lost.items() if plans)])
+        told = ", ".join([*also, *(f"{len(plans)} {what}" for what, plans in lost.items() if plans)])
         sizes = f"{self.shrink_seconds:.0f}", str(self.steps), str(self.faults), "/".join(map(str, self.reproduced))
-        found = (self.found, *sizes) if self.found else ("NOT FOUND", "", "", "", "")
+        found = (self.found, ", ".join(self.violates), *sizes) if self.found else ("NOT FOUND", "", "", "", "", "")
         return (self.name, self.requirement, str(self.trials), f"{self.seconds:.0f}", *found, told)
 
 
@@ -133,10 +135,10 @@ def in_short(rows: list[Row]) -> Iterator[str]:
     guilty = [row for row in rows if isinstance(row, Guilty)]
     found = [row for row in guilty if row.found]
     if guilty:
-        seen = sum(bool(row.found or row.others) for row in guilty)
+        own = sum(row.requirement in row.violates for row in found)
         yield (
-            f"{len(found)} of {len(guilty)} mutants found by their requirement ({len(found) / len(guilty):.0%}, wanted "
-            f"{_SEARCHED:.0%}); by any, {seen}"
+            f"{len(found)} of {len(guilty)} mutants found ({len(found) / len(guilty):.0%}, wanted {_SEARCHED:.0%}), "
+            f"{own} of them by the requirement that was written for it"
         )
     if found:
         steps, faults = median(row.steps for row in found), median(row.faults for row in found)

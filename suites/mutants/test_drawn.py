@@ -1,8 +1,9 @@
 """Drawn plans, and no canonical ones: do they find what is planted, and do they accuse nobody? Run by `ci/drawn`.
 
 Each controller has plans of its own, from the seed of the run (`--hypothesis-seed`) and its name: 200 for a mutant, 40 for an
-honest controller, unless --staleproof-max-examples says how many. The search for a mutant ends with the first finding of its
-requirement that comes back; the plan is then made as small as it can be within --staleproof-shrink-seconds, and run five times.
+honest controller, unless --staleproof-max-examples says how many. The search for a mutant ends with the first finding that comes
+back, of whatever requirement (`ci/golden` asks for its own); the plan is then made as small as it can be within
+--staleproof-shrink-seconds, and run five times.
 """
 
 import time
@@ -80,7 +81,7 @@ def _tried(session: Session, plan: Plan) -> Result | str:
 
 
 def _searched(session: Session, row: Guilty, plans: Iterable[Plan], shrink_seconds: float) -> Guilty:
-    """The row, as soon as a finding of its requirement came back."""
+    """The row, as soon as a finding came back; one that is told only counts if the mutant is about it."""
     began = time.monotonic()
     for number, plan in enumerate(plans, 1):
         result = _tried(session, plan)
@@ -88,9 +89,9 @@ def _searched(session: Session, row: Guilty, plans: Iterable[Plan], shrink_secon
         if isinstance(result, str):
             row = msgspec.structs.replace(row, refused=(*row.refused, result))
             continue
-        others = {slug: number for slug in _failed(result) - {row.requirement}}
+        others = {slug: number for slug in _failed(result)}
         row = msgspec.structs.replace(row, others=others | row.others)
-        if row.requirement in _failed(result):
+        if result.failures or row.requirement in others:
             row = _shrunk(session, row, result, shrink_seconds)
         if row.found:
             break

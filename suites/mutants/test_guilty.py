@@ -22,13 +22,13 @@ from staleproof.core.stored import compressed, plain
 from staleproof.draw.scenarios import canonical_plans
 from staleproof.drive.cluster.manifests import read
 
-from .known import GUILTY, MANIFESTS, Known
+from .known import GUILTY, GUILTY_ABROAD, MANIFESTS, Known
 
 GOLDEN = os.environ.get("STALEPROOF_GOLDEN", "")
 HISTORIES = MANIFESTS.parent / "histories" / "mutants"
 
 
-@pytest.mark.parametrize("mutant", [pytest.param(each, marks=each.marks, id=each.name) for each in GUILTY])
+@pytest.mark.parametrize("mutant", [pytest.param(each, marks=each.marks, id=each.name) for each in (*GUILTY, *GUILTY_ABROAD)])
 def test_is_caught(mutant: Known, put_under_test: Callable[[Known], Session], request: pytest.FixtureRequest) -> None:
     session = put_under_test(mutant)
     observed = observe(session, read([MANIFESTS / mutant.sample], "sample")[0])

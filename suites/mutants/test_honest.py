@@ -22,14 +22,14 @@ from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import canonical_plans
 from staleproof.drive.cluster.manifests import read
 
-from .known import HONEST, MANIFESTS, Known, in_words, unknown
+from .known import HONEST, HONEST_ABROAD, MANIFESTS, Known, in_words, unknown
 
 PROFILE = os.environ.get("STALEPROOF_PROFILE", "")
 REPEAT = int(os.environ.get("STALEPROOF_REPEAT", "1"))
 MOST_INCONCLUSIVE = 0.05
 
 
-@pytest.mark.parametrize("honest", [pytest.param(each, marks=each.marks, id=each.name) for each in HONEST])
+@pytest.mark.parametrize("honest", [pytest.param(each, marks=each.marks, id=each.name) for each in (*HONEST, *HONEST_ABROAD)])
 def test_is_not_accused(honest: Known, put_under_test: Callable[[Known], Session], request: pytest.FixtureRequest) -> None:
     session = put_under_test(honest)
     observed = observe(session, read([MANIFESTS / honest.sample], "sample")[0])

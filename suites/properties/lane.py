@@ -73,7 +73,7 @@ class Lane:
         self._broken.clear()
         try:
             flaws, seconds = await self._live_through(case, namespace, limit_seconds)
-            await self.truth.caught_up(namespace, {"configmaps"})
+            await self.truth.caught_up({("configmaps", namespace)}, limit_seconds=LIMIT_SECONDS)
             self.take(Ended(at=time.monotonic()))
         finally:
             history, self._record = self._record.finish(), None

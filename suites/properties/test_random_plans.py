@@ -31,7 +31,7 @@ COUNT = int(os.environ.get("STALEPROOF_PROPERTIES", "17"))
 SEED = int(os.environ.get("STALEPROOF_SEED", "1"))
 ONLY = os.environ.get("STALEPROOF_ONLY", "")
 LANES = 3
-_LONG_ENOUGH_SECONDS = 1.0
+_LONG_ENOUGH_SECONDS = 5.0
 
 
 def cases() -> list[tuple[int, Case]]:

@@ -1,6 +1,7 @@
 """The repository keeps its own rules: what is packaged, what is documented, who may import whom, what has a test."""
 
 import ast
+import json
 import subprocess
 import sys
 import tomllib
@@ -11,6 +12,8 @@ import pytest
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.core.fault.suggest import FAULTS
 from staleproof.report.documentation import updated
+from staleproof.settings import OPTIONS
+from staleproof.settings_file import CONFIGURATION, schema
 
 ROOT = Path(__file__).parents[2]
 CONFIG = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -48,6 +51,13 @@ def test_the_page_about_faults_is_printed_from_code() -> None:
     page = (ROOT / "docs/faults.md").read_text()
     assert updated(page) == page, "run ci/docs"
     assert all(f"| `{name}` |" in page for name in FAULTS)
+
+
+def test_the_table_and_the_schema_of_the_configuration_are_printed_from_code() -> None:
+    page = (ROOT / "docs/configuration.md").read_text()
+    assert updated(page, CONFIGURATION) == page, "run ci/docs"
+    assert json.loads((ROOT / "docs/configuration.schema.json").read_text()) == schema(), "run ci/docs"
+    assert all(f"| `{option.variable}` |" in page for option in OPTIONS)
 
 
 @pytest.mark.parametrize("requirement", [requirement.slug for requirement in REQUIREMENTS])

@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 
+from staleproof.core.group_kind import GroupKind
 from staleproof.draw.profile import PROFILES
 from staleproof.drive.cluster.options import ProviderName
 from staleproof.errors import UsageError
@@ -58,10 +59,16 @@ def test_what_is_not_given_has_its_default() -> None:
         ("controller_start_seconds", " 7 ", 7.0),
         ("controller_metrics", "https://[::1]:{metrics_port}/metrics", "https://[::1]:{metrics_port}/metrics"),
         ("crds", "a/b.yaml", (Path("a/b.yaml"),)),
+        ("controller_manifests", "config/default", (Path("config/default"),)),
+        ("before", "a/b.yaml", (Path("a/b.yaml"),)),
+        ("primary", "Widget.staleproof.dev", (GroupKind("Widget", "staleproof.dev"),)),
+        ("primary", "Pod", (GroupKind("Pod"),)),
         ("kubeconfig", "", None),
         ("allow_remote_cluster", "true", True),
         ("allow_remote_cluster", "", False),
         ("companions", "kwok, garbage-collector-controller,kwok", ("kwok", "garbage-collector")),
+        ("companions", "auto", ("auto",)),
+        ("companions", "none", ()),
         ("max_examples", "0", 0),
         ("max_examples", "", None),
         ("inconclusive", "ok", "ok"),
@@ -87,12 +94,15 @@ def test_a_text_becomes_a_value(name: str, text: str, value: object) -> None:
         ("controller_metrics", "localhost:8080/metrics", "a URL as http://127.0.0.1:{metrics_port}/metrics"),
         ("crds", "", "a path"),
         ("dir", "", "a path"),
+        ("before", "", "a path"),
+        ("primary", "widgets", "Kind.group, as Widget.example.com"),
         ("kube_provider", "minikube", "one of auto, existing, assets, cache, container, build"),
         ("allow_remote_cluster", "maybe", "one of yes, no, true, false, 1, 0"),
         ("profile", "quick", "one of smoke, standard, thorough, slow"),
         *(("max_examples", text, "a whole number, 0 or more") for text in ("abc", "-1", "1.5")),
         ("inconclusive", "nope", "one of ok, fail"),
         ("release_leases", "maybe", "one of yes, no"),
+        ("companions", "none,kwok", "names of companions, with commas ('none' stands alone; leave it out, or the others)"),
         (
             "companions",
             "kwok,garbagecollector",
@@ -110,6 +120,12 @@ def test_what_is_malformed_is_refused_by_the_name_it_was_given(name: str, text: 
 def test_two_controllers_are_one_too_many() -> None:
     with pytest.raises(UsageError, match="were both given; name one controller"):
         parsed(controller_cmd="./m", controller_image="example.com/m")
+
+
+def test_only_a_container_has_a_network() -> None:
+    assert parsed(controller_image="example.com/m", controller_network="host").controller_network == "host"
+    with pytest.raises(UsageError, match="--controller-network is about --controller-image"):
+        parsed(controller_cmd="./m", controller_network="host")
 
 
 def test_an_option_may_be_given_several_times() -> None:

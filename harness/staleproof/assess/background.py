@@ -26,11 +26,13 @@ class Background:
     Attributes:
         plane: the running control plane.
         description: what reports say about the environment, as of the last call.
+        refused: how often the controller asked for what it may not do, as of the last call.
     """
 
     def __init__(self, options: EnvironmentOptions, folder: Path, progress: Progress) -> None:
         self.plane: ControlPlane
         self.description: dict[str, str] = {}
+        self.refused: dict[str, int] = {}
         self._options, self._folder, self._progress = options, folder, progress
         self._stack = ExitStack()
         self._portal: BlockingPortal
@@ -67,7 +69,7 @@ class Background:
                 while True:
                     work, done = await self._work.get()
                     await _do(work, running, done)
-                    self.description = dict(running.description)
+                    self.description, self.refused = dict(running.description), dict(running.refusals.counts)
         except Exception as err:
             self._ended = _innermost(err)
             raise self._ended from None

@@ -41,7 +41,7 @@ def with_changes(session: Session, bare: Observed, planned: _Planned) -> Observe
         moves = allowed_moves(bare.sample, schema, session.options.mutations)[:_MOST_ASKED]
     except MutationError as err:
         raise UsageError(f"--staleproof-mutations: {err}") from err
-    answers = session.call(lambda environment: refusals(environment, bare.sample, [move.do for move in moves]))
+    answers = session.call(lambda environment: refusals(environment, bare.sample, bare.before, [move.do for move in moves]))
     refused = [f"{move}: {answer}" for move, answer in zip(moves, answers, strict=True) if answer]
     accepted = tuple(move for move, answer in zip(moves, answers, strict=True) if not answer)
     return _with_live(session, replace(bare, changes=accepted, refused=(*refused, *bare.refused)), planned)
@@ -54,7 +54,7 @@ def _scaled_freely(session: Session, bare: Observed) -> Observed:
     first = replicas(bare)
     counts = (first, first + 1, first - 1, 1, first)
     patches = [bare.scale(count).patch for count in counts]
-    answers = session.call(lambda environment: refused_in_turn(environment, bare.sample, patches))
+    answers = session.call(lambda environment: refused_in_turn(environment, bare.sample, bare.before, patches))
     path = ".".join(bare.scale_path)
     refused = [f"{path} is not scaled to {count}: {answer}" for count, answer in zip(counts, answers, strict=True) if answer]
     return replace(bare, scale_path=(), refused=tuple(refused[:1])) if refused else bare
@@ -78,7 +78,7 @@ def _with_live(session: Session, seen: Observed, planned: _Planned) -> Observed:
     tried: set[str] = set()
     asked: set[str] = set()
     live: list[Move] = []
-    most = max(_LEAST_STEPS, min(_MOST_STEPS, int(_BUDGET_SECONDS / seen.settle().idle_seconds)))
+    most = most_steps(seen)
     for _ in range(_MOST_RUNS):
         if sum(move.live == "at once" for move in live) >= _ENOUGH:
             break
@@ -98,10 +98,15 @@ def _with_live(session: Session, seen: Observed, planned: _Planned) -> Observed:
     return replace(seen, changes=returning_first(seen.changes, {move.name for move in live}))
 
 
+def most_steps(seen: Observed) -> int:
+    """Of one run that tries something."""
+    return max(_LEAST_STEPS, min(_MOST_STEPS, int(_BUDGET_SECONDS / seen.settle().idle_seconds)))
+
+
 def _asked(session: Session, seen: Observed, names: Set[str]) -> Observed:
     """With what the API server says about taking these moves back."""
     moves = [move for move in seen.changes if move.name in names]
-    answers = session.call(lambda environment: refused_returns(environment, seen.sample, moves))
+    answers = session.call(lambda environment: refused_returns(environment, seen.sample, seen.before, moves))
     return for_good(seen, {move.name: answer for move, answer in zip(moves, answers, strict=True) if answer})
 
 
@@ -118,14 +123,14 @@ def _run(session: Session, seen: Observed, chain: Sequence[Tried], planned: _Pla
     except Refused as err:
         at_fault = patches[err.step - 2][0] if 2 <= err.step < 2 + len(patches) else chain[0]
         return [], (at_fault.move, str(err))
-    step, why = _went_wrong(trial)
+    step, why = went_wrong(trial)
     if step > 1:
         session.renew()
         return [], (patches[min(step - 2, len(patches) - 1)][0].move, why)
     return _live(trial, seen, chain, at), None
 
 
-def _went_wrong(trial: Trial) -> tuple[int, str]:
+def went_wrong(trial: Trial) -> tuple[int, str]:
     """The first step after which the controller went wrong without any fault, and how; 0 when it did not."""
     died = [(step_at(trial, trial.at(index)), "without any fault the controller exits after it") for index in deaths(trial)]
     if not trial.steps[0].idle:
@@ -135,10 +140,13 @@ def _went_wrong(trial: Trial) -> tuple[int, str]:
 
 
 def _live(trial: Trial, seen: Observed, chain: Sequence[Tried], at: dict[str, list[int]]) -> list[Move]:
-    """Those that were passed on; first those by which children were changed, not made or deleted."""
+    """Those that were passed on; first those by which children were changed, not made or deleted. What a controller that writes
+    nothing but the primary says of a move there is all that it passes on."""
+    own = [commit for commit in trial.commits if commit.by is not None]
+    is_bare = all(commit.entry.resource == seen.resource for commit in own)
     passed = defaultdict[int, list[Commit]](list)
-    for commit in trial.commits:
-        if commit.by is not None and commit.entry.resource != seen.resource and not _is_void(commit, seen):
+    for commit in own:
+        if (is_bare or commit.entry.resource != seen.resource) and not _is_void(commit, seen):
             passed[step_at(trial, commit.entry.at)].append(commit)
     found = []
     for each in chain:

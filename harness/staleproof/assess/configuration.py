@@ -1,23 +1,55 @@
 """From the user's settings to what a run needs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from staleproof.assess.session import SessionOptions
+from staleproof.core.companion import AUTO
+from staleproof.core.installation import OPTION, Installation, InstallationError, read_installation
 from staleproof.core.plan import Manifest, Subject
+from staleproof.core.prerequisite import CircleError, Documents, NoSuchPrimaryError, sort_out
 from staleproof.draw.mutations import MutationError, Mutations, read
 from staleproof.drive.cluster.control_plane import ControlPlaneOptions
+from staleproof.drive.cluster.manifests import read as read_manifests
+from staleproof.drive.cluster.manifests import read_rendered
 from staleproof.errors import UsageError
 from staleproof.settings import Settings
 
 
-def subject_of(settings: Settings) -> Subject:
-    """The controller that the settings name; it has neither command nor image when they leave that to a plan."""
-    return Subject(
+def installation_of(settings: Settings) -> Installation | None:
+    """What the controller's own manifests say of it; None when none are given. UsageError when they do not say what is needed."""
+    if not settings.controller_manifests:
+        return None
+    manifests = read_rendered(settings.controller_manifests, OPTION)
+    try:
+        return read_installation(manifests, settings.controller_deployment, image=settings.controller_image)
+    except InstallationError as err:
+        raise UsageError(str(err)) from err
+
+
+def subject_of(settings: Settings, installation: Installation | None) -> Subject:
+    """The controller that the settings name, as it is installed; it has neither command nor image when they leave that to a plan.
+    UsageError when the installation lacks something."""
+    given = Subject(
         command=settings.controller_cmd,
         image=settings.controller_image,
         arguments=settings.controller_args,
         env=dict(settings.controller_env),
+        network=settings.controller_network,
     )
+    if installation is None or not (given.command or given.image):
+        return given
+    try:
+        return installation.subject(given)
+    except InstallationError as err:
+        raise UsageError(str(err)) from err
+
+
+def manifests_of(crds: Sequence[Manifest], installation: Installation | None) -> list[Manifest]:
+    """All that is applied first. A CustomResourceDefinition that the installation has, too, is applied as it is there."""
+    installed = list(installation.manifests) if installation is not None else []
+    have = {(each["kind"], each["metadata"]["name"]) for each in installed}
+    return [*(each for each in crds if (each["kind"], each["metadata"]["name"]) not in have), *installed]
 
 
 def control_plane_options(settings: Settings) -> ControlPlaneOptions:
@@ -30,7 +62,26 @@ def control_plane_options(settings: Settings) -> ControlPlaneOptions:
     )
 
 
-def session_options(settings: Settings, subject: Subject, manifests: Sequence[Manifest]) -> SessionOptions:
+def documents_of(
+    settings: Settings, crds: Sequence[Manifest], installation: Installation | None, option: Callable[[str], str]
+) -> Documents:
+    """What is in the files of samples and prerequisites, and all that is applied first. `crds`: CustomResourceDefinitions that were
+    given; `option`: what the user calls the option of a setting. UsageError when a file cannot be read, or the documents cannot be
+    told apart or ordered."""
+    samples = read_manifests(settings.samples, option("samples"))
+    before = [read_manifests([path], option("before")) for path in settings.before]
+    try:
+        found = sort_out(samples, before, manifests_of(crds, installation), settings.primary)
+    except NoSuchPrimaryError as err:
+        raise UsageError(f"{option('primary')}: {err}") from err
+    except CircleError as err:
+        raise UsageError(str(err)) from err
+    return replace(found, definitions=tuple(manifests_of(found.definitions, installation)))
+
+
+def session_options(
+    settings: Settings, subject: Subject, manifests: Sequence[Manifest], before: Sequence[Manifest] = ()
+) -> SessionOptions:
     """Everything that a run needs."""
     return SessionOptions(
         subject=subject,
@@ -40,9 +91,11 @@ def session_options(settings: Settings, subject: Subject, manifests: Sequence[Ma
         start_seconds=settings.controller_start_seconds,
         release_leases=settings.release_leases,
         metrics=settings.controller_metrics,
-        companions=settings.companions,
+        companions=tuple(name for name in settings.companions if name != AUTO),
+        chooses_companions=AUTO in settings.companions,
         keep=settings.keep,
         mutations=mutations_of(settings),
+        before=tuple(before),
     )
 
 

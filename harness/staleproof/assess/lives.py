@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from staleproof.checks.catalog import REQUIREMENTS
-from staleproof.checks.facts.exits import deaths, last_words, lost_its_lease
+from staleproof.checks.facts.exits import code_of, deaths, last_words, lost_its_lease
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Exited, Probed
@@ -34,7 +34,7 @@ def died_between(found: tuple[str, Exited] | None) -> str:
     if exited is None or not harmed_by or lost_its_lease(exited):
         return ""
     words = f": {last_words(exited)}" if last_words(exited) else ""
-    return f"when {harmed_by} was over, its process exited by itself between two trials (code {exited.code}{words})"
+    return f"when {harmed_by} was over, its process exited by itself between two trials ({code_of(exited)}{words})"
 
 
 def left_like_that(how: str, harmed_by: str) -> str:

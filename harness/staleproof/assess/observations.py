@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -14,36 +15,63 @@ from staleproof import __version__
 from staleproof.assess.run_folder import write_whole
 from staleproof.core.fingerprint import identity
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Manifest, Subject
+from staleproof.core.plan import Manifest, Subject, masked_manifests
 from staleproof.draw.mutations import Mutations
 
 _OBSERVED = "observed"
+Role = Literal["primary", "before", "left out"]
+"""What a sample turned out to be: a primary, what others need, or nothing that the controller reacts to."""
 
 
 def keep(root: Path, controller: Subject, seen: Observed, mutations: Mutations) -> None:
     """Keep what was seen of a controller with this sample, of which so much may be changed, in the artefact folder."""
-    write_whole(_file(root, controller, seen.sample, seen.manifests, mutations), written(seen))
+    about = _about(seen.sample, seen.before, seen.manifests, mutations)
+    write_whole(_file(root, controller, about), written(seen))
 
 
 def recall(
-    root: Path, controller: Subject, sample: Manifest, manifests: Sequence[Manifest], mutations: Mutations
+    root: Path,
+    controller: Subject,
+    sample: Manifest,
+    manifests: Sequence[Manifest],
+    mutations: Mutations,
+    before: Sequence[Manifest] = (),
 ) -> Observed | None:
     """What was seen last, by this version of staleproof; None when nothing was, or it cannot be read."""
     try:
-        return read(_file(root, controller, sample, manifests, mutations).read_bytes(), sample, manifests)
+        data = _file(root, controller, _about(sample, before, manifests, mutations)).read_bytes()
+        return read(data, sample, manifests, before)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def keep_roles(root: Path, controller: Subject, about: object, roles: Sequence[Role]) -> None:
+    """Keep what the samples of a run, of which `about` is all that matters, turned out to be."""
+    write_whole(_file(root, controller, about), msgspec.json.encode(roles))
+
+
+def recall_roles(root: Path, controller: Subject, about: object) -> list[Role] | None:
+    """What they turned out to be in the last run; None when there was none, or it cannot be read."""
+    try:
+        return msgspec.json.decode(_file(root, controller, about).read_bytes(), type=list[Role])
     except (OSError, msgspec.DecodeError):
         return None
 
 
 def written(seen: Observed) -> bytes:
-    """Without sample and manifests: who asks knows them."""
-    return msgspec.json.encode(replace(seen, sample={}, manifests=()))
+    """Without sample, prerequisites and manifests: who asks knows them."""
+    return msgspec.json.encode(replace(seen, sample={}, manifests=(), before=()))
 
 
-def read(data: bytes, sample: Manifest, manifests: Sequence[Manifest]) -> Observed:
-    return replace(msgspec.json.decode(data, type=Observed), sample=sample, manifests=tuple(manifests))
+def read(data: bytes, sample: Manifest, manifests: Sequence[Manifest], before: Sequence[Manifest]) -> Observed:
+    return replace(msgspec.json.decode(data, type=Observed), sample=sample, manifests=tuple(manifests), before=tuple(before))
 
 
-def _file(root: Path, controller: Subject, sample: Manifest, manifests: Sequence[Manifest], mutations: Mutations) -> Path:
-    about = msgspec.json.encode((__version__, sample, tuple(manifests), mutations), order="sorted")
-    return root / _OBSERVED / f"{identity(controller)}-{hashlib.sha256(about).hexdigest()[:10]}.json"
+def _about(sample: Manifest, before: Sequence[Manifest], manifests: Sequence[Manifest], mutations: Mutations) -> object:
+    return masked_manifests((sample, *before)), masked_manifests(manifests), mutations
+
+
+def _file(root: Path, controller: Subject, about: object) -> Path:
+    """`about`: without secrets, of which a digest would tell too much."""
+    data = msgspec.json.encode((__version__, about), order="sorted")
+    return root / _OBSERVED / f"{identity(controller)}-{hashlib.sha256(data).hexdigest()[:10]}.json"

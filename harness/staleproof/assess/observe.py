@@ -14,47 +14,68 @@ import msgspec
 
 from staleproof.assess import observations
 from staleproof.assess.changes import step_at, told, with_changes
+from staleproof.assess.company import PATIENT, patient_look, undisturbed
+from staleproof.assess.others import with_others
 from staleproof.assess.session import Session, SharedRun
+from staleproof.checks.facts.bypasses import bypassed
+from staleproof.checks.facts.complaints import complaints, says_it_failed
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.scale import beyond_scale
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Closed, Committed, Delivered, Metrics, Opened
+from staleproof.core.entry import Broke, Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.history import History
 from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
 from staleproof.core.pace import longest_pause, restless_fields, writes_at_rest
 from staleproof.core.plan import Apply, Manifest, Plan, Rest, Settle, Step, Touch
+from staleproof.core.prerequisite import lacking
 from staleproof.core.provenance import is_bookkeeping
 from staleproof.core.request import BOOKKEEPING
 from staleproof.draw import canonical
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment
-from staleproof.errors import UsageError
+from staleproof.errors import SetupError, UsageError
 
 _AT_ONCE_SECONDS = 0.5
-_PATIENT = Settle(quiet_seconds=5.0, deadline_seconds=30.0)
-"""Long enough to see what a controller does some seconds later by itself. Each sample is watched like this once, after one step, so
-that nothing else can wake the controller in the meantime."""
 _LATE_SECONDS = 15.0
 """So long is waited, once, for a new life that has something to do and does nothing: a JVM may take that long."""
+_MOST_PATIENT = msgspec.structs.replace(PATIENT, quiet_seconds=_LATE_SECONDS)
+_UNREACTED = b"unreacted: "
+_TOLD = 3
+_IS_IT = (
+    "Is it the controller of this kind, and is the sample complete? What it needs is given beside it, or with the option for "
+    "prerequisites (--staleproof-before, or --before)"
+)
 _Kind = tuple[int, str, WriteVerb, str]
 
 
-def observe(session: Session, sample: Manifest) -> Observed:
+class Unreacted(UsageError):
+    """The controller does nothing for a sample that would show what it is for."""
+
+
+def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | None = None) -> Observed:
     """Apply, change, scale, touch and delete the sample without any fault and note what the controller writes for it, once a run:
-    the workers share the work. UsageError when the API server does not know or accept the sample, or the controller does nothing
-    for it."""
+    the workers share the work. `before`: what the sample needs; None: what the options of the session say.
+
+    Raises:
+        Unreacted: the controller does nothing for it.
+        UsageError: the API server does not know or accept the sample, or what it needs.
+        SetupError: a webhook that the sample has to pass does not answer.
+    """
+    needs = session.options.before if before is None else tuple(before)
 
     def named(what: str, seen: Callable[[], Observed]) -> Observed:
-        data = session.once(what, sample, lambda: observations.written(seen()))
-        return observations.read(data, sample, session.options.manifests)
+        data = session.once(what, (sample, needs), lambda: _written_or_why(seen))
+        if data.startswith(_UNREACTED):
+            raise Unreacted(data.removeprefix(_UNREACTED).decode())
+        return observations.read(data, sample, session.options.manifests, needs)
 
     session.ready()  # all workers' controllers start while one is watched
-    bare = named("rhythm", lambda: _rhythm(session, sample))
+    bare = named("rhythm", lambda: _rhythm(session, sample, needs))
     known = [canonical.life(bare), canonical.death(bare), *_turns(bare)]
     runs = [_plan(bare, workload.steps) for workload in known]
     beginning = session.shared_run("beginning", _beginning(bare), partial(_begin, session))
-    if bare.children:  # else the life will show whether there is anything to be seen
+    if bare.children or bare.live:  # else the life will show whether there is anything to be seen
         session.share((*(run for plan in runs for run in session.runs_of(plan)), beginning))
     seen = named("observation", lambda: _observed(session, bare, runs, beginning))
     observations.keep(session.options.root, session.options.subject, seen, session.options.mutations)
@@ -66,12 +87,25 @@ def observe(session: Session, sample: Manifest) -> Observed:
     return seen
 
 
-def _rhythm(session: Session, sample: Manifest) -> Observed:
+def _written_or_why(seen: Callable[[], Observed]) -> bytes:
+    """What was seen; or why nothing was, which another worker need not find out again."""
+    try:
+        return observations.written(seen())
+    except Unreacted as err:
+        return _UNREACTED + str(err).encode()
+
+
+def _rhythm(session: Session, sample: Manifest, before: tuple[Manifest, ...]) -> Observed:
     """What one patient look at the sample shows, and a change that the controller passes on."""
     resource, scale_path = session.call(lambda environment: _describe(environment, sample))
-    bare = Observed(sample, resource, scale_path, (), manifests=session.options.manifests)
-    patient, pause = _paused(session, _plan(bare, (Apply(object=sample),), _PATIENT))
+    bare = Observed(sample, resource, scale_path, (), manifests=session.options.manifests, before=before)
+    patient, pause = _paused(session, bare, PATIENT)
+    _raise_what_broke(Trial(patient))
+    if Trial(patient).idle:
+        patient, pause = _paused(session, bare, _MOST_PATIENT)
     moves, trial = restless_fields(patient), Trial(patient)
+    if trial.idle:
+        raise _unreacted(bare, trial, "did nothing", session.refusals())
     children = _children([trial])
     bare = replace(
         bare,
@@ -81,7 +115,19 @@ def _rhythm(session: Session, sample: Manifest) -> Observed:
         pause_seconds=pause,
         writes_at_rest=writes_at_rest(patient, moves),
     )
-    return with_changes(session, bare, lambda steps: _plan(bare, steps))
+
+    def planned(steps: tuple[Step, ...]) -> Plan:
+        return _plan(bare, steps)
+
+    return with_others(session, with_changes(session, bare, planned), trial, planned)
+
+
+def _raise_what_broke(trial: Trial) -> None:
+    """SetupError when the sample could not be applied, and nobody is to blame for what it says: a webhook does not answer; or when
+    the controller works past the proxy."""
+    broke = next((entry.why for _, entry in trial.every(Broke) if entry.where == "workload"), "")
+    if broke or bypassed(trial):
+        raise SetupError(broke or bypassed(trial))
 
 
 def _turns(bare: Observed) -> list[canonical.Workload]:
@@ -90,13 +136,13 @@ def _turns(bare: Observed) -> list[canonical.Workload]:
     return [turned] if turned.away else []
 
 
-def _paused(session: Session, plan: Plan) -> tuple[History, float]:
-    """A patient run, and the controller's longest pause. A life that has just begun may only be slow to come to its work, so a
+def _paused(session: Session, bare: Observed, settle: Settle) -> tuple[History, float]:
+    """A patient look, and the controller's longest pause. A life that has just begun may only be slow to come to its work, so a
     controller that seems to pause is watched again."""
-    patient = session.watch(plan)
+    patient = patient_look(session, bare.sample, bare.before, settle)
     pause = longest_pause(patient, restless_fields(patient))
     if pause > _AT_ONCE_SECONDS:
-        again = session.watch(plan)
+        again = session.watch(patient.header.plan)
         pause = min(pause, longest_pause(again, restless_fields(again)))
     return patient, pause
 
@@ -105,11 +151,8 @@ def _observed(session: Session, bare: Observed, plans: Sequence[Plan], beginning
     """`plans`: a life, a death, and, if there are any, turns."""
     life, death, *turned = ([Trial(history) for history in session.repeat(plan)] for plan in plans)
     children = _children(life)
-    if not any(trial.history.complete for trial in life) or not children:
-        raise UsageError(
-            f"the controller created nothing for {name_of(bare.sample)} in {life[0].entries[-1].at:.1f} s: is it the controller of "
-            f"this kind, and is the sample complete? See {session.run.folder / 'controller.log'}"
-        )
+    if not any(trial.history.complete for trial in life) or (not children and _is_hindered(bare, life[0], session.refusals())):
+        raise _unreacted(bare, life[0], "created nothing", session.refusals())
     streams = life[0].streams.values()
     primaries = [commit.object for _, commit in life[0].every(Committed) if commit.resource == bare.resource]
     seen = replace(
@@ -131,14 +174,37 @@ def _observed(session: Session, bare: Observed, plans: Sequence[Plan], beginning
     return _with_beginning(seen, bare, Trial(session.take(beginning)))
 
 
+def _is_hindered(bare: Observed, trial: Trial, refused: str) -> bool:
+    """Whether something keeps the controller from its work: it says that something failed, or it writes nothing of the primary and
+    may not do what it asks for. Else to create nothing may be its work: it writes a status, labels, a finalizer."""
+    writes = any(commit.by is not None and commit.entry.resource == bare.resource for commit in trial.commits)
+    if trial.idle or (refused and not writes):
+        return True
+    return says_it_failed(trial, bare.resource, bare.sample["metadata"]["name"])
+
+
+def _unreacted(bare: Observed, trial: Trial, did: str, refused: str) -> Unreacted:
+    """With what the controller itself says about it, what it asked for and may not do (`refused`), and what the sample mentions and
+    nobody has given."""
+    name = name_of(bare.sample)
+    words = [f"the controller {did} for {name} in {trial.entries[-1].at:.1f} s"]
+    if said := complaints(trial, bare.resource, bare.sample["metadata"]["name"]):
+        words.append(f"it says: {'; '.join(said[:_TOLD])}")
+    if mark := trial.history.header.mark:
+        words.append(f"each trial has a name of its own for what is cluster-scoped, and here it was {name}{mark}")
+    if refused:
+        words.append(f"it {refused}")
+    if missing := [f"{each.kind}/{each.name} ({each.path})" for each in lacking(bare.sample, bare.before)]:
+        words.append(f"{name} mentions what is not there: {', '.join(dict.fromkeys(missing))}")
+    return Unreacted(f"{'; '.join(words)}. {_IS_IT}")
+
+
 def _order(resource: str, children: Sequence[ChildKind]) -> tuple[str, ...]:
     return resource, *(child.resource for child in children)
 
 
-def _plan(observed: Observed, steps: tuple[Step, ...], settle: Settle | None = None) -> Plan:
-    settle = settle or observed.settle(resync=False)
-    plan = Plan(scenario="observe", title="what the controller does without any fault", steps=steps, settle=settle)
-    return msgspec.structs.replace(plan.reference, title=plan.title)
+def _plan(observed: Observed, steps: tuple[Step, ...]) -> Plan:
+    return undisturbed(*steps, before=observed.before, settle=observed.settle(resync=False))
 
 
 # --- what can be done to the primary ---------------------------------------------------------------------------------------------
@@ -147,12 +213,10 @@ def _plan(observed: Observed, steps: tuple[Step, ...], settle: Settle | None = N
 async def _describe(environment: Environment, sample: Manifest) -> tuple[str, tuple[str, ...]]:
     """The sample's resource, and the path to its replica count, which is empty if it has none."""
     kind = await resource_type(sample, environment.api)
-    if not kind.namespaced:
-        raise UsageError(f"{name_of(sample)} is cluster-scoped; only namespaced primaries can be tested in this version")
     crd = environment.truth.objects.get(("customresourcedefinitions.apiextensions.k8s.io", "", kind.name))
     for version in crd["spec"]["versions"] if crd else ():
         path = (version.get("subresources") or {}).get("scale", {}).get("specReplicasPath")
-        if path:
+        if path and f"{kind.group}/{version['name']}" == kind.api_version:
             return kind.name, tuple(path.strip(".").split("."))
     replicas = (sample.get("spec") or {}).get("replicas")
     return kind.name, ("spec", "replicas") if isinstance(replicas, int) else ()
@@ -255,6 +319,7 @@ def _beginning(bare: Observed) -> Plan:
     return Plan(
         scenario="observe",
         title="how the controller begins",
+        before=bare.before,
         steps=(Apply(object=bare.sample), bare.change or grows or Touch(target=bare.target)),
         faults=(*past, Restart(window=Window(from_step=2))),
         settle=bare.settle(resync=True),

@@ -87,7 +87,7 @@ def probe(plan: Plan, references: Sequence[History]) -> Probe | None:
     steps = tuple(step for step in plan.reference.steps[: max((step for step, _ in found), default=0)] if isinstance(step, Apply))
     if not steps or len(found) < len(firsts):
         return None
-    return Probe(steps, max(_PROBE_SECONDS, *(_PROBE_FACTOR * seconds for _, seconds in found)))
+    return Probe(steps, max(_PROBE_SECONDS, *(_PROBE_FACTOR * seconds for _, seconds in found)), plan.before)
 
 
 def _first_write(reference: Trial) -> tuple[int, float] | None:

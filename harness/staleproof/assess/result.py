@@ -80,10 +80,12 @@ class Result:
 
 @dataclass(slots=True)
 class Run:
-    """Where a run keeps its files, and what reports say about where it ran."""
+    """Where a run keeps its files, what reports say about where it ran, and how often the controller asked for what it may not
+    do."""
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, int] = field(default_factory=dict)
 
 
 def failures(verdicts: Sequence[Verdict]) -> list[Verdict]:

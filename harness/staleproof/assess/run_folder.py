@@ -1,9 +1,10 @@
 """The folder of a run: where things are in it, and what its trials and its workers share.
 
     trials/NAME/                        plan.json, history.jsonl.gz, logs; of an xdist worker below a folder of its own
-    shared/manifests/DIGEST.json.gz     a manifest of plans, once
+    shared/manifests/DIGEST.json.gz     a manifest of plans, or what a workload needs, once
     shared/references/DIGEST/           a fault-free run, with the same files as a trial
     shared/once/KEY.json                what came of work that is done once for all workers; KEY.lock is held by who does it
+    shared/troubles/KEY/KEY.txt         why the fault-free runs of a workload cannot be used, by controller; empty: they can
 
 A file comes into being whole or not at all, and what is named by its digest is compared with it whenever it is read. A lock belongs
 to a process and goes with it, however it ends.
@@ -22,7 +23,7 @@ from msgspec import structs
 from staleproof.core.history import History, HistoryError, decode, encode
 from staleproof.core.plan import Plan
 from staleproof.core.plan import decode as decode_plan
-from staleproof.core.stored import DIGEST_LENGTH, attached, compressed, detached, digest, digest_in, plain
+from staleproof.core.stored import DIGEST_LENGTH, attached, compressed, detached, digest, is_detached, plain
 from staleproof.errors import SetupError, UsageError
 
 PLAN, HISTORY = "plan.json", "history.jsonl.gz"
@@ -40,7 +41,7 @@ class RunFolder:
         self.path, self._shared = path, path / _SHARED
 
     def keep_manifests(self, plan: Plan) -> Plan:
-        """Keep the plan's manifests; the plan with their digests."""
+        """Keep the plan's manifests and prerequisites; the plan with their digests, which can be written and not be run."""
         kept, manifests = detached(plan)
         for name, data in manifests.items():
             path = self._manifest(name)
@@ -49,7 +50,7 @@ class RunFolder:
         return kept
 
     def whole(self, plan: Plan) -> Plan:
-        """The plan with its manifests. UsageError when one is missing or damaged."""
+        """The plan with its manifests and prerequisites. UsageError when one is missing or damaged."""
         return attached(plan, lambda name: _read(self._manifest(name), name))
 
     def reference_under_way(self, name: str) -> Path:
@@ -95,6 +96,14 @@ class RunFolder:
     def outcome(self, key: str) -> Path:
         """Where it stands what came of the work with this key."""
         return self._shared / "once" / f"{key}.json"
+
+    def keep_trouble(self, of: str, workload: str, trouble: str) -> None:
+        """Keep why the fault-free runs of a workload cannot be used; empty: they can. `of`: the controller."""
+        write_whole(self._shared / "troubles" / of / f"{workload}.txt", trouble.encode())
+
+    def troubles(self, of: str) -> list[str]:
+        """What was kept so far of this controller."""
+        return [path.read_text() for path in sorted((self._shared / "troubles" / of).glob("*.txt"))]
 
     def trial(self, name: str) -> Path | None:
         """The folder of the trial of this name, if there is one."""
@@ -163,8 +172,8 @@ def read_history(path: Path) -> History:
 
 
 def whole(plan: Plan, path: Path) -> Plan:
-    """A plan that was read from this file, with its manifests. UsageError when one is missing or damaged."""
-    return _run_folder_of(path).whole(plan) if any(map(digest_in, plan.manifests)) else plan
+    """A plan that was read from this file, with its manifests and prerequisites. UsageError when one is missing or damaged."""
+    return _run_folder_of(path).whole(plan) if is_detached(plan) else plan
 
 
 def exported(path: Path) -> bytes:

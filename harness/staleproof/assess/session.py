@@ -33,18 +33,29 @@ from staleproof.checks.facts.usability import ended_well, reference_trouble
 from staleproof.checks.judge import judge
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Verdict
+from staleproof.core.companion import together
 from staleproof.core.history import History, HistoryRole, UnstableField, sealed
-from staleproof.core.plan import Plan, Subject, masked_subject
+from staleproof.core.plan import Apply, Manifest, Plan, Subject, masked_subject
+from staleproof.core.prerequisite import with_payloads, without_payload
 from staleproof.draw.mutations import Mutations
+from staleproof.drive.cluster.companions import OPTION
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
+from staleproof.drive.cluster.manifests import name_of
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions
 from staleproof.drive.trial.run import TrialSpec, run_trial
+from staleproof.errors import SetupError
 from staleproof.settings import ARTEFACTS, Keep
 
 T = TypeVar("T")
 REFERENCES = 2
+_HOPELESS = 2
+"""So many workloads of a sample whose fault-free runs cannot be used, and none that can, are enough."""
 _LOCK_POLL_SECONDS = 0.2
 _TRIALS = "trials"
+
+
+class Hopeless(SetupError):
+    """Whatever is done to a sample without any fault, what the controller does cannot be compared with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +68,11 @@ class SessionOptions(EnvironmentOptions):
         run_secret: what the workers of a run know and no file says; empty: the run has one process.
         reruns: how often a trial with a finding is run again before the finding is believed.
         keep: whether the histories of trials that pass are kept, too.
+        chooses_companions: besides those that are named, companions run that a real cluster would have for what the controller
+            creates (`assess.company`).
         mutations: what of the samples may be changed.
+        before: what the workloads of plans need that do not say it themselves; and Secrets with their payloads, for plans that were
+            written without.
     """
 
     root: Path = ARTEFACTS
@@ -66,6 +81,8 @@ class SessionOptions(EnvironmentOptions):
     reruns: int = 2
     keep: Keep = "all"
     mutations: Mutations = field(default_factory=Mutations)
+    before: tuple[Manifest, ...] = ()
+    chooses_companions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +132,20 @@ class Session:
         self.call(lambda env: env.use(subject, metrics=metrics))
         self.options = replace(self.options, subject=subject, metrics=metrics)
 
+    def accompany(self, names: Iterable[str]) -> float:
+        """Have these companions, too, from now on, if the run chooses its own and the cluster is not one that has them; the seconds
+        that all starts have taken so far."""
+        mine = self.options
+        wanted = together(mine.companions, names)
+        if not mine.chooses_companions or self.plane.provider == "existing" or set(wanted) == set(mine.companions):
+            return 0.0
+        try:
+            seconds = self.call(lambda env: env.accompany(wanted))
+        except SetupError as err:
+            raise SetupError(f"{err}\n{OPTION}=auto asks for {', '.join(wanted)}; {OPTION}=none does without.") from err
+        self.options = replace(mine, companions=wanted)
+        return seconds
+
     def ready(self) -> None:
         """Return once the controller runs and is idle."""
         self.call(lambda env: env.controller_ready())
@@ -122,6 +153,10 @@ class Session:
     def renew(self) -> None:
         """Begin a new life of the controller, to which nothing has been done."""
         self.call(lambda env: env.controller_ready(fresh=True))
+
+    def refusals(self) -> str:
+        """What the controller has asked for and may not do, in words; empty when there is nothing."""
+        return self.call(lambda env: env.told_refusals())
 
     def note(self, name: str, text: str) -> None:
         """Let reports say this of the environment; nothing when the text is empty."""
@@ -136,14 +171,32 @@ class Session:
         return self.repeat(plan.reference)
 
     def repeat(self, plan: Plan) -> tuple[History, ...]:
-        """The plan, run as often as a reference needs, and not judged; kept for the next time that any worker asks for it."""
-        workload = self._workload(plan)
+        """The plan, run as often as a reference needs, and not judged; kept for the next time that any worker asks for it.
+        Hopeless when nothing that was run so far with its sample can be used."""
+        workload, of = self._workload(plan), self._key("troubles", _primary(plan), plan.before)
         if workload not in self._references:
+            self._raise_hopeless(of)
             found = self._repeated(plan)
-            if not _usable(found):
+            trouble = reference_trouble(Trial(found[0], found))
+            self._shared.keep_trouble(of, workload, trouble)
+            if trouble:
+                self._raise_hopeless(of)
                 return found
             self._references[workload] = found
         return self._references[workload]
+
+    def _raise_hopeless(self, of: str) -> None:
+        """Hopeless when all workloads of a sample that were run without any fault so far, and these are some, cannot be used."""
+        troubles = self._shared.troubles(of)
+        if len(troubles) < _HOPELESS or not all(troubles):
+            return
+        told = "".join(f"\n  - {each}" for each in dict.fromkeys(troubles))
+        raise Hopeless(
+            f"nothing can be judged: {len(troubles)} workloads were run without any fault, each again in a new life of the "
+            f"controller, and none can be compared with:{told}\nA controller has to stay alive and come to rest when its sample is "
+            "applied, changed, deleted and made anew; its log is in the run folder. Is the sample complete (--staleproof-before or "
+            f"--before), and is there in this cluster what the controller waits for ({OPTION})?"
+        )
 
     def runs_of(self, plan: Plan, attempt: int = 1) -> list[SharedRun]:
         """The fault-free runs that `repeat` asks for; the later ones are run by the first one's steps, if that is over by then."""
@@ -179,7 +232,7 @@ class Session:
             is_done = plan.faults or ended_well(Trial(found))
             return (found if is_done else self.watch(plan, role=role, lasts=lasts)).digest.encode()
 
-        key = self._key(role, plan.steps, plan.faults, plan.settle, lasts)
+        key = self._key(role, plan.steps, plan.faults, plan.settle, lasts, plan.before)
         return tuple(self.take(SharedRun(f"{key}-{number}", plan, make)) for number in range(times))
 
     def once(self, kind: str, about: object, make: Callable[[], bytes]) -> bytes:
@@ -202,9 +255,10 @@ class Session:
         """
         folder = self._shared.reference_under_way(self._named(next(self._workloads)))
         began = time.monotonic()
-        plan = self._shared.keep_manifests(msgspec.structs.replace(plan, controller=self.options.subject))
+        mine = self.options
+        kept = self._shared.keep_manifests(msgspec.structs.replace(plan, controller=mine.subject, companions=mine.companions))
         reached = goals.is_reached if goals else None
-        spec = TrialSpec(plan=plan, folder=folder, role=role, lasts=lasts, reached=reached)
+        spec = TrialSpec(plan=kept, before=plan.before, folder=folder, role=role, lasts=lasts, reached=reached)
         history = self.call(lambda env: run_trial(spec, env))
         self._shared.keep_reference(folder, history)
         self._references_seconds += time.monotonic() - began
@@ -250,23 +304,35 @@ class Session:
                 plan, history, folder, self.options.reruns if reruns is None else reruns
             )
         verdicts = doubted(verdicts, doubt or ruined or self._death_between())
+        self.refusals()
+        self.call(lambda env: env.count_calls())
         result = Result(name, plan, history, verdicts, folder, seconds, reproduced, self._references_seconds - before)
         if self.options.keep == "findings" and result.passed:
             (folder / HISTORY).unlink()
         return result
 
     def _completed(self, plan: Plan) -> Plan:
-        """With all that is needed to run it again by itself."""
+        """With all that is needed to run it again by itself. The companions of an earlier run's plan run here, too."""
+        self.accompany(plan.companions)
         mine = self.options
         manifests = plan.manifests or mine.manifests
-        return msgspec.structs.replace(plan, controller=mine.subject, manifests=manifests, companions=mine.companions)
+        before = with_payloads(plan.before, mine.before) or mine.before
+        self._note_placeholders(before)
+        return msgspec.structs.replace(
+            plan, controller=mine.subject, manifests=manifests, before=before, companions=mine.companions
+        )
+
+    def _note_placeholders(self, before: Sequence[Manifest]) -> None:
+        """Let reports name the Secrets that the workload needs and of which nobody has the payload."""
+        if lacking := without_payload(before):
+            self.note("placeholders", ", ".join(lacking))
 
     def call(self, work: Work[T]) -> T:
         """Run a coroutine with the environment, in its event loop. SetupError when the run is over."""
         try:
             return self._background.call(work)
         finally:
-            self.run.environment = dict(self._background.description)
+            self.run.environment, self.run.refused = dict(self._background.description), dict(self._background.refused)
 
     def _named(self, number: int) -> str:
         """The name of something in this run; no other worker gives it."""
@@ -318,7 +384,7 @@ class Session:
     def _workload(self, plan: Plan) -> str:
         # whatever they were, it settled; and a reference begins no new life
         paces = msgspec.structs.replace(plan.settle, limit_seconds=1.0, deadline_seconds=1.0, begins_seconds=0.0)
-        return self._key("references", plan.steps, paces)
+        return self._key("references", plan.steps, paces, plan.before)
 
     def _reproduced(
         self, plan: Plan, history: History, folder: Path, times: int
@@ -345,12 +411,13 @@ class Session:
         return made
 
     def _pooled(self) -> tuple[UnstableField, ...]:
-        """The fields that fault-free runs of this controller do not agree on, whatever their workload and whoever ran them."""
+        """The fields that fault-free runs of this controller, in this company, do not agree on, whatever their workload and whoever
+        ran them."""
         groups: dict[bytes, list[str]] = defaultdict(list)
         subject = masked_subject(self.options.subject)
         for name, plan in self._shared.references().items():
-            if plan.controller == subject and is_harmless(plan):
-                groups[msgspec.json.encode((plan.steps, plan.faults), order="sorted")].append(name)
+            if plan.controller == subject and plan.companions == self.options.companions and is_harmless(plan):
+                groups[msgspec.json.encode((plan.steps, plan.faults, plan.before), order="sorted")].append(name)
         for names in map(tuple, groups.values()):
             if names not in self._unstable:
                 self._unstable[names] = unstable_fields([self._shared.reference(name) for name in names])
@@ -394,6 +461,7 @@ class Session:
         goals = patience.Goals(references, plan, self._pooled())
         spec = TrialSpec(
             plan=self._shared.keep_manifests(plan),
+            before=plan.before,
             folder=folder,
             title=f"trial {folder.relative_to(self.run.folder / _TRIALS).parts[0]} ({plan.title})",
             role="trial",
@@ -412,6 +480,12 @@ class Session:
 def _with_secrets(history: History, plan: Plan) -> History:
     """A fault-free run of this plan that was read from its file, where secrets are masked, as it was before."""
     return replace(history, header=msgspec.structs.replace(history.header, plan=plan))
+
+
+def _primary(plan: Plan) -> str:
+    """What the workload is about: the kind and the name of what it applies first."""
+    first = next((step.object for step in plan.steps if isinstance(step, Apply)), None)
+    return f"{first['apiVersion']} {name_of(first)}" if first is not None else ""
 
 
 def _usable(references: Sequence[History]) -> bool:

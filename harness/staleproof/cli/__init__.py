@@ -14,13 +14,15 @@ COMMANDS = {
     "check": ("check:check", "Judge HISTORY with the checkers of this version"),
     "control-plane": ("control_plane:control_plane_group", "etcd, kube-apiserver and kube-controller-manager for tests"),
     "demo": ("demo:demo", "Catch a naive controller and pass two correct ones"),
+    "doctor": ("doctor:doctor", "Try within a minute whether a run can judge the operator"),
     "export": ("check:export", "Make one file of TRIAL, its folder or its name in the latest run"),
+    "init": ("init:init", "Write staleproof.yaml from what is found in this folder"),
     "proxy": ("proxy:proxy", "Put a proxy in front of an API server and let any program drive its faults over HTTP"),
     "replay": ("run:replay", "Run PLAN again"),
     "run": ("run:run", "Run PLANS, or the canonical plans for each sample"),
     "schema": (
         "schema:schema",
-        "Print the JSON Schema of plan.json, of one line of a history, of report.json or of conformance.yaml",
+        "Print the JSON Schema of plan.json, of one line of a history, of report.json, conformance.yaml or staleproof.yaml",
     ),
 }
 """Where each is (module below this package, and its name there), and how the text of its help begins."""

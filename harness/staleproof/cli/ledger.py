@@ -53,6 +53,7 @@ class Ledger:
             reproduce=self.reproduce(self.results),
             environment={**self.run.environment, **self.environment},
             trials=tuple(self.trials),
+            refused=self.run.refused,
         )
 
     def report(self, *, partial: bool) -> Report:

@@ -1,42 +1,47 @@
 """`staleproof run` and `staleproof replay`: plans against a controller."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import click
 from msgspec.structs import replace
 from rich.console import Console
+from rich.markup import escape
 
 from staleproof.assess import Session
 from staleproof.assess.baseline import read_baseline, update_baseline
 from staleproof.assess.blame import known
-from staleproof.assess.configuration import mutations_of, session_options, subject_of
+from staleproof.assess.configuration import (
+    documents_of,
+    installation_of,
+    manifests_of,
+    mutations_of,
+    session_options,
+    subject_of,
+)
 from staleproof.assess.crashes import Found, find, outcome_of
-from staleproof.assess.observations import recall
-from staleproof.assess.observe import observe
 from staleproof.assess.run_folder import new_run_folder
+from staleproof.assess.samples import Samples, observe_all, recall_all
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.cli.check import EXIT_FINDING, EXIT_INCONCLUSIVE, exit_code, exit_code_of
 from staleproof.cli.ledger import ROOT, Ledger, kept, run_again
+from staleproof.cli.option import SUBJECT, called, settings_of, takes
 from staleproof.cli.show import show_verdicts
-from staleproof.core.companion import CompanionError, companion_names
+from staleproof.core.companion import CompanionError, companion_names, together
 from staleproof.core.plan import Manifest, Plan, Subject
 from staleproof.draw.order import expected_seconds
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import canonical_plans
-from staleproof.drive.cluster.manifests import name_of, read, read_crds
+from staleproof.drive.cluster.manifests import name_of, read_crds
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.progress import progress_on
 from staleproof.report.baseline import excused, in_words
 from staleproof.report.model import Report, overall
 from staleproof.report.planned import line, sum_up, unwatched
-from staleproof.settings import OPTIONS, Given, Option, Settings, parse
+from staleproof.settings import Settings
 
-F = TypeVar("F", bound=Callable[..., Any])
-_SUBJECT = ("controller_cmd", "controller_image", "controller_args", "controller_env", "controller_metrics", "companions",
-            "release_leases", "allow_remote_cluster", "kubeconfig", "kube_provider")  # fmt: skip
-_PLANS = ("crds", "samples", "profile", "keep", "dry_run", "baseline", "update_baseline")
+_PLANS = ("crds", "samples", "primary", "before", "profile", "keep", "dry_run", "baseline", "update_baseline")
 _REPLAYED = {
     "still fails": (EXIT_FINDING, "[bold red]STILL FAILS[/]"),
     "could not run": (SetupError.exit_code, "[yellow]COULD NOT RUN[/]"),
@@ -46,68 +51,29 @@ _REPLAYED = {
 """The exit code of each outcome of a replay, and what is printed; of several the first in this order wins."""
 
 
-def _takes(*names: str) -> Callable[[F], F]:
-    """Give a command these options of `staleproof.settings`."""
-
-    def decorate(command: F) -> F:
-        for option in (each for each in reversed(OPTIONS) if each.name in names):
-            command = _option(option)(command)
-        return command
-
-    return decorate
-
-
-def _option(option: Option) -> Callable[[F], F]:
-    """The option as click takes it, under a shorter name than pytest's."""
-    flag = _called(option.name)
-    if option.name == "allow_remote_cluster":
-        return click.option(flag, flag_value="yes", help="Let the cluster be one that is not on this machine.")
-    if option.switch:
-        return click.option(flag, option.name, flag_value="yes", help=option.help)
-    kind = click.Choice([text for text in option.choices if text]) if option.choices else None
-    default = option.default or None
-    return click.option(flag, option.name, type=kind, multiple=option.many, default=default, show_default=True, help=option.help)
-
-
-def _called(name: str) -> str:
-    return f"--{name.removeprefix('kube_').replace('_', '-')}"
-
-
-def _settings(options: Mapping[str, Any]) -> Settings:
-    """What these options say; UsageError when one is not what it should be."""
-    texts = {name: (value,) if isinstance(value, str) else value for name, value in options.items()}
-    return parse({name: Given(tuple(given), _called(name)) for name, given in texts.items() if given})
-
-
 @click.command()
 @click.argument("plans", nargs=-1)
-@_takes(*_SUBJECT, *_PLANS)
+@takes(*SUBJECT, *_PLANS)
 def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click's
     """Run PLANS, or the canonical plans for each sample. A plan is a plan.json, the folder of a trial, its name in the latest
     run, an exported trial, or the id of a finding.
 
     Exit code 0: no finding that is not in the baseline. 1: findings. 10: no finding, but something is inconclusive.
     """
-    settings = _settings(options)
+    settings = _for(plans, options)
     baseline = read_baseline(settings, option="--baseline")
     named = [found.plan for text in plans for found in find(text, ROOT)]
-    samples = read(settings.samples, "--samples")
-    if not named and not samples:
+    samples = samples_of(settings, named)
+    if not named and not samples.primaries:
         raise UsageError("nothing to run: name plans, or primaries with --samples")
-    crds = read_crds(settings.crds, "--crds")
-    manifests = (*crds, *(manifest for manifest in _manifests_of(named) if manifest not in crds))
     console = Console()
     if settings.dry_run:
-        _tell_plans(_planned(settings, named, samples, manifests), console)
+        _tell_plans(_planned(settings, named, samples), console)
         return 0
-    session = _session(settings, named, manifests)
+    session = _session(settings, named, samples)
     ledger = Ledger(run=session.run, reproduce=run_again)
     with kept(ledger, console), session:
-        todo = list(named)
-        for sample in samples:
-            with console.status(f"watching what the controller does for {name_of(sample)} without any fault"):
-                todo += canonical_plans(observe(session, sample), PROFILES[settings.profile])
-        _run_all(session, todo, ledger, console)
+        _run_all(session, [*named, *_canonical(session, samples, settings, console)], ledger, console)
     report = ledger.made(partial=False)
     words = in_words(baseline, report) if settings.baseline else []
     for told in [*words, *update_baseline(settings, baseline, report)]:
@@ -115,18 +81,41 @@ def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click
     return _code(excused(baseline, report))
 
 
-def _planned(
-    settings: Settings, named: Sequence[Plan], samples: Sequence[Manifest], manifests: Sequence[Manifest]
-) -> Iterator[tuple[Plan, float] | str]:
+def _for(plans: Sequence[str], options: Mapping[str, Any]) -> Settings:
+    """What the options say. Whoever names plans means these alone, whichever samples the environment or staleproof.yaml names."""
+    settings = settings_of(options)
+    return settings if options.get("samples") or not plans else dataclasses.replace(settings, samples=(), primary=())
+
+
+def samples_of(settings: Settings, plans: Sequence[Plan]) -> Samples:
+    """Those of the settings, with what plans apply first, too."""
+    installation = installation_of(settings)
+    documents = documents_of(settings, read_crds(settings.crds, "--crds"), installation, called)
+    first = documents.definitions
+    every = (*first, *(manifest for manifest in _manifests_of(plans) if manifest not in first))
+    manifests = tuple(manifests_of(every, installation))
+    return Samples(primaries=documents.primaries, before=documents.before, manifests=manifests, is_said=bool(settings.primary))
+
+
+def _canonical(session: Session, samples: Samples, settings: Settings, console: Console) -> list[Plan]:
+    """The plans for the samples that the controller reacts to; the others are told."""
+    if not samples.primaries:
+        return []
+    names = ", ".join(map(name_of, samples.primaries))
+    with console.status(f"watching what the controller does for {names} without any fault"):
+        seen = observe_all(session, samples)
+    for why in seen.left_out:
+        console.print(f"[yellow]left out[/]: {escape(why)}", highlight=False, soft_wrap=True)
+    return [plan for each in seen.observed for plan in canonical_plans(each, PROFILES[settings.profile])]
+
+
+def _planned(settings: Settings, named: Sequence[Plan], samples: Samples) -> Iterator[tuple[Plan, float] | str]:
     """The plans that would be run, with their expected seconds; in words, why others are not known."""
-    subject = _subject(settings, named)
     yield from ((plan, expected_seconds(plan, {})) for plan in named)
-    for sample in samples:
-        seen = recall(ROOT, subject, sample, manifests, mutations_of(settings))
-        if seen is None:
-            yield unwatched(name_of(sample), "run once without --dry-run")
-        else:
-            yield from ((plan, expected_seconds(plan, seen.seconds)) for plan in canonical_plans(seen, PROFILES[settings.profile]))
+    found, missing = recall_all(ROOT, subject_for(settings, named), samples, mutations_of(settings))
+    yield from (unwatched(name, "run once without --dry-run") for name in missing)
+    for seen in found:
+        yield from ((plan, expected_seconds(plan, seen.seconds)) for plan in canonical_plans(seen, PROFILES[settings.profile]))
 
 
 def _tell_plans(planned: Iterable[tuple[Plan, float] | str], console: Console) -> None:
@@ -141,16 +130,18 @@ def _tell_plans(planned: Iterable[tuple[Plan, float] | str], console: Console) -
 
 @click.command()
 @click.argument("plan")
-@_takes(*_SUBJECT)
+@takes(*SUBJECT, "before")
 def replay(plan: str, **options: Any) -> int:  # noqa: ANN401  # click's
     """Run PLAN again: a plan.json, the folder of a trial, its name in the latest run, an exported trial, a crash file or the id of
     a finding, or a folder of such files, one after the other.
 
+    The payloads of Secrets are not written down: where the controller reads one that the plan needs, give it again with --before.
+
     Exit code 0: it is fixed. 1: it still fails. 10: inconclusive. 11: it could not be run. Of several the worst.
     """
-    settings, found = _settings(options), find(plan, ROOT)
+    settings, found = _for((plan,), options), find(plan, ROOT)
     plans = [each.plan for each in found]
-    console, session = Console(), _session(settings, plans, _manifests_of(plans))
+    console, session = Console(), _session(settings, plans, samples_of(settings, plans))
     ledger = Ledger(run=session.run, reproduce=run_again, replayed=tuple(each.path for each in found))
     with kept(ledger, console), session:
         outcomes = [_replayed(session, each, ledger, console) for each in found]
@@ -190,22 +181,30 @@ def _code(report: Report) -> int:
     return exit_code_of(overall(report).items(), hostile=all(trial.hostile for trial in report.trials))
 
 
-def _subject(settings: Settings, plans: Sequence[Plan]) -> Subject:
+def subject_for(settings: Settings, plans: Sequence[Plan]) -> Subject:
     """The controller that the settings name, or else that of the first plan with one, with arguments and variables of the
     settings."""
-    given = subject_of(settings)
+    installation = installation_of(settings)
+    given = subject_of(settings, installation)
     if given.command or given.image:
         return given
+    secret = installation.secret_env if installation is not None else {}
     planned = next((plan.controller for plan in plans if plan.controller is not None), None)
     if planned is None:
         raise UsageError("name the controller under test: --controller-cmd or --controller-image")
-    return replace(planned, arguments=given.arguments or planned.arguments, env={**planned.env, **given.env})
+    return replace(
+        planned,
+        arguments=given.arguments or planned.arguments,
+        env={**planned.env, **secret, **given.env},
+        network=given.network or planned.network,
+    )
 
 
-def _session(settings: Settings, plans: Sequence[Plan], manifests: Sequence[Manifest]) -> Session:
-    options = session_options(settings, _subject(settings, plans), manifests)
-    if not options.companions:
-        options = dataclasses.replace(options, companions=_companions_of(plans))
+def _session(settings: Settings, plans: Sequence[Plan], samples: Samples) -> Session:
+    options = session_options(settings, subject_for(settings, plans), samples.manifests, samples.before)
+    is_open = options.chooses_companions or not options.companions
+    if is_open and options.control_plane.kubeconfig is None:  # else the cluster has its own
+        options = dataclasses.replace(options, companions=together(options.companions, _companions_of(plans)))
     return Session(options, progress_on(Console(stderr=True)), folder=new_run_folder(ROOT))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import click
 import msgspec
 
+from staleproof import settings_file
 from staleproof.core.engine.routes import openapi
 from staleproof.core.entry import Entry
 from staleproof.core.history import Header
@@ -19,6 +20,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "history": lambda: msgspec.json.schema(Header | Entry),
     "report": lambda: msgspec.json.schema(Report),
     "conformance": lambda: SCHEMA,
+    "config": settings_file.schema,
     "control": openapi,
 }
 
@@ -26,6 +28,6 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
 @click.command()
 @click.argument("which", type=click.Choice(sorted(SCHEMAS)))
 def schema(which: str) -> None:
-    """Print the JSON Schema of plan.json, of one line of a history, of report.json or of conformance.yaml; for `control`, the
-    OpenAPI document of the control API of `staleproof proxy`."""
+    """Print the JSON Schema of plan.json, of one line of a history, of report.json, conformance.yaml or staleproof.yaml (`config`);
+    for `control`, the OpenAPI document of the control API of `staleproof proxy`."""
     click.echo(json.dumps(SCHEMAS[which](), indent=2))

@@ -126,6 +126,21 @@ class Activity:
         """The kinds of writes by which the controller has changed anything since the present step began."""
         return self._changes.done
 
+    @property
+    def watches_again(self) -> bool:
+        """Whether the present life watches all that the lives before it watched by themselves; False for the first one."""
+        return bool(self._unasked) and self._unasked <= {stream.resource for stream in self.streams.values()}
+
+    def watches(self, resource: str) -> bool:
+        """Whether the present life does, or one before it did so by itself."""
+        return resource in self._unasked or any(stream.resource == resource for stream in self.streams.values())
+
+    def replaced(self) -> None:
+        """Another controller is put under test, of which nothing is known yet."""
+        self.restarted()
+        self._unasked.clear()
+        self._had.clear()
+
     def restarted(self) -> None:
         """A new process has no streams, and those of the old one are not waited for."""
         self.is_starting = self._is_shown = False
@@ -176,12 +191,12 @@ class Activity:
         if isinstance(entry, Competed):
             self.expect(entry.resource, entry.revision or 0, entry.at)
             return
-        if not self._counts(entry.resource, entry.namespace):
+        if entry.resource in BOOKKEEPING:
             return
-        self._commits[entry.resource] = max((entry.revision, entry.at), self._commits.get(entry.resource, (0, 0.0)))
-        if self._is_of_trial(entry.namespace):
-            if not self._changes.committed(entry):
-                return
+        changes = bool(self.namespace) and self._changes.committed(entry)  # elsewhere, too: an answer may say that it is ours
+        if self._counts(entry.resource, entry.namespace):
+            self._commits[entry.resource] = max((entry.revision, entry.at), self._commits.get(entry.resource, (0, 0.0)))
+        if self._is_of_trial(entry.namespace) and changes:
             self._forget_what_was_in_vain()
             self.last_write = max(self.last_write, entry.at)
             self.touch(entry.at)

@@ -17,7 +17,7 @@ from msgspec import structs
 
 from staleproof.core.fault import AnyFault, Expire, Restart, SeverStream, Twin, Window
 from staleproof.core.move import merge_patch
-from staleproof.core.plan import Apply, Delete, Lull, Manifest, Patch, Plan, Resync, Step, Target, is_workload
+from staleproof.core.plan import Apply, Delete, Edit, Lull, Manifest, Patch, PatchStatus, Plan, Resync, Step, Target, is_workload
 
 _Number = int
 """The number of the workload's step (resyncs do not count) at whose beginning something is done; one more than it has: the end."""
@@ -53,7 +53,8 @@ def slept(plan: Plan) -> list[Plan]:
     """For each fault, and for all together, what is left of the workload for somebody who acts on nothing while it lasts: with and
     without the step in which it begins. Each once, and none that is the workload or its last state.
 
-    What is done to children meanwhile is left out, as are touches and rests: that is over when somebody looks again.
+    Which children are deleted or made again meanwhile is left out, as are touches and rests: that is over when somebody looks
+    again. What others have written stays, until somebody writes over it: whoever wakes up finds it, and acts on what came last.
     """
     workload = plan.reference.steps
     final = final_only(plan)
@@ -62,8 +63,11 @@ def slept(plan: Plan) -> list[Plan]:
     found: list[tuple[Step, ...]] = []
     for first, last in spans:
         for begins in (first, first + 1):
-            missed = tuple(_change(_present(workload[: begins - 1]), _present(workload[:last]), workload[begins - 1 : last]))
-            steps = (*workload[: begins - 1], *missed, *workload[last:])
+            before, meanwhile = workload[: begins - 1], workload[begins - 1 : last]
+            missed = tuple(_change(_present(before), _present(workload[:last]), meanwhile))
+            theirs = tuple(step for step in meanwhile if isinstance(step, Edit | PatchStatus))
+            appears = any(isinstance(step, Apply) for step in missed)
+            steps = (*before, *(missed + theirs if appears else theirs + missed), *workload[last:])
             if steps and steps not in (workload, final.steps if final is not None else (), *found):
                 found.append(steps)
     return [_made(plan, "asleep while a fault lasted", steps, ()) for steps in found]

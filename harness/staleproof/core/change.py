@@ -64,7 +64,7 @@ def void_writes(work: Iterable[Request], commits: Iterable[Commit], moves: Colle
 
 
 class Changes:
-    """A fold over the commits in a trial's namespace and the answers to the controller's writes, in the order in which they were
+    """A fold over the commits of a trial, and others, and the answers to the controller's writes, in the order in which they were
     heard of: either may come first. `moves`: the fields that move by themselves.
 
     Attributes:

@@ -1,22 +1,65 @@
-"""Companions by name: which real controllers may run beside the one under test.
+"""Companions by name: which real controllers may run beside the one under test, and which a real cluster would have for it.
 
 kube-controller-manager's have the names that its `--controllers` takes; the ending `-controller` may be left out. kwok stands for
-kubelets and their Nodes, the scheduler for kube-scheduler.
+kubelets and their Nodes, the scheduler for kube-scheduler, the provisioner for whatever makes volumes for claims.
 """
 
 import difflib
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
-KWOK, SCHEDULER = "kwok", "scheduler"
+AUTO, NONE = "auto", "none"
+"""Words instead of names: those that a real cluster would have, and none at all."""
+KWOK, SCHEDULER, PROVISIONER = "kwok", "scheduler", "provisioner"
+ROOT_CA, TOKENS = "root-ca-certificate-publisher", "serviceaccount-token"
+"""These need the control plane's CA and its key for service accounts."""
+COMPANIONS_FOR = "companions for "
+"""Begins what reports say of those that were chosen for a sample, and what they cost."""
 _ENDING = "-controller"
 _CONTROLLERS = """
     clusterrole-aggregation cronjob daemonset deployment disruption endpoints endpointslice endpointslice-mirroring
     ephemeral-volume garbage-collector horizontal-pod-autoscaler job namespace node-lifecycle persistentvolume-binder
     persistentvolume-protection persistentvolumeclaim-protection pod-garbage-collector replicaset replicationcontroller
-    resourceclaim resourcequota serviceaccount statefulset taint-eviction ttl ttl-after-finished
+    resourceclaim resourcequota root-ca-certificate-publisher serviceaccount serviceaccount-token statefulset taint-eviction ttl
+    ttl-after-finished
 """
 CONTROLLERS = frozenset(_CONTROLLERS.split())
-"""The controllers of kube-controller-manager that need no keys and no cloud, without their ending."""
-NAMES = CONTROLLERS | {KWOK, SCHEDULER}
+"""The controllers of kube-controller-manager that need no cloud, without their ending."""
+NAMES = CONTROLLERS | {KWOK, SCHEDULER, PROVISIONER}
+MANAGERS = (
+    *("kube-controller-manager", "clusterrole-aggregation-controller", "ResourceClaimController"),
+    *("kube-scheduler", "scheduler", "kwok", "kwok-controller"),
+)
+"""What they call themselves in `metadata.managedFields`."""
+ALWAYS = ("garbage-collector", "namespace")
+"""Every real cluster has them: what is owned by somebody who is gone goes away."""
+
+
+class Act(NamedTuple):
+    """The companions that act on a resource, and the resources that they make of it."""
+
+    names: tuple[str, ...]
+    makes: tuple[str, ...] = ()
+
+
+ACTS: Mapping[str, Act] = {
+    "cronjobs.batch": Act(("cronjob",), ("jobs.batch",)),
+    "daemonsets.apps": Act(("daemonset",), ("pods",)),
+    "deployments.apps": Act(("deployment",), ("replicasets.apps",)),
+    "jobs.batch": Act(("job", "ttl-after-finished"), ("pods",)),
+    "persistentvolumeclaims": Act(
+        ("persistentvolume-binder", "persistentvolume-protection", "persistentvolumeclaim-protection", PROVISIONER)
+    ),
+    "poddisruptionbudgets.policy": Act(("disruption",)),
+    "pods": Act((SCHEDULER, KWOK)),
+    "replicasets.apps": Act(("replicaset",), ("pods",)),
+    "replicationcontrollers": Act(("replicationcontroller",), ("pods",)),
+    "resourcequotas": Act(("resourcequota",)),
+    "serviceaccounts": Act(("serviceaccount", TOKENS, ROOT_CA)),
+    "services": Act(("endpointslice", "endpoints"), ("endpointslices.discovery.k8s.io",)),
+    "statefulsets.apps": Act(("statefulset",), ("pods", "persistentvolumeclaims")),
+}
+"""By what a controller may create: who would act on it in a real cluster."""
 
 
 class CompanionError(ValueError):
@@ -24,22 +67,52 @@ class CompanionError(ValueError):
 
 
 def companion_names(text: str) -> tuple[str, ...]:
-    """The companions in a list with commas, each once, in the order given, without the ending; empty text names none.
+    """The companions in a list with commas, each once, in the order given, without the ending; empty text and `none` name none.
+    `auto` may stand among them.
 
     Raises:
-        CompanionError: a name is unknown.
+        CompanionError: a name is unknown, or `none` is not alone.
     """
-    return tuple(dict.fromkeys(_known(word.strip()) for word in text.split(",") if word.strip()))
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if words == [NONE]:
+        return ()
+    if NONE in words:
+        raise CompanionError(f"{NONE!r} stands alone; leave it out, or the others")
+    return tuple(dict.fromkeys(_known(word) for word in words))
 
 
-def controllers_flag(names: tuple[str, ...]) -> str:
+def controllers_flag(names: Iterable[str]) -> str:
     """Those that kube-controller-manager runs, as its flag `--controllers` takes them; empty when there are none."""
     return ",".join(name + _ENDING for name in names if name in CONTROLLERS)
 
 
+def together(*names: Iterable[str]) -> tuple[str, ...]:
+    """All of them, each once; whoever asked first does not matter, so that every worker of a run names the same."""
+    return tuple(sorted({name for each in names for name in each}))
+
+
+def acting_on(created: Collection[str], made_for: Collection[tuple[str, str]] = ()) -> tuple[str, ...]:
+    """The companions that a real cluster would have for what a controller creates.
+
+    `created` has the resources that it was seen to create; `made_for` those of them with the resource of their owner: a controller
+    that makes for an owner what a companion would make for it is itself the one that acts on such owners.
+    """
+    found, todo = set(ALWAYS), list(created)
+    seen: set[str] = set()
+    while todo:
+        resource = todo.pop()
+        act = ACTS.get(resource)
+        if act is None or resource in seen or any((made, resource) in made_for for made in act.makes):
+            continue
+        seen.add(resource)
+        found.update(act.names)
+        todo += act.makes
+    return together(found)
+
+
 def _known(name: str) -> str:
     short = name.removesuffix(_ENDING)
-    if short in NAMES:
+    if short in NAMES or short == AUTO:
         return short
     near = difflib.get_close_matches(short, sorted(NAMES), n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""

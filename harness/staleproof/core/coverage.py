@@ -8,18 +8,35 @@ from typing import Literal, NamedTuple, get_args
 
 from staleproof.core.fault import AnyFault, CallFault
 from staleproof.core.move import merged
-from staleproof.core.plan import Apply, Delete, Heartbeat, Manifest, Patch, Plan, Recreate, Remove, Rest, Resync, Step, Target
+from staleproof.core.plan import (
+    Apply,
+    Delete,
+    Edit,
+    Heartbeat,
+    Manifest,
+    Patch,
+    PatchStatus,
+    Plan,
+    Recreate,
+    Remove,
+    Rest,
+    Resync,
+    Step,
+    Target,
+)
 
 Phase = Literal[
     "appears", "changes", "changes back", "is touched", "is deleted", "returns", "another appears", "a child is deleted",
-    "a child is replaced", "a child is touched", "is listed again", "rests",
+    "a child is replaced", "a child is edited", "a child is touched", "its status is overwritten", "is listed again", "rests",
 ]  # fmt: skip
 """What happens to the primary, or to what belongs to it, in a step."""
 PHASES: tuple[Phase, ...] = get_args(Phase)
 _OF_OTHERS: dict[type, Phase] = {
     Remove: "a child is deleted",
     Recreate: "a child is replaced",
+    Edit: "a child is edited",
     Heartbeat: "a child is touched",
+    PatchStatus: "its status is overwritten",
     Resync: "is listed again",
     Rest: "rests",
 }

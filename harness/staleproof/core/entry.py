@@ -39,7 +39,10 @@ class Item(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Committed(_Entry, frozen=True, kw_only=True):
-    """kube-apiserver committed a change; the harness's own direct watch showed it. For DELETED, `object` is the last state."""
+    """kube-apiserver committed a change; the harness's own direct watch showed it. For DELETED, `object` is the last state.
+
+    `managers`: who changed it, as `metadata.managedFields` says; empty where that does not tell.
+    """
 
     resource: str
     type: Literal["ADDED", "MODIFIED", "DELETED"]
@@ -48,6 +51,7 @@ class Committed(_Entry, frozen=True, kw_only=True):
     uid: str
     revision: Revision
     object: dict[str, Any]
+    managers: tuple[str, ...] = ()
 
 
 # --- the controller's requests ---------------------------------------------------------------------------------------------------
@@ -313,13 +317,14 @@ class Started(_Entry, frozen=True, kw_only=True):
 class Exited(_Entry, frozen=True, kw_only=True):
     """The controller's process ended without being told to; it is started again, as a supervisor does.
 
-    `log` is how its log ends, without secrets. `unrenewed`: how many seconds ago this life last wrote a Lease of its own, None if
-    it held none; `renews_every`: the seconds between its last two such writes, None if there was only one. Old histories have none
-    of them.
+    `reason`: what is known besides the code. `log` is how its log ends, without secrets. `unrenewed`: how many seconds ago this
+    life last wrote a Lease of its own, None if it held none; `renews_every`: the seconds between its last two such writes, None if
+    there was only one. Old histories have none of them.
     """
 
     life: int
     code: int
+    reason: str = ""
     log: tuple[str, ...] = ()
     unrenewed: float | None = None
     renews_every: float | None = None

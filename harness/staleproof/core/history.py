@@ -44,7 +44,10 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
         role: `trial` for the one to be judged; others are what it is compared with. `reference`: the workload without faults;
             `paced`: the same, as slowly as in the trial; `woken` and `final`: what the trial's plan leaves but for the staleness
             (`core.but_for`).
-        namespace: the trial's; entries of other namespaces are left out.
+        namespace: the trial's. What is the trial's elsewhere, or has no namespace, is told as if it were in it (`core.scope`);
+            other entries of other namespaces are left out.
+        mark: what the names of cluster-scoped primaries ended with in this trial; it is left out of the entries. Empty: no other
+            names than in the plan.
         primaries: resource and name of what the workload applies, as `widgets.staleproof.dev/sample`.
         environment: what the trial ran on, for people: kubernetes, provider, staleproof, controller.
         started: UTC time in ISO 8601, for people; entries count seconds from it.
@@ -58,6 +61,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     role: HistoryRole = "trial"
     plan: Plan
     namespace: str
+    mark: str = ""
     primaries: tuple[str, ...] = ()
     environment: dict[str, str] = {}
     started: str = ""

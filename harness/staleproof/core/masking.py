@@ -11,12 +11,14 @@ that reads the *content* of a Secret finds the placeholder when a written plan i
 """
 
 import base64
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 SECRET = "Secret"
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _ELIDED = "…"
+_PLACEHOLDER = re.compile(rb'\{"masked":\d+\}')
 
 
 class Placeholders:
@@ -34,6 +36,11 @@ class Placeholders:
         number = self._numbers.setdefault(plain, len(self._numbers) + 1)
         text = f'{{"masked":{number}}}'
         return base64.b64encode(text.encode()).decode() if field == "data" else text
+
+
+def is_placeholder(value: object) -> bool:
+    """Whether a value of a Secret, in `data` or in `stringData`, stands for one that was not written down."""
+    return any(_PLACEHOLDER.fullmatch(_plain(field, value)) for field in ("data", "stringData"))
 
 
 def elided(obj: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Literal, TypedDict
 from staleproof.core.fault import Window
 from staleproof.core.move import Move, MoveKind, merged
 from staleproof.core.pace import paced
-from staleproof.core.plan import Manifest, Patch, Settle, Target
+from staleproof.core.plan import Edit, Manifest, Patch, PatchStatus, Settle, Target
 
 _LATE_SECONDS = 0.5
 """A life whose first write comes so long after it watches everything begins its work late."""
@@ -83,6 +83,7 @@ class Observed:
         children: what the controller created, most first.
         relists_at_once: after a 410 it lists again without waiting (client-go waits longer each time).
         manifests: CustomResourceDefinitions that the sample needs.
+        before: what else it needs, in order (`core.prerequisite`).
         pause_seconds: its longest wait before it went on by itself.
         writes_at_rest: its writes an hour when nothing changes, as far as a few seconds tell.
         moves: fields that move by themselves when it is at rest, as `Settle.moves` spells them.
@@ -90,6 +91,8 @@ class Observed:
         refused: moves that are not done, each with the reason: the API server refuses them, or the controller cannot stand them.
         for_good: those of `changes` that cannot be taken back, each with the API server's reason; it was asked about no more than
             what plans may take back.
+        edits: what others can change in its children: values that it put there itself.
+        resets: fields of the primary's status that it writes, each taken away by others.
         watched: the resources that it watches: the primary's first, then its children's, most created first, then the rest.
         reads_past: those that it reads at resourceVersion 0 when it starts, so that it can be shown an earlier state.
         asks_watch_list: it begins with WatchLists.
@@ -114,12 +117,15 @@ class Observed:
     children: tuple[ChildKind, ...]
     relists_at_once: bool = False
     manifests: tuple[Manifest, ...] = ()
+    before: tuple[Manifest, ...] = ()
     pause_seconds: float = 0.0
     writes_at_rest: float = 0.0
     moves: tuple[str, ...] = ()
     changes: tuple[Move, ...] = ()
     refused: tuple[str, ...] = ()
     for_good: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    resets: tuple[PatchStatus, ...] = ()
     watched: tuple[str, ...] = ()
     reads_past: tuple[str, ...] = ()
     asks_watch_list: bool = False
@@ -202,6 +208,7 @@ class Observed:
         return replace(
             self,
             children=tuple(each for each in self.children if each.resource not in left_out),
+            edits=tuple(each for each in self.edits if each.resource not in left_out),
             watched=tuple(each for each in self.watched if each not in left_out),
             life=tuple(each for each in self.life if each.resource not in left_out),
             death=tuple(each for each in self.death if each.resource not in left_out),

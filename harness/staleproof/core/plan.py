@@ -29,6 +29,9 @@ class Target(Value, frozen=True):
     name: str
 
 
+SHA256 = "sha256"
+"""The one key of what stands for a manifest that is stored elsewhere."""
+_NEEDED = "apiVersion, kind and metadata.name"
 TOUCHED = "staleproof.dev/touched"
 """The annotation that a touch changes, and a heartbeat."""
 
@@ -45,6 +48,16 @@ class Apply(_Step, frozen=True, kw_only=True, tag="apply"):
 
 class Patch(_Step, frozen=True, kw_only=True, tag="patch"):
     """JSON merge patch of an object of the workload, e.g. `{"spec": {"replicas": 5}}`."""
+
+    target: Target
+    patch: Manifest
+
+
+class PatchStatus(_Step, frozen=True, kw_only=True, tag="patch-status"):
+    """JSON merge patch of the status of an object of the workload, e.g. `{"status": {"conditions": null}}`.
+
+    A status is the controller's to write. Others write it, too: a restore from a backup, `kubectl edit --subresource=status`.
+    """
 
     target: Target
     patch: Manifest
@@ -98,6 +111,17 @@ class Remove(_Step, frozen=True, kw_only=True, tag="remove"):
     nth: int = -1
 
 
+class Edit(_Step, frozen=True, kw_only=True, tag="edit"):
+    """Change a child that the controller made by a JSON merge patch, behind its back: as another user's `kubectl edit` does.
+
+    `nth` counts as in `Recreate`.
+    """
+
+    resource: str
+    nth: int = 1
+    patch: Manifest
+
+
 class Heartbeat(_Step, frozen=True, kw_only=True, tag="heartbeat"):
     """Touch a child that the controller made, as a kubelet changes a pod's status; nothing new is to be done.
 
@@ -123,7 +147,7 @@ class Rest(_Step, frozen=True, kw_only=True, tag="rest"):
     seconds: Seconds
 
 
-Step = Apply | Patch | Touch | Delete | Resync | Recreate | Remove | Heartbeat | Lull | Rest
+Step = Apply | Patch | PatchStatus | Touch | Delete | Resync | Recreate | Remove | Edit | Heartbeat | Lull | Rest
 
 
 def is_workload(step: Step) -> bool:
@@ -131,6 +155,7 @@ def is_workload(step: Step) -> bool:
     return not isinstance(step, Resync | Lull)
 
 
+_SECRETS = "secrets"
 _MOST_SETTLING_SECONDS = 0.15
 _BRIEF_SECONDS = 0.1
 
@@ -165,16 +190,42 @@ class Settle(Value, frozen=True):
         return min(self.idle_seconds / 4, _MOST_SETTLING_SECONDS)
 
 
+class WebhookServer(Value, frozen=True):
+    """Where the controller serves its webhooks when it runs in its container: behind these Services (`namespace/name`), on this
+    port, with the certificate in this folder."""
+
+    services: tuple[str, ...]
+    port: int = 9443
+    cert_dir: str = "/tmp/k8s-webhook-server/serving-certs"
+
+
 class Subject(Value, frozen=True):
     """The controller under test: a command line or an image. `{kubeconfig}` in an argument is replaced by the path of a file.
 
+    `network` is that of the image's container, as its engine calls it; empty: one with ports of its own, if it leads here.
     A variable in `env` whose value is `$` and its name is taken from the environment; written plans hold no other values.
+
+    Attributes:
+        command: with an image, it takes the place of its entrypoint.
+        declared: variables that its manifests give it, written as they are there; those in `env` win.
+        service_account: `namespace/name` of the ServiceAccount that it is to the API server, with the rights that it has; empty: it
+            may do everything.
+        webhooks: what it serves to the API server; None: nothing.
     """
 
     command: tuple[str, ...] = ()
     image: str = ""
     arguments: tuple[str, ...] = ()
     env: dict[str, str] = msgspec.field(default_factory=dict)
+    network: str = ""
+    declared: dict[str, str] = msgspec.field(default_factory=dict)
+    service_account: str = ""
+    webhooks: WebhookServer | None = None
+
+    @property
+    def namespace(self) -> str:
+        """Where it is at home: its ServiceAccount's; empty when it is not known."""
+        return self.service_account.partition("/")[0]
 
 
 DRAWN = "drawn"
@@ -189,6 +240,8 @@ class Plan(Value, frozen=True, kw_only=True):
         title: one line for people.
         aims: slugs of the requirements it is meant to exercise; every checker judges the trial all the same.
         manifests: applied before anything else, e.g. CustomResourceDefinitions; in a run folder, digests of them (`core.stored`).
+        before: what the workload needs, in order: applied in each trial's namespace before step 1, or, if it is cluster-scoped,
+            once (`core.prerequisite`); stored like manifests.
         steps: what the user does, in order; step 1 is the first.
         faults: what happens to the controller meanwhile; empty is a reference.
         contract: `legal` (hostile faults are refused) or `hostile` (findings are told apart and never scored).
@@ -204,6 +257,7 @@ class Plan(Value, frozen=True, kw_only=True):
     title: str = ""
     aims: tuple[str, ...] = ()
     manifests: tuple[Manifest, ...] = ()
+    before: tuple[Manifest, ...] = ()
     steps: tuple[Step, ...]
     faults: tuple[AnyFault, ...] = ()
     contract: Contract = "legal"
@@ -240,9 +294,16 @@ def masked(plan: Plan) -> Plan:
     placeholders = Placeholders()
     # Steps first: a trial and its references have the same steps, and must get the same numbers whatever their manifests are.
     steps = tuple(_masked_step(step, placeholders) for step in plan.steps)
+    before = tuple(_masked_manifest(manifest, placeholders) for manifest in plan.before)
     manifests = tuple(_masked_manifest(manifest, placeholders) for manifest in plan.manifests)
     subject = masked_subject(plan.controller) if plan.controller is not None else None
-    return msgspec.structs.replace(plan, manifests=manifests, steps=steps, controller=subject)
+    return msgspec.structs.replace(plan, manifests=manifests, before=before, steps=steps, controller=subject)
+
+
+def masked_manifests(manifests: Iterable[Manifest]) -> tuple[Manifest, ...]:
+    """Manifests as they are written."""
+    placeholders = Placeholders()
+    return tuple(_masked_manifest(manifest, placeholders) for manifest in manifests)
 
 
 def masked_subject(subject: Subject) -> Subject:
@@ -256,6 +317,8 @@ def _masked_step(step: Step, placeholders: Placeholders) -> Step:
             return Apply(object=_masked_manifest(manifest, placeholders))
         case Patch(target=target, patch=patch) if target.kind == SECRET:
             return Patch(target=target, patch=placeholders.secret(patch))
+        case Edit(resource=resource, patch=patch) if resource == _SECRETS:
+            return msgspec.structs.replace(step, patch=placeholders.secret(patch))
     return step
 
 
@@ -312,19 +375,32 @@ def contradictions(plan: Plan) -> list[str]:
     """What makes no sense in a plan, each in words; empty when it can be run."""
     problems = mistakes(msgspec.to_builtins(msgspec.structs.replace(plan, faults=())), Plan)
     problems += [] if plan.steps else ["steps: a plan needs at least one step"]
+    for number, manifest in enumerate(plan.before):
+        if not digest_in(manifest) and not _is_object(manifest):
+            problems.append(f"before[{number}] needs {_NEEDED}")
     for number, step in enumerate(plan.steps, 1):
         problems += [f"step {number}: {problem}" for problem in _step_problems(step)]
     return problems + fault_problems(plan.faults, plan.contract, steps=len(plan.steps))
 
 
+def _is_object(manifest: Manifest) -> bool:
+    metadata = manifest.get("metadata")
+    named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
+    return named and isinstance(manifest.get("apiVersion"), str) and isinstance(manifest.get("kind"), str)
+
+
+def digest_in(manifest: Manifest) -> str:
+    """The digest that stands for a manifest in a run folder (`core.stored`); empty when it is the manifest itself."""
+    return str(manifest[SHA256]) if manifest.keys() == {SHA256} else ""
+
+
 def _step_problems(step: Step) -> Iterator[str]:
     match step:
-        case Apply(object=manifest):
-            metadata = manifest.get("metadata")
-            named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
-            if not named or not isinstance(manifest.get("apiVersion"), str) or not isinstance(manifest.get("kind"), str):
-                yield "object needs apiVersion, kind and metadata.name"
-        case Recreate(nth=0) | Remove(nth=0) | Heartbeat(nth=0):
+        case Apply(object=manifest) if not _is_object(manifest):
+            yield f"object needs {_NEEDED}"
+        case PatchStatus(patch=patch) if patch.keys() != {"status"}:
+            yield "patch needs status and nothing else, because the rest of an object is not changed by way of its status"
+        case Recreate(nth=0) | Remove(nth=0) | Edit(nth=0) | Heartbeat(nth=0):
             yield "nth is 0, children are counted from 1, or from -1 backwards"
 
 
@@ -353,9 +429,8 @@ def describe(step: Step) -> str:
     match step:
         case Apply(object=manifest):
             return f"apply {manifest.get('kind')}/{manifest.get('metadata', {}).get('name')}"
-        case Patch(target=target, patch=patch):
-            shown = elided(patch) if target.kind == SECRET else patch
-            return f"patch {target.kind}/{target.name} {msgspec.json.encode(shown).decode()}"
+        case Patch() | PatchStatus() | Edit():
+            return _patch_in_words(step)
         case Touch(target=target) | Delete(target=target):
             return f"{step.tag} {target.kind}/{target.name}"
         case Resync(resource=resource):
@@ -367,3 +442,11 @@ def describe(step: Step) -> str:
             return ", ".join(["come to rest", *(f"touch {each.kind}/{each.name}" for each in touches)])
         case Rest(seconds=seconds):
             return f"rest {seconds:g} s"
+
+
+def _patch_in_words(step: Patch | PatchStatus | Edit) -> str:
+    if isinstance(step, Edit):
+        what, is_secret = f"edit {step.resource} number {step.nth}", step.resource == _SECRETS
+    else:
+        what, is_secret = f"{step.tag} {step.target.kind}/{step.target.name}", step.target.kind == SECRET
+    return f"{what} {msgspec.json.encode(elided(step.patch) if is_secret else step.patch).decode()}"

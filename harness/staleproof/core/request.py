@@ -5,6 +5,7 @@ Connections, bodies and answers are none of this module's business.
 """
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -16,6 +17,10 @@ _API_PATH = re.compile(r"/(?:api/(?P<core>[^/]+)|apis/(?P<group>[^/]+)/(?P<versi
 _COLLECTION_VERBS = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
 _OBJECT_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "POST": "create"}
 _LONG_RUNNING = frozenset({"exec", "attach", "portforward", "proxy", "log"})
+
+_JSON = "application/json"
+_WATCH_ENCODINGS = frozenset({"application/vnd.kubernetes.protobuf", "application/cbor"})
+_ENCODINGS = _WATCH_ENCODINGS | {"application/yaml"}
 
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 READS = frozenset({"get", "list", "watch"})
@@ -101,17 +106,28 @@ def _namespace(segments: list[str]) -> tuple[str, list[str]]:
     return "", segments
 
 
+def not_allowed(counts: Mapping[str, int]) -> list[str]:
+    """What somebody asked for without the right to it, a sentence each, the commonest first."""
+    commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [f"asked {times} time{'' if times == 1 else 's'} to {act}: not allowed by its Role" for act, times in commonest]
+
+
 def is_long_running(request: ApiRequest | None) -> bool:
     """exec, attach, port-forward, proxy and followed logs: they pass through untouched and unread."""
     return request is not None and request.subresource in _LONG_RUNNING
 
 
-def json_only(accept: str) -> str:
-    """The Accept header with protobuf clauses turned into JSON, parameters kept, duplicates dropped.
+def json_only(accept: str, *, watch: bool = False) -> str:
+    """The Accept header with other encodings turned into JSON, parameters kept, duplicates dropped.
 
-    Clients decode by the answer's Content-Type, so this is invisible to them (client-go rest/request.go transformResponse).
-    Parameters must stay: `;as=PartialObjectMetadata` and `;as=Table` select another document, not another encoding.
+    Clients decode by the answer's Content-Type, so this is invisible to them (client-go rest/request.go transformResponse), and
+    JSON is YAML, too. Of a watch YAML stays as it is: the API server has no such stream, and answers 406. Parameters must stay:
+    `;as=PartialObjectMetadata` and `;as=Table` select another document, not another encoding.
     """
-    protobuf, json = "application/vnd.kubernetes.protobuf", "application/json"
-    clauses = (clause.strip() for clause in accept.split(","))
-    return ",".join(dict.fromkeys(json + c.removeprefix(protobuf) if c.startswith(protobuf) else c for c in clauses))
+    others = _WATCH_ENCODINGS if watch else _ENCODINGS
+    return ",".join(dict.fromkeys(_in_json(clause.strip(), others) for clause in accept.split(",")))
+
+
+def _in_json(clause: str, others: Collection[str]) -> str:
+    kind, mark, parameters = clause.partition(";")
+    return f"{_JSON}{mark}{parameters}" if kind.strip() in others else clause

@@ -1,4 +1,4 @@
-"""What a run stores once and names by its digest: the manifests of plans, and fault-free histories.
+"""What a run stores once and names by its digest: the manifests of plans, what their workloads need, and fault-free histories.
 
 A digest is the sha256 of the plain data, whatever it is compressed to on disk. In a stored plan, `{"sha256": DIGEST}` stands for a
 manifest; no manifest looks like that, because each has a kind.
@@ -7,13 +7,12 @@ manifest; no manifest looks like that, because each has a kind.
 import gzip
 import hashlib
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
-from staleproof.core.plan import Manifest, Plan, masked
+from staleproof.core.plan import SHA256, Manifest, Plan, digest_in, masked
 
-_SHA256 = "sha256"
 DIGEST_LENGTH = 2 * hashlib.sha256().digest_size
 _GZIP = b"\x1f\x8b"
 _LEVEL = 6
@@ -42,23 +41,31 @@ def plain(data: bytes) -> bytes:
 
 
 def detached(plan: Plan) -> tuple[Plan, dict[str, bytes]]:
-    """The plan with digests in place of its manifests, and the manifests, masked as they are written, by digest.
+    """The plan with digests in place of its manifests and prerequisites, and these, masked as they are written, by digest."""
+    written, stored = masked(plan), dict[str, bytes]()
 
-    Only they are masked: the plan that is returned can still be run.
-    """
-    written = [manifest if digest_in(manifest) else msgspec.json.encode(manifest) for manifest in masked(plan).manifests]
-    stored = {digest(data): data for data in written if isinstance(data, bytes)}
-    names = tuple({_SHA256: digest(data)} if isinstance(data, bytes) else data for data in written)
-    return msgspec.structs.replace(plan, manifests=names), stored
+    def kept(manifests: Iterable[Manifest]) -> tuple[Manifest, ...]:
+        return tuple(manifest if digest_in(manifest) else _kept(manifest, stored) for manifest in manifests)
+
+    return msgspec.structs.replace(plan, manifests=kept(written.manifests), before=kept(written.before)), stored
 
 
 def attached(plan: Plan, stored: Callable[[str], bytes]) -> Plan:
-    """The plan with its manifests; `stored` gives what has a digest."""
-    names = [(manifest, digest_in(manifest)) for manifest in plan.manifests]
-    manifests = tuple(msgspec.json.decode(stored(name)) if name else manifest for manifest, name in names)
-    return msgspec.structs.replace(plan, manifests=manifests)
+    """The plan with its manifests and prerequisites; `stored` gives what has a digest."""
+
+    def whole(manifests: Iterable[Manifest]) -> tuple[Manifest, ...]:
+        names = [(manifest, digest_in(manifest)) for manifest in manifests]
+        return tuple(msgspec.json.decode(stored(name)) if name else manifest for manifest, name in names)
+
+    return msgspec.structs.replace(plan, manifests=whole(plan.manifests), before=whole(plan.before))
 
 
-def digest_in(manifest: Manifest) -> str:
-    """The digest that stands for a manifest; empty when it is the manifest itself."""
-    return str(manifest[_SHA256]) if manifest.keys() == {_SHA256} else ""
+def is_detached(plan: Plan) -> bool:
+    """Whether digests stand for some of its manifests or prerequisites."""
+    return any(map(digest_in, (*plan.manifests, *plan.before)))
+
+
+def _kept(manifest: Manifest, stored: dict[str, bytes]) -> Manifest:
+    data = msgspec.json.encode(manifest)
+    stored[digest(data)] = data
+    return {SHA256: digest(data)}

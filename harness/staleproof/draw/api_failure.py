@@ -48,9 +48,10 @@ def reject_reads(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def lose_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """The answer to the first write of each kind is lost, status writes aside: a status that is written twice does no harm."""
-    codes = itertools.cycle(LOSSES)
-    for each in profile.some(each for each in _kinds(observed.life) if not each.subresource):
+    """The answer to the first write of each kind is lost, status writes aside: a status that is written twice does no harm. Who
+    writes nothing else may give up all the same."""
+    codes, kinds = itertools.cycle(LOSSES), _kinds(observed.life)
+    for each in profile.some([each for each in kinds if not each.subresource] or kinds):
         code = next(codes)
         fault = LoseAnswer(**each.selectors, code=code)
         yield Draft(f"the answer to its first {_words(each)} is lost ({code or 'reset'})", LOST, [fault])

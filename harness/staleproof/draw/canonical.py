@@ -179,7 +179,8 @@ def death(observed: Observed, *, rests: float = _TERMINATING_SECONDS) -> Workloa
 def stirred(observed: Observed, resource: str) -> list[int]:
     """Steps of `life` after the first, the touch aside, that are sure to bring something of this resource.
 
-    An update of a child may change nothing (an apply of what is there already), unless the primary was changed for it.
+    An update of a child may change nothing (an apply of what is there already), unless the primary was changed for it, and the
+    update did change something when the controller was observed.
     """
     plan = life(observed)
     if resource == observed.resource:
@@ -187,7 +188,7 @@ def stirred(observed: Observed, resource: str) -> list[int]:
     sure = [
         each.step
         for each in observed.life
-        if each.resource == resource and (each.verb in ("create", "delete") or each.step == plan.changes)
+        if each.resource == resource and each.changes and (each.verb in ("create", "delete") or each.step == plan.changes)
     ]
     return sorted({step for step in sure if 1 < step < plan.last})
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from staleproof.core.fault import Coalesce, HideOwnWrite, HoldStream, OwnWrite, Release, Skew, Window
 from staleproof.core.observed import Observed
-from staleproof.draw.canonical import glance, life, stirred, turns
+from staleproof.core.plan import Delete, Rest, Step
+from staleproof.draw.canonical import appear, glance, life, patient, replicas, stirred, turns
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
 
@@ -45,6 +46,17 @@ def hold(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 
 @SCENARIO.family
+def hold_long(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """What happens to the primary is not shown for long, and then nothing happens any more: for a controller that has no creates
+    which could be hidden as long (`own_writes.hide_long`)."""
+    for news in _news(observed) if observed.resource in observed.watched and not observed.hideable else ():
+        steps = (appear(observed), news, Rest(seconds=profile.longest))
+        hold = HoldStream(resource=observed.resource, window=Window(2))
+        title = f"{observed.resource} behind everything else for up to {profile.longest:g} s"
+        yield Draft(title, (*COALESCED[1:], "recovers-in-bounded-time"), [hold], steps, patient(observed, profile.longest))
+
+
+@SCENARIO.family
 def hide_first_write(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The primary is not shown from the controller's first own write to it on: its children are ahead of it."""
     for each in observed.life:
@@ -62,3 +74,14 @@ def lag(observed: Observed, profile: Profile) -> Iterator[Draft]:
         lags[f"the primary {_LAG_SECONDS:g} s behind its children"] = {observed.resource: _LAG_SECONDS}
     for title, by_seconds in profile.more((title, lags[title]) for title in lags if lags[title]):
         yield Draft(title, SKEWED, [Skew(by_seconds=by_seconds)])
+
+
+def _news(observed: Observed) -> Iterator[Step]:
+    """What can happen to the primary so that the controller does something, at most one thing."""
+    grows = [each for each in observed.life if each.step == life(observed).grows and each.changes]
+    if observed.change is not None:
+        yield observed.change
+    elif grows:
+        yield observed.scale(replicas(observed) + 1)
+    elif observed.keeps_finalizer:
+        yield Delete(target=observed.target)

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from staleproof.core.coverage import Occasion, occasions
 from staleproof.core.fingerprint import fingerprint, identity
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Apply, Plan, PlanError, Subject, decode, encode, masked
+from staleproof.core.plan import Apply, Plan, PlanError, Subject, Target, decode, encode, masked
 from staleproof.draw.family import Family
 from staleproof.draw.order import most_varied
 from staleproof.draw.profile import PROFILES, Profile
@@ -125,7 +125,7 @@ class Failing:
 
     def note(self, family: Family, plan: Plan, *, failed: bool) -> None:
         """Keep a plan that failed, forget one that passed. What holds a secret cannot be written as it is run, and is not kept."""
-        plan = replace(plan, controller=None, manifests=())  # the run has its own
+        plan = replace(plan, controller=None, manifests=(), before=())  # the run has its own
         change = self._database.save if failed else self._database.delete
         if masked(plan) == plan:
             change(self._key(family), encode(plan))
@@ -158,7 +158,7 @@ class Covered:
 def is_about(plan: Plan, observed: Observed) -> bool:
     """Whether the plan is one of this primary's."""
     objects = [step.object for step in plan.steps if isinstance(step, Apply)]
-    return any(each["kind"] == observed.target.kind and each["apiVersion"] == observed.target.api_version for each in objects)
+    return any(Target(each["apiVersion"], each["kind"], each["metadata"]["name"]) == observed.target for each in objects)
 
 
 def first(failed: Iterable[Plan], others: Iterable[Plan]) -> list[Plan]:

@@ -89,6 +89,7 @@ class Scenario:
             title=draft.title,
             aims=draft.aims,
             manifests=observed.manifests,
+            before=observed.before,
             steps=tuple(draft.steps) or life(observed).steps,
             faults=tuple(draft.faults),
             settle=draft.settle or self.settle(observed),

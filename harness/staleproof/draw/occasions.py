@@ -11,8 +11,12 @@ from dataclasses import dataclass, replace
 
 from staleproof.core.move import merged
 from staleproof.core.observed import Observed, Written
-from staleproof.core.plan import Apply, Delete, Heartbeat, Manifest, Patch, Recreate, Remove, Step, Touch
+from staleproof.core.plan import Apply, Delete, Edit, Heartbeat, Manifest, Patch, PatchStatus, Recreate, Remove, Step, Touch
 from staleproof.draw.canonical import death, life, turns
+
+OF_A_CHILD = (Edit, Heartbeat, Recreate, Remove)
+"""What others do to a child."""
+_OF_THE_PRIMARY = (Apply, Delete, Patch, PatchStatus, Touch)
 
 
 def occasions(observed: Observed, steps: Sequence[Step]) -> "Occasions":
@@ -44,8 +48,8 @@ def written(observed: Observed, steps: Sequence[Step]) -> list[Written]:
 def stirred(observed: Observed, steps: Sequence[Step]) -> list[tuple[str, int]]:
     """(resource, step) of each event that is sure to come after the first step: what is watched, and changes."""
     later = [(number, step) for number, step in enumerate(steps, 1) if number > 1]
-    found = [(observed.resource, number) for number, step in later if isinstance(step, Apply | Patch | Touch | Delete)]
-    found += [(step.resource, number) for number, step in later if isinstance(step, Remove | Recreate | Heartbeat)]
+    found = [(observed.resource, number) for number, step in later if isinstance(step, _OF_THE_PRIMARY)]
+    found += [(step.resource, number) for number, step in later if isinstance(step, OF_A_CHILD)]
     works = [each for each in written(observed, steps) if each.step > 1 and each.verb in ("create", "delete")]
     found += [(each.resource, each.step) for each in works]
     return sorted({each for each in found if each[0] in observed.watched})

@@ -56,16 +56,17 @@ def hide_updates(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Hide its first update of anything that it watches, in each step in which it makes one, and what comes after it.
 
     Updates that change nothing are left out: no event tells of them. What follows a change is that it is taken back, if it can be:
-    who still sees what was there before takes that for done.
+    who still sees what was there before takes that for done. Those of a status only where it writes nothing else.
     """
     lived, trip = life(observed), round_trip(observed)
     aims = ("no-blind-retry", "no-cross-object-writes", "converges-after-catch-up")
-    updates = [each for each in own_updates(observed) if each.changes and not each.subresource]
-    hidden = [each for each in updates if each.resource in observed.watched]
-    for each in profile.some(hidden):
-        hide = HideOwnWrite(resource=each.resource, window=Window(from_step=each.step), write=OwnWrite(each.verb))
+    updates = [each for each in own_updates(observed) if each.changes and each.resource in observed.watched]
+    for each in profile.some([each for each in updates if not each.subresource] or ([] if observed.children else updates)):
+        write = OwnWrite(each.verb, subresource=each.subresource)
+        hide = HideOwnWrite(resource=each.resource, window=Window(from_step=each.step), write=write)
+        part = f"the {each.subresource} of " if each.subresource else ""
         yield Draft(
-            f"hide own {each.verb} of {each.resource} in step {each.step}",
+            f"hide own {each.verb} of {part}{each.resource} in step {each.step}",
             aims,
             [hide],
             trip.steps if each.step == lived.changes and observed.change in trip.steps else (),

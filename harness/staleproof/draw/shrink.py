@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from staleproof.core.fault import AnyFault, Window
 from staleproof.core.fingerprint import fingerprint
-from staleproof.core.plan import Apply, Delete, Lull, Manifest, Patch, Plan, Rest, Step, Target, Touch, contradictions
+from staleproof.core.plan import Apply, Delete, Lull, Manifest, Patch, PatchStatus, Plan, Rest, Step, Target, Touch, contradictions
 
 _MINIMAL = "minimal: "
 _REST_SECONDS = 0.1
@@ -139,7 +139,7 @@ def is_possible(steps: Sequence[Step]) -> bool:
 
 def _needed(step: Step) -> tuple[Target, ...]:
     match step:
-        case Patch(target=target) | Touch(target=target) | Delete(target=target):
+        case Patch(target=target) | PatchStatus(target=target) | Touch(target=target) | Delete(target=target):
             return (target,)
         case Lull(touches=touches):
             return touches

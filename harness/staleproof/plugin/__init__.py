@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from staleproof.plugin.options import add_options, given_seed, header, seed_of, settings_of
+from staleproof.plugin.options import add_options, given_seed, header, names_controller_in_file, seed_of, settings_of
 
 if TYPE_CHECKING:
     from staleproof.plugin.outcome import Outcomes
@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def _is_asked(config: pytest.Config) -> bool:
     settings = settings_of(config)
-    return bool(settings.controller_cmd or settings.controller_image or settings.replay)
+    return bool(settings.controller_cmd or settings.controller_image or settings.controller_manifests or settings.replay)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -42,10 +42,29 @@ def pytest_configure(config: pytest.Config) -> None:
         importlib.import_module("staleproof.draw.drawn")  # registers them, before Hypothesis' own plugin loads one
     if not _is_asked(config):
         return
+    _refuse_workers_in_one_cluster(config)
     if settings_of(config).replay:
         config.args = [str(_bundled_suite() / "test_replay.py")]
-    elif config.args_source is not pytest.Config.ArgsSource.ARGS:
+    elif _is_for_the_suite(config):
         config.args = [str(_bundled_suite())]
+
+
+def _refuse_workers_in_one_cluster(config: pytest.Config) -> None:
+    """Each xdist worker runs a controller, and in one cluster every one of them would work on the trials of all."""
+    settings, workers = settings_of(config), len(config.getoption("tx", default=None) or ())
+    provider = "existing" if settings.kube_provider == "auto" and settings.kubeconfig else settings.kube_provider
+    if provider == "existing" and workers > 1:
+        raise pytest.UsageError(
+            f"{workers} workers and a cluster of your own: each worker runs a controller, and every one of those would reconcile "
+            "the objects of all. Leave out -n, or leave out the kubeconfig: then each worker starts a control plane of its own."
+        )
+
+
+def _is_for_the_suite(config: pytest.Config) -> bool:
+    """Whether pytest collects the bundled suite: no path is given. A repository that says where its own tests are keeps them,
+    unless it is asked for the suite more loudly than by a file."""
+    source, sources = config.args_source, pytest.Config.ArgsSource
+    return source is sources.INVOCATION_DIR or (source is sources.TESTPATHS and not names_controller_in_file(config))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

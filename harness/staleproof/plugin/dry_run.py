@@ -9,25 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess.observations import recall
+from staleproof.assess.samples import Samples, recall_all
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Manifest, Plan, Subject
+from staleproof.core.plan import Plan, Subject
 from staleproof.draw.mutations import Mutations
-from staleproof.drive.cluster.manifests import name_of
 from staleproof.report.planned import line, sum_up, unwatched
 
 _PLANNED = "staleproof.planned"
 _SECONDS = f"{_PLANNED}.seconds"
 
 
-def recalled(
-    root: Path, controller: Subject, samples: Iterable[Manifest], manifests: Sequence[Manifest], mutations: Mutations
-) -> list[Observed]:
+def recalled(root: Path, controller: Subject, samples: Samples, mutations: Mutations) -> list[Observed]:
     """What an earlier run observed of the controller with each sample. Skips when there was none."""
-    found = [(sample, recall(root, controller, sample, manifests, mutations)) for sample in samples]
-    if missing := ", ".join(name_of(sample) for sample, seen in found if seen is None):
-        pytest.skip(unwatched(missing, "run once without --staleproof-dry-run, e.g. with --staleproof-minutes=1"))
-    return [seen for _, seen in found if seen is not None]
+    found, missing = recall_all(root, controller, samples, mutations)
+    if missing:
+        pytest.skip(unwatched(", ".join(missing), "run once without --staleproof-dry-run, e.g. with --staleproof-minutes=1"))
+    return found
 
 
 def note(test: pytest.Item, plans: Sequence[tuple[Plan, float]]) -> None:

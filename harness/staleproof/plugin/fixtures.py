@@ -16,8 +16,10 @@ from staleproof.plugin.options import profile_of, settings_of
 
 if TYPE_CHECKING:
     from staleproof.assess import Result, Session
+    from staleproof.core.installation import Installation
     from staleproof.core.observed import Observed
     from staleproof.core.plan import Manifest, Plan, Subject
+    from staleproof.core.prerequisite import Documents
     from staleproof.draw.drawn import Covered, Failing
     from staleproof.draw.family import Family
     from staleproof.drive.cluster.control_plane import ControlPlane, ControlPlaneOptions
@@ -45,15 +47,28 @@ def told_plainly() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def controller_spec(pytestconfig: pytest.Config) -> Subject:
+def controller_installation(pytestconfig: pytest.Config) -> Installation | None:
+    """What the controller's own manifests say of it; None when none are given. Override to give them in code
+    (`staleproof.core.installation.read_installation`)."""
+    from staleproof.assess.configuration import installation_of
+
+    with told_plainly():
+        return installation_of(settings_of(pytestconfig))
+
+
+@pytest.fixture(scope="session")
+def controller_spec(pytestconfig: pytest.Config, controller_installation: Installation | None) -> Subject:
     """The controller under test. Override to name another than the command line does."""
     from staleproof.assess.configuration import subject_of
     from staleproof.errors import UsageError
 
     with told_plainly():
-        subject = subject_of(settings_of(pytestconfig))
+        subject = subject_of(settings_of(pytestconfig), controller_installation)
         if not subject.command and not subject.image:
-            raise UsageError("name the controller under test: --controller-cmd, --controller-image or override controller_spec")
+            image = f"={controller_installation.image}" if controller_installation is not None else ""
+            raise UsageError(
+                f"name the controller under test: --controller-cmd, --controller-image{image} or override controller_spec"
+            )
         return subject
 
 
@@ -75,18 +90,35 @@ def controller_crds(pytestconfig: pytest.Config) -> list[Manifest]:
 
 
 @pytest.fixture(scope="session")
-def controller_samples(pytestconfig: pytest.Config) -> list[Manifest]:
+def staleproof_documents(
+    pytestconfig: pytest.Config, controller_crds: list[Manifest], controller_installation: Installation | None
+) -> Documents:
+    """What is in the files of samples and prerequisites: primaries, what they need, and CustomResourceDefinitions; with these, what
+    installs the controller."""
+    from staleproof.assess.configuration import documents_of
+    from staleproof.plugin.options import flag_of
+
+    with told_plainly():
+        return documents_of(settings_of(pytestconfig), controller_crds, controller_installation, flag_of)
+
+
+@pytest.fixture(scope="session")
+def controller_samples(staleproof_documents: Documents) -> list[Manifest]:
     """Primaries. Override to give them in code."""
-    from staleproof.drive.cluster.manifests import read
     from staleproof.errors import UsageError
 
     with told_plainly():
-        found = read(settings_of(pytestconfig).samples, "--staleproof-samples")
-        if not found:
+        if not staleproof_documents.primaries:
             raise UsageError(
                 "no primary to work with: give manifests with --staleproof-samples, or override the fixture controller_samples"
             )
-        return found
+        return list(staleproof_documents.primaries)
+
+
+@pytest.fixture(scope="session")
+def controller_before(staleproof_documents: Documents) -> list[Manifest]:
+    """What primaries need, in the order in which it is applied before them. Override to give it in code."""
+    return list(staleproof_documents.before)
 
 
 @pytest.fixture(scope="session")
@@ -94,7 +126,8 @@ def staleproof_session(
     pytestconfig: pytest.Config,
     controller_spec: Subject,
     control_plane_config: ControlPlaneOptions,
-    controller_crds: list[Manifest],
+    staleproof_documents: Documents,
+    controller_before: list[Manifest],
 ) -> Iterator[Session]:
     """Control plane, proxy and controller, started once for each pytest process (each xdist worker)."""
     from dataclasses import replace
@@ -111,7 +144,7 @@ def staleproof_session(
     worker = xdist.get("workerid", "")
     with told_plainly():
         outcomes = begun(pytestconfig)  # a conftest.py, and no option, may name the controller
-    options = session_options(settings_of(pytestconfig), controller_spec, controller_crds)
+    options = session_options(settings_of(pytestconfig), controller_spec, staleproof_documents.definitions, controller_before)
     options = replace(options, control_plane=control_plane_config, worker=worker, run_secret=xdist.get("testrunuid", ""))
     progress = Silent() if worker else progress_on(Console(stderr=True))
     session = Session(options, progress, folder=outcomes.folder)
@@ -147,20 +180,25 @@ def observed(controller_samples: list[Manifest], pytestconfig: pytest.Config, re
 
     In a dry run: what it did in an earlier run.
     """
-    from staleproof.assess.observe import observe
+    from staleproof.assess.samples import Samples, observe_all
 
     settings = settings_of(pytestconfig)
+    before, documents = map(request.getfixturevalue, ("controller_before", "staleproof_documents"))
+    samples = Samples(
+        primaries=tuple(controller_samples),
+        before=tuple(before),
+        manifests=documents.definitions,
+        is_said=bool(settings.primary),
+    )
     if settings.dry_run:
         from staleproof.assess.configuration import mutations_of
         from staleproof.plugin.dry_run import recalled
 
-        crds, controller = map(request.getfixturevalue, ("controller_crds", "controller_spec"))
         with told_plainly():
-            mutations = mutations_of(settings)
-        return recalled(settings.dir, controller, controller_samples, crds, mutations)
+            return recalled(settings.dir, request.getfixturevalue("controller_spec"), samples, mutations_of(settings))
     staleproof_session: Session = request.getfixturevalue("staleproof_session")
     with told_plainly():
-        return [observe(staleproof_session, sample) for sample in controller_samples]
+        return observe_all(staleproof_session, samples).observed
 
 
 @pytest.fixture(scope="session")
@@ -182,7 +220,7 @@ def staleproof_run_plan(pytestconfig: pytest.Config, request: pytest.FixtureRequ
             result = session.trial(plan)
             if shrinks and seconds and result.failures and not is_shrunk(plan):
                 result = shrink(session, result, min(time.monotonic() + seconds, ends(pytestconfig)))
-            outcomes.add(result, session.run.environment, claim=claim)
+            outcomes.add(result, session.run, claim=claim)
         return result
 
     return run
@@ -238,6 +276,8 @@ def staleproof_plans(
 ) -> Callable[[Family], list[Drawn]]:
     """The plans of a family, for every sample, with their expected seconds: the same in every worker. Of those that are drawn, what
     failed comes first, and then what covers something new."""
+    from msgspec.structs import replace
+
     from staleproof.assess.claims import Claims
     from staleproof.draw.drawn import first, is_about
     from staleproof.draw.order import expected_seconds
@@ -257,7 +297,8 @@ def staleproof_plans(
             if not family.drawn:
                 return made
             covered: Covered = request.getfixturevalue("staleproof_covered")
-            return first((plan for plan in known if is_about(plan, about)), covered.new_first(made))
+            again = (replace(plan, before=about.before) for plan in known if is_about(plan, about))
+            return first(again, covered.new_first(made))
 
         return [(plan, expected_seconds(plan, each.seconds)) for each in observed for plan in plans(each)]
 

@@ -1,4 +1,5 @@
-"""The options of `staleproof.settings` as pytest takes them: every row is a flag and an environment variable; the flag wins.
+"""The options of `staleproof.settings` as pytest takes them: every row is a flag, an environment variable and a key of
+staleproof.yaml; the flag wins, then the variable.
 
 `--controller-*` names the subject, conformance options are spelt as in Gateway API's suite, all else is `--staleproof-*`. The
 variable is the flag in upper case after STALEPROOF_, without the flag's own `staleproof-`.
@@ -14,7 +15,9 @@ import pytest
 from staleproof.draw.profile import PROFILES, Profile, new_seed
 from staleproof.errors import UsageError
 from staleproof.settings import OPTIONS, Given, Settings, parse
+from staleproof.settings_file import completed
 
+_CONTROLLER = ("controller_cmd", "controller_image", "controller_manifests")
 _SEED = pytest.StashKey[str]()
 _SETTINGS = pytest.StashKey[Settings]()
 
@@ -28,6 +31,11 @@ def add_options(parser: pytest.Parser) -> None:
         shown = f" (default: {option.default})" if option.default else ""
         told = f"{option.help}{shown} [${option.variable}]"
         group.addoption(option.flag, dest=_dest(option.name), default=None, **action, help=told)
+
+
+def flag_of(name: str) -> str:
+    """What pytest calls the option of a setting."""
+    return next(option.flag for option in OPTIONS if option.name == name)
 
 
 def settings_of(config: pytest.Config) -> Settings:
@@ -62,20 +70,21 @@ def profile_of(config: pytest.Config) -> Profile:
 
 
 def given(config: pytest.Config, environ: Mapping[str, str] = os.environ) -> dict[str, Given]:
-    """What was given on the command line, or else in the environment, by the name of the option. UsageError when a variable is set
-    and empty, which is always a mistake."""
-    found: dict[str, Given] = {}
+    """What was given on the command line, or else in the environment, or else in the file, by the name of the option. UsageError
+    when a variable is set and empty, which is always a mistake, or the file is not what it should be."""
+    said: dict[str, Given] = {}
     for option in OPTIONS:
         values: Any = config.getoption(_dest(option.name), default=None)
         if values is not None:
-            found[option.name] = Given(tuple(values) if option.many else (str(values),), option.flag)
-        elif option.variable in environ:
-            text = environ[option.variable]
-            if not text:
-                raise UsageError(f"{option.variable} is set but empty; unset it or give it a value ({option.help})")
-            texts = tuple(text.split(os.pathsep)) if option.many else (text,)
-            found[option.name] = Given(texts, option.variable, "environment")
-    return found
+            said[option.name] = Given(tuple(values) if option.many else (str(values),), option.flag)
+    return completed(said, environ, (config.invocation_params.dir, config.rootpath))
+
+
+def names_controller_in_file(config: pytest.Config) -> bool:
+    """Whether only staleproof.yaml says which controller is under test."""
+    found = given(config)
+    origins = {found[name].origin for name in _CONTROLLER if name in found}
+    return bool(origins) and not origins & {"command line", "environment"}
 
 
 def header(config: pytest.Config) -> list[str]:

@@ -9,6 +9,7 @@ import math
 import shlex
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,7 @@ from staleproof.assess.baseline import read_baseline, update_baseline
 from staleproof.assess.blame import known
 from staleproof.assess.claims import Claims
 from staleproof.assess.crashes import keep_crash
-from staleproof.assess.result import Result
+from staleproof.assess.result import Result, Run
 from staleproof.assess.run_folder import new_run_folder
 from staleproof.checks.catalog import worst
 from staleproof.checks.verdict import Outcome
@@ -42,13 +43,15 @@ _NOTES = "notes.jsonl"
 class _Note(msgspec.Struct, omit_defaults=True):
     """Something that happened: a trial, plans that were left out, or an error, whose exit code says who is to blame.
 
-    `claim` tells a trial apart from all others that were not run for the same purpose; empty: there are no others.
+    `claim` tells a trial apart from all others that were not run for the same purpose; empty: there are no others. `refused` counts
+    what the controller asked for and may not do, since the note before.
     """
 
     trial: TrialReport | None = None
     claim: str = ""
     left_out: tuple[LeftOut, ...] = ()
     environment: dict[str, str] = {}
+    refused: dict[str, int] = {}
     problem: str = ""
     exit_code: int = _FAILED
 
@@ -75,16 +78,24 @@ class Outcomes:
     claimed: dict[str, int] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
     problems: dict[int, list[str]] = field(default_factory=lambda: {_BUG: [], _BROKEN: [], _MISUSED: []})
     other_failures: bool = False
     lost: bool = False
     report: Report | None = None
     known: list[str] = field(default_factory=list)
 
-    def add(self, result: Result, environment: dict[str, str], *, claim: str = "") -> None:
+    def add(self, result: Result, run: Run, *, claim: str = "") -> None:
         """Take a result. Of several under the same claim the last counts: the worker that ran the one before died over it."""
         crash = keep_crash(self.root, result, replayed=self.replayed)
-        self._note(_Note(trial=trial_report(result, self.folder, crash), claim=claim, environment=dict(environment)))
+        self._note(
+            _Note(
+                trial=trial_report(result, self.folder, crash),
+                claim=claim,
+                environment=dict(run.environment),
+                refused=dict(Counter(run.refused) - self.refused),
+            )
+        )
 
     def leave_out(self, plans: Sequence[LeftOut]) -> None:
         """Take what there was no time for."""
@@ -164,6 +175,7 @@ class Outcomes:
             self.trials.append(note.trial)
         self.left_out += note.left_out
         self.environment |= note.environment
+        self.refused += Counter(note.refused)
         if note.exit_code in self.problems:
             self.problems[note.exit_code].append(note.problem)
         elif note.problem:
@@ -208,6 +220,7 @@ class Outcomes:
             ),
             environment=environment,
             trials=tuple(sorted(self.trials, key=lambda trial: trial.name)),
+            refused=dict(self.refused),
             left_out=tuple(sorted(self.left_out, key=lambda plan: (plan.scenario, plan.title))),
         )
 

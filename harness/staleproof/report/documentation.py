@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections.abc import Callable, Mapping
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.requirement import Requirement
@@ -56,9 +57,16 @@ def legality() -> str:
     return "\n".join(rows)
 
 
-def updated(text: str) -> str:
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+_PRINTED = {"catalogue": catalogue, "requirements": requirements, "faults": faults, "legality": legality}
+
+
+def updated(text: str, printed: Mapping[str, Callable[[], str]] = _PRINTED) -> str:
     """The document with each table or list between its markers."""
-    for name, table in _PRINTED.items():
+    for name, table in printed.items():
         text = re.sub(
             rf"(<!-- {name}: begin[^\n]*-->\n).*?(<!-- {name}: end -->)",
             lambda match, table=table: f"{match[1]}{table()}\n{match[2]}",  # type: ignore[misc]  # bound in this round
@@ -66,10 +74,3 @@ def updated(text: str) -> str:
             flags=re.DOTALL,
         )
     return text
-
-
-def _in_one_line(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
-
-
-_PRINTED = {"catalogue": catalogue, "requirements": requirements, "faults": faults, "legality": legality}

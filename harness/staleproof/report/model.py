@@ -138,7 +138,7 @@ class Implementation(_Struct, frozen=True, kw_only=True):
 class Report(_Struct, frozen=True, kw_only=True):
     """A run. `partial`: it was interrupted, and only the finished trials are in the report. `left_out`: what there was no time for
     in a run whose minutes are limited. `findings`: what was found in all trials together, the worst first; filled in when it is
-    written."""
+    written. `refused`: how often the controller asked for what its ServiceAccount may not do."""
 
     api_version: ApiVersion = API_VERSION
     kind: Literal["Report"] = "Report"
@@ -152,6 +152,7 @@ class Report(_Struct, frozen=True, kw_only=True):
     trials: tuple[TrialReport, ...]
     findings: tuple[FindingReport, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    refused: dict[str, int] = {}
 
 
 def encode(report: Report) -> bytes:

@@ -10,6 +10,8 @@ from rich.text import Text
 
 from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.checks.verdict import Outcome
+from staleproof.core.companion import COMPANIONS_FOR
+from staleproof.core.request import not_allowed
 from staleproof.core.time_breakdown import Spent
 from staleproof.report.coverage import reach
 from staleproof.report.model import (
@@ -60,8 +62,27 @@ def table(report: Report) -> Group:
         notes.append(Text(f"moves by itself at rest, so it is neither waited for nor compared: {moves}", style="dim"))
     if more := report.environment.get("more than asked for"):
         notes.append(Text(f"without any fault, so not scored: it kept {more}", style="yellow"))
-    notes += [*_costs(report), _time(report), _kept(report), *(Text(line, style="dim") for line in reach(report))]
+    notes += _samples(report)
+    notes += [
+        *_rights(report),
+        *_costs(report),
+        _time(report),
+        *_companions(report),
+        _kept(report),
+        *(Text(line, style="dim") for line in reach(report)),
+    ]
     return Group(made, "", *_findings(report), *notes, *_left_out(report), *_silent(report), *_provisional(report), *_apart(report))
+
+
+def _rights(report: Report) -> Iterator[Text]:
+    """What the controller asked for and may not do, or that nobody looked; what it was asked for itself."""
+    rights = report.environment.get("rbac", "")
+    if rights.startswith("not checked"):
+        yield Text(f"RBAC was {rights}", style="dim")
+    for told in not_allowed(report.refused):
+        yield Text(told, style="yellow")
+    if calls := report.environment.get("webhooks"):
+        yield Text(f"the API server's calls of its webhooks: {calls}", style="dim")
 
 
 def _findings(report: Report) -> Iterator[Text]:
@@ -139,6 +160,17 @@ def _apart(report: Report) -> Iterator[Text]:
         yield Text(f"  {trial.name} under {trial.hostile}: {verdict.requirement}: {verdict.headline}")
 
 
+def _samples(report: Report) -> Iterator[Text]:
+    """What became of the samples, as far as not all of them are primaries that the controller reacts to."""
+    if left := report.environment.get("left out"):
+        yield Text(f"samples left out: {left}", style="yellow")
+    if before := report.environment.get("prerequisites"):
+        yield Text(f"applied before the primaries in each trial: {before}", style="dim")
+    if masked := report.environment.get("placeholders"):
+        told = "the payload is not written down, so a placeholder stood for it; where the controller reads it, give it again with"
+        yield Text(f"{masked}: {told} --staleproof-before (or --before)", style="yellow")
+
+
 def _costs(report: Report) -> Iterator[Text]:
     """What the controller writes though nothing is to be done: no failure, and not free."""
     told = [trial.cost for trial in report.trials if trial.cost is not None and trial.cost.primaries]
@@ -163,6 +195,12 @@ def _time(report: Report) -> Text:
     seconds = sorted(trial.seconds for trial in report.trials)
     median = f"; median {seconds[len(seconds) // 2]:.1f} s a trial" if seconds else ""
     return Text(f"time: {', '.join(f'{name} {value:.0f} s' for name, value in parts.items())}{median}", style="dim")
+
+
+def _companions(report: Report) -> Iterator[Text]:
+    """Those that were chosen for each sample, and what they cost."""
+    chosen = {name: told for name, told in report.environment.items() if name.startswith(COMPANIONS_FOR)}
+    yield from (Text(f"{name}: {told}", style="dim") for name, told in chosen.items())
 
 
 def _kept(report: Report) -> Text:

@@ -10,6 +10,7 @@ from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.but_for import final_only, woken
 from staleproof.core.fault import AnyFault, HoldStream, Restart, Window
 from staleproof.core.history import History, HistoryRole
+from staleproof.core.pace import lasted
 from staleproof.core.plan import Plan
 
 from ..checks.script import HOLD, Script, reference
@@ -98,11 +99,14 @@ def test_for_a_rate_more_runs_without_faults_are_asked_for_and_none_twice() -> N
 
 def test_a_woken_run_lasts_as_long_as_the_trial_did_step_by_step() -> None:
     asks = Asked()
-    asked([Restart(window=Window(2))], asks)
+    took = lasted(asked([Restart(window=Window(2))], asks))
     paced, own, lasts, _ = (lasts for *_, lasts in asks.plans)
     first, second, settling = paced
     assert tuple(lasts) == (first, 0.0, second, settling), "in the lull nothing is waited for"
-    assert all(seconds == int(seconds) for seconds in paced), "rounded, so that trials that last about as long share it"
+    assert all(least <= seconds <= 2 * max(least, 0.25) for least, seconds in zip(took, paced, strict=True)), (
+        "rounded up, so that trials that last about as long share it, and to no more than twice as long"
+    )
+    assert all((seconds * 16).is_integer() for seconds in paced)
     assert own == ()
 
 

@@ -4,7 +4,7 @@ mutations."""
 from dataclasses import replace
 from pathlib import Path
 
-from staleproof.assess.observations import keep, recall
+from staleproof.assess.observations import Role, keep, keep_roles, recall, recall_roles
 from staleproof.core.plan import Subject
 from staleproof.draw.mutations import Mutations
 
@@ -26,6 +26,21 @@ def test_of_another_controller_sample_or_manifest_nothing_is_known(tmp_path: Pat
     assert recall(tmp_path, CONTROLLER, sample(9), CRDS, Mutations()) is None
     assert recall(tmp_path, CONTROLLER, SEEN.sample, (), Mutations()) is None
     assert recall(tmp_path, CONTROLLER, SEEN.sample, CRDS, Mutations(forbid=("spec.content",))) is None
+
+
+def test_what_it_needs_is_part_of_what_was_seen(tmp_path: Path) -> None:
+    needy = replace(SEEN, before=({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db"}},))
+    keep(tmp_path, CONTROLLER, needy, Mutations())
+    assert recall(tmp_path, CONTROLLER, SEEN.sample, CRDS, Mutations()) is None
+    assert recall(tmp_path, CONTROLLER, SEEN.sample, CRDS, Mutations(), needy.before) == needy
+
+
+def test_what_samples_turned_out_to_be_is_known_again(tmp_path: Path) -> None:
+    roles: list[Role] = ["primary", "left out", "before"]
+    keep_roles(tmp_path, CONTROLLER, ("a", "b", "c"), roles)
+    assert recall_roles(tmp_path, CONTROLLER, ("a", "b", "c")) == roles
+    assert recall_roles(tmp_path, CONTROLLER, ("a", "b")) is None
+    assert recall_roles(tmp_path, OTHER, ("a", "b", "c")) is None
 
 
 def test_what_is_damaged_is_not_known(tmp_path: Path) -> None:

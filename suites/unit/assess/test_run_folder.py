@@ -110,3 +110,11 @@ def test_an_export_is_called_after_run_and_trial(tmp_path: Path) -> None:
     assert export_name(path) == "gw0-001.jsonl.gz"
     RunFolder(path.parents[3]).keep_manifests(PLAN)
     assert export_name(path) == "20260101T000000Z-abcd-gw0-001.jsonl.gz"
+
+
+def test_troubles_are_known_to_all_workers_by_controller(tmp_path: Path) -> None:
+    RunFolder(tmp_path).keep_trouble("one", "a", "it exits")
+    RunFolder(tmp_path).keep_trouble("one", "b", "")
+    RunFolder(tmp_path).keep_trouble("other", "a", "it never settles")
+    assert RunFolder(tmp_path).troubles("one") == ["it exits", ""]
+    assert RunFolder(tmp_path).troubles("none") == []

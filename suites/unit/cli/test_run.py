@@ -17,7 +17,7 @@ from staleproof.assess import Run
 from staleproof.assess.crashes import crash_id
 from staleproof.assess.observations import keep
 from staleproof.cli.ledger import Ledger, kept, run_again
-from staleproof.cli.run import _code, _manifests_of, _subject, replay, run
+from staleproof.cli.run import _code, _manifests_of, replay, run, subject_for
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.observed import ChildKind, Observed
 from staleproof.core.plan import Apply, Manifest, Plan, Subject, encode
@@ -100,17 +100,18 @@ MORE = {"controller_args": ("-v", "2 3"), "controller_env": (("A", "c"), ("B", "
         ({"controller_image": "example.com/m:v1"}, Subject(image="example.com/m:v1")),
         ({}, DRAWN_FOR),
         (MORE, replace(DRAWN_FOR, arguments=("-v", "2 3"), env={"A": "c", "B": "d=e", "C": "f"})),
+        ({"controller_network": "host"}, replace(DRAWN_FOR, network="host")),
         (MORE | {"controller_cmd": ("./n",)}, Subject(command=("./n",), arguments=("-v", "2 3"), env={"A": "c", "B": "d=e"})),
     ],
 )
 def test_the_controller_is_the_command_lines_or_else_the_plans(given: dict[str, Any], expected: Subject) -> None:
     """Arguments and variables are added to whoever it is."""
-    assert _subject(Settings(**given), [plan(), plan(controller=DRAWN_FOR)]) == expected
+    assert subject_for(Settings(**given), [plan(), plan(controller=DRAWN_FOR)]) == expected
 
 
 def test_somebody_must_name_the_controller() -> None:
     with pytest.raises(UsageError, match="name the controller under test"):
-        _subject(Settings(), [plan(), plan()])
+        subject_for(Settings(), [plan(), plan()])
 
 
 def test_manifests_of_several_plans_are_applied_once_in_order() -> None:

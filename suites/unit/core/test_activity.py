@@ -3,8 +3,10 @@
 from typing import Literal
 
 import pytest
+from msgspec import structs
 
 from staleproof.core.activity import MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS, Activity
+from staleproof.core.change import write_kind
 from staleproof.core.entry import (
     Closed,
     Competed,
@@ -22,6 +24,7 @@ from staleproof.core.entry import (
     Stalled,
     Withheld,
 )
+from staleproof.core.resource_version import Revision
 
 from .entries import NAMESPACE as NS
 from .entries import answered, asked, changed, committed, delivered, wrote
@@ -351,9 +354,50 @@ def test_what_a_life_was_shown_before_any_trial_makes_no_watch_a_late_one() -> N
     assert activity.idle_since(10.0) == 9.0
 
 
+def test_a_new_life_watches_again_once_it_watches_what_the_one_before_watched_by_itself() -> None:
+    activity = after(opened(1), opened(1, resource="widgets", stream=2))
+    activity.restarted()
+    assert not activity.watches_again
+    activity.see(opened(2, stream=3))
+    assert not activity.watches_again
+    activity.see(opened(2, resource="widgets", stream=4))
+    assert activity.watches_again
+
+
+def test_what_any_life_watched_by_itself_the_controller_watches() -> None:
+    activity = after(opened(1.0, resource="namespaces"))
+    assert (activity.watches("namespaces"), activity.watches("pods")) == (True, False)
+    activity.dies()
+    activity.died(2.0)
+    assert activity.watches("namespaces"), "its next life will"
+    activity.replaced()
+    assert not activity.watches("namespaces")
+
+
+def test_another_controller_is_not_expected_to_watch_what_the_one_before_it_watched() -> None:
+    activity = after(opened(1, resource="widgets"))
+    activity.replaced()
+    activity.see(opened(2, stream=2))
+    activity.see(Exited(at=3, life=2, code=1))
+    activity.born(4)
+    activity.see(opened(5, stream=3))
+    assert activity.idle_since(6) is not None
+
+
 def test_a_new_life_after_one_that_watched_nothing_is_not_waited_for() -> None:
     activity = after()
     activity.dies()
     activity.died(2.0)
     activity.born(3.0)
     assert not activity.is_starting
+
+
+@pytest.mark.parametrize("elsewhere", ["", "other"])
+def test_a_commit_elsewhere_may_be_heard_of_before_the_answer_that_makes_it_the_trials(elsewhere: str) -> None:
+    activity = Activity()
+    activity.begin(NS, 0.0)
+    asks = asked(1.0)
+    for entry in (asks, committed(1.2, 5, namespace=elsewhere), structs.replace(answered(1.5, 1), uid="u", revision=Revision(5))):
+        activity.see(entry)
+    assert activity.idle_since(1.6) == 1.5
+    assert activity.done == {write_kind(asks)}

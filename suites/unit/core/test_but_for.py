@@ -28,8 +28,10 @@ from staleproof.core.fault import (
 from staleproof.core.plan import (
     Apply,
     Delete,
+    Edit,
     Lull,
     Patch,
+    PatchStatus,
     Plan,
     Remove,
     Resync,
@@ -156,6 +158,7 @@ def test_there_is_none_if_nothing_else_was_ever_wanted_or_nothing_is(steps: tupl
 MOVE, SHRINK = (Patch(target=TARGET, patch={"spec": spec}) for spec in ({"content": "b"}, {"replicas": 0}))
 GROWN_AND_MOVED = Patch(target=TARGET, patch={"spec": {"replicas": 3, "content": "b"}})
 BACK, GONE = Patch(target=TARGET, patch={"spec": {"replicas": 1}}), Delete(target=TARGET)
+EDIT, RESET = Edit(resource="maps", patch={"data": {"a": "b"}}), PatchStatus(target=TARGET, patch={"status": {"size": None}})
 MOVED = Apply(object=SAMPLE | {"spec": {"replicas": 1, "content": "b"}})
 
 
@@ -169,6 +172,13 @@ MOVED = Apply(object=SAMPLE | {"spec": {"replicas": 1, "content": "b"}})
         (Window(2, 4), (APPEAR, GONE, APPEAR, TOUCH), [(APPEAR, GONE, APPEAR)]),  # it is another incarnation, whoever saw it
         (Window(2), (APPEAR, Remove(resource="pods"), TOUCH), [(APPEAR, Remove(resource="pods"))]),
         (Window(2, 3), (APPEAR, GROW, GONE), [(APPEAR, GONE)]),
+        # what others wrote is there when it wakes up, and was there before it saw anything else
+        (
+            Window(2, 5),
+            (APPEAR, MOVE, EDIT, GROW, RESET, TOUCH),
+            [(APPEAR, EDIT, RESET, GROWN_AND_MOVED, TOUCH), (APPEAR, MOVE, EDIT, RESET, GROW, TOUCH)],
+        ),
+        (Window(1, 3), (APPEAR, EDIT, TOUCH), [(APPEAR, EDIT)]),
     ],
 )
 def test_slept_leaves_out_what_came_and_went_while_a_fault_lasted(
@@ -186,6 +196,12 @@ def test_two_faults_may_have_kept_it_asleep_together() -> None:
     assert (APPEAR, Patch(target=TARGET, patch={"spec": {"replicas": 0, "content": "b"}}), TOUCH) in [
         each.steps for each in slept(plan(*faults, steps=steps))
     ]
+
+
+def test_what_others_write_is_nothing_that_the_user_wants() -> None:
+    found = final_only(plan(steps=(APPEAR, EDIT, RESET)))
+    assert found is not None
+    assert found.steps == (APPEAR,)
 
 
 def test_without_faults_nobody_sleeps() -> None:

@@ -4,7 +4,22 @@ import pytest
 
 from staleproof.core.coverage import PHASES, Moment, Occasion, moments, occasions
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, Kill, OwnWrite, PastSnapshot, Window
-from staleproof.core.plan import Apply, Delete, Heartbeat, Patch, Plan, Recreate, Remove, Rest, Resync, Step, Target, Touch
+from staleproof.core.plan import (
+    Apply,
+    Delete,
+    Edit,
+    Heartbeat,
+    Patch,
+    PatchStatus,
+    Plan,
+    Recreate,
+    Remove,
+    Rest,
+    Resync,
+    Step,
+    Target,
+    Touch,
+)
 
 TARGET = Target("example.com/v1", "Widget", "w")
 
@@ -30,6 +45,8 @@ STEPS: tuple[tuple[Step, Moment], ...] = (
     (Remove(resource="pods"), Moment("a child is deleted", "")),
     (Recreate(resource="pods"), Moment("a child is replaced", "")),
     (Heartbeat(resource="pods"), Moment("a child is touched", "")),
+    (Edit(resource="pods", patch={"data": {"a": "b"}}), Moment("a child is edited", "")),
+    (PatchStatus(target=TARGET, patch={"status": {"size": None}}), Moment("its status is overwritten", "")),
     (Resync(resource="widgets.example.com"), Moment("is listed again", "")),
     (Rest(seconds=1.0), Moment("rests", "")),
     (Delete(target=TARGET), Moment("is deleted", "")),
@@ -49,7 +66,7 @@ def test_every_step_has_its_phase_and_what_changes_in_it() -> None:
     [
         (HoldStream(resource="pods", window=Window(2)), Occasion("Hold", "pods", "changes", "spec.size")),
         (HideOwnWrite(resource="pods", write=OwnWrite("delete")), Occasion("HideOwnWrite delete", "pods", "appears", "")),
-        (Kill(resource="pods", verb="update", window=Window(14)), Occasion("Kill update", "pods", "returns", "")),
+        (Kill(resource="pods", verb="update", window=Window(16)), Occasion("Kill update", "pods", "returns", "")),
         (  # what it is shown was there until it was changed back
             PastSnapshot(resource="pods", as_of_step=5, window=Window(7)),
             Occasion("PastSnapshot", "pods", "changes back", "spec.log"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.masking import Placeholders, elided, masked_arguments, masked_env
+from staleproof.core.masking import Placeholders, elided, is_placeholder, masked_arguments, masked_env
 
 
 def coded(text: str) -> str:
@@ -79,3 +79,10 @@ def test_variables_keep_their_names() -> None:
 def test_a_command_line_without_values(given: list[str], shown: list[str]) -> None:
     assert masked_arguments(given) == shown
     assert masked_arguments(shown) == shown
+
+
+def test_a_placeholder_is_known_again() -> None:
+    made = Placeholders().secret({"kind": "Secret", "data": {"a": coded("one")}, "stringData": {"b": "two"}})
+    assert is_placeholder(made["data"]["a"])
+    assert is_placeholder(made["stringData"]["b"])
+    assert not any(map(is_placeholder, ("two", coded("one"), coded('{"masked":1,"b":2}'), "", None)))

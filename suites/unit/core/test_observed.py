@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from staleproof.core.move import Move
 from staleproof.core.observed import ChildKind, Observed, Written
-from staleproof.core.plan import Patch, Target
+from staleproof.core.plan import Edit, Patch, PatchStatus, Target
 
-from .structs import OBJECT, TEXT
+from .structs import OBJECT, TEXT, anything
 
 SAMPLE: dict[str, Any] = {
     "apiVersion": "example.com/v1",
@@ -33,8 +33,11 @@ ANY = st.builds(
     RESOURCES,
     st.lists(st.builds(ChildKind, TEXT, st.integers(), st.integers(), st.booleans(), st.booleans()), max_size=2).map(tuple),
     manifests=st.lists(OBJECT, max_size=2).map(tuple),
+    before=st.lists(OBJECT, max_size=2).map(tuple),
     pause_seconds=st.floats(0, 1e9),
     changes=st.lists(st.builds(Move, path=TEXT, kind=st.just("set"), do=OBJECT, undo=OBJECT), max_size=2).map(tuple),
+    edits=st.lists(anything(Edit), max_size=2).map(tuple),
+    resets=st.lists(anything(PatchStatus), max_size=2).map(tuple),
     watched=RESOURCES,
     has_metrics=st.booleans(),
     life=WRITTEN,
@@ -91,8 +94,10 @@ def test_of_the_kinds_that_a_controller_treats_alike_the_first_is_typical() -> N
     wrote = [Written(1, each.resource, "create", "", 1) for each in kinds]
     changed = Written(2, "secrets", "update", "", 1)
     watched = ("widgets", "roles", "secrets", "services", "leases")
-    seen = Observed(SAMPLE, "widgets", (), tuple(kinds), watched=watched, life=(*wrote, changed), death=tuple(wrote))
+    edits = tuple(Edit(resource=each.resource, patch={"data": {"a": "b"}}) for each in kinds)
+    seen = Observed(SAMPLE, "widgets", (), tuple(kinds), watched=watched, life=(*wrote, changed), death=tuple(wrote), edits=edits)
     typical = seen.typical()
+    assert typical.edits == edits[:2]
     assert [each.resource for each in typical.children] == ["roles", "secrets"]
     assert typical.watched == ("widgets", "roles", "secrets", "leases")
     assert typical.life == (*wrote[:2], changed)

@@ -26,10 +26,12 @@ from staleproof.core.plan import (
     API_VERSION,
     Apply,
     Delete,
+    Edit,
     Heartbeat,
     Lull,
     Manifest,
     Patch,
+    PatchStatus,
     Plan,
     PlanError,
     Recreate,
@@ -58,7 +60,8 @@ APPLIED = st.builds(
 NTH = st.sampled_from([-2, -1, 1, 3])
 STEP: st.SearchStrategy[Step] = st.one_of(
     anything(Apply, object=APPLIED),
-    *(anything(kind, nth=NTH) for kind in (Recreate, Remove, Heartbeat)),
+    *(anything(kind, nth=NTH) for kind in (Recreate, Remove, Edit, Heartbeat)),
+    anything(PatchStatus, patch=st.builds(lambda status: {"status": status}, OBJECT)),
     *(anything(kind) for kind in (Patch, Touch, Delete, Resync, Lull, Rest)),
 )
 STEPS = 3
@@ -85,6 +88,7 @@ PLAN = st.builds(
     title=TEXT,
     aims=tuples(TEXT),
     manifests=tuples(OBJECT),
+    before=tuples(APPLIED),
     steps=st.lists(STEP, min_size=STEPS, max_size=STEPS + 1).map(tuple),
     settle=anything(Settle),
     fresh=st.booleans(),
@@ -176,6 +180,7 @@ def fault(**fields: Any) -> bytes:  # noqa: ANN401  # any JSON
         (changed(settle={"idleSeconds": "1"}), ["$.settle.idleSeconds"]),
         (changed(aims=[1]), ["$.aims[0]"]),
         (changed(manifests=["x"]), ["$.manifests[0]"]),
+        (changed(before=[{"kind": "Secret"}]), ["before[0] needs apiVersion, kind and metadata.name"]),
         (step(), ['step 1: "do" is missing']),
         (step(do="wait"), ["step 1: there is no step 'wait'"]),
         (step(do="rest", seconds="1"), ["$.steps[0].seconds"]),
@@ -280,6 +285,11 @@ def test_faults_outside_a_plan_have_no_steps_to_fit() -> None:
         (Apply(object=POD | {"apiVersion": 1}), "step 1: object needs apiVersion, kind and metadata.name"),
         (Recreate(resource="pods", nth=0), "step 1: nth is 0, children are counted from 1, or from -1 backwards"),
         (Remove(resource="pods", nth=0), "step 1: nth is 0, children are counted from 1, or from -1 backwards"),
+        (Edit(resource="pods", nth=0, patch={}), "step 1: nth is 0, children are counted from 1, or from -1 backwards"),
+        (
+            PatchStatus(target=Target("v1", "Widget", "w"), patch={"status": {}, "spec": {}}),
+            "step 1: patch needs status and nothing else, because the rest of an object is not changed by way of its status",
+        ),
         (Heartbeat(resource="pods", nth=0), "step 1: nth is 0, children are counted from 1, or from -1 backwards"),
         (Rest(seconds=0.0), "step 1 (rest): seconds is 0, expected a positive number"),
     ],
@@ -310,6 +320,9 @@ DATABASE = Target("v1", "Secret", "database")
             Patch(target=DATABASE, patch={"stringData": {"password": "hunter2"}, "type": "Opaque"}),
             'patch Secret/database {"stringData":{"password":"…"},"type":"Opaque"}',
         ),
+        (PatchStatus(target=WIDGET, patch={"status": {"size": None}}), 'patch-status Widget/sample {"status":{"size":null}}'),
+        (Edit(resource="configmaps", patch={"data": {"a": "b"}}), 'edit configmaps number 1 {"data":{"a":"b"}}'),
+        (Edit(resource="secrets", nth=-1, patch={"data": {"a": "b"}}), 'edit secrets number -1 {"data":{"a":"…"}}'),
         (Touch(target=WIDGET), "touch Widget/sample"),
         (Delete(target=WIDGET), "delete Widget/sample"),
         (Resync(resource="pods"), "resync pods"),
@@ -341,12 +354,14 @@ SECRET = st.builds(secret, PAYLOAD, PAYLOAD)
 SECRET_STEP: st.SearchStrategy[Step] = st.one_of(
     st.builds(Apply, object=SECRET),
     st.builds(lambda manifest: Patch(target=DATABASE, patch={k: manifest[k] for k in ("data", "stringData")}), SECRET),
+    st.builds(lambda manifest: Edit(resource="secrets", patch={k: manifest[k] for k in ("data", "stringData")}), SECRET),
     STEP,
 )
 SECRET_PLAN = st.builds(
     Plan,
     scenario=TEXT,
     manifests=tuples(SECRET | OBJECT),
+    before=tuples(SECRET | APPLIED),
     steps=tuples(SECRET_STEP, least=1),
     controller=st.none() | st.builds(Subject, env=st.dictionaries(st.text(min_size=1, max_size=8), SECRETIVE, max_size=3)),
 )
@@ -364,5 +379,5 @@ def test_no_secret_is_written_and_what_is_written_can_be_run(plan: Plan) -> None
 
 @given(SECRET_PLAN)
 def test_a_trial_and_its_references_have_the_same_placeholders(plan: Plan) -> None:
-    without = msgspec.structs.replace(plan, manifests=())
+    without = msgspec.structs.replace(plan, manifests=(), before=())
     assert masked(plan).reference.steps == masked(plan.reference).steps == masked(without).reference.steps

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.request import ApiRequest, flag, is_long_running, json_only, parse
+from staleproof.core.request import ApiRequest, flag, is_long_running, json_only, not_allowed, parse
 
 from .cluster import request
 
@@ -141,7 +141,7 @@ def test_long_running(path: str) -> None:
     assert not is_long_running(parse("GET", "/healthz"))
 
 
-PROTOBUF = "application/vnd.kubernetes.protobuf"
+PROTOBUF, CBOR, YAML = "application/vnd.kubernetes.protobuf", "application/cbor", "application/yaml"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 OPENAPI = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 PARTIAL = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
@@ -157,17 +157,26 @@ PARTIAL = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
         (f"{PROTOBUF};stream=watch", "application/json;stream=watch"),
         (f"{PROTOBUF}{PARTIAL},application/json{PARTIAL}", f"application/json{PARTIAL}"),
         (f"{PROTOBUF}{PARTIAL},{PROTOBUF},application/json", f"application/json{PARTIAL},application/json"),
-        ("application/yaml, application/json;q=0.5", "application/yaml,application/json;q=0.5"),
+        ("application/cbor, application/json;q=0.9", "application/json,application/json;q=0.9"),
+        (f"{CBOR}{PARTIAL},{PROTOBUF},application/json", f"application/json{PARTIAL},application/json"),
+        ("application/cbor-seq", "application/cbor-seq"),
     ],
 )
-def test_json_only(accept: str, expected: str) -> None:
-    assert json_only(accept) == expected
+@pytest.mark.parametrize("watch", [False, True])
+def test_json_only(accept: str, expected: str, watch: bool) -> None:  # noqa: FBT001  # a parameter
+    assert json_only(accept, watch=watch) == expected
 
 
-@given(st.lists(st.sampled_from([PROTOBUF, f"{PROTOBUF}{PARTIAL}", "application/json", "*/*", "application/yaml"])))
-def test_json_only_leaves_no_protobuf_and_needs_no_second_pass(clauses: list[str]) -> None:
+def test_yaml_is_no_encoding_of_a_watch() -> None:
+    accept = f"{YAML}, application/json;q=0.5"
+    assert json_only(accept) == "application/json,application/json;q=0.5"
+    assert json_only(accept, watch=True) == "application/yaml,application/json;q=0.5"
+
+
+@given(st.lists(st.sampled_from([PROTOBUF, f"{PROTOBUF}{PARTIAL}", CBOR, f"{CBOR};q=0.5", "application/json", "*/*", YAML])))
+def test_json_only_leaves_nothing_else_and_needs_no_second_pass(clauses: list[str]) -> None:
     accept = json_only(", ".join(clauses))
-    assert PROTOBUF not in accept
+    assert not any(other in accept for other in (PROTOBUF, CBOR, YAML))
     assert json_only(accept) == accept
 
 
@@ -180,3 +189,11 @@ def test_any_path_has_an_answer(method: str, tail: str) -> None:
 def test_flag_is_about_one_parameter() -> None:
     assert flag({"a": ""}, "a")
     assert not flag({"a": ""}, "b")
+
+
+def test_what_was_not_allowed_is_told_the_commonest_first() -> None:
+    assert not_allowed({"list pods": 1, "get nodes": 2, "list secrets": 14}) == [
+        "asked 14 times to list secrets: not allowed by its Role",
+        "asked 2 times to get nodes: not allowed by its Role",
+        "asked 1 time to list pods: not allowed by its Role",
+    ]

@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from staleproof.core.plan import Apply, Manifest, Plan, Rest, contradictions, decode, encode, masked
-from staleproof.core.stored import attached, compressed, detached, digest, is_compressed, plain
+from staleproof.core.stored import attached, compressed, detached, digest, is_compressed, is_detached, plain
 
 CRD: Manifest = {
     "kind": "CustomResourceDefinition",
     "metadata": {"name": "widgets.example.com"},
     "spec": {"b": 1, "a": [2.5, None]},
 }
+NEEDED: Manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"a": "b"}}
 SECRET: Manifest = {
     "apiVersion": "v1",
     "kind": "Secret",
@@ -70,3 +71,18 @@ def test_what_is_stored_holds_no_secret_and_the_plan_can_still_be_run() -> None:
     written = masked(whole)
     assert [json.loads(data) for data in stored.values()] == [*written.manifests]
     assert masked(kept).steps == written.steps, "the same placeholders as beside the manifests"
+
+
+def test_what_a_workload_needs_is_stored_like_manifests() -> None:
+    whole = plan(CRD, before=(NEEDED,))
+    kept, stored = detached(whole)
+    assert [each.keys() for each in (*kept.manifests, *kept.before)] == [{"sha256"}] * 2
+    assert (is_detached(whole), is_detached(kept)) == (False, True)
+    assert contradictions(kept) == []
+    assert attached(decode(encode(kept)), stored.__getitem__) == whole
+
+
+def test_a_secret_that_is_needed_is_stored_without_its_payload() -> None:
+    kept, stored = detached(plan(before=(SECRET,)))
+    assert all(b"hunter2xyz" not in data for data in stored.values())
+    assert attached(kept, stored.__getitem__).before == masked(plan(before=(SECRET,))).before

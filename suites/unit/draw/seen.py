@@ -103,6 +103,14 @@ def widgets(
     )
 
 
+def reporters(*, changes: bool = True, scales: bool = True) -> Observed:
+    """A controller that creates nothing, and reports in the status alone, when a Widget appears, changes and grows."""
+    seen = widgets(scales=scales, changes=changes, finalizer=False, watched=(WIDGETS,))
+    lived = tuple(each for each in seen.life if each.subresource)
+    died = tuple(each for each in seen.death if each.subresource)
+    return replace(seen, children=(), life=lived, death=died, turns=())
+
+
 @st.composite
 def controllers(draw: st.DrawFn) -> Observed:
     """With or without each thing that a plan may be made from."""

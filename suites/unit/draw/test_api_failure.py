@@ -9,7 +9,7 @@ from staleproof.draw.api_failure import compete, lose_answers, reject_reads, rej
 from staleproof.draw.canonical import life, outage
 from staleproof.draw.profile import STANDARD
 
-from .seen import CHANGE, MAPS, PODS, WIDGETS, widgets
+from .seen import CHANGE, MAPS, PODS, WIDGETS, reporters, widgets
 
 
 def test_every_kind_of_write_is_rejected_from_the_first_on_in_another_way() -> None:
@@ -94,3 +94,9 @@ def test_nobody_competes_for_what_a_patch_creates() -> None:
     competitions = [(fault.resource, fault.window.from_step) for fault in faults]
 
     assert sorted(competitions) == [(MAPS, life(of).changes), (WIDGETS, 1), (WIDGETS, 1)]
+
+
+def test_the_answer_to_a_status_is_lost_where_nothing_else_is_written() -> None:
+    (plan,) = lose_answers(reporters(), STANDARD)
+
+    assert [(fault.resource, fault.verb, fault.subresource) for fault in plan.faults] == [(WIDGETS, "update", "status")]

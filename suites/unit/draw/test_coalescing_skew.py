@@ -1,11 +1,14 @@
 """Plans of the coalescing-and-skew scenario: each can be run, and its faults are sure to fire."""
 
+from dataclasses import replace
+
 from staleproof.core.fault import Coalesce, Skew, Window
+from staleproof.core.plan import Delete, Rest
 from staleproof.draw.canonical import glance, life, turns
-from staleproof.draw.coalescing_skew import coalesce, coalesce_turns, hide_first_write, hold, lag
+from staleproof.draw.coalescing_skew import coalesce, coalesce_turns, hide_first_write, hold, hold_long, lag
 from staleproof.draw.profile import STANDARD
 
-from .seen import MAPS, PODS, REMOVED, SWITCHED, WIDGETS, widgets
+from .seen import CHANGE, MAPS, PODS, REMOVED, SWITCHED, TARGET, WIDGETS, reporters, widgets
 
 
 def test_the_primary_and_everything_is_out_of_sight_while_the_primary_changes() -> None:
@@ -40,3 +43,13 @@ def test_the_primary_is_behind_from_the_first_own_write_on() -> None:
 
     assert plan.steps == glance(widgets())
     assert list(hide_first_write(widgets(finalizer=False), STANDARD)) == []
+
+
+def test_what_happens_to_the_primary_is_hidden_for_long_where_no_creates_can_be() -> None:
+    changed, grown = reporters(), reporters(changes=False)
+    holds = replace(reporters(changes=False, scales=False), keeps_finalizer=True)
+    found = [next(hold_long(of, STANDARD)).steps[1:] for of in (changed, grown, holds)]
+
+    rest = Rest(seconds=STANDARD.longest)
+    assert found == [(CHANGE, rest), (grown.scale(4), rest), (Delete(target=TARGET), rest)]
+    assert list(hold_long(reporters(changes=False, scales=False), STANDARD)) == list(hold_long(widgets(), STANDARD)) == []

@@ -1,6 +1,6 @@
 """Occasions: what a controller can be expected to write in steps that are like those in which it was observed."""
 
-from staleproof.core.plan import Apply, Delete, Remove, Rest, Step, Touch
+from staleproof.core.plan import Apply, Delete, Edit, PatchStatus, Remove, Rest, Step, Touch
 from staleproof.draw.canonical import another, life
 from staleproof.draw.occasions import stirred, written
 
@@ -75,3 +75,11 @@ def test_what_changes_is_sure_to_stir() -> None:
     steps = (Apply(object=sample(3)), of.scale(4), TOUCH)
     assert stirred(of, steps) == [(PODS, 2), (WIDGETS, 2), (WIDGETS, 3)]
     assert stirred(widgets(watched=(PODS,)), steps) == [(PODS, 2)]
+
+
+def test_what_others_write_stirs_and_nothing_is_expected_of_the_controller() -> None:
+    of = widgets()
+    edit, reset = Edit(resource=MAPS, patch={"data": {"a": "b"}}), PatchStatus(target=TARGET, patch={"status": {"a": None}})
+    steps = (Apply(object=sample(3)), edit, reset, of.scale(4))
+    assert stirred(of, steps) == [(MAPS, 2), (PODS, 4), (WIDGETS, 3), (WIDGETS, 4)]
+    assert {each.step for each in written(of, steps)} == {1, 4}

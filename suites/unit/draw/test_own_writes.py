@@ -9,7 +9,7 @@ from staleproof.draw.canonical import life, round_trip, turns
 from staleproof.draw.own_writes import hide_creates, hide_deletes, hide_long, hide_until_back, hide_updates, idempotence
 from staleproof.draw.profile import PROFILES, STANDARD
 
-from .seen import CHANGE, GROWN, MAPS, PODS, REMOVED, SWITCHED, TARGET, WIDGETS, sample, widgets
+from .seen import CHANGE, GROWN, MAPS, PODS, REMOVED, SWITCHED, TARGET, WIDGETS, reporters, sample, widgets
 
 
 def test_the_first_plan_hides_the_first_create_and_all_after_it_then_touches() -> None:
@@ -126,3 +126,12 @@ def test_a_change_that_cannot_be_taken_back_stays() -> None:
     steps = {plan.faults[0].window.from_step: plan.steps for plan in hide_updates(of, STANDARD)}
 
     assert steps[life(of).changes] == life(of).steps
+
+
+def test_own_reports_are_hidden_where_nothing_else_is_written() -> None:
+    of = reporters()
+    hidden = [plan.faults[0] for plan in hide_updates(of, STANDARD)]
+
+    assert hidden == [
+        HideOwnWrite(resource=WIDGETS, window=Window(each.step), write=OwnWrite("update", subresource="status")) for each in of.life
+    ]

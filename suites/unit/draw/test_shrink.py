@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Restart, Window
-from staleproof.core.plan import Apply, Delete, Patch, Plan, Rest, Step, Touch, contradictions
+from staleproof.core.plan import Apply, Delete, Edit, Patch, PatchStatus, Plan, Rest, Step, Touch, contradictions
 from staleproof.draw.shrink import is_possible, is_shrunk, shrunk, smaller
 from staleproof.draw.strategies import plans
 
@@ -78,6 +78,12 @@ def test_nothing_is_done_to_what_is_not_there() -> None:
     found = [each.steps for each in smaller(plan(APPLY, DELETE, APPLY, TOUCH)) if len(each.steps) < 4]
     assert (APPLY, DELETE, TOUCH) not in found
     assert found == [(APPLY,), (APPLY, DELETE), (APPLY, TOUCH), (APPLY, DELETE, APPLY), (APPLY, APPLY, TOUCH)]
+
+
+def test_a_status_is_overwritten_only_where_there_is_one() -> None:
+    reset = PatchStatus(target=TARGET, patch={"status": {"size": None}})
+    assert is_possible((APPLY, Edit(resource=PODS, patch={"data": {"a": "b"}}), reset))
+    assert not is_possible((APPLY, DELETE, reset))
 
 
 def test_content_gets_plainer_and_smaller() -> None:

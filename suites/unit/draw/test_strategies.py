@@ -28,7 +28,22 @@ from staleproof.core.fault import (
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.move import Move
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Apply, Delete, Manifest, Patch, Plan, Recreate, Remove, Step, Touch, contradictions, decode, encode
+from staleproof.core.plan import (
+    Apply,
+    Delete,
+    Edit,
+    Manifest,
+    Patch,
+    PatchStatus,
+    Plan,
+    Recreate,
+    Remove,
+    Step,
+    Touch,
+    contradictions,
+    decode,
+    encode,
+)
 from staleproof.draw import moves, plans, schedules, strategies, workloads
 from staleproof.draw.drawn import drawn
 from staleproof.draw.profile import PROFILES
@@ -47,7 +62,11 @@ LABEL = Move(
     undo={"metadata": {"labels": None}},
 )
 LABELLED = (MOVE, REMOVED, SWITCHED, LABEL)
-STEPS = ("apply", "patch", "touch", "delete", "resync", "recreate", "remove", "heartbeat", "rest")
+EDITS = (Edit(resource=MAPS, patch={"data": {"content": "first-edited"}}), Edit(resource=PODS, patch={"spec": {"x": 1}}))
+RESETS = tuple(PatchStatus(target=TARGET, patch={"status": {field: None}}) for field in ("replicas", "conditions"))
+STEPS = (
+    "apply", "patch", "patch-status", "touch", "delete", "resync", "recreate", "remove", "edit", "heartbeat", "rest"
+)  # fmt: skip
 
 
 @given(st.data())
@@ -78,6 +97,8 @@ def test_everything_that_may_happen_is_drawn() -> None:
         bookmarked=(PODS,),
         reads_past=(WIDGETS, MAPS, PODS),
         changes=LABELLED,
+        edits=EDITS,
+        resets=RESETS,
     )
     named = tuple(replace(child, stable_names=True) for child in of.children)
     others = replace(of, keeps_finalizer=False, children=named)
@@ -132,6 +153,7 @@ STEPS_WITH_AN_END = (Apply(object=sample(3)), Delete(target=TARGET), Apply(objec
         ([(Compete(resource=WIDGETS),), (HoldStream(resource=PODS, window=Window(2)),)], STEPS_WITH_AN_END[2:], 2),
         ([(Reject(resource=PODS, verb="delete", window=Window(3)),), (SEVERED,)], STEPS_WITH_A_CHILD, 1),
         ([(Reject(resource=MAPS, verb="delete", window=Window(3)),), (SEVERED,)], STEPS_WITH_A_CHILD, 2),
+        ([(DOWN,)], (*STEPS_WITH_A_CHILD[:2], EDITS[0], STEPS_WITH_A_CHILD[1]), 0),  # nor what is to be edited
         ([(DOWN,)], STEPS_WITH_AN_END, 0),  # who would remove the finalizer?
         ([(structs.replace(DOWN, window=Window(3, 4)),)], STEPS_WITH_AN_END, 1),
         ([(Restart(window=Window(2)),)], STEPS_WITH_AN_END, 1),
@@ -164,7 +186,8 @@ def test_no_fault_waits_for_a_write_that_a_hold_may_prevent(data: st.DataObject)
     writes = [fault for fault in plan.faults if isinstance(fault, CallFault | HideOwnWrite)]
     for hold, write in itertools.product(holds, writes):
         both = isinstance(hold, HideOwnWrite) and isinstance(write, HideOwnWrite)  # of one step
-        assert write.window.from_step < hold.window.from_step or (both and write.window == hold.window)
+        is_over = hold.window.until_step is not None and hold.window.until_step < write.window.from_step
+        assert is_over or write.window.from_step < hold.window.from_step or (both and write.window == hold.window)
 
 
 @given(st.data())
@@ -179,6 +202,26 @@ def test_a_change_is_taken_back_before_another_is_made(data: st.DataObject) -> N
         elif step in undone:
             assert [done.index(there) for there in changed] == [undone.index(step)]
             changed = []
+
+
+@given(st.data())
+def test_others_write_once_and_only_what_is_sure_to_be_there_and_the_controllers_own(data: st.DataObject) -> None:
+    of = replace(widgets(turned=(REMOVED, SWITCHED)), edits=EDITS, resets=RESETS)
+    steps = data.draw(workloads(of, most_steps=6))
+    assert all(steps.count(step) <= 1 for step in (*EDITS, *RESETS))
+    for number, step in enumerate(steps):
+        before = steps[:number]
+        if isinstance(step, Edit | PatchStatus):
+            assert not [each for each in before if isinstance(each, Delete)]
+            turned = [sum(each in (of.do(move), of.undo(move)) for each in before) for move in of.live]
+            assert all(count % 2 == 0 for count in turned), "what was changed has been taken back"
+        if isinstance(step, Edit):
+            assert not [each for each in before if isinstance(each, Remove | Recreate) and each.resource == step.resource]
+
+
+def test_where_others_can_write_nothing_nothing_of_it_is_drawn() -> None:
+    every = drawn(plans(widgets()), by="7", examples=60)
+    assert not [step for plan in every for step in plan.steps if isinstance(step, Edit | PatchStatus)]
 
 
 def test_moves_are_those_that_are_accepted_and_none_of_them_scales() -> None:

@@ -30,6 +30,16 @@ def test_in_the_gap_pods_are_deleted_rather_than_created() -> None:
     assert HoldStream(resource=PODS, window=window, release="relist") in [plan.faults[0] for plan in expire_gap(of, STANDARD)]
 
 
+def test_what_the_change_is_not_passed_on_to_brings_no_event() -> None:
+    """A poller writes its children each time, whether that changes them or not."""
+    of = widgets()
+    poller = replace(of, life=tuple(replace(each, changes=each.resource != MAPS) for each in of.life))
+
+    assert MAPS in [plan.faults[0].resource for plan in gap(of, STANDARD)]
+    for family in (gap, expire_gap, sever_on_event):
+        assert MAPS not in [plan.faults[0].resource for plan in family(poller, STANDARD)]
+
+
 def test_only_one_that_lists_again_at_once_is_sent_away_without_a_fresh_start() -> None:
     of = widgets()
     slow = replace(of, relists_at_once=False)

@@ -3,6 +3,7 @@
 import pytest
 
 # mypy does not follow the mapping of folders.
+from staleproof.fixtures.controllers.machinery.exposition import serve  # type: ignore[import-not-found]  # noqa: TID251
 from staleproof.fixtures.controllers.machinery.metrics import Metrics as Served  # type: ignore[import-not-found]  # noqa: TID251
 from staleproof.fixtures.controllers.machinery.object import PODS, WIDGETS  # type: ignore[import-not-found]  # noqa: TID251
 
@@ -20,5 +21,5 @@ def served() -> Served:
 @pytest.fixture
 def source(served: Served) -> Endpoint:
     port = free_port()
-    served.serve(port)
+    serve(served, port)
     return Endpoint(f"http://127.0.0.1:{port}/metrics")

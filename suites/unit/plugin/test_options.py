@@ -1,6 +1,7 @@
 """Options: the flag wins over the variable, the variable over the default, and the header says where a value came from."""
 
 import os
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -36,6 +37,50 @@ def test_a_variable_that_is_set_and_empty_is_a_mistake(pytester: pytest.Pytester
     """A pipeline's undefined secret becomes an empty variable: that must not silently mean the default."""
     with pytest.raises(UsageError, match="STALEPROOF_CONTROLLER_CMD is set but empty; unset it or give it a value"):
         given(pytester.parseconfig(), {"STALEPROOF_CONTROLLER_CMD": ""})
+
+
+HEAD = "apiVersion: staleproof.dev/v1alpha1\nkind: Configuration\n"
+
+
+def test_the_file_comes_last_and_lies_in_the_working_directory_or_in_the_rootdir(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".yaml", staleproof=f"{HEAD}controller-start-seconds: 60\nprofile: slow\n")
+    found = given(pytester.parseconfig(), {VARIABLE: "90"})
+    assert (found[START].texts, found["profile"].texts, found["profile"].origin) == (("90",), ("slow",), "staleproof.yaml")
+    pytester.makeini("[pytest]\n")
+    (pytester.mkdir("inner") / "test_it.py").write_text("")
+    pytester.chdir()
+    assert given(pytester.parseconfig("inner/test_it.py"), {})["profile"].texts == ("slow",)
+    pytester.makefile(".yaml", other=f"{HEAD}profile: smoke\n")
+    assert given(pytester.parseconfig("--staleproof-config=other.yaml"), {})["profile"].texts == ("smoke",)
+
+
+def test_a_file_that_is_wrong_is_refused_before_anything_starts(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".yaml", staleproof=f"{HEAD}controllerCmd: ./m\n")
+    done = pytester.runpytest_inprocess()
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert "staleproof.yaml: there is no option 'controllerCmd'; did you mean 'controller-cmd'?" in done.stderr.str()
+
+
+@pytest.mark.parametrize(
+    ("ini", "arguments", "is_suite"),
+    [
+        ("", (), True),
+        ("testpaths = mine", (), False),
+        ("testpaths = mine", ("--controller-cmd=./m",), True),
+        ("", ("mine",), False),
+    ],
+)
+def test_a_controller_in_the_file_does_not_hide_a_repositorys_own_tests(
+    ini: str,
+    arguments: tuple[str, ...],
+    is_suite: bool,  # noqa: FBT001  # a parameter
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makefile(".yaml", staleproof=f"{HEAD}controller-cmd: ./m\n")
+    pytester.makeini(f"[pytest]\n{ini}\n")
+    (pytester.mkdir("mine") / "test_mine.py").write_text("def test_mine(): pass\n")
+    collected = pytester.runpytest_subprocess("--collect-only", "-q", *arguments).stdout.str()
+    assert ("test_scenarios.py" in collected, "test_mine.py" in collected) == (is_suite, not is_suite), collected
 
 
 @pytest.mark.parametrize(
@@ -75,6 +120,20 @@ def test_a_malformed_value_is_refused_by_name_before_anything_starts(
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     assert told in done.stderr.str()
     assert "Traceback" not in done.stderr.str()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--tx=popen", "--tx=popen", "--staleproof-kubeconfig=mine"], "2 workers and a cluster of your own"),
+        (["--tx=popen", "--tx=popen", "--staleproof-kube-provider=existing"], "2 workers and a cluster of your own"),
+        (["--tx=popen", "--staleproof-kubeconfig=mine"], ""),
+        (["--tx=popen", "--tx=popen", "--staleproof-kubeconfig=mine", "--staleproof-kube-provider=cache"], ""),
+    ],
+)
+def test_several_workers_in_one_cluster_are_refused(arguments: list[str], told: str, pytester: pytest.Pytester) -> None:
+    with pytest.raises(pytest.UsageError, match=told) if told else nullcontext():
+        pytester.parseconfigure("--controller-cmd=./m", *arguments)
 
 
 def test_the_header_names_what_is_not_a_default_and_its_origin(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -206,6 +206,16 @@ def test_of_two_trials_under_one_claim_the_later_counts(pytester: pytest.Pyteste
     assert [each.name for each in controlling.trials] == ["gw1-001", "gw1-002", "gw1-003", "gw1-004"]
 
 
+def test_what_workers_were_refused_adds_up(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    for worker in ("gw0", "gw1"):
+        for times in (2, 1):
+            outcomes(tmp_path, worker=worker)._note(_Note(trial=trial(GOOD, worker), refused={"list secrets": times}))
+    controlling = outcomes(tmp_path)
+    controlling.finish(pytester.parseconfig(), OK)
+    assert controlling.report is not None
+    assert controlling.report.refused == {"list secrets": 6}
+
+
 def test_what_workers_left_out_is_in_the_report(pytester: pytest.Pytester, tmp_path: Path) -> None:
     late = [LeftOut(scenario="streams", title=title) for title in ("b", "a")]
     outcomes(tmp_path, worker="gw0").leave_out(late)

@@ -241,6 +241,12 @@ def test_what_it_keeps_too_many_of_without_any_fault_is_told_and_not_scored() ->
     assert sentence(of) == f"{len(SLUGS)} passed"
 
 
+def test_the_companions_that_were_chosen_are_told_with_their_cost() -> None:
+    told = {"companions for Widget/w": "job, kwok: ready in 2.0 s", "companions": "job, kwok"}
+    of = msgspec.structs.replace(report(PASSED), environment=told)
+    assert [line for line in lines(of, width=200) if "companions" in line] == ["companions for Widget/w: job, kwok: ready in 2.0 s"]
+
+
 def test_a_controller_that_writes_nothing_at_rest_costs_nothing() -> None:
     assert not [line for line in lines(report(PASSED)) if line.startswith("cost")]
 
@@ -252,3 +258,11 @@ def test_only_the_first_few_of_them_are_told() -> None:
 
 def test_without_an_environment_the_version_is_unknown() -> None:
     assert "Kubernetes ?" in lines(msgspec.structs.replace(report(), environment={}))[0]
+
+
+def test_what_it_may_not_do_is_told_and_that_nobody_looked() -> None:
+    checked = msgspec.structs.replace(report(PASSED), refused={"list secrets": 14}, environment={"rbac": "the controller may …"})
+    assert "asked 14 times to list secrets: not allowed by its Role" in lines(checked)
+    assert not any("RBAC" in line for line in lines(checked))
+    unchecked = msgspec.structs.replace(report(PASSED), environment={"rbac": "not checked: nobody knows"})
+    assert "RBAC was not checked: nobody knows" in lines(unchecked)

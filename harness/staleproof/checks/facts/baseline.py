@@ -30,6 +30,7 @@ from staleproof.core.plan import Manifest
 from staleproof.core.provenance import is_bookkeeping
 
 _NOBODYS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})
+_REVISIONS = "controllerrevisions.apps"
 _MISSING = "<not set>"
 _ITEM = re.compile(r"\[[^\]]*\]")
 Values = Mapping[str, object]
@@ -221,8 +222,16 @@ def group(objects: Iterable[tuple[str, Manifest]], namespace: str, names: Names)
         label = (labels.get(owner["uid"]) or gone(owner)) if owner else ""
         named = Named(label, resource, name)
         replaced = {namespace: "<namespace>"} | ({} if named in stable else {name: "<name>"})
-        found[known.role(named, obj)].append(_current(dict(flatten(obj, replaced)), obj["metadata"].get("generation")))
+        flat = _without_copies(resource, dict(flatten(obj, replaced)))
+        found[known.role(named, obj)].append(_current(flat, obj["metadata"].get("generation")))
     return found
+
+
+def _without_copies(resource: str, flat: dict[str, object]) -> dict[str, object]:
+    """A ControllerRevision has the annotations that its owner had when it was made, and keeps them: they tell when that was."""
+    if resource != _REVISIONS:
+        return flat
+    return {path: value for path, value in flat.items() if not path.startswith("metadata.annotations.")}
 
 
 def _current(flat: dict[str, object], generation: object) -> Flat:

@@ -7,7 +7,7 @@ objects again, it has no reason to let a new one wait.
 
 from dataclasses import dataclass
 
-from staleproof.checks.facts.exits import deaths, last_words
+from staleproof.checks.facts.exits import code_of, deaths, last_words
 from staleproof.checks.facts.recovery_budget import awaits_election, reconnecting
 from staleproof.checks.facts.usability import disturbance, reference_trouble
 from staleproof.checks.trial import Trial, fact
@@ -44,7 +44,7 @@ def _death(trial: Trial, exited: Position) -> Cessation:
     often = f" {times} times" if times > 1 else ""
     loop = ", a crash loop" if times >= _CRASH_LOOP else ""
     said = f": {last_words(entry)}" if last_words(entry) else ""
-    because = f"its process exited by itself{often} (code {entry.code}){loop}, and without faults it never does{said}"
+    because = f"its process exited by itself{often} ({code_of(entry)}){loop}, and without faults it never does{said}"
     fired = [index for index, _ in trial.every(FaultFired, until=exited)]
     doubt = "" if fired else "no fault had touched the controller"
     return Cessation(because, (*fired[-1:], exited), doubt)

@@ -49,6 +49,11 @@ def last_words(entry: Exited) -> str:
     return next((line for line in reversed(lines) if _SAYS_WHY.search(line)), lines[-1] if lines else "")
 
 
+def code_of(entry: Exited) -> str:
+    """Its exit code, and what is known besides."""
+    return f"code {entry.code}, {entry.reason}" if entry.reason else f"code {entry.code}"
+
+
 def _could_not_start(trial: Trial, exited: Position) -> bool:
     """Whether a fault turned away a new life that had not come to writing anything."""
     began = trial.life_began(exited)

@@ -208,6 +208,12 @@ def deletions(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
     return _in_order((child.deleter, child) for child in object_history(trial).objects.values())
 
 
+@fact
+def is_bare(trial: Trial) -> bool:
+    """Whether the controller creates nothing in any run of the workload: what it writes to others' objects is its work."""
+    return not any(creations(run) for run in (trial, *trial.references))
+
+
 def _in_order(written: Iterable[tuple[Request | None, Incarnation]]) -> list[tuple[Request, Incarnation]]:
     return sorted(((request, child) for request, child in written if request is not None), key=lambda pair: pair[0].index)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.object_history import Incarnation, creations, deletions, object_history
+from staleproof.checks.facts.object_history import Incarnation, creations, deletions, is_bare, object_history
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
@@ -112,10 +112,10 @@ def is_inherited(trial: Trial, child: Incarnation, *, at: int) -> bool:
 
 @fact
 def lost_writes(trial: Trial) -> list[Request]:
-    """Writes that were executed and whose answer was lost to a life that went on: a life that was killed over it could not hear."""
-    return [
-        request for request in trial.requests if is_executed(request) and not request.asked.subresource and _is_lost(request, trial)
-    ]
+    """Writes that were executed and whose answer was lost to a life that went on: a life that was killed over it could not hear.
+    Those of a status count if the controller creates nothing."""
+    counted = [request for request in trial.requests if is_bare(trial) or not request.asked.subresource]
+    return [request for request in counted if is_executed(request) and _is_lost(request, trial)]
 
 
 def unheard_creates(trial: Trial, *, before: int) -> dict[int, Incarnation]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from staleproof.checks.facts.bypasses import bypassed
 from staleproof.checks.facts.exits import deaths
 from staleproof.checks.facts.fault_outcomes import fault_outcomes
 from staleproof.checks.trial import Trial, fact
@@ -21,7 +22,7 @@ def trouble(trial: Trial) -> str:
 def disturbance(trial: Trial) -> str:
     """What went wrong with the harness, in words; empty when nothing did."""
     unfinished = "" if trial.history.complete else "the trial was not recorded to its end"
-    return _broke(trial) or unfinished or _unlike_a_watch(trial)
+    return _broke(trial) or unfinished or bypassed(trial) or _unlike_a_watch(trial)
 
 
 @fact
@@ -100,7 +101,7 @@ def _unusable(reference: Trial, trial: Trial) -> str:
     settled = [entry for _, entry in reference.every(Settled)]
     if not reference.history.complete or not settled:
         return "was not recorded to its end"
-    flaw = _unlike_a_watch(reference)
+    flaw = bypassed(reference) or _unlike_a_watch(reference)
     if flaw:
         return f"proves nothing: {flaw}"
     return "" if settled[-1].ok else f"did not settle although there was no fault ({settled[-1].why or 'no reason given'})"

@@ -15,7 +15,9 @@ def kind_of(commit: Committed) -> str:
 
 
 def full_name(commit: Committed) -> str:
-    return "/".join(part for part in (kind_of(commit), commit.namespace, commit.name) if part)
+    """Where it really is: an object of the trial's in another namespace has that in its name (`core.scope`)."""
+    namespace = commit.object["metadata"].get("namespace", "") if "/" not in commit.name else ""
+    return "/".join(part for part in (kind_of(commit), namespace, commit.name) if part)
 
 
 def short_name(commit: Committed) -> str:

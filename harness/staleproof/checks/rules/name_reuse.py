@@ -9,8 +9,8 @@ Any of these is a finding:
 3. in the end, after a time that any client can do with, the new incarnation has fewer children than any reference ended with, and
    more than any reference ended with belong to the old one. That there are such children proves nothing by itself: to collect them
    is the garbage collector's work;
-4. in the end the new incarnation, though it was shown, has no children at all, and nothing was done to the controller but to hide
-   the recreation from it for a while (`Suspicion`).
+4. in the end the new incarnation, though it was shown, has no children at all, or has never been written by a controller that
+   creates nothing, and nothing was done to the controller but to hide the recreation from it for a while (`Suspicion`).
 
 A child that is recreated under its own name is for `no-delete-of-unseen`.
 """
@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from staleproof.checks.facts.excess import surplus_deletes
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.liveness import too_soon
-from staleproof.checks.facts.object_history import Incarnation, creations, object_history
+from staleproof.checks.facts.object_history import Incarnation, creations, is_bare, object_history
 from staleproof.checks.facts.recreations import Recreation, children_of_recreated, confusions, recreations
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name, kind_of, plural, short_name
@@ -97,19 +97,46 @@ def _kind(trial: Trial, resource: str) -> str:
 def _missing(trial: Trial, one: Recreation) -> Iterator[Said]:
     """It has fewer children, and its predecessor does not have them either: did it take what it had done for that one for done?"""
     wanted, found = [children_of_recreated(reference)[0] for reference in trial.alike], children_of_recreated(trial)[0]
+    if is_bare(trial):
+        yield from _unwritten(trial, one)
+        return
     if not all(wanted):
         yield NotExercised("in fault-free runs the recreated primary ended without children of its own")
         return
     short = sorted(r for r in set.intersection(*map(set, wanted)) if found[r] < min(counts[r] for counts in wanted))
     missing = f"the recreated primary ended with fewer {', '.join(short)} than in fault-free runs"
     unknown = f"{missing}, and its predecessor does not have them: that may have another reason"
-    end = len(trial.entries)
-    if short and one.shown_at(trial, before=end) is not None and one.after.deleted is None and not found:
-        charge = f"the controller was shown that {short_name(one.after.first.entry)} had been recreated, and did nothing for it"
-        acts = tuple(one.moments(trial, before=end))
-        yield Suspicion(acts, frozenset({"hides"}), charge, resource=one.after.resource, otherwise=unknown)
+    if short and not found and _was_shown(trial, one):
+        yield _ignored(trial, one, unknown)
     elif short:
         yield Inconclusive(unknown)
+
+
+def _unwritten(trial: Trial, one: Recreation) -> Iterator[Said]:
+    """The same of a controller that writes nothing but to what others have made."""
+    if not all(_is_written(reference) for reference in trial.alike):
+        yield NotExercised("in fault-free runs the controller did not write to the recreated primary, and creates nothing")
+    elif not _is_written(trial):
+        unknown = "the controller never wrote to the recreated primary, as it does in fault-free runs: that may have another reason"
+        yield _ignored(trial, one, unknown) if _was_shown(trial, one) else Inconclusive(unknown)
+
+
+def _is_written(trial: Trial) -> bool:
+    """Whether the controller wrote to the newest incarnation of each primary that was recreated."""
+    old = {one.before.uid for one in recreations(trial)}
+    newest = [one.after for one in recreations(trial) if one.after.uid not in old]
+    return bool(newest) and all(any(commit.by is not None for commit in each.commits) for each in newest)
+
+
+def _was_shown(trial: Trial, one: Recreation) -> bool:
+    """Whether the controller was shown the new one, which is there in the end."""
+    return one.shown_at(trial, before=len(trial.entries)) is not None and one.after.deleted is None
+
+
+def _ignored(trial: Trial, one: Recreation, unknown: str) -> Suspicion:
+    charge = f"the controller was shown that {short_name(one.after.first.entry)} had been recreated, and did nothing for it"
+    acts = tuple(one.moments(trial, before=len(trial.entries)))
+    return Suspicion(acts, frozenset({"hides"}), charge, resource=one.after.resource, otherwise=unknown)
 
 
 REQUIREMENT = Requirement(

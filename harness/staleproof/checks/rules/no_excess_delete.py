@@ -31,7 +31,10 @@ def check(trial: Trial) -> Iterator[Said]:
         if request.asked.verb == "delete":
             yield from _judge(trial, request, child)
     left = {group_of(role, "delete") for role, fewest in fewest_ever(trial).items() if fewest}
-    if not own_deletes(trial).looked & left:
+    looked = own_deletes(trial).looked
+    if looked and not looked & left:
+        yield NotExercised("what the controller deletes is all gone without faults, too, so that it cannot delete too much of it")
+    elif not looked:
         yield NotExercised("the controller was never made to look again while an own delete was hidden from it")
 
 

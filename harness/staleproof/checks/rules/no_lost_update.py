@@ -9,13 +9,14 @@ Any of these is a finding:
    (`Competed`): so it insisted on no resourceVersion, and whatever the other one had changed is gone. A fault may change something
    without a trace (`core.nudge`), and then no path tells of it.
 
-What the controller itself had set in that object before is its own: to set it again, seen or not, is to keep it as it should be. So
-is what any reference wrote back, too. Paths are those of the content, the status, and of labels, annotations and finalizers; a list
-is one value.
+What the controller itself had set before in that object, or in one of its name, is its own: to set it again, seen or not, is to
+keep it as it should be. So is what any reference wrote back, too. Paths are those of the content, the status, and of labels,
+annotations and finalizers; a list is one value.
 
 Divergence from Kubernetes: whose a field is follows from who has changed it, not from `managedFields`, which say the same of a PUT.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,9 +52,10 @@ class _Loss:
 
 @dataclass(slots=True)
 class _Object:
-    """What is known of an object, commit by commit: paths that the controller has set; changes by others, with what was before."""
+    """What is known of an object, commit by commit: paths that the controller has set in any object of this name; changes by
+    others, with what was before."""
 
-    own: set[str] = field(default_factory=set)
+    own: set[str]
     foreign: dict[str, tuple[object, Commit]] = field(default_factory=dict)
 
     def take(self, commit: Commit) -> Iterator[tuple[str, Commit]]:
@@ -101,8 +103,9 @@ def _replaced(trial: Trial, request: Request, entry: Competed) -> Finding:
 def _losses(trial: Trial) -> list[_Loss]:
     """Of changes that had not been shown."""
     found = []
+    own: dict[tuple[str, str], set[str]] = defaultdict(set)
     for of in object_history(trial).objects.values():
-        known = _Object()
+        known = _Object(own[of.resource, of.name])
         for commit in of.commits:
             for path, theirs in known.take(commit):
                 if commit.by is not None and not commit.deletes and not _is_shown(trial, of, theirs, commit.by):

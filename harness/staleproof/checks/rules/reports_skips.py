@@ -5,7 +5,8 @@ what was written and not shown yet, and `informer_store_resource_version`. They 
 
 1. *counted for nothing*: the counter of a resource rose between two readings in one life, though all that was ever committed there
    had been shown before the first of them, nothing was committed or kept back in between, and nothing was done to the process and
-   its streams. A cache that is a few milliseconds late after an ordinary write is behind, and may be counted;
+   its streams. A cache that is a few milliseconds late after an ordinary write is behind, and may be counted; so is one that is
+   held back, though a list may have shown the controller more, and one that says itself that it is;
 2. *ahead*: an informer is said to have a version which no stream can have shown, because every stream of that resource kept
    something older back, and no list has shown either.
 
@@ -39,15 +40,27 @@ def check(trial: Trial) -> Iterator[Said]:
 
 
 def _is_excused(trial: Trial, skips: CountedSkips) -> bool:
-    """Whether its cache may have been behind for a moment, or something was done to its process or streams."""
+    """Whether its cache may have been behind, or something was done to its process or streams. What a list has shown besides its
+    streams is not in the cache."""
     since, until = skips.since, skips.until
+    if skips.resource in withheld_frames(trial).resources_between(since, until):
+        return True
     busy = any(not entry.idle for _, entry in trial.every(StepEnded, since=since, until=until))
     if not since or busy or any(since <= index < until for index in trial.positions(Stopped, Continued, Opened, Closed)):
         return True
     commits = _commits(trial, skips)
     newest = max(commits.values(), default=0)
+    if any(version < newest for version in _versions(trial, skips)):
+        return True
     shown = (frontier(trial).newest(skips.resource, before=index) for index in range(since, until + 1))
     return any(index >= since for index in commits) or any(revision < newest for revision in shown)
+
+
+def _versions(trial: Trial, skips: CountedSkips) -> list[int]:
+    """How new its cache was at the first reading, as it says itself; empty: it does not say."""
+    metrics = trial.entries[skips.readings[0]]
+    found = cache_versions(metrics) if isinstance(metrics, Metrics) else ()
+    return [version for resource, version in found if resource == skips.resource]
 
 
 def _commits(trial: Trial, skips: CountedSkips) -> Mapping[int, int]:

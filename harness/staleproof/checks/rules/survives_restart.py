@@ -24,7 +24,7 @@ from staleproof.checks.facts.excess import SurplusCreate, SurplusDelete, own_del
 from staleproof.checks.facts.exits import given_restarts, lost_its_lease
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.liveness import other_workload
-from staleproof.checks.facts.object_history import Incarnation, creations
+from staleproof.checks.facts.object_history import Incarnation, creations, is_bare
 from staleproof.checks.facts.own_writes import is_inherited, own_children, own_creates, own_deletes
 from staleproof.checks.facts.witnesses import inherited
 from staleproof.checks.requirement import RESTARTS, Requirement
@@ -97,7 +97,10 @@ def _is_of_this_life(trial: Trial, behind: Iterable[Request | None], asked: int)
 
 def _had_work(trial: Trial) -> bool:
     """Whether a life of which a primary was shown had work of an earlier one behind it."""
-    written = next((request.index for request, _ in creations(trial)), len(trial.entries))
+    work = [request.index for request, _ in creations(trial)]
+    if is_bare(trial):
+        work = [commit.by.index for commit in trial.commits if commit.by is not None]
+    written = min(work, default=len(trial.entries))
     since = next((start for start in trial.starts[1:] if start > written), len(trial.entries))
     listed = (
         entry.items for _, entry in trial.every(Listed, since=since, until=trial.settled) if entry.resource in trial.primaries

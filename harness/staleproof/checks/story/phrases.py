@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import TypeVar
 
+from staleproof.checks.facts.exits import code_of
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.wording import kind_of, listing, participle, short_name, shortened, span
 from staleproof.checks.trial import Trial
@@ -289,7 +290,7 @@ def _exited(first: Exited, group: Group) -> str:
     ends = ", and its log ends:" if lines else ""
     again = f"{_and_more(group)} of that kind" if group.more else ""
     return "\n".join(
-        [f"its process exited by itself with code {first.code}{again}{ends}", *(f"{_INDENT}| {line}" for line in lines)]
+        [f"its process exited by itself with {code_of(first)}{again}{ends}", *(f"{_INDENT}| {line}" for line in lines)]
     )
 
 

@@ -18,7 +18,8 @@ from staleproof.core.entry import FaultClosed, FaultFired, FaultIndex, FaultMiss
 from staleproof.core.fault import AnyFault, DropBookmarks, Place, Seat
 from staleproof.core.fault.decision import AnswerDecision, FrameDecision, FromPast, Pass, Refusal, RequestDecision
 from staleproof.core.frame import Frame
-from staleproof.core.request import ApiRequest
+from staleproof.core.request import BOOKKEEPING, ApiRequest
+from staleproof.core.scope import is_trials
 
 RequestRuling = tuple[RequestDecision | AnswerDecision, FaultRef | None]
 """A decision about a request or its answer, and the fault that made it."""
@@ -28,13 +29,14 @@ class Schedule:
     """The plan's faults over time. They keep their number for ever: entries of the history refer to it.
 
     `namespace` is the trial's: requests elsewhere do not count, and frames from elsewhere do not count as firing (the streams of a
-    controller that watches all namespaces carry both). Empty counts everything. `plan` tells this installation from those before.
+    controller that watches all namespaces carry both). But where the controller makes something, that is the trial's, too, unless
+    it is another trial's. Empty counts everything. `plan` tells this installation from those before.
     """
 
     def __init__(self, faults: Sequence[AnyFault] = (), namespace: str = "", *, plan: int = 0) -> None:
         self.plan = plan
         self.expiries = Expiries()
-        self._namespace = namespace
+        self._namespace, self._namespaces = namespace, {"", namespace}
         self._faults = [PlannedFault(FaultRef(plan, FaultIndex(number)), fault) for number, fault in enumerate(faults)]
         self._revisions: dict[int, int] = {}
         self._past: set[tuple[str, str, int]] = set()
@@ -137,6 +139,8 @@ class Schedule:
 
     def triggered_by(self, request: ApiRequest, now: float) -> list[FaultChange]:
         """The controller asks for something, which has not been forwarded yet: does that open a fault?"""
+        if self._makes(request):
+            self._namespaces.add(request.namespace)
         changes: list[FaultChange] = []
         for planned in self._faults:
             fault, trigger = planned.fault, planned.fault.trigger
@@ -179,7 +183,7 @@ class Schedule:
 
     def leaves_alone(self, request: ApiRequest) -> bool:
         """Whether no fault of the plan, open or yet to open, has anything to do with this request or its answer."""
-        ended = not self._is_mine(request.namespace)
+        ended = not self._concerns_trial(request)
         return ended or not any(each.phase != "closed" and each.fault.concerns_request(request) for each in self._faults)
 
     def revision_at(self, step: int) -> int:
@@ -258,7 +262,7 @@ class Schedule:
         return None if number is None else self._faults[number]
 
     def _open_for(self, request: ApiRequest) -> Iterator[PlannedFault]:
-        if not self._is_mine(request.namespace):
+        if not self._concerns_trial(request):
             return
         for planned in self._faults:
             if planned.is_open and planned.fault.concerns_request(request):
@@ -266,10 +270,19 @@ class Schedule:
 
     def _commits(self, request: ApiRequest) -> bool:
         """Whether a write of this kind changes an object of the trial: not a dry run, not elsewhere."""
-        return request.is_write and "dryRun" not in request.query and self._is_mine(request.namespace)
+        return request.is_write and "dryRun" not in request.query and self._concerns_trial(request)
+
+    def _concerns_trial(self, request: ApiRequest) -> bool:
+        return self._is_mine(request.namespace) or self._makes(request)
+
+    def _makes(self, request: ApiRequest) -> bool:
+        """Whether the controller makes something for the trial there, or may do so."""
+        may_make = request.verb == "create" or (request.verb == "patch" and "fieldManager" in request.query)  # server-side apply
+        is_work = "dryRun" not in request.query and request.resource not in BOOKKEEPING
+        return may_make and is_work and not is_trials(request.namespace)
 
     def _is_mine(self, namespace: str) -> bool:
-        return not self._namespace or namespace in ("", self._namespace)
+        return not self._namespace or namespace in self._namespaces
 
 
 def _collection(request: ApiRequest) -> tuple[str, str]:

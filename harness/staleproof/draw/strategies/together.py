@@ -25,15 +25,13 @@ from staleproof.core.fault import (
 )
 from staleproof.core.fault.model import ANY
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Apply, Delete, Heartbeat, Recreate, Remove, Step
+from staleproof.core.plan import Apply, Delete, Step
 from staleproof.draw.deletion import unseen_end
-from staleproof.draw.occasions import occasions
+from staleproof.draw.occasions import OF_A_CHILD, occasions
 from staleproof.draw.strategies.failing import failing, forged
 from staleproof.draw.strategies.users import Steps
 from staleproof.draw.strategies.watching import Faults, unseen
 from staleproof.draw.strategies.whom import observations
-
-_OF_A_CHILD = (Heartbeat, Recreate, Remove)
 
 
 @st.composite
@@ -118,7 +116,7 @@ def _leaves_steps(fault: AnyFault, observed: Observed, steps: Sequence[Step]) ->
     window = fault.window
     until = window.until_step or len(steps) + 1
     for number, step in enumerate(steps, 1):
-        if isinstance(step, _OF_A_CHILD) and window.from_step <= number and _prevents(fault, step.resource, number, until):
+        if isinstance(step, OF_A_CHILD) and window.from_step <= number and _prevents(fault, step.resource, number, until):
             return False
         comes_back = isinstance(step, Delete) and any(isinstance(later, Apply) for later in steps[number:])
         if comes_back and observed.keeps_finalizer and _keeps_back(fault) and window.from_step <= number < until:

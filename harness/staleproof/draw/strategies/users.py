@@ -12,12 +12,13 @@ import hypothesis.strategies as st
 from staleproof.core.move import Move
 from staleproof.core.observed import ChildKind, Observed
 from staleproof.core.plan import Apply, Delete, Heartbeat, Patch, Recreate, Remove, Rest, Resync, Step, Touch
+from staleproof.draw.by_others import MOST_REPLICAS
 from staleproof.draw.canonical import another
 from staleproof.draw.strategies.whom import observations
 from staleproof.errors import UsageError
 
 Steps = tuple[Step, ...]
-_MOST_REPLICAS, _RESTS = 6, (0.5, 1.0)
+_RESTS = 0.5, 1.0
 _LONG_SECONDS = 12.0
 """Longer than the patience that controllers have of their own: for the creates that they expect, say."""
 _GONE_RESTS = (0.0, 0.3, 1.0)
@@ -54,8 +55,9 @@ def workloads(
     changes: st.SearchStrategy[Move] | None = None,
 ) -> Steps:
     """What users do: a primary appears, is scaled, changed and changed back, touched and listed again, labelled, deleted and made
-    anew under its name; another one appears; somebody else deletes or touches a child; time passes. In the end it is touched, or
-    deleted for good, perhaps held by a finalizer for a while, or somebody else has taken the name of a child that goes.
+    anew under its name; another one appears; time passes. Somebody else deletes, replaces, edits or touches a child, or takes away
+    something that the status said, as a restore from a backup does. In the end the primary is touched, or deleted for good, perhaps
+    held by a finalizer for a while, or somebody else has taken the name of a child that goes.
 
     A change is taken back before another is made, because each was tried by itself; one that cannot be is the last.
 
@@ -65,7 +67,7 @@ def workloads(
         changes: what is changed; empty: `moves` that the controller passes on, if there are any.
     """
     observed = observed if observed is not None else draw(observations())
-    replicas = draw(st.integers(1, _MOST_REPLICAS)) if observed.scale_path else observed.replicas
+    replicas = draw(st.integers(1, MOST_REPLICAS)) if observed.scale_path else observed.replicas
     if changes is None and observed.returning:
         changes = moves(observed, live=True)
     story = _Story(observed, changes, replicas)
@@ -86,7 +88,7 @@ class _Story:
         changes: what they may change.
         replicas: how many the primary wants, and `fewest`, how many it wanted at least; 1 where it has no such number.
         changed: what was changed and not taken back yet.
-        touched: the resources of which somebody else has deleted a child.
+        touched: the resources of which somebody else has deleted a child, and `replaced`, of which one was replaced.
     """
 
     observed: Observed
@@ -97,6 +99,7 @@ class _Story:
     changed: Move | None = None
     is_renewed: bool = False
     touched: set[str] = field(default_factory=set)
+    replaced: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.steps.append(self.appears())
@@ -111,20 +114,27 @@ class _Story:
         for step in steps:
             self.steps.append(step)
             match step:
-                case Patch(patch=patch) if of.scale_path and step in (of.scale(count) for count in range(_MOST_REPLICAS + 1)):
+                case Patch(patch=patch) if of.scale_path and step in (of.scale(count) for count in range(MOST_REPLICAS + 1)):
                     self.replicas = _number(patch)
                     self.fewest = min(self.fewest, self.replicas)
                 case Delete():
                     self.is_renewed, self.changed = True, None
                 case Remove(resource=resource):
                     self.touched.add(resource)
+                case Recreate(resource=resource):
+                    self.replaced.add(resource)
                 case Patch():
                     back = self.changed is not None and step == of.undo(self.changed)
                     self.changed = None if back else self.changed
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the primary is the first of its name, and says what the sample says, but for its replicas."""
+        return not self.is_renewed and self.changed is None
+
     def children(self) -> list[ChildKind]:
         """Those of which one is sure to be there now, and was not deleted by anybody else."""
-        if self.is_renewed or self.changed is not None or not self.fewest:
+        if not self.is_plain or not self.fewest:
             return []
         return [child for child in self.observed.children if child.stays and child.resource not in self.touched]
 
@@ -149,6 +159,7 @@ def _kinds(observed: Observed, changes: st.SearchStrategy[Move] | None) -> Itera
     yield from ["resync"] * observed.relists_at_once
     if any(child.stays for child in observed.children):
         yield from ("delete a child", "delete a child", "touch a child", "replace a child")
+    yield from ["edit a child"] * bool(observed.edits) + ["take status away"] * bool(observed.resets)
     yield from ("renew", "another")
     if _labels(observed):
         yield "label"
@@ -173,7 +184,7 @@ def _resync(story: _Story, draw: st.DrawFn) -> list[Step]:
 
 
 def _scale(story: _Story, draw: st.DrawFn) -> list[Step]:
-    others = [count for count in range(_MOST_REPLICAS + 1) if count != story.replicas]
+    others = [count for count in range(MOST_REPLICAS + 1) if count != story.replicas]
     return [story.observed.scale(draw(st.sampled_from(others)))]
 
 
@@ -241,6 +252,19 @@ def _replace_child(story: _Story, draw: st.DrawFn) -> list[Step]:
     return [Recreate(resource=draw(st.sampled_from(found)).resource)] if found else []
 
 
+def _edit_child(story: _Story, draw: st.DrawFn) -> list[Step]:
+    """Somebody changes what the controller put into a child, once. What somebody made again is not the controller's any more."""
+    there = {child.resource for child in story.children()} - story.replaced
+    found: list[Step] = [edit for edit in story.observed.edits if edit.resource in there and edit not in story.steps]
+    return [draw(st.sampled_from(found))] if found else []
+
+
+def _take_status_away(story: _Story, draw: st.DrawFn) -> list[Step]:
+    """Somebody overwrites the status, each field of it once: it need not come back before the controller looks again."""
+    found: list[Step] = [reset for reset in story.observed.resets if story.is_plain and reset not in story.steps]
+    return [draw(st.sampled_from(found))] if found else []
+
+
 _WAYS: dict[str, Callable[[_Story, st.DrawFn], list[Step]]] = {
     "touch": _touch,
     "rest": _rest,
@@ -253,6 +277,8 @@ _WAYS: dict[str, Callable[[_Story, st.DrawFn], list[Step]]] = {
     "delete a child": _delete_child,
     "touch a child": _touch_child,
     "replace a child": _replace_child,
+    "edit a child": _edit_child,
+    "take status away": _take_status_away,
     "renew": _renew,
     "another": _another,
     "label": _label,

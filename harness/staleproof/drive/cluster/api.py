@@ -4,7 +4,7 @@ A thin layer on purpose: resourceVersions, bookmarks and 410s must be ours to se
 """
 
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Self
@@ -12,6 +12,7 @@ from typing import Any, Self
 import aiohttp
 import msgspec
 
+from staleproof.core.nudge import MANAGER
 from staleproof.core.resource_version import revision
 from staleproof.errors import SetupError
 
@@ -19,7 +20,6 @@ JSON = dict[str, Any]
 _DISCOVERY = ",".join(
     f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList" for version in ("v2", "v2beta1")
 )
-_FIELD_MANAGER = "staleproof"
 
 
 class ApiError(Exception):
@@ -45,6 +45,10 @@ class ResourceType:
     plural: str
     namespaced: bool
     verbs: frozenset[str]
+
+    @property
+    def group(self) -> str:
+        return self.api_version.rpartition("/")[0]
 
     def path(self, namespace: str = "", name: str = "") -> str:
         prefix = f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
@@ -78,13 +82,22 @@ class Api:
             ) as response:
                 answer = await response.read()
         except (aiohttp.ClientError, OSError) as err:
-            raise SetupError(
-                f"the API server at {self._server} could not be reached: {err}; see its log in the run folder"
-            ) from err
+            raise self._unreachable(err) from err
         document = _document(answer)
         if response.status >= 400:
             raise ApiError.of({"message": answer[:300].decode(errors="replace"), **document, "code": response.status})
         return document
+
+    async def metrics(self) -> str:
+        """The API server's own metrics, in Prometheus' text format. SetupError when it cannot be reached."""
+        try:
+            async with self._session.get(f"{self._server}/metrics") as response:
+                return await response.text()
+        except (aiohttp.ClientError, OSError) as err:
+            raise self._unreachable(err) from err
+
+    def _unreachable(self, err: Exception) -> SetupError:
+        return SetupError(f"the API server at {self._server} could not be reached: {err}; see its log in the run folder")
 
     @asynccontextmanager
     async def watch(self, path: str, **query: str) -> AsyncIterator[aiohttp.StreamReader]:
@@ -101,26 +114,31 @@ class Api:
         return revision(answer["metadata"]["resourceVersion"]) or 0
 
     async def discover(self) -> list[ResourceType]:
-        """Every resource type that the API server knows now, in each group's preferred version."""
-        types = []
+        """Every resource type that the API server knows now, once: in the version of its group that the API server prefers, or else
+        in the first that has it."""
+        types: list[ResourceType] = []
         for path in ("/api", "/apis"):
             async with self._session.get(self._server + path, headers={"Accept": _DISCOVERY}) as response:
                 document = _document(await response.read())
             for group in document.get("items", []):
                 types += _types_of(group)
         self._types = types
-        return types
+        preferred: dict[str, ResourceType] = {}
+        for kind in types:
+            preferred.setdefault(kind.name, kind)
+        return list(preferred.values())
 
     async def type_of(self, api_version: str, kind: str) -> ResourceType | None:
-        """The resource type of a manifest's apiVersion and kind; None when the API server has none."""
+        """The resource type of a manifest's apiVersion and kind, in whatever version; None when the API server has none."""
         return await self._type(lambda found: (found.api_version, found.kind) == (api_version, kind))
 
-    async def type_in(self, group: str, kind: str) -> ResourceType | None:
-        """The resource type of a kind in its group's preferred version; None when the API server has none."""
-        return await self._type(lambda found: (found.api_version.rpartition("/")[0], found.kind) == (group, kind))
+    async def served(self, group: str, kind: str) -> list[str]:
+        """The apiVersions in which the API server has a kind, the preferred one first."""
+        await self.discover()
+        return [each.api_version for each in self._types if (each.group, each.kind) == (group, kind)]
 
     async def type_named(self, resource: str) -> ResourceType | None:
-        """The resource type of a group-qualified name; None when the API server has none."""
+        """The resource type of a group-qualified name, as it is recorded; None when the API server has none."""
         return await self._type(lambda found: found.name == resource)
 
     async def _type(self, fits: Callable[[ResourceType], bool]) -> ResourceType | None:
@@ -128,7 +146,7 @@ class Api:
         known = next(filter(fits, self._types), None)
         return known or next(filter(fits, await self.discover()), None)
 
-    async def apply(self, kind: ResourceType, namespace: str, manifest: JSON) -> JSON:
+    async def apply(self, kind: ResourceType, namespace: str, manifest: JSON, **options: str) -> JSON:
         """Create or update by server-side apply, taking over fields that others own; the object as it is then."""
         name = manifest["metadata"]["name"]
         return await self.call(
@@ -136,13 +154,15 @@ class Api:
             kind.path(namespace, name),
             manifest,
             content_type="application/apply-patch+yaml",
-            fieldManager=_FIELD_MANAGER,
+            fieldManager=MANAGER,
             force="true",
+            **options,
         )
 
-    async def merge(self, kind: ResourceType, namespace: str, name: str, patch: object) -> JSON:
-        """Change an object by JSON merge patch; the object as it is then."""
-        return await self.call("PATCH", kind.path(namespace, name), patch, content_type="application/merge-patch+json")
+    async def merge(self, kind: ResourceType, namespace: str, name: str, patch: object, *, subresource: str = "") -> JSON:
+        """Change an object, or a subresource of it, by JSON merge patch; the object as it is then."""
+        path = kind.path(namespace, name) + (f"/{subresource}" if subresource else "")
+        return await self.call("PATCH", path, patch, content_type="application/merge-patch+json")
 
     async def delete(self, kind: ResourceType, namespace: str, name: str, *, now: bool = False) -> None:
         """Delete in the background; with `now`, without the object's grace period. An object that is already gone is fine."""
@@ -162,23 +182,20 @@ def _document(data: bytes) -> JSON:
     return document if isinstance(document, dict) else {}
 
 
-def _types_of(group: JSON) -> list[ResourceType]:
-    versions = group.get("versions", [])
-    if not versions:
-        return []
-    name, version = group["metadata"].get("name", ""), versions[0]
-    api_version = f"{name}/{version['version']}" if name else version["version"]
-    return [
-        ResourceType(
-            name=f"{resource['resource']}.{name}" if name else resource["resource"],
-            api_version=api_version,
-            kind=resource["responseKind"]["kind"],
-            plural=resource["resource"],
-            namespaced=resource["scope"] == "Namespaced",
-            verbs=frozenset(resource["verbs"]),
-        )
-        for resource in version.get("resources", [])
-    ]
+def _types_of(group: JSON) -> Iterator[ResourceType]:
+    """In every version, the preferred one first."""
+    name = group["metadata"].get("name", "")
+    for version in group.get("versions", []):
+        api_version = f"{name}/{version['version']}" if name else version["version"]
+        for resource in version.get("resources", []):
+            yield ResourceType(
+                name=f"{resource['resource']}.{name}" if name else resource["resource"],
+                api_version=api_version,
+                kind=resource["responseKind"]["kind"],
+                plural=resource["resource"],
+                namespaced=resource["scope"] == "Namespaced",
+                verbs=frozenset(resource["verbs"]),
+            )
 
 
 @asynccontextmanager
@@ -186,5 +203,6 @@ async def connect(server: str, tls: ssl.SSLContext, headers: Mapping[str, str]) 
     """An `Api` with connections of its own."""
     connector = aiohttp.TCPConnector(ssl=tls, limit=0)
     timeout = aiohttp.ClientTimeout(total=60)
-    async with aiohttp.ClientSession(connector=connector, headers=dict(headers), timeout=timeout, read_bufsize=1 << 20) as session:
+    named = {"User-Agent": MANAGER, **headers}
+    async with aiohttp.ClientSession(connector=connector, headers=named, timeout=timeout, read_bufsize=1 << 20) as session:
         yield Api(session, server)

@@ -6,15 +6,16 @@ run: trials after it would be compared with references from another cluster.
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 import aiohttp
 
-from staleproof.core.companion import KWOK, SCHEDULER, controllers_flag
+from staleproof.core.companion import KWOK, PROVISIONER, ROOT_CA, SCHEDULER, TOKENS, controllers_flag
 from staleproof.core.plan import Manifest
 from staleproof.drive.cluster import manifests
 from staleproof.drive.cluster.access import not_inherited
@@ -24,6 +25,7 @@ from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.cluster.control_plane.local import REQUEST_LIMIT, Server, on_free_ports
 from staleproof.drive.cluster.control_plane.plane import COMPANION
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
+from staleproof.drive.cluster.provisioner import provide
 from staleproof.drive.cluster.truth import Truth, has_condition
 from staleproof.drive.process import logs
 from staleproof.drive.process.address import free_port
@@ -54,41 +56,58 @@ class Site(Protocol):
 
 
 @asynccontextmanager
-async def companions(names: Sequence[str], site: Site, progress: Progress) -> AsyncIterator[None]:
-    """Start these and wait until they are ready; stop them when the block is left. Without names, nothing happens.
-
-    Raises:
-        UsageError: the cluster is the user's own, which has controllers of its own.
-        SetupError: one cannot be built or started, or exits; with the end of its log.
-    """
+async def companions(site: Site, progress: Progress) -> AsyncIterator["Companions"]:
+    """None as yet; those that are asked for run until the block is left."""
     async with AsyncExitStack() as stack:
-        if names:
-            await _Companions(site, stack, progress).start(tuple(names))
-        yield
+        yield Companions(site, stack, progress)
 
 
-@dataclass(frozen=True, slots=True)
-class _Companions:
-    """Starts them. `stack` stops what was started."""
+@dataclass(slots=True)
+class Companions:
+    """Starts them when they are first needed. `stack` stops what was started.
+
+    Attributes:
+        names: those that run.
+        seconds: how long their starts took in all, what had to be built for them included.
+    """
 
     site: Site
     stack: AsyncExitStack
     progress: Progress
+    names: tuple[str, ...] = ()
+    seconds: float = 0.0
+    _manager: AsyncExitStack = field(default_factory=AsyncExitStack)
 
-    async def start(self, names: tuple[str, ...]) -> None:
+    async def have(self, names: Sequence[str]) -> None:
+        """Return once these run and are ready. What runs already goes on, but for kube-controller-manager, if it is to run others.
+
+        Raises:
+            UsageError: the cluster is the user's own, which has controllers of its own.
+            SetupError: one cannot be built or started, or exits; with the end of its log.
+        """
+        new = set(names) - set(self.names)
+        if not new:
+            return
+        began = time.monotonic()
         if self.site.plane.provider == "existing":
             raise UsageError(
                 f"{OPTION}: the cluster that you gave has controllers of its own; leave the option out, or give no cluster"
             )
-        every = [self._log(name) for name in (KWOK, SCHEDULER, _MANAGER)]
-        self.stack.callback(logs.mask, every, list(self.site.plane.tokens.values()))
-        self.site.plane.write_kubeconfig(self._kubeconfig, user=COMPANION)
-        if KWOK in names:
+        if not self.names:
+            every = [self._log(name) for name in (KWOK, SCHEDULER, _MANAGER)]
+            self.stack.callback(logs.mask, every, list(self.site.plane.tokens.values()))
+            self.site.plane.write_kubeconfig(self._kubeconfig, user=COMPANION)
+            await self.stack.enter_async_context(self._manager)
+        if KWOK in new:
             await self._kwok()
-        if SCHEDULER in names:
+        if SCHEDULER in new:
             await self._scheduler()
-        if flag := controllers_flag(names):
-            await self._controller_manager(flag)
+        if PROVISIONER in new:
+            await self._provisioner()
+        if controllers_flag(new):
+            await self._controller_manager(names)
+        self.names = tuple(names)
+        self.seconds += time.monotonic() - began
 
     @property
     def _kubeconfig(self) -> Path:
@@ -101,27 +120,41 @@ class _Companions:
         argv = (str(program), f"--kubeconfig={self._kubeconfig}", *flags)
         return Command(name=f"the companion {name}", argv=argv, log=self._log(name), without=not_inherited(os.environ))
 
-    async def _run(self, command: Command) -> Process:
+    async def _run(self, command: Command, stack: AsyncExitStack) -> Process:
         process = await Process.start(command)
-        self.stack.push_async_callback(process.stop, grace_seconds=_GRACE_SECONDS)
-        self._end_the_run_with(process)
+        stack.push_async_callback(process.stop, grace_seconds=_GRACE_SECONDS)
+        self._end_the_run_with(process, stack)
         return process
 
-    def _end_the_run_with(self, program: Program) -> None:
+    def _end_the_run_with(self, program: Program, stack: AsyncExitStack) -> None:
         watching = self.site.group.create_task(_until_it_exits(program))
-        self.stack.callback(watching.cancel)
+        stack.callback(watching.cancel)
 
-    async def _controller_manager(self, controllers: str) -> None:
+    async def _controller_manager(self, names: Sequence[str]) -> None:
         """One kube-controller-manager runs them all. It is ready when every controller has said that its caches are synced."""
         program = await ensure_built(KUBERNETES_VERSION, self.progress) / _MANAGER
+        controllers = controllers_flag(names)
         flags = (f"--controllers={controllers}", "--use-service-account-credentials=false", "--secure-port=0", *_CLIENT)
-        process = await self._run(self._command(_MANAGER, program, *flags))
+        await self._manager.aclose()
+        command = self._command(_MANAGER, program, *flags, *self._keys(names))
+        before = command.log.stat().st_size if command.log.exists() else 0
+        process = await self._run(command, self._manager)
 
         async def synced() -> bool:
-            said = process.command.log.read_text(errors="replace")
+            said = command.log.read_bytes()[before:].decode(errors="replace")
             return said.count(_SYNCED) >= max(said.count(_WAITS), controllers.count(",") + 1)
 
         await process.ready(synced, limit_seconds=_READY_SECONDS)
+
+    def _keys(self, names: Sequence[str]) -> list[str]:
+        """Flags that name the files which some of them need."""
+        plane = self.site.plane
+        root = [f"--root-ca-file={plane.ca_file}"] if {ROOT_CA, TOKENS} & set(names) else []
+        return root + ([f"--service-account-private-key-file={plane.service_account_key_file}"] if TOKENS in names else [])
+
+    async def _provisioner(self) -> None:
+        providing = self.site.group.create_task(await provide(self.site.api, self.site.truth))
+        self.stack.callback(providing.cancel)
 
     async def _scheduler(self) -> None:
         program = await ensure_go_program(_module(SCHEDULER), self.progress)
@@ -131,7 +164,7 @@ class _Companions:
 
         server = Server(command=command, ready=_answers_ready, grace_seconds=_GRACE_SECONDS)
         ((scheduler, _),) = await on_free_ports(self.stack, lambda: [(server, free_port())])
-        self._end_the_run_with(scheduler)
+        self._end_the_run_with(scheduler, self.stack)
 
     async def _kwok(self) -> None:
         """kwok, with Nodes for it to manage. It is ready when they are."""
@@ -145,7 +178,7 @@ class _Companions:
         )
         nodes = [_node(number) for number in range(1, NODES + 1)]
         await manifests.apply(nodes, api, truth)
-        process = await self._run(self._command(KWOK, program, *flags))
+        process = await self._run(self._command(KWOK, program, *flags), self.stack)
 
         async def are_ready() -> bool:
             return all(has_condition(truth.objects.get(("nodes", "", node["metadata"]["name"]), {}), "Ready") for node in nodes)

@@ -3,6 +3,8 @@
 Every refusal names the file and says what to do; the API server's answers are passed on in its own words.
 """
 
+import shutil
+import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ from staleproof.errors import SetupError, UsageError
 
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _CRD = "CustomResourceDefinition"
+_BUILDERS = (("kustomize", "build"), ("kubectl", "kustomize"))
+_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _KUSTOMIZE_GROUP = "kustomize.config.k8s.io"  # Flux has a kind Kustomization too, which is a primary like any other
 _ESTABLISHED_SECONDS = 30.0
 _GIVE_A_SCHEMA = (
@@ -52,6 +56,34 @@ def read_crds(paths: Iterable[Path], option: str = "--staleproof-crds") -> list[
                 "a primary belongs into the option for samples (--staleproof-samples, or --samples)"
             )
     return manifests
+
+
+def read_rendered(paths: Iterable[Path], option: str) -> list[Manifest]:
+    """As `read`, but a folder that is a kustomization is built.
+
+    Raises:
+        UsageError: as in `read`; or it cannot be built, because it is wrong or there is no program for it.
+    """
+    found: list[Manifest] = []
+    for path in paths:
+        is_kustomization = any((path / name).is_file() for name in _KUSTOMIZATIONS)
+        found += _built(path, option) if is_kustomization else _manifests(path, option)
+    return found
+
+
+def _built(path: Path, option: str) -> list[Manifest]:
+    """What `kustomize build` makes of a folder."""
+    command = next((words for words in _BUILDERS if shutil.which(words[0])), None)
+    if command is None:
+        raise UsageError(
+            f"{option}: {path} is a kustomization, and neither kustomize nor kubectl is on the PATH to build it; install one, or "
+            "build it elsewhere (`kustomize build`) and give the file"
+        )
+    done = subprocess.run([*command, str(path)], capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        told = done.stderr.strip() or f"exit code {done.returncode}"
+        raise UsageError(f"{option}: {' '.join(command)} cannot build {path}: {told}")
+    return [_object(document, path, option) for document in yaml.load_all(done.stdout, _Loader) if document is not None]
 
 
 def _manifests(path: Path, option: str) -> list[Manifest]:
@@ -137,21 +169,20 @@ async def apply(manifests: Iterable[Manifest], api: Api, truth: Truth) -> None:
 
 
 async def resource_type(manifest: Manifest, api: Api) -> ResourceType:
-    """The resource type of a manifest; UsageError when the API server does not know its kind, or prefers another version of it, in
-    which everything is recorded."""
+    """The resource type of a manifest, in the version that it is written in; UsageError when the API server does not serve that."""
     kind = await api.type_of(manifest["apiVersion"], manifest["kind"])
-    if kind is None:
-        other = await api.type_in(manifest["apiVersion"].rpartition("/")[0], manifest["kind"])
-        if other is not None:
-            raise UsageError(
-                f"{name_of(manifest)} is written in {manifest['apiVersion']}, and the API server prefers {other.api_version}; "
-                f"give it in {other.api_version}"
-            )
+    if kind is not None:
+        return kind
+    served = await api.served(manifest["apiVersion"].rpartition("/")[0], manifest["kind"])
+    if served:
         raise UsageError(
-            f"the API server does not know {manifest['apiVersion']} {manifest['kind']} (of {name_of(manifest)}); "
-            "give its CustomResourceDefinition with the option for them (--staleproof-crds, or --crds)"
+            f"{name_of(manifest)} is written in {manifest['apiVersion']}, which the API server does not serve; "
+            f"give it in {' or '.join(served)}"
         )
-    return kind
+    raise UsageError(
+        f"the API server does not know {manifest['apiVersion']} {manifest['kind']} (of {name_of(manifest)}); "
+        "give its CustomResourceDefinition with the option for them (--staleproof-crds, or --crds)"
+    )
 
 
 def name_of(manifest: Manifest) -> str:

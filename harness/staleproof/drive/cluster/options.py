@@ -11,10 +11,12 @@ ProviderName = Literal["auto", "existing", "assets", "cache", "container", "buil
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlPlaneOptions:
-    """What the user asked for. An empty `image` means the container provider's default."""
+    """What the user asked for. An empty `image` means the container provider's default; `service_account` (`namespace/name`) is
+    whom the controller runs as, and then RBAC decides what it may do; empty: it may do everything."""
 
     provider: ProviderName = "auto"
     kubeconfig: Path | None = None
     allow_remote: bool = False
     version: str = KUBERNETES_VERSION
     image: str = ""
+    service_account: str = ""

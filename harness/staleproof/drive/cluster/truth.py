@@ -7,7 +7,7 @@ established. Before anything is written down, Secret data is replaced by digests
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
@@ -42,6 +42,7 @@ class Truth:
         self.tasks: set[asyncio.Task[None]] = set()
         self._watched: dict[str, ResourceType] = {}
         self._deleted: dict[Key, int] = {}
+        self._managed: dict[Key, frozenset[tuple[str, ...]]] = {}
         self._news = asyncio.Condition()
 
     async def discover(self) -> None:
@@ -73,6 +74,11 @@ class Truth:
         """The objects of a namespace as of the last commit seen."""
         return {key: obj for key, obj in self.objects.items() if key[1] == namespace}
 
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait, for ever if need be, until what is known fulfils a condition."""
+        async with self._news:
+            await self._news.wait_for(condition)
+
     async def watches(self, resource: str, *, limit_seconds: float) -> bool:
         """Wait until this resource is watched; whether it is."""
         with suppress(TimeoutError):
@@ -80,10 +86,10 @@ class Truth:
                 await self._news.wait_for(lambda: resource in self._watched)
         return resource in self._watched
 
-    async def caught_up(self, namespace: str, resources: set[str], *, limit_seconds: float = 30.0) -> None:
-        """Wait until these resources' watches have shown what a consistent list of the namespace shows now. SetupError when one did
-        not within the limit."""
-        for resource in sorted(resources & self._watched.keys()):
+    async def caught_up(self, places: Collection[tuple[str, str]], *, limit_seconds: float = 30.0) -> None:
+        """Wait until the watches have shown what consistent lists of these resources in these namespaces show now; in none: in all.
+        SetupError when one did not within the limit."""
+        for resource, namespace in sorted(place for place in places if place[0] in self._watched):
             kind = self._watched[resource]
             answer = await self._api.call("GET", kind.path(namespace))
             expected = {_key(kind, item): item["metadata"]["resourceVersion"] for item in answer.get("items", [])}
@@ -129,7 +135,7 @@ class Truth:
         for key, item in found.items():
             known = self.objects.get(key)
             if first:
-                self.objects[key] = _readable(kind, item)
+                self.objects[key], self._managed[key] = _readable(kind, item), _managed(item)
             elif known is None or known["metadata"]["resourceVersion"] != item["metadata"]["resourceVersion"]:
                 self._take(kind, "MODIFIED" if known else "ADDED", item)
         return str(answer["metadata"]["resourceVersion"])
@@ -169,10 +175,13 @@ class Truth:
 
     def _take(self, kind: ResourceType, what: str, item: JSON) -> None:
         obj, key = _readable(kind, item), _key(kind, item)
+        before, since = self._managed.get(key, frozenset()), _managed(item)
         if what == "DELETED":
+            self._managed.pop(key, None)
             self.objects.pop(key, None)
             self._deleted[key] = revision(item["metadata"]["resourceVersion"]) or 0
         else:
+            self._managed[key] = since
             self.objects[key] = obj
         meta = obj["metadata"]
         self._on_entry(
@@ -185,6 +194,7 @@ class Truth:
                 uid=meta.get("uid", ""),
                 revision=revision(meta["resourceVersion"]) or Revision(0),
                 object=obj,
+                managers=tuple(sorted({manager for manager, *_ in since - before})),
             )
         )
         if kind.name == _CRDS and what != "DELETED" and has_condition(obj, "Established"):
@@ -207,6 +217,12 @@ async def watching(api: Api, on_entry: Callable[[Entry], None]) -> AsyncIterator
 def _key(kind: ResourceType, item: JSON) -> Key:
     meta = item["metadata"]
     return kind.name, meta.get("namespace", ""), meta["name"]
+
+
+def _managed(item: JSON) -> frozenset[tuple[str, ...]]:
+    """Who changed what of an object, and when last, to the second: not what they own, which others may take from them."""
+    entries = item["metadata"].get("managedFields") or ()
+    return frozenset(tuple(str(each.get(key, "")) for key in ("manager", "operation", "subresource", "time")) for each in entries)
 
 
 def _readable(kind: ResourceType, item: JSON) -> JSON:

@@ -8,6 +8,21 @@ from urllib.parse import urlsplit
 
 from staleproof.errors import SetupError, UsageError
 
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How clients reach a server of ours: the address that it listens on, and the one that they connect to, which is another where
+    an engine translates addresses."""
+
+    listen: str = LOOPBACK
+    host: str = LOOPBACK
+
+
+NEARBY = Reach()
+"""Programs of this machine."""
+
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -40,7 +55,7 @@ def is_loopback(url: str) -> bool:
 def free_port() -> int:
     """A port that is free now. Somebody may take it before we do, so whoever uses it must be ready to try again."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((LOOPBACK, 0))
         port: int = probe.getsockname()[1]
         return port
 

@@ -1,7 +1,7 @@
 """One container with a lifetime: created, followed, signalled, stopped, removed. The counterpart of `process`.
 
-It decides what a start, an exit and a stop are, what a container may do (the host's network, no privileges) and how its output
-reaches a file. It does not decide what a container is for. `reaper` says what becomes of one when this process is killed with
+It decides what a start, an exit and a stop are, what a container may do (no privileges) and how its output reaches a file. It does
+not decide what a container is for, or which network it needs. `reaper` says what becomes of one when this process is killed with
 SIGKILL.
 """
 
@@ -19,6 +19,7 @@ from docker.errors import DockerException, NotFound  # type: ignore[import-untyp
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.exceptions import ContainerConnectException
 
+from staleproof.drive.process.address import LOOPBACK
 from staleproof.drive.process.images import ImageRequest, digest_of, engine_errors, find_image, find_ryuk, in_short, reach_engine
 from staleproof.drive.process.program import Log, Program
 from staleproof.drive.process.reaper import RUN_LABEL, reap_containers, this_run
@@ -40,6 +41,8 @@ class ContainerCommand:
             exception.
         scratch: paths inside that are writable, in memory, and gone with the container.
         instead: ends the sentence "Start Docker, or …".
+        network: the engine's name of it.
+        publish: ports inside, and those of loopback that lead there.
     """
 
     name: str
@@ -51,6 +54,8 @@ class ContainerCommand:
     env: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     scratch: tuple[str, ...] = ()
+    network: str = "host"
+    publish: Mapping[int, int] = field(default_factory=dict)
 
     def words(self) -> str:
         return shlex.join((*self.entrypoint, *self.arguments)) or "(the image's own)"
@@ -59,13 +64,14 @@ class ContainerCommand:
 class Container(Program):
     """A running or finished container. `pid` is its first process as this machine sees it; 0 when it exited at once."""
 
-    def __init__(self, command: ContainerCommand, started: tuple[DockerContainer, str], log: Log) -> None:
+    def __init__(self, command: ContainerCommand, started: tuple[DockerContainer, Any], log: Log) -> None:
         self.command, self.name, self.log = command, command.name, log
-        self._box, self.image_digest = started
+        self._box, self._image = started
+        self.image_digest = digest_of(self._image)
         self._container: Any = self._box.get_wrapped_container()  # docker's own, which has no annotations
         self.pid = int(self._container.attrs["State"]["Pid"])
         self._code: int | None = None
-        self._note = ""
+        self._note = self._reason = ""
         self._stopped = False
         self._exited = asyncio.Event()
         self._loop = asyncio.get_running_loop()
@@ -85,6 +91,14 @@ class Container(Program):
     @property
     def exit_code(self) -> int | None:
         return self._code
+
+    @property
+    def exit_reason(self) -> str:
+        return self._reason
+
+    def identity(self) -> dict[str, str]:
+        labels = ", ".join(f"{name}={value}" for name, value in sorted((self._image.labels or {}).items()))
+        return {"imageDigest": self.image_digest} | ({"imageLabels": labels} if labels else {})
 
     async def wait(self) -> int:
         """Also until everything it wrote is in the log."""
@@ -113,7 +127,8 @@ class Container(Program):
         return LOST if self._code is None else self._code
 
     def description(self) -> str:
-        state = "it runs" if self.running else f"it exited with code {self.exit_code}"
+        why = f", {self._reason}" if self._reason else ""
+        state = "it runs" if self.running else f"it exited with code {self.exit_code}{why}"
         note = f" ({self._note})" if self._note else ""
         return f"Image: {self.command.image.name} ({self.image_digest})\nCommand: {self.command.words()}\nState: {state}{note}"
 
@@ -144,6 +159,8 @@ class Container(Program):
         try:
             self._copy_log()
             code = int(self._container.wait()["StatusCode"])
+            self._container.reload()
+            self._reason = reason_of(self._container.attrs["State"])
         except Exception as err:  # whatever the engine or the connection to it raises: nobody would catch it in a thread
             self._note = f"its exit code is not known: {in_short(err)}"
         finally:
@@ -152,7 +169,14 @@ class Container(Program):
                 self._loop.call_soon_threadsafe(self._exited.set)
 
 
-def _start(command: ContainerCommand) -> tuple[DockerContainer, str]:
+def reason_of(state: Mapping[str, Any]) -> str:
+    """What an engine says of an exit besides its code."""
+    if state.get("OOMKilled"):
+        return "killed because its memory ran out"
+    return str(state.get("Error") or "")
+
+
+def _start(command: ContainerCommand) -> tuple[DockerContainer, Any]:
     client = reach_engine(instead=command.instead)
     with closing(client.client):
         find_ryuk(client)
@@ -170,7 +194,7 @@ def _start(command: ContainerCommand) -> tuple[DockerContainer, str]:
             f"{command.name}: the image {command.image.name} is there, but its container does not start: {in_short(err)}. "
             f"Check the command: {command.words()}"
         ) from err
-    return box, digest_of(image)
+    return box, image
 
 
 def _box(command: ContainerCommand) -> DockerContainer:
@@ -182,8 +206,10 @@ def _box(command: ContainerCommand) -> DockerContainer:
         box.with_copy_into_container(content, path, 0o444)
     for path in command.scratch:
         box.with_tmpfs_mount(path)
+    for inside, outside in command.publish.items():
+        box.ports[f"{inside}/tcp"] = (LOOPBACK, outside)  # type: ignore[assignment]  # docker's own way of saying where
     box.with_kwargs(
-        network="host",
+        network=command.network,
         labels={RUN_LABEL: this_run()},
         entrypoint=list(command.entrypoint) or None,
         security_opt=["no-new-privileges"],

@@ -1,6 +1,6 @@
 """Images: found on this machine or pulled, and those that staleproof makes of static programs.
 
-It decides which engine may be used (one whose host network is this machine's), when an image counts as missing, and what is in an
+It decides which engine may be used (one on this machine), when an image counts as missing, and what is in an
 image of our own: one static program and nothing else. It starts no container. Every function blocks.
 """
 

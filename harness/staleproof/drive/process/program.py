@@ -13,6 +13,7 @@ from typing import Protocol, Self
 from staleproof.errors import SetupError
 
 Probe = Callable[[], Awaitable[bool]]
+IDENTITY = ("imageDigest", "imageLabels")
 _SHOWN_LINES = 20
 _PROBE_INTERVAL_SECONDS = 0.02
 _TAIL_BYTES = 64 * 1024
@@ -69,6 +70,15 @@ class Program(Protocol):
     def description(self) -> str:
         """What was to be run, for an error message."""
         ...
+
+    @property
+    def exit_reason(self) -> str:
+        """What is known of its exit besides the code; empty when that is all."""
+        return ""
+
+    def identity(self) -> dict[str, str]:
+        """What reports say that it is, under the names in IDENTITY; empty when its command says it all."""
+        return {}
 
     @property
     def running(self) -> bool:

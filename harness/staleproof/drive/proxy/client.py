@@ -17,6 +17,7 @@ from staleproof.core.control import InstallPlan, Release, SeverStreams, Step
 from staleproof.core.entry import Broke, Entry
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.legality import Contract
+from staleproof.drive.process.address import LOOPBACK
 from staleproof.drive.process.process import Process
 from staleproof.errors import HarnessBug, SetupError
 
@@ -26,10 +27,11 @@ _decode = msgspec.json.Decoder(Entry).decode
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Where a proxy listens: for clients of the API server, and for commands."""
+    """Where a proxy listens: for clients of the API server, who know it as `host`, and for commands."""
 
     port: int
     control: int
+    host: str = LOOPBACK
 
 
 def ca_file(folder: Path) -> Path:
@@ -42,9 +44,9 @@ class Proxy:
 
     def __init__(self, process: Process, folder: Path, ports: Ports, session: aiohttp.ClientSession) -> None:
         self.process = process
-        self.server = f"https://127.0.0.1:{ports.port}"
+        self.server = f"https://{ports.host}:{ports.port}"
         self.ca_file = ca_file(folder)
-        self._control = f"http://127.0.0.1:{ports.control}/v1"
+        self._control = f"http://{LOOPBACK}:{ports.control}/v1"
         self._session = session
         self._read = 0
         self._lost = False

@@ -12,15 +12,16 @@ import shutil
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import aiohttp
 
 from staleproof.core.entry import Entry
 from staleproof.drive.cluster.access import Access
-from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
+from staleproof.drive.cluster.control_plane import CONTROLLER, NO_TOKEN, RUNNER, ControlPlane
 from staleproof.drive.cluster.control_plane.cache import cache_root
+from staleproof.drive.process.address import LOOPBACK, NEARBY, Reach
 from staleproof.drive.process.process import Command, Process, run_process
 from staleproof.drive.proxy.client import Ports, Proxy
 
@@ -49,10 +50,12 @@ class LoadingProxy:
         }
         os.write(self._pipe, json.dumps({**common, **config}).encode() + b"\n")
 
-    def tell_of(self, plane: ControlPlane) -> None:
-        """Tell it about a control plane and the users that are known there."""
+    def tell_of(self, plane: ControlPlane, reach: Reach = NEARBY) -> None:
+        """Tell it about a control plane and the users that are known there, and how the controller reaches it."""
         tokens = {token: "controller" if user == CONTROLLER else user for user, token in plane.tokens.items()}
-        self.tell(plane.access(CONTROLLER), {"tokens": tokens})
+        tokens |= {} if tokens else {NO_TOKEN: "controller"}
+        rival = plane.tokens.get(RUNNER, "")
+        self.tell(plane.access(CONTROLLER), {"tokens": tokens, "rivalToken": rival, "listenHost": reach.listen, "host": reach.host})
 
     async def listens(self) -> Ports:
         """Wait until it listens; where. SetupError when it does not."""
@@ -65,9 +68,10 @@ class LoadingProxy:
         return Ports(found["port"], found["controlPort"])
 
     @asynccontextmanager
-    async def driven(self, on_entry: Callable[[Entry], None]) -> AsyncIterator[Proxy]:
-        """The proxy, which listens, with its entries being read. SetupError when it does not listen."""
-        ports, headers = await self.listens(), {"Authorization": f"Bearer {self._control_token}"}
+    async def driven(self, on_entry: Callable[[Entry], None], *, host: str = LOOPBACK) -> AsyncIterator[Proxy]:
+        """The proxy, which listens, with its entries being read; `host` is what clients know it as. SetupError when it does not
+        listen."""
+        ports, headers = replace(await self.listens(), host=host), {"Authorization": f"Bearer {self._control_token}"}
         async with aiohttp.ClientSession(headers=headers, read_bufsize=1 << 20) as session, asyncio.TaskGroup() as group:
             running = Proxy(self.process, self.folder, ports, session)
             reading = group.create_task(running.read_entries(on_entry))

@@ -9,23 +9,50 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from staleproof.core.masking import reference_to
 from staleproof.core.plan import Subject
 from staleproof.drive.cluster.access import not_inherited
+from staleproof.drive.process.address import LOOPBACK
 from staleproof.drive.process.process import Command, Process, run_process
 from staleproof.errors import SetupError
 
 KUBECONFIG = "{kubeconfig}"
 GRACE_SECONDS = 5.0
-_NO_PROXY = "127.0.0.1,localhost"
 _SHORTEST_SECRET = 8
 
 
-def environment_of(subject: Subject, kubeconfig: str, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The variables that a controller is given; its own win. SetupError when the value of a variable is to be taken from the
-    environment, and is not there."""
-    ours = {"KUBECONFIG": kubeconfig, "PYTHONUNBUFFERED": "1", "NO_PROXY": _NO_PROXY, "no_proxy": _NO_PROXY}
-    return ours | {name: _value(name, value, environ) for name, value in subject.env.items()}
+def environment_of(
+    subject: Subject, kubeconfig: str, environ: Mapping[str, str] = os.environ, *, reached: str = LOOPBACK
+) -> dict[str, str]:
+    """The variables that a controller is given; its own win. `reached` is what it knows this machine as. SetupError when the value
+    of a variable is to be taken from the environment, and is not there."""
+    direct = ",".join(dict.fromkeys((reached, LOOPBACK, "localhost")))
+    ours = {"KUBECONFIG": kubeconfig, "PYTHONUNBUFFERED": "1", "NO_PROXY": direct, "no_proxy": direct}
+    return ours | subject.declared | {name: _value(name, value, environ) for name, value in subject.env.items()}
+
+
+def filled(subject: Subject, values: Mapping[str, str]) -> Subject:
+    """The subject with these placeholders replaced in its command, arguments and variables."""
+
+    def text(given: str) -> str:
+        for placeholder, value in values.items():
+            given = given.replace(placeholder, value)
+        return given
+
+    return replace(
+        subject,
+        command=tuple(map(text, subject.command)),
+        arguments=tuple(map(text, subject.arguments)),
+        env={name: text(value) for name, value in subject.env.items()},
+        declared={name: text(value) for name, value in subject.declared.items()},
+    )
+
+
+def words_of(subject: Subject) -> tuple[str, ...]:
+    """Everything that it is started with."""
+    return (*subject.command, *subject.arguments, *subject.env.values(), *subject.declared.values())
 
 
 def secret_values(subject: Subject, environ: Mapping[str, str] = os.environ) -> list[str]:

@@ -6,15 +6,15 @@ It decides which samples are kept: those that a requirement looks at.
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from dataclasses import replace as replace_fields
+from typing import Self
 from urllib.parse import urlsplit
 
 import aiohttp
-from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
 from staleproof.core.entry import Metrics, Sample
-from staleproof.core.plan import Subject
-from staleproof.drive.process.address import is_loopback
+from staleproof.drive.process.address import LOOPBACK, is_loopback
 from staleproof.errors import UsageError
 
 METRICS_PORT = "{metrics_port}"
@@ -25,21 +25,15 @@ VERSIONS = "informer_store_resource_version"
 WORKING = ("workqueue_depth", "workqueue_unfinished_work_seconds", "workqueue_longest_running_processor_seconds", "active_workers")
 """How the names of gauges end that are above zero while a controller has work (client-go util/workqueue/metrics.go and
 controller-runtime pkg/internal/controller/metrics). What waits in a delaying queue is in none of them."""
+INSIDE = (
+    " They are read through a port of its container that is published, so it must serve them on all addresses (:8080) and not on "
+    "127.0.0.1 alone; --controller-network host does without that."
+)
 READ_SECONDS = 2.0
 
 
 class Unreadable(Exception):
     """There are no metrics at the URL now; the message says why."""
-
-
-def subject_at(subject: Subject, port: int) -> Subject:
-    """The subject with the port of its metrics in its command, arguments and variables."""
-
-    def words(given: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(word.replace(METRICS_PORT, str(port)) for word in given)
-
-    env = {name: value.replace(METRICS_PORT, str(port)) for name, value in subject.env.items()}
-    return replace(subject, command=words(subject.command), arguments=words(subject.arguments), env=env)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +42,19 @@ class Endpoint:
 
     url: str
     token: str = field(default="", repr=False)
+
+    @property
+    def port(self) -> int | None:
+        """The one in its URL, if that has one."""
+        return urlsplit(self.url).port
+
+    def published(self, port: int) -> Self:
+        """The same in a container whose port is published as this one of loopback. What is on another machine, or has no port,
+        stays."""
+        parts = urlsplit(self.url)
+        if not parts.port or not is_loopback(self.url):
+            return self
+        return replace_fields(self, url=parts._replace(netloc=f"{LOOPBACK}:{port}").geturl())
 
     async def check(self) -> None:
         """Read everything and keep nothing. Unreadable when nothing answers, or the answer is something else than metrics."""

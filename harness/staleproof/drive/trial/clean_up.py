@@ -4,34 +4,61 @@ import contextlib
 import time
 from collections.abc import Sequence
 
-from staleproof.drive.cluster.api import JSON, NAMESPACES, Api, ApiError, ResourceType
+from staleproof.core.scope import Scope
+from staleproof.drive.cluster.api import JSON, NAMESPACES, ApiError
+from staleproof.drive.cluster.truth import Key
 from staleproof.drive.trial.environment import Environment
 
 _LEFT_ALONE = frozenset({"events", "serviceaccounts"})
 _REST_SECONDS = 0.06
+_GONE_SECONDS = 5.0
 
 
-async def clean_up(environment: Environment, namespace: str, primaries: Sequence[str]) -> None:
-    """Remove the primaries, then whatever else is left: namespaces never finish terminating without their controller.
+async def clean_up(environment: Environment, scope: Scope, primaries: Sequence[str]) -> None:
+    """Remove the primaries, then whatever else is left, wherever it is: namespaces never finish terminating without their
+    controller.
 
-    Nothing here can spoil the trial that is over, and the next one has a namespace of its own; before it begins, it waits until the
-    controller has come to rest (`Environment.controller_ready`).
+    Nothing here can spoil the trial that is over, and the next one has a namespace of its own. Before that begins, the controller
+    has come to rest, and if it watches namespaces, this one is gone (`Environment.controller_ready`). Only a name that is the same
+    in each trial must be free again.
     """
     environment.bus.activity.begin("", time.monotonic())
     for is_primary in (True, False):
-        for (resource, _, _), obj in sorted(environment.truth.live(namespace).items()):
-            kind = await environment.api.type_named(resource)
-            if kind is None or resource in _LEFT_ALONE or "delete" not in kind.verbs:
-                continue
-            if (resource in primaries) is is_primary:
-                await _remove(environment.api, kind, namespace, obj)
+        for (resource, namespace, _), obj in _left(environment, scope):
+            stays = resource in _LEFT_ALONE and namespace == scope.namespace
+            if (resource in primaries) is is_primary and not stays:
+                await _remove(environment, resource, namespace, obj)
         if is_primary:
             await environment.bus.until_idle(_REST_SECONDS, limit_seconds=2.0)
+    environment.over.add(scope.namespace)
     if environment.ends_namespaces:  # elsewhere nobody would finish the deletion, and the whole cluster goes anyway
-        await environment.api.delete(NAMESPACES, "", namespace)
+        await environment.api.delete(NAMESPACES, "", scope.namespace)
+        if environment.shows_namespaces and not environment.is_users_cluster:
+            await _finish(environment, scope.namespace)
+    if scope.has_fixed_names:
+        await environment.bus.until(lambda now: not any(_elsewhere(environment, scope)), limit_seconds=_GONE_SECONDS)
 
 
-async def _remove(api: Api, kind: ResourceType, namespace: str, obj: JSON) -> None:
+async def _finish(environment: Environment, namespace: str) -> None:
+    """End it at once: the namespace controller waits five seconds first. What it would remove harms nobody in a cluster of ours."""
+    whole = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}, "spec": {"finalizers": []}}
+    with contextlib.suppress(ApiError):
+        await environment.api.call("PUT", f"{NAMESPACES.path('', namespace)}/finalize", whole)
+
+
+def _left(environment: Environment, scope: Scope) -> list[tuple[Key, JSON]]:
+    return sorted(scope.mine(environment.truth.objects).items(), key=lambda each: each[0])
+
+
+def _elsewhere(environment: Environment, scope: Scope) -> list[Key]:
+    return [key for key, _ in _left(environment, scope) if key[1] != scope.namespace]
+
+
+async def _remove(environment: Environment, resource: str, namespace: str, obj: JSON) -> None:
+    api = environment.api
+    kind = await api.type_named(resource)
+    if kind is None or "delete" not in kind.verbs or (kind.name == NAMESPACES.name and not environment.ends_namespaces):
+        return
     with contextlib.suppress(ApiError):
         if obj["metadata"].get("finalizers"):
             await api.merge(kind, namespace, obj["metadata"]["name"], {"metadata": {"finalizers": None}})

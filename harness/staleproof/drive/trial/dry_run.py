@@ -2,16 +2,17 @@
 only."""
 
 import asyncio
-import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from staleproof.core.move import Move
-from staleproof.core.plan import Manifest
+from staleproof.core.plan import Apply, Manifest
 from staleproof.drive.cluster.api import ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
+from staleproof.drive.trial.placing import place
+from staleproof.drive.trial.prerequisites import put
 from staleproof.drive.trial.workload import is_unserved, once_served
 from staleproof.errors import UsageError
 
@@ -23,10 +24,13 @@ _UNSURE = (404, 409, 429)
 """Answers that tell nothing of what was asked for: the object is gone, others write it too, or there is too much to do."""
 
 
-async def refusals(environment: Environment, sample: Manifest, patches: Sequence[Manifest]) -> list[str]:
+async def refusals(
+    environment: Environment, sample: Manifest, before: Sequence[Manifest], patches: Sequence[Manifest]
+) -> list[str]:
     """Why the API server refuses each of these merge patches of the sample, in its words; empty for those that it accepts.
 
-    Admission is asked as well, webhooks included. Nothing is written but the sample, in a namespace of its own that goes with it.
+    Admission is asked as well, webhooks included. Nothing is written but the sample and what it needs (`before`), in a namespace of
+    its own that goes with it.
     UsageError when the API server refuses the sample itself.
     """
     limit = asyncio.Semaphore(_AT_ONCE)
@@ -39,12 +43,14 @@ async def refusals(environment: Environment, sample: Manifest, patches: Sequence
                 return err.message or str(err)
             return ""
 
-    async with _placed(environment, sample) as (kind, namespace):
-        path = kind.path(namespace, sample["metadata"]["name"])
+    async with _placed(environment, sample, before) as (kind, namespace, name):
+        path = kind.path(namespace, name)
         return await asyncio.gather(*map(refusal, patches))
 
 
-async def refused_returns(environment: Environment, sample: Manifest, moves: Sequence[Move]) -> list[str]:
+async def refused_returns(
+    environment: Environment, sample: Manifest, before: Sequence[Manifest], moves: Sequence[Move]
+) -> list[str]:
     """Why the API server refuses to take each of these moves back, in its words; empty for those that it lets go, and where that
     does not show.
 
@@ -55,24 +61,26 @@ async def refused_returns(environment: Environment, sample: Manifest, moves: Seq
     answers: list[str] = []
     exited = environment.exited
     while len(answers) < len(moves):
-        async with _placed(environment, sample) as (kind, namespace):
+        async with _placed(environment, sample, before) as (kind, namespace, name):
             for move in moves[len(answers) :]:
-                answers.append(await _refused_return(environment, kind, namespace, sample["metadata"]["name"], move))
+                answers.append(await _refused_return(environment, kind, namespace, name, move))
                 if answers[-1]:
                     break
     environment.exited = exited
     return answers
 
 
-async def refused_in_turn(environment: Environment, sample: Manifest, patches: Sequence[Manifest]) -> list[str]:
+async def refused_in_turn(
+    environment: Environment, sample: Manifest, before: Sequence[Manifest], patches: Sequence[Manifest]
+) -> list[str]:
     """Why the API server refuses each of these merge patches, in its words, when they are made one after the other on the same
     object; empty for those that it accepts, and where that does not show. UsageError when it refuses the sample itself."""
     answers: list[str] = []
     exited = environment.exited
-    async with _placed(environment, sample) as (kind, namespace):
+    async with _placed(environment, sample, before) as (kind, namespace, name):
         for patch in patches:
             try:
-                await environment.api.merge(kind, namespace, sample["metadata"]["name"], patch)
+                await environment.api.merge(kind, namespace, name, patch)
                 answers.append("")
             except ApiError as err:
                 answers.append(_reason(err))
@@ -98,22 +106,25 @@ async def _refused_return(environment: Environment, kind: ResourceType, namespac
 
 
 @asynccontextmanager
-async def _placed(environment: Environment, sample: Manifest) -> AsyncIterator[tuple[ResourceType, str]]:
-    """The sample, in a namespace of its own that goes with it; its type, and the namespace. UsageError when the API server refuses
-    it."""
+async def _placed(
+    environment: Environment, sample: Manifest, before: Sequence[Manifest]
+) -> AsyncIterator[tuple[ResourceType, str, str]]:
+    """The sample with what it needs, in a namespace of its own that goes with it; its type, the namespace, and its name there.
+    UsageError when the API server refuses one of them."""
     kind = await resource_type(sample, environment.api)
-    namespace = f"staleproof-{uuid.uuid4().hex[:8]}"
+    scope, there = await place(environment, [Apply(object=sample)], before)
+    namespace, name = there.namespace, there.name(kind.kind, sample["metadata"]["name"])
     await environment.create_namespace(namespace)
     try:
-        placed = sample | {"metadata": {key: value for key, value in sample["metadata"].items() if key != "namespace"}}
+        await put(environment, before, there)
         try:
-            await once_served(lambda: environment.api.apply(kind, namespace, placed), environment.bus, name_of(sample))
+            await once_served(lambda: environment.api.apply(kind, namespace, there.put(sample)), environment.bus, name_of(sample))
         except ApiError as err:
             raise UsageError(f"the API server rejected {name_of(sample)}: {err.message}") from err
-        yield kind, namespace
+        yield kind, namespace, name
     finally:
         await environment.bus.until_idle(_REST_SECONDS, limit_seconds=_REST_LIMIT_SECONDS)
-        await clean_up(environment, namespace, [kind.name])
+        await clean_up(environment, scope, [kind.name])
 
 
 async def documents(environment: Environment, sample: Manifest) -> tuple[Manifest | None, Manifest | None]:

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from staleproof.core.activity import Activity
 from staleproof.core.entry import Broke, Entry
+from staleproof.core.scope import Scope
 from staleproof.drive.trial.recorder import Recorder
 
 Condition = Callable[[float], bool | float]
@@ -24,6 +25,7 @@ class EventBus:
 
     Attributes:
         recorder: of the trial under way, if there is one.
+        scope: what is that trial's, or the last one's, wherever it is.
         listeners: who else is told of every entry.
         dead: why the proxy is gone; nothing can come any more. Empty while it lives.
         flaws: what spoils every trial until the controller is started again.
@@ -31,6 +33,7 @@ class EventBus:
 
     def __init__(self) -> None:
         self.activity = Activity()
+        self.scope = Scope()
         self.recorder: Recorder | None = None
         self.listeners: list[Callable[[Entry], None]] = []
         self.dead = ""
@@ -39,7 +42,8 @@ class EventBus:
 
     def take(self, entry: Entry) -> None:
         """An entry from the proxy, from truth or from the runner."""
-        self.activity.see(entry)
+        self.scope.see(entry)
+        self.activity.see(self.scope.place(entry))
         if isinstance(entry, Broke):
             self._broke(entry)
         if self.recorder is not None:

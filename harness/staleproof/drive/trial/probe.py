@@ -7,21 +7,25 @@ from dataclasses import dataclass, replace
 
 from staleproof.core.entry import Asked, Entry, Probed
 from staleproof.core.history import is_work
-from staleproof.core.plan import Apply
+from staleproof.core.plan import Apply, Manifest
+from staleproof.core.prerequisite import placement
+from staleproof.core.scope import Scope
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
+from staleproof.drive.trial.prerequisites import put
 from staleproof.drive.trial.workload import Unserved, Workload
 from staleproof.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What to do in another namespace to see whether a controller works, and the seconds within which one that does asks for a
-    write."""
+    """What to do in another namespace to see whether a controller works, what that needs, and the seconds within which one that
+    works asks for a write."""
 
     steps: tuple[Apply, ...]
     seconds: float
+    before: tuple[Manifest, ...] = ()
 
 
 async def see_whether_it_works(probe: Probe, environment: Environment, workload: Workload, primaries: Sequence[str]) -> None:
@@ -34,10 +38,14 @@ async def see_whether_it_works(probe: Probe, environment: Environment, workload:
     kinds = [await resource_type(step.object, environment.api) for step in probe.steps]
     if not all(kind.namespaced for kind in kinds):
         return
+    scope, there = Scope(namespace), placement(probe.steps, probe.before, namespace)
+    environment.bus.listeners.append(scope.see)
     await environment.create_namespace(namespace)
     with contextlib.suppress(UsageError, Unserved):
-        await _try(probe, environment, replace(workload, namespace=namespace))
-    await clean_up(environment, namespace, primaries)
+        await put(environment, probe.before, there)
+        await _try(probe, environment, replace(workload, placement=there))
+    environment.bus.listeners.remove(scope.see)
+    await clean_up(environment, scope, primaries)
 
 
 async def _try(probe: Probe, environment: Environment, workload: Workload) -> None:

@@ -39,6 +39,7 @@ class ProcessFaults:
         self._keep_down: set[FaultIndex] = set()
         self._fired: set[FaultIndex] = set()
         self._due = 0
+        self._is_paused = False
 
     def see(self, entry: Entry) -> None:
         """Entries of the trial, as they happen."""
@@ -92,6 +93,12 @@ class ProcessFaults:
         late = [FaultIndex(i) for i, fault in enumerate(self._faults) if fault.executed_by == "runner" and i not in self._fired]
         return [FaultMissed(at=now, fault=i, why="its window never opened, or the controller did not run then") for i in late]
 
+    async def give_way(self) -> None:
+        """Have the controller back before its faults are over: what users do cannot be done without it, as it serves webhooks."""
+        for index in sorted(self._keep_down):
+            await self._begin(index)
+        await self._continue()
+
     async def _do(self, entry: FaultOpened | FaultClosed | FaultFired, fault: AnyFault) -> None:
         match entry, fault:
             case FaultFired(), Kill(stays_down=stays_down):
@@ -133,11 +140,13 @@ class ProcessFaults:
     async def _pause(self, index: FaultIndex) -> None:
         if controller := self._environment.running_controller:
             await controller.send_signal(signal.SIGSTOP)
+            self._is_paused = True
             self._tell(Stopped(at=time.monotonic(), life=self._environment.life, paused=True, fault=index))
             self._fire(index, "the controller's process was stopped")
 
     async def _continue(self) -> None:
-        if controller := self._environment.running_controller:
+        if self._is_paused and (controller := self._environment.running_controller):
+            self._is_paused = False
             await controller.send_signal(signal.SIGCONT)
             self._tell(Continued(at=time.monotonic(), life=self._environment.life))
 

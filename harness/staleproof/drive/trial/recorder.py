@@ -1,52 +1,55 @@
-"""The history of the trial under way: filtered to its namespace, written as it happens, put in order and compressed at the end."""
+"""The history of the trial under way: what is its own, written as it happens, put in order and compressed at the end."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from staleproof.core.entry import Answered, Asked, Committed, Delivered, Entry, Listed, Withheld
+from staleproof.core.entry import Asked, Committed, Entry
 from staleproof.core.history import Header, History, encode_line, in_order, is_work, sealed
+from staleproof.core.scope import Scope
 
 
 class Recorder:
     """Writes history.jsonl as it grows, and history.jsonl.gz in its place when it is finished.
 
-    `path` is the file that there is; `began` is the monotonic time that entries count from.
+    `path` is the file that there is; `began` is the monotonic time that entries count from; `scope`: what is the trial's elsewhere,
+    by default nothing that was before it.
     """
 
-    def __init__(self, path: Path, header: Header, references: Sequence[History], *, began: float) -> None:
-        self.path, self.began = path, began
+    def __init__(
+        self, path: Path, header: Header, references: Sequence[History], *, began: float, scope: Scope | None = None
+    ) -> None:
+        self.path, self.began, self._scope = path, began, scope or Scope(header.namespace, mark=header.mark)
         names = tuple(reference.digest for reference in references)
         self.header, self._references = msgspec.structs.replace(header, references=names), tuple(references)
         self._entries: list[Entry] = []
-        self._left_out: set[int] = set()
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("wb", buffering=0)  # a run that is killed leaves every entry that it had taken
         self._file.write(encode_line(self.header))
 
     def take(self, entry: Entry) -> None:
-        """Write down an entry, which has an absolute time, unless it happened in another namespace."""
-        mine = self._of_this_trial(entry)
-        if mine is None:
-            return
-        moved = msgspec.structs.replace(mine, at=round(max(0.0, mine.at - self.began), 6))
+        """Write down an entry, which has an absolute time, unless it is known to be of another namespace's; that may turn out to be
+        the trial's in the end."""
+        moved = msgspec.structs.replace(entry, at=round(max(0.0, entry.at - self.began), 6))
         self._entries.append(moved)
-        self._file.write(encode_line(moved))
+        if (told := self._scope.told(moved)) is not None:
+            self._file.write(encode_line(told))
 
-    def resources(self) -> set[str]:
-        """The resources that were changed, or asked to be changed, in this trial."""
+    def places(self) -> set[tuple[str, str]]:
+        """The resources of which something of the trial's was changed, or asked to be changed, each with the namespace."""
         found = (entry for entry in self._entries if isinstance(entry, Committed | Asked))
-        return {entry.resource for entry in found if entry.namespace}
+        mine = self.header.namespace
+        return {(each.resource, each.namespace) for each in found if getattr(self._scope.place(each), "namespace", "") == mine}
 
     @property
     def has_work(self) -> bool:
         """Whether the controller asked for any write that counts."""
-        return any(isinstance(entry, Asked) and is_work(entry) for entry in self._entries)
+        return any(isinstance(entry, Asked) and is_work(entry) for entry in map(self._scope.told, self._entries))
 
     def so_far(self) -> History:
         """What has been recorded up to now, in order; the trial goes on."""
-        return History(self.header, tuple(in_order(self._entries)), self._references)
+        return History(self.header, tuple(in_order(self._scope.all_told(self._entries))), self._references)
 
     def finish(self) -> History:
         """Put the entries in order, in the file as well, and close it."""
@@ -58,17 +61,3 @@ class Recorder:
         draft.replace(self.path)
         growing.unlink()
         return history
-
-    def _of_this_trial(self, entry: Entry) -> Entry | None:
-        scope = ("", self.header.namespace)
-        match entry:
-            case Committed() | Delivered() | Withheld() if entry.namespace not in scope:
-                return None
-            case Asked() if entry.namespace not in scope:
-                self._left_out.add(entry.request)
-                return None
-            case Answered() | Listed() if entry.request in self._left_out:
-                return None
-            case Listed():
-                return msgspec.structs.replace(entry, items=tuple(item for item in entry.items if item.namespace in scope))
-        return entry

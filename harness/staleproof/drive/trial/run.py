@@ -8,18 +8,21 @@ import contextlib
 import datetime
 import itertools
 import time
-import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from staleproof.core.change import LOOKS, WriteKind
 from staleproof.core.entry import Broke, Ended, Released, Settled, StepBegan, StepEnded
 from staleproof.core.fault import PastSnapshot, StaleRead
 from staleproof.core.fault.effects import MOMENTARY
 from staleproof.core.history import Header, History, HistoryRole
-from staleproof.core.plan import Apply, Delete, Plan, Step, describe
+from staleproof.core.plan import Apply, Delete, Manifest, Plan, Step, describe
 from staleproof.core.plan import encode as encode_plan
+from staleproof.core.prerequisite import Placement
+from staleproof.core.scope import Scope
 from staleproof.drive.cluster.api import JSON, ApiError
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.cluster.truth import Key
@@ -27,12 +30,14 @@ from staleproof.drive.process import logs
 from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.event_bus import POLL_SECONDS, Condition
+from staleproof.drive.trial.placing import place
+from staleproof.drive.trial.prerequisites import Given, furnish, without
 from staleproof.drive.trial.probe import Probe, see_whether_it_works
 from staleproof.drive.trial.process_faults import ProcessFaults
 from staleproof.drive.trial.readings import Readings
 from staleproof.drive.trial.recorder import Recorder
 from staleproof.drive.trial.workload import Unserved, Vanished, Workload, primaries_of
-from staleproof.errors import HarnessBug, SetupError
+from staleproof.errors import HarnessBug, SetupError, UsageError
 
 _MARGIN_SECONDS = 1.0
 _MOST_DOUBTS = 20
@@ -41,7 +46,7 @@ MOST_PATIENCE_SECONDS = 100.0
 """client-go's rate limiter has come to 82 s after 15 failures."""
 
 Live = Mapping[Key, JSON]
-"""What there is in a trial's namespace."""
+"""What there is of a trial, as its history tells of it, but for what was given and is as it was."""
 Converged = Callable[[Live], str]
 """Says what is missing from the state that the references came to; empty when nothing is."""
 Reached = Callable[[int, Live, Collection[WriteKind]], bool]
@@ -54,6 +59,7 @@ class TrialSpec:
 
     Attributes:
         plan: the workload and the faults.
+        before: what the workload needs; empty: what the plan says, which may hold no more than digests.
         folder: gets plan.json and history.jsonl.gz.
         title: what it is, in words, should it be to blame for how it left the controller.
         role: what it is: a trial, or what trials are compared with.
@@ -71,6 +77,7 @@ class TrialSpec:
     folder: Path
     title: str = "a run that was not judged"
     role: HistoryRole = "reference"
+    before: tuple[Manifest, ...] = ()
     references: Sequence[History] = ()
     converged: Converged | None = None
     reached: Reached | None = None
@@ -88,29 +95,29 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
         SetupError: control plane, proxy or controller failed.
         HarnessBug: the proxy is gone, and so the trial proves nothing.
     """
-    plan, bus, api = spec.plan, environment.bus, environment.api
+    plan, bus = spec.plan, environment.bus
     await environment.controller_ready(fresh=plan.fresh)
-    namespace = f"staleproof-{uuid.uuid4().hex[:8]}"
-    primaries = primaries_of(plan)
-    kinds = [await resource_type({"apiVersion": a, "kind": k, "metadata": {"name": n}}, api) for a, k, n in primaries]
-    await environment.create_namespace(namespace)
+    primaries, before = await _primaries(plan, environment), spec.before or plan.before
+    scope, there = await place(environment, plan.steps, before)
+    given = await _furnished(environment, before, scope, there)
     spec.folder.mkdir(parents=True, exist_ok=True)
     (spec.folder / "plan.json").write_bytes(encode_plan(plan))
     header = Header(
         role=spec.role,
         plan=plan,
-        namespace=namespace,
-        primaries=tuple(f"{kind.name}/{name}" for kind, (_, _, name) in zip(kinds, primaries, strict=True)),
+        namespace=scope.namespace,
+        mark=scope.mark,
+        primaries=tuple(f"{resource}/{name}" for resource, name in primaries),
         environment=environment.description,
         started=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
     )
-    recorder = Recorder(spec.folder / "history.jsonl", header, spec.references, began=time.monotonic())
-    resources = list(dict.fromkeys(kind.name for kind in kinds))
+    recorder = Recorder(spec.folder / "history.jsonl", header, spec.references, began=time.monotonic(), scope=scope)
+    resources = list(dict.fromkeys(resource for resource, _ in primaries))
     bus.recorder = recorder
     environment.harmed_by = spec.title if plan.faults else environment.harmed_by
     logged = logs.sizes(environment.logs)
     try:
-        await _Run(spec, environment, recorder, resources).run()
+        await _Run(_aimed(spec, primaries, there), environment, recorder, resources, there, given).run()
     except SetupError:
         if not bus.dead:  # else that is what happened, and it is reported below
             raise
@@ -119,22 +126,68 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
         history = recorder.finish()
         logs.copy_since(logged, spec.folder, environment.secrets)
         if not bus.dead:
-            await environment.proxy.install((), namespace)
-            await clean_up(environment, namespace, resources)
+            await environment.proxy.install((), scope.namespace)
+            await clean_up(environment, scope, resources)
     if bus.dead:
         raise HarnessBug(f"{bus.dead}\nThe trial proves nothing; its history is {recorder.path}")
     return history
 
 
-class _Run:
-    """A trial under way. `primaries` are the resources that the workload applies."""
+async def _primaries(plan: Plan, environment: Environment) -> list[tuple[str, str]]:
+    """Resource and name of everything that the workload applies."""
+    found = [
+        ({"apiVersion": version, "kind": kind, "metadata": {"name": name}}, name) for version, kind, name in primaries_of(plan)
+    ]
+    return [((await resource_type(manifest, environment.api)).name, name) for manifest, name in found]
 
-    def __init__(self, spec: TrialSpec, environment: Environment, recorder: Recorder, primaries: Sequence[str]) -> None:
+
+def _aimed(spec: TrialSpec, primaries: Sequence[tuple[str, str]], there: Placement) -> TrialSpec:
+    """With faults about one primary aimed at what that is called in this trial. `primaries`: those of the plan."""
+    kinds = [kind for _, kind, _ in primaries_of(spec.plan)]
+    names = {each: there.name(kind, each[1]) for kind, each in zip(kinds, primaries, strict=True)}
+    faults = (
+        msgspec.structs.replace(fault, name=names.get((fault.resource, fault.name), fault.name)) if fault.name else fault
+        for fault in spec.plan.faults
+    )
+    return replace(spec, plan=msgspec.structs.replace(spec.plan, faults=tuple(faults)))
+
+
+async def _furnished(environment: Environment, before: Sequence[Manifest], scope: Scope, there: Placement) -> Given:
+    """Make the trial's namespace, with what the workload needs; what was given."""
+    await environment.create_namespace(scope.namespace)
+    try:
+        return await furnish(environment, before, there)
+    except (UsageError, SetupError):
+        await clean_up(environment, scope, ())
+        raise
+
+
+class _Run:
+    """A trial under way. `primaries` are the resources that the workload applies, `given` what was there before it."""
+
+    def __init__(
+        self,
+        spec: TrialSpec,
+        environment: Environment,
+        recorder: Recorder,
+        primaries: Sequence[str],
+        where: Placement,
+        given: Given,
+    ) -> None:
+        self._given = given
         self._spec, self._environment, self._recorder, self._primaries = spec, environment, recorder, primaries
         self._bus, self._activity, self._proxy = environment.bus, environment.bus.activity, environment.proxy
         self._namespace, self._settle = recorder.header.namespace, spec.plan.settle
-        self._workload = Workload(environment.api, environment.truth, self._proxy, self._bus, self._namespace)
         self._process_faults = ProcessFaults(environment, spec.plan.faults)
+        self._workload = Workload(
+            environment.api,
+            environment.truth,
+            self._proxy,
+            self._bus,
+            where,
+            self._process_faults.give_way,
+            child_seconds=0.0 if _may_lack_children(spec) else self._settle.limit_seconds,
+        )
         self._readings = Readings(environment.endpoint, self._bus)
         self._is_unserved = False
 
@@ -160,7 +213,7 @@ class _Run:
             if self._spec.probe is not None and is_open:
                 await see_whether_it_works(self._spec.probe, self._environment, self._workload, self._primaries)
         await self._proxy.fence()
-        await self._environment.truth.caught_up(self._namespace, self._recorder.resources())
+        await self._environment.truth.caught_up(self._recorder.places())
         bus.take(Ended(at=time.monotonic()))
 
     @contextlib.contextmanager
@@ -177,6 +230,11 @@ class _Run:
             for task in tasks:
                 task.cancel()
 
+    def _live(self) -> Live:
+        """What there is, without what was given and is as it was."""
+        scope = self._bus.scope
+        return scope.shown(without(scope.mine(self._environment.truth.objects), self._given))
+
     async def _step(self, number: int) -> None:
         plan, step, lasts = self._spec.plan, self._spec.plan.steps[number - 1], self._spec.lasts
         shown_later = {fault.as_of_step for fault in plan.faults if isinstance(fault, PastSnapshot | StaleRead)}
@@ -190,9 +248,11 @@ class _Run:
             if not self._is_unserved:
                 await self._workload.do(step, number)
         except Vanished as err:
-            if not plan.faults and not _returns(plan.steps[: number - 1]):
+            lacks_steps = self._spec.role == "slept"
+            if not (plan.faults or lacks_steps or _returns(plan.steps[: number - 1])):
                 raise
-            self._did_not_do(f"{err}; what was there before went away late")
+            why = "a step that is left out brought it" if lacks_steps else "what was there before went away late"
+            self._did_not_do(f"{err}; {why}")
         except Unserved as err:
             self._is_unserved = True  # what comes after this step would be done to what is not there
             self._did_not_do(str(err))
@@ -243,7 +303,7 @@ class _Run:
             if now < soon:
                 return min(due, soon)
             if since not in known:
-                known[since] = reached(number, self._environment.truth.live(self._namespace), self._activity.done)
+                known[since] = reached(number, self._live(), self._activity.done)
             return known[since] or due
 
         return over
@@ -305,7 +365,7 @@ class _Run:
                 due = max(since + settle.quiet_seconds, idle + settle.idle_seconds, released + lasts)
             if now < due:
                 return due
-            missing = spec.converged(self._environment.truth.live(self._namespace)) if spec.converged else ""
+            missing = spec.converged(self._live()) if spec.converged else ""
             return not missing
 
         limit = lasts + (spec.deadline_seconds or settle.deadline_seconds)
@@ -320,7 +380,7 @@ class _Run:
         spec = self._spec
         if spec.reached is None or spec.converged is not None:
             return spec.reached is not None
-        return spec.reached(len(spec.plan.steps), self._environment.truth.live(self._namespace), self._activity.done)
+        return spec.reached(len(spec.plan.steps), self._live(), self._activity.done)
 
     def _more_seconds(self, waited: float) -> float:
         """How much longer to wait for convergence; 0 if the controller had its time, or would need more than it is given."""
@@ -332,7 +392,8 @@ class _Run:
 
         The API server marks an object and then removes it; when the client is gone in between, nobody removes it.
         """
-        for (resource, _, name), obj in sorted(self._environment.truth.live(self._namespace).items()):
+        mine = self._bus.scope.mine(self._environment.truth.objects)
+        for (resource, namespace, name), obj in sorted(mine.items(), key=lambda each: each[0]):
             metadata = obj["metadata"]
             unfinished = "deletionTimestamp" in metadata and metadata.get("deletionGracePeriodSeconds") == 0
             if not unfinished or metadata.get("finalizers"):
@@ -340,7 +401,12 @@ class _Run:
             kind = await self._environment.api.type_named(resource)
             if kind is not None:
                 with contextlib.suppress(ApiError):
-                    await self._environment.api.delete(kind, self._namespace, name, now=True)
+                    await self._environment.api.delete(kind, namespace, name, now=True)
+
+
+def _may_lack_children(spec: TrialSpec) -> bool:
+    """Whether a child that a step is about may never come: because of a fault, or of a step that is left out."""
+    return bool(spec.plan.faults) or spec.role == "slept"
 
 
 def _returns(steps: Sequence[Step]) -> bool:

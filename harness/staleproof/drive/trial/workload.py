@@ -1,6 +1,5 @@
 """What the user does to the cluster, step by step, directly at the API server."""
 
-import copy
 import re
 import time
 from collections.abc import Awaitable, Callable
@@ -10,9 +9,11 @@ from staleproof.core.plan import (
     TOUCHED,
     Apply,
     Delete,
+    Edit,
     Heartbeat,
     Lull,
     Patch,
+    PatchStatus,
     Plan,
     Recreate,
     Remove,
@@ -23,8 +24,9 @@ from staleproof.core.plan import (
     Touch,
     describe,
 )
+from staleproof.core.prerequisite import Placement
 from staleproof.core.resource_version import revision
-from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType
+from staleproof.drive.cluster.api import JSON, NAMESPACES, Api, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.cluster.truth import Key, Truth
 from staleproof.drive.proxy.client import Proxy
@@ -56,8 +58,20 @@ _NO_WEBHOOK = re.compile(r"failed calling webhook|conversion webhook for .* fail
 one that answers and says no is "admission webhook … denied the request"."""
 
 
-class Vanished(UsageError):
+class NotDone(UsageError):
+    """A step of the workload could not be done. `step` is its number."""
+
+    def __init__(self, message: str, step: int) -> None:
+        super().__init__(message)
+        self.step = step
+
+
+class Vanished(NotDone):
     """The object of a step is not there, which in a trial with faults may be their effect."""
+
+
+class Refused(NotDone):
+    """The API server does not accept a step."""
 
 
 _ADVICE = (
@@ -66,21 +80,21 @@ _ADVICE = (
 )
 
 
-class Refused(UsageError):
-    """The API server does not accept a step."""
-
-    def __init__(self, message: str, step: int) -> None:
-        super().__init__(message)
-        self.step = step
+_WRONG_CERTIFICATE = "tls: failed to verify certificate"
+_CERTIFICATE_ADVICE = (
+    "It is served with another certificate than it was given: does the controller read tls.crt and tls.key in {webhook_cert_dir}?"
+)
 
 
 class Unserved(SetupError):
     """The API server cannot take a step, because nobody answers at a webhook: most often the controller's own."""
 
 
-async def once_served(call: Callable[[], Awaitable[object]], bus: EventBus, told: str) -> None:
+async def once_served(
+    call: Callable[[], Awaitable[object]], bus: EventBus, told: str, on_unserved: Callable[[], Awaitable[None]] | None = None
+) -> None:
     """Make a call, again until the webhooks that the API server asks are served: a controller that was just started may serve its
-    own. `told` is what is asked for, in words.
+    own. `told` is what is asked for, in words; `on_unserved` is done each time before it is asked for again.
 
     Raises:
         Unserved: a webhook does not answer, for longer than the start of a program takes.
@@ -95,19 +109,30 @@ async def once_served(call: Callable[[], Awaitable[object]], bus: EventBus, told
             if not is_unserved(err):
                 raise
             if time.monotonic() >= end:
-                raise Unserved(f"{told}: the API server answered {err}, for {_WEBHOOK_SECONDS:g} s. {_ADVICE}") from err
+                advice = _ADVICE if _WRONG_CERTIFICATE not in err.message else _CERTIFICATE_ADVICE
+                raise Unserved(f"{told}: the API server answered {err}, for {_WEBHOOK_SECONDS:g} s. {advice}") from err
+        if on_unserved is not None:
+            await on_unserved()
         await bus.until(lambda now: False, limit_seconds=_AGAIN_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Does steps in one namespace."""
+    """Does steps where the trial is. `on_unserved` is done when a webhook does not answer; empty: nothing. `child_seconds`: how
+    long a child is waited for that a step is about."""
 
     api: Api
     truth: Truth
     proxy: Proxy
     bus: EventBus
-    namespace: str
+    placement: Placement
+    on_unserved: Callable[[], Awaitable[None]] | None = None
+    child_seconds: float = 0.0
+
+    @property
+    def namespace(self) -> str:
+        """The trial's."""
+        return self.placement.namespace
 
     async def do(self, step: Step, number: int) -> None:
         """Do one step; return once the API server has answered.
@@ -119,39 +144,39 @@ class Workload:
         """
         told = f"step {number} ({describe(step)})"
         try:
-            await once_served(lambda: self._do(step, number), self.bus, told)
+            await once_served(lambda: self._do(step, number), self.bus, told, self.on_unserved)
         except ApiError as err:
             words = f"{told}: the API server answered {err}"
-            raise (Vanished(words) if err.code == _NOT_FOUND else Refused(words, number)) from err
+            raise (Vanished if err.code == _NOT_FOUND else Refused)(words, number) from err
 
     async def _do(self, step: Step, number: int) -> None:
         match step:
             case Apply(object=manifest):
                 kind = await resource_type(manifest, self.api)
-                placed = copy.deepcopy(manifest)
-                placed["metadata"].pop("namespace", None)
-                await self._gone(kind.name, placed["metadata"]["name"])
+                placed = self.placement.put(manifest)
+                await self._gone(kind, placed["metadata"]["name"])
                 self._wrote(kind, await self.api.apply(kind, self.namespace, placed))
-            case Patch(target=target, patch=patch):
-                kind = await self._type(target)
-                self._wrote(kind, await self.api.merge(kind, self.namespace, target.name, patch))
+            case Patch(target=target, patch=patch) | PatchStatus(target=target, patch=patch):
+                kind, subresource = await self._type(target), "status" if isinstance(step, PatchStatus) else ""
+                moved = self.placement.moved(patch)
+                self._wrote(kind, await self.api.merge(kind, self.namespace, self._name(target), moved, subresource=subresource))
             case Touch() | Lull():
                 await self._touch_all(step.touches, number)
             case Delete(target=target):
-                await self.api.delete(await self._type(target), self.namespace, target.name)
+                await self.api.delete(await self._type(target), self.namespace, self._name(target))
             case Resync(resource=resource):
                 await self.resync(resource)
-            case Recreate() | Remove() | Heartbeat():
+            case Recreate() | Remove() | Edit() | Heartbeat():
                 await self._do_to_child(step, number)
             case Rest(seconds=seconds):
                 await self.bus.until(lambda now: False, limit_seconds=seconds)
 
-    async def _gone(self, resource: str, name: str) -> None:
+    async def _gone(self, kind: ResourceType, name: str) -> None:
         """Wait for the end of one that is being deleted, so that what is applied is another incarnation; but not for ever."""
-        key = (resource, self.namespace, name)
+        key = (kind.name, self.namespace if kind.namespaced else "", name)
 
         def gone(now: float) -> bool:
-            return "deletionTimestamp" not in self.truth.live(self.namespace).get(key, {}).get("metadata", {})
+            return "deletionTimestamp" not in self.truth.objects.get(key, {}).get("metadata", {})
 
         await self.bus.until(gone, limit_seconds=_GONE_SECONDS)
 
@@ -172,56 +197,66 @@ class Workload:
             {"apiVersion": target.api_version, "kind": target.kind, "metadata": {"name": target.name}}, self.api
         )
 
+    def _name(self, target: Target) -> str:
+        return self.placement.name(target.kind, target.name)
+
     async def _touch_all(self, targets: tuple[Target, ...], number: int) -> None:
         for target in targets:
-            await self._touch(await self._type(target), target.name, number)
+            await self._touch(await self._type(target), self.namespace, self._name(target), number)
 
-    async def _touch(self, kind: ResourceType, name: str, number: int) -> None:
+    async def _touch(self, kind: ResourceType, namespace: str, name: str, number: int) -> None:
         """Change an annotation: another value in each step."""
         patch = {"metadata": {"annotations": {TOUCHED: str(number)}}}
-        self._wrote(kind, await self.api.merge(kind, self.namespace, name, patch))
+        self._wrote(kind, await self.api.merge(kind, namespace, name, patch))
 
-    async def _do_to_child(self, step: Recreate | Remove | Heartbeat, number: int) -> None:
+    async def _do_to_child(self, step: Recreate | Remove | Edit | Heartbeat, number: int) -> None:
+        await self.bus.until(lambda now: len(self._children(step.resource)) >= abs(step.nth), limit_seconds=self.child_seconds)
         children = self._children(step.resource)
         try:
             child = children[step.nth - 1 if step.nth > 0 else step.nth]
         except IndexError:
-            raise Vanished(f"{describe(step)}: there are {len(children)} such children") from None
-        kind = await resource_type(child, self.api)
+            raise Vanished(f"{describe(step)}: there are {len(children)} such children", number) from None
+        kind, namespace, name = await resource_type(child, self.api), _where(child), child["metadata"]["name"]
         match step:
             case Recreate(foreign=foreign):
-                whole = await self._whole(kind, child)
-                await self._recreate(kind, whole, _again(whole, owner=await self._stranger()) if foreign else _again(whole))
+                whole = await self._whole(kind, child, number)
+                again = _again(whole, owner=await self._stranger(kind, namespace)) if foreign else _again(whole)
+                await self._recreate(kind, whole, again)
             case Remove():
-                await self.api.delete(kind, self.namespace, child["metadata"]["name"], now=True)
+                await self.api.delete(kind, namespace, name, now=True)
+            case Edit(patch=patch):
+                self._wrote(kind, await self.api.merge(kind, namespace, name, patch))
             case Heartbeat():
-                await self._touch(kind, child["metadata"]["name"], number)
+                await self._touch(kind, namespace, name, number)
 
-    async def _whole(self, kind: ResourceType, child: JSON) -> JSON:
+    async def _whole(self, kind: ResourceType, child: JSON, number: int) -> JSON:
         """The child as the API server has it: a Secret is known here without its payload."""
         try:
-            return await self.api.call("GET", kind.path(self.namespace, child["metadata"]["name"]))
+            return await self.api.call("GET", kind.path(_where(child), child["metadata"]["name"]))
         except ApiError as err:
             if err.code == 404:
-                raise Vanished(f"{name_of(child)} is gone") from err
+                raise Vanished(f"{name_of(child)} is gone", number) from err
             raise
 
-    async def _stranger(self) -> JSON:
-        """An object that is nobody's child, and that nobody wants anything of."""
+    async def _stranger(self, child: ResourceType, namespace: str) -> JSON:
+        """An object that is nobody's child, and that nobody wants anything of; where it may be the child's owner."""
+        if not child.namespaced:
+            return await self.api.call("GET", NAMESPACES.path(name=self.namespace))
         made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "somebody-else"}}
         kind = await resource_type(made, self.api)
-        answer = await self.api.apply(kind, self.namespace, made)
+        answer = await self.api.apply(kind, namespace, made)
         self._wrote(kind, answer)
         return answer
 
     async def _recreate(self, kind: ResourceType, child: JSON, again: JSON) -> None:
         """Delete a child and create another one in its place, as `kubectl replace --force` does."""
-        key = (kind.name, self.namespace, child["metadata"]["name"])
-        await self.api.delete(kind, self.namespace, child["metadata"]["name"], now=True)
+        namespace = _where(child)
+        key = (kind.name, namespace, child["metadata"]["name"])
+        await self.api.delete(kind, namespace, child["metadata"]["name"], now=True)
         if not await self.bus.until(lambda now: self._uid(key) != child["metadata"]["uid"], limit_seconds=_GONE_SECONDS):
             raise SetupError(f"{name_of(child)} was deleted and is still there after {_GONE_SECONDS:g} s; has it a finalizer?")
         try:
-            self._wrote(kind, await self.api.call("POST", kind.path(self.namespace), again))
+            self._wrote(kind, await self.api.call("POST", kind.path(namespace), again))
         except ApiError as err:
             if err.code != 409:  # the controller was quicker: there is a new incarnation all the same
                 raise
@@ -238,9 +273,14 @@ class Workload:
 
     def _children(self, resource: str) -> list[JSON]:
         """Live objects that have a controller as their owner, by name."""
-        live = self.truth.live(self.namespace)
+        live = self.bus.scope.mine(self.truth.objects)
         found = [obj for key, obj in sorted(live.items()) if key[0] == resource and "deletionTimestamp" not in obj["metadata"]]
         return [obj for obj in found if any(owner.get("controller") for owner in obj["metadata"].get("ownerReferences", []))]
+
+
+def _where(obj: JSON) -> str:
+    """Its namespace; empty for none."""
+    return str(obj["metadata"].get("namespace", ""))
 
 
 def is_unserved(error: ApiError) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.checks.facts.exits import deaths, given_restarts, last_words, lost_its_lease
+from staleproof.checks.facts.exits import code_of, deaths, given_restarts, last_words, lost_its_lease
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Exited
 from staleproof.core.fault import Refuse, Reject
@@ -38,6 +38,13 @@ def test_a_controller_that_lost_its_lease_says_so(line: str) -> None:
 )
 def test_who_says_something_else_has_not_said_so(line: str) -> None:
     assert not lost_its_lease(exited(line))
+
+
+def test_what_is_known_of_an_exit_besides_the_code() -> None:
+    assert code_of(exited()) == "code 1"
+    assert code_of(Exited(at=1.0, life=1, code=137, reason="killed because its memory ran out")) == (
+        "code 137, killed because its memory ran out"
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from staleproof.checks.facts.wording import (
     full_name,
@@ -67,10 +68,16 @@ def test_a_long_text_is_cut() -> None:
     ],
 )
 def test_what_became_of_an_object(what: Any, metadata: dict[str, str], told: str) -> None:  # noqa: ANN401  # a Literal
-    body = {"kind": "Pod", "metadata": metadata}
+    body = {"kind": "Pod", "metadata": {"namespace": "ns", **metadata}}
     commit = Committed(at=0, resource="pods", type=what, namespace="ns", name="a", uid="u", revision=1, object=body)
     assert participle(commit) == told
     assert [full_name(commit), short_name(commit)] == ["pod/ns/a", "pod/a"]
+
+
+def test_an_object_is_told_where_it_is() -> None:
+    of_cluster = Committed(at=0, resource="x", type="ADDED", namespace="t", name="a", uid="u", revision=1, object={"metadata": {}})
+    elsewhere = structs.replace(of_cluster, name="default/a", object={"metadata": {"namespace": "default"}})
+    assert [full_name(of_cluster), full_name(elsewhere)] == ["x/a", "x/default/a"]
 
 
 def test_of_an_owner_or_of_none() -> None:

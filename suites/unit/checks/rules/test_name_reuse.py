@@ -59,6 +59,25 @@ def in_the_end(script: Script) -> Script:
     return script.idle(3).released().passes(60)
 
 
+def reported(script: Script) -> Script:
+    """By a controller that creates nothing, of both widgets."""
+    script.step(1, "apply").applied("w", spec=2).updates("w", status={"of": 2}).idle(1)
+    script.step(2, "delete").removed("w", WIDGETS).idle(2).step(3, "apply").applied("w", spec=2)
+    return script.updates("w", status={"of": 2}).idle(3)
+
+
+def unreported(script: Script) -> Script:
+    """And the second one is of no interest to it."""
+    script.step(1, "apply").applied("w", spec=2).updates("w", status={"of": 2}).idle(1)
+    return script.step(2, "delete").removed("w", WIDGETS).idle(2).step(3, "apply").applied("w", spec=2).idle(3)
+
+
+def unseen_by_a_reporter() -> Script:
+    script = Script(HOLD_WIDGETS, RESTART).step(1, "apply").applied("w", spec=2).updates("w", status={"of": 2}).idle(1)
+    script.hold(WIDGETS).step(2, "delete").removed("w", WIDGETS).idle(2).step(3, "apply").applied("w", spec=2)
+    return script.let_go(WIDGETS)
+
+
 DELETED = (
     "FAIL: the controller deleted pod/ns/w-2, a child of the recreated widget/w: fault-free runs kept it, "
     "though it had {}been shown that widget/w had been recreated"
@@ -115,6 +134,14 @@ CASES = {
     "nothing was recreated": (applied(Script(HOLD_WIDGETS)), "NOT_EXERCISED"),
     "nothing was late": (recreated(Script(HOLD_WIDGETS)), "NOT_EXERCISED"),
     "without faults the new one has no children": (beside(seen(), bare), "NOT_EXERCISED"),
+    # it creates nothing, and writes to the primary
+    "never reports on the new one": (
+        beside(in_the_end(unseen_by_a_reporter()), reported),
+        "FAIL: the controller was shown that widget/w had been recreated, and did nothing for it: "
+        "widget/w: status.of is <not set>, fault-free runs ended with 2",
+    ),
+    "reports on the new one": (beside(unseen_by_a_reporter().updates("w", status={"of": 2}).idle(3), reported), "PASS"),
+    "does not report on the new one without faults either": (beside(unseen_by_a_reporter().idle(3), unreported), "NOT_EXERCISED"),
 }
 
 

@@ -112,10 +112,13 @@ CASES = {
     # --- nothing is proven unless it looked again while its deletes were hidden
     "nothing happened": (trial(), "NOT_EXERCISED"),
     "nothing was hidden": (scaled(trial()), "NOT_EXERCISED"),
-    "it was not made to look again": (shrunk(holding()).let_go(), "NOT_EXERCISED"),
+    "it was not made to look again": (
+        shrunk(holding()).let_go(),
+        "NOT_EXERCISED: the controller was never made to look again while an own delete was hidden from it",
+    ),
     "where the references left nothing nothing can be too few": (
         beside(shrunk(holding(), 0).applied("w").deletes("w-a").let_go(), emptied),
-        "NOT_EXERCISED",
+        "NOT_EXERCISED: what the controller deletes is all gone without faults, too, so that it cannot delete too much of it",
     ),
 }
 

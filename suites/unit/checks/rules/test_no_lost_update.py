@@ -44,6 +44,13 @@ def changed() -> Script:
     return made(trial()).hold().applied("w-0", "pods", spec={"a": 5})
 
 
+def replaced(*, was_its_own: bool) -> Script:
+    """Somebody else makes a pod anew, and then changes it unseen: one of the controller's, or one that it never wrote."""
+    script = made(trial()) if was_its_own else trial().step(1, "apply").applied("w").made("w-0", spec={"a": 1})
+    script.removed("w-0").made("w-0", spec={"a": 1}).hold().applied("w-0", "pods", spec={"a": 5})
+    return script.updates("w-0", "pods", subresource="", spec={"a": 1}).let_go()
+
+
 def undone() -> Script:
     """The user changes the widget, unseen, and the controller writes the one that it knows."""
     script = made(trial()).applied("w", spec={"a": 1}).hold(WIDGETS).applied("w", spec={"a": 2})
@@ -98,6 +105,8 @@ CASES = {
     "a patch": (competed(verb="patch"), "PASS"),
     # --- innocent, though it looks suspicious
     "what it had set itself": (changed().updates("w-0", "pods", subresource="", spec={"a": 1}).let_go(), "PASS"),
+    "what it had set itself in the one before": (replaced(was_its_own=True), "PASS"),
+    "what others had set in the one before": (replaced(was_its_own=False), "FAIL"),
     "what it was shown": (writes(edited().let_go()), UNSEEN),
     "what it has read": (writes(edited().gets("w-0")).let_go(), UNSEEN),
     "what the answer to an own write told": (writes(keeps(edited())).let_go(), "PASS"),

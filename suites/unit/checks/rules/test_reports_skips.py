@@ -54,6 +54,11 @@ CASES = {
         quiet().read().hold().made("x").read(skips=1).rests().read(skips=2).let_go(),
         "PASS",
     ),
+    "what a list has shown besides is not in the cache": (
+        quiet().read().hold().made("x").rests().read(skips=1).lists("pods").rests().read(skips=2).rests().read(skips=3).let_go(),
+        "PASS",
+    ),
+    "its cache was behind as it says itself": (quiet().read(version=99).rests().read(skips=1), NEVER_COUNTED),
     "a stream that opens is no quiet time": (quiet().read().watches_apart().read(skips=1), NEVER_COUNTED),
     "nor is a process that stands still": (
         quiet().read().adds(Stopped, life=1, paused=True).adds(Continued, life=1).read(skips=1),

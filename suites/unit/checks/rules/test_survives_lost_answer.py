@@ -46,6 +46,14 @@ def reported(script: Script) -> Script:
     return three(script).updates("w", status={"replicas": 3})
 
 
+def bare_report(script: Script) -> Script:
+    return script.step(1, "apply").applied("w", spec=3).updates("w", status={"of": 3})
+
+
+def lost_bare_report() -> Script:
+    return bare_report(Script(losing("update"))).loses_the_answer().idle(1)
+
+
 def lost_report() -> Script:
     script = three(Script(losing("update"))).updates("w", status={"replicas": 3}).loses_the_answer()
     return script.refused("update", "w", "Conflict", resource=WIDGETS).idle(2)
@@ -101,6 +109,7 @@ CASES = {
     ),
     "another life would not have heard it anyway": (lost().dies(1).lives_again(past={"pods": {}}).creates("w-d"), "INCONCLUSIVE"),
     "a conflict with itself is no harm": (beside(lost_report(), reported), "NOT_EXERCISED"),
+    "who creates nothing may give up over a status": (beside(lost_bare_report(), bare_report), "PASS"),
     "another fault may explain the end": (
         touched(begun("w-a").fires(1).idle(1)).released().passes(100),
         f"INCONCLUSIVE: it did not converge ({ONE_POD}), but Hold fired, too, and may explain that",

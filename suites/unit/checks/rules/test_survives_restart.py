@@ -55,6 +55,16 @@ def killed(*names: str) -> Script:
     return applied(Script(Kill(resource="pods")), *names).loses_the_answer().dies().lives_again()
 
 
+def reported(script: Script) -> Script:
+    """By a controller that creates nothing."""
+    return script.step(1, "apply").applied("w", spec=3).updates("w", status={"of": 3}).idle(1)
+
+
+def grown(script: Script) -> Script:
+    """Its pods come late."""
+    return script.creates("w-a", "w-b", "w-c").idle(2)
+
+
 def late(script: Script) -> Script:
     return touched(script).idle(2).released().passes(10)
 
@@ -151,6 +161,12 @@ CASES = {
     "nothing done before": (three(Script(RESTART).dies().lives_again()), "NOT_EXERCISED"),
     "nothing done at all": (applied(Script(RESTART)).dies().lives_again().stuck(30.0), "FAIL"),
     "no primary shown since": (blind(), "NOT_EXERCISED"),
+    # what a controller writes that creates nothing is its work
+    "reported before": (beside(touched(reported(Script(RESTART)).dies().lives_again()).idle(2), reported), "PASS"),
+    "reported before, and creates, too": (
+        beside(grown(touched(reported(Script(RESTART)).dies().lives_again())), lambda script: grown(touched(reported(script)))),
+        "NOT_EXERCISED",
+    ),
     "the owner is not in the list": (begun().dies().lives_again(past={WIDGETS: {}}).step(2, "touch"), "NOT_EXERCISED"),
 }
 

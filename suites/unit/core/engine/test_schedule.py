@@ -167,7 +167,10 @@ def hide(verb: str = "create", nth: int = 1, window: Window | None = None) -> Hi
     ("fault", "line", "opens"),
     [
         (hide("create"), CREATE, True),
-        (hide("create"), "POST /api/v1/namespaces/other/pods", False),
+        (hide("create"), "POST /api/v1/namespaces/other/pods", True),  # what it makes elsewhere is the trial's
+        (hide("create"), "POST /api/v1/namespaces/other/pods?dryRun=All", False),
+        (hide("create"), "POST /api/v1/namespaces/staleproof-0123abcd/pods", False),
+        (hide("update"), "PUT /api/v1/namespaces/other/pods/x", False),
         (hide("create"), "POST /api/v1/namespaces/trial/services", False),
         (hide("create"), "POST /apis/example.com/v1/namespaces/trial/pods", False),
         (hide("create"), "POST /api/v1/namespaces/trial/pods/x/eviction", False),
@@ -363,6 +366,16 @@ def test_requests_and_answers_are_counted_while_the_fault_is_open() -> None:
 def test_only_requests_of_the_trial(namespace: str, line: str, *, concerned: bool) -> None:
     decision, _ = opened(Reject(resource="pods"), namespace=namespace).on_request(request(line))
     assert (decision != PASS) is concerned
+
+
+def test_where_the_controller_made_something_is_the_trials_from_then_on() -> None:
+    schedule = opened(Reject(resource="pods"), HoldStream(resource="pods"))
+    elsewhere = request("PUT /api/v1/namespaces/other/pods/x")
+    assert schedule.leaves_alone(elsewhere)
+    schedule.triggered_by(request("POST /apis/coordination.k8s.io/v1/namespaces/other/leases"), 0.0)
+    assert schedule.leaves_alone(elsewhere)
+    schedule.triggered_by(request("POST /api/v1/namespaces/other/configmaps"), 0.0)
+    assert not schedule.leaves_alone(elsewhere)
 
 
 def test_connections_are_refused_while_the_fault_is_open() -> None:

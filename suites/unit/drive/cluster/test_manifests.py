@@ -1,12 +1,13 @@
 """Manifests from files and folders: every document, in order, and every refusal names the file and what to do."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from staleproof.drive.cluster.manifests import name_of, read, read_crds
+from staleproof.drive.cluster.manifests import name_of, read, read_crds, read_rendered
 from staleproof.errors import UsageError
 
 CRD = "CustomResourceDefinition"
@@ -165,3 +166,31 @@ def test_other_kustomizations_and_other_files_are_read() -> None:
     put({"other.yaml": "resources: []\n"})
     with pytest.raises(UsageError, match=r"other\.yaml is not a Kubernetes object"):
         names(".")
+
+
+# --- kustomizations --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_kustomization_needs_a_program_that_builds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    put({"config/kustomization.yaml": "resources: [a.yaml]\n", "config/a.yaml": document("a")})
+    monkeypatch.setenv("PATH", str(Path.cwd()))
+    with pytest.raises(UsageError, match=r"config is a kustomization, and neither kustomize nor kubectl is on the PATH"):
+        read_rendered([Path("config")], "--controller-manifests")
+
+
+def test_a_folder_that_is_none_is_read_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    put({"config/b.yaml": document("b"), "config/below/kustomization.yaml": "resources: [c.yaml]\n", "a.yaml": document("a")})
+    monkeypatch.setenv("PATH", str(Path.cwd()))
+    found = read_rendered([Path("a.yaml"), Path("config")], "--controller-manifests")
+    assert [manifest["metadata"]["name"] for manifest in found] == ["a", "b"]
+
+
+@pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="neither kustomize nor kubectl is there")
+def test_a_kustomization_is_built() -> None:
+    put({"config/kustomization.yaml": "namePrefix: my-\nresources: [a.yaml]\n", "config/a.yaml": document("a")})
+    put({"x.yaml": document("x")})
+    found = read_rendered([Path("config"), Path("x.yaml")], "--controller-manifests")
+    assert [manifest["metadata"]["name"] for manifest in found] == ["my-a", "x"]
+    put({"config/kustomization.yaml": "resources: [gone.yaml]\n"})
+    with pytest.raises(UsageError, match=r"cannot build config: (.|\n)*gone.yaml"):
+        read_rendered([Path("config")], "--controller-manifests")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from staleproof.core.plan import Subject
-from staleproof.drive.subject.controller import controller_process, environment_of, secret_values
+from staleproof.drive.subject.controller import controller_process, environment_of, filled, secret_values
 from staleproof.errors import SetupError
 
 LIMIT_SECONDS = 60.0
@@ -36,6 +36,26 @@ async def test_it_is_started_with_the_kubeconfig_and_its_arguments(tmp_path: Pat
 async def test_its_own_environment_wins(tmp_path: Path) -> None:
     subject = Subject(command=("sh", "-c", "echo $KUBECONFIG"), env={"KUBECONFIG": "mine"})
     assert await output(tmp_path, subject) == (0, "mine\n")
+
+
+async def test_what_its_manifests_declare_is_less_than_what_the_user_gives(tmp_path: Path) -> None:
+    subject = Subject(command=("sh", "-c", "echo $A$B$C"), env={"B": "mine"}, declared={"A": "$HOME", "B": "theirs", "C": "!"})
+    assert await output(tmp_path, subject) == (0, "$HOMEmine!\n")
+
+
+def test_placeholders_are_replaced_wherever_they_are() -> None:
+    subject = Subject(
+        command=("./m", "--metrics=:{metrics_port}", "--kubeconfig={kubeconfig}"),
+        arguments=("-p", "{metrics_port}{x}"),
+        env={"PORT": "{metrics_port}", "HOME": "$HOME"},
+        declared={"X": "{x}"},
+    )
+    assert filled(subject, {"{metrics_port}": "8085", "{x}": "y"}) == Subject(
+        command=("./m", "--metrics=:8085", "--kubeconfig={kubeconfig}"),
+        arguments=("-p", "8085y"),
+        env={"PORT": "8085", "HOME": "$HOME"},
+        declared={"X": "y"},
+    )
 
 
 async def test_it_is_stopped_when_the_block_is_left(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from aiohttp.test_utils import RawTestServer
 
 from staleproof.checks.rules import reports_skips
 from staleproof.core.entry import Sample
-from staleproof.core.plan import Subject
 from staleproof.drive.process.address import free_port
 from staleproof.drive.subject.metrics import (
     SKIPS,
@@ -20,7 +19,6 @@ from staleproof.drive.subject.metrics import (
     is_url,
     samples_in,
     says_working,
-    subject_at,
 )
 from staleproof.errors import UsageError
 
@@ -82,19 +80,6 @@ def test_whether_the_controller_says_that_it_has_work(text: str, *, working: boo
 
 
 # --- where they are --------------------------------------------------------------------------------------------------------------
-
-
-def test_the_port_goes_wherever_it_is_asked_for() -> None:
-    subject = Subject(
-        command=("./m", "--metrics=:{metrics_port}", "--kubeconfig={kubeconfig}"),
-        arguments=("-p", "{metrics_port}"),
-        env={"PORT": "{metrics_port}", "HOME": "$HOME"},
-    )
-    assert subject_at(subject, 8085) == Subject(
-        command=("./m", "--metrics=:8085", "--kubeconfig={kubeconfig}"),
-        arguments=("-p", "8085"),
-        env={"PORT": "8085", "HOME": "$HOME"},
-    )
 
 
 @pytest.mark.parametrize(
@@ -163,3 +148,19 @@ async def test_one_that_does_not_answer_is_not_waited_for() -> None:
         silent.listen()
         with pytest.raises(Unreadable, match="it does not answer within 2 s"):
             await Endpoint(f"http://127.0.0.1:{silent.getsockname()[1]}/").read()
+
+
+@pytest.mark.parametrize(
+    ("url", "port", "found"),
+    [
+        ("http://127.0.0.1:8080/metrics", 8080, "http://127.0.0.1:40001/metrics"),
+        ("https://localhost:8443/metrics?a=b", 8443, "https://127.0.0.1:40001/metrics?a=b"),
+        ("http://[::1]:{metrics_port}/metrics", 40001, "http://127.0.0.1:40001/metrics"),
+        ("http://127.0.0.1/metrics", None, "http://127.0.0.1/metrics"),
+        ("http://192.0.2.1:8080/metrics", 8080, "http://192.0.2.1:8080/metrics"),
+    ],
+)
+def test_what_a_container_serves_is_read_where_its_port_is_published(url: str, port: int | None, found: str) -> None:
+    inside = endpoint(url, 40001, "")
+    assert inside.port == port
+    assert inside.published(40001).url == found

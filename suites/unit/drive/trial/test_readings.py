@@ -7,6 +7,7 @@ import time
 import pytest
 
 # mypy does not follow the mapping of folders.
+from staleproof.fixtures.controllers.machinery.exposition import serve  # type: ignore[import-not-found]  # noqa: TID251
 from staleproof.fixtures.controllers.machinery.metrics import Metrics as Served  # type: ignore[import-not-found]  # noqa: TID251
 
 from staleproof.core.entry import Continued, Entry, Exited, FaultClosed, FaultOpened, Metrics, Released, Started, Stopped
@@ -53,7 +54,7 @@ async def test_a_new_life_is_read_once_it_answers(served: Served) -> None:
         trial.bus.take(Started(at=time.monotonic(), life=2))
         await trial.bus.until(lambda now: trial.readings._tried_at > 0 or now + 0.01, limit_seconds=LIMIT_SECONDS)
         assert not trial.taken
-        served.serve(port)
+        serve(served, port)
         await trial.bus.until(lambda now: bool(trial.taken), limit_seconds=LIMIT_SECONDS)
         assert trial.readings._due(math.inf) is False
         following.cancel()

@@ -45,7 +45,9 @@ def recorded(folder: Path, *entries: Entry) -> tuple[Entry, ...]:
 
 
 def committed(namespace: str, *, at: float = BEGAN, resource: str = "pods") -> Committed:
-    return Committed(at=at, resource=resource, type="ADDED", namespace=namespace, name="x", uid="u", revision=5, object={})
+    return Committed(
+        at=at, resource=resource, type="ADDED", namespace=namespace, name="x", uid="u", revision=5, object={"metadata": {}}
+    )
 
 
 def asked(number: int, namespace: str, *, at: float = BEGAN, resource: str = "pods", verb: str = "create") -> Asked:
@@ -70,7 +72,7 @@ def listed(number: int, *namespaces: str) -> Listed:
         committed,
         lambda namespace: Delivered(at=BEGAN, stream=1, type="ADDED", namespace=namespace, name="x", revision=5),
         lambda namespace: Withheld(at=BEGAN, stream=1, type="ADDED", namespace=namespace, name="x", revision=5, fault=1),
-        lambda namespace: asked(1, namespace),
+        lambda namespace: asked(1, namespace, verb="update"),
     ],
     ids=["committed", "delivered", "withheld", "asked"],
 )
@@ -81,7 +83,13 @@ def test_what_happens_in_other_namespaces_is_left_out(of: Callable[[str], Placed
 
 def test_the_answer_goes_with_the_request(tmp_path: Path) -> None:
     found = recorded(
-        tmp_path, asked(1, "mine"), asked(2, "other"), asked(3, "other", verb="list"), answered(2), listed(3), answered(1)
+        tmp_path,
+        asked(1, "mine"),
+        asked(2, "other", verb="update"),
+        asked(3, "other", verb="list"),
+        answered(2),
+        listed(3),
+        answered(1),
     )
     assert [(type(entry), entry.request) for entry in found if isinstance(entry, Asked | Answered | Listed)] == [
         (Asked, 1),
@@ -111,7 +119,7 @@ def test_what_has_no_namespace_is_kept(tmp_path: Path) -> None:
     assert [type(entry) for entry in recorded(tmp_path, *entries)] == [type(entry) for entry in entries]
 
 
-def test_the_resources_of_a_trial_are_those_changed_in_its_namespace(tmp_path: Path) -> None:
+def test_the_places_of_a_trial_are_those_where_something_of_it_was_changed(tmp_path: Path) -> None:
     made = record(
         tmp_path,
         committed("mine"),
@@ -120,8 +128,10 @@ def test_the_resources_of_a_trial_are_those_changed_in_its_namespace(tmp_path: P
         committed("", resource="nodes"),
         asked(1, "mine", resource="services"),
         asked(2, "", resource="namespaces"),
+        asked(3, "other", resource="roles"),
     )
-    assert made.resources() == {"pods", "configmaps", "services"}
+    here = {("pods", "mine"), ("configmaps", "mine"), ("services", "mine")}
+    assert made.places() == here | {("namespaces", ""), ("roles", "other")}
     made.finish()
 
 
@@ -132,12 +142,13 @@ def test_the_resources_of_a_trial_are_those_changed_in_its_namespace(tmp_path: P
     ("entry", "counts"),
     [
         (asked(1, "mine"), True),
-        (asked(1, "other"), False),
+        (asked(1, "other"), True),
+        (asked(1, "other", verb="update"), False),
         (asked(1, "mine", verb="get"), False),
         (asked(1, "mine", resource="leases.coordination.k8s.io"), False),
     ],
 )
-def test_work_is_what_is_asked_for_in_its_namespace_and_is_no_bookkeeping(entry: Asked, tmp_path: Path, *, counts: bool) -> None:
+def test_work_is_what_is_asked_for_or_made_and_is_no_bookkeeping(entry: Asked, tmp_path: Path, *, counts: bool) -> None:
     made = record(tmp_path, entry)
     made.finish()
     assert made.has_work is counts

@@ -2,13 +2,14 @@
 
 from staleproof.drive.cluster.options import KUBERNETES_VERSION, ControlPlaneOptions
 
-from .plane import CONTROLLER, RUNNER, ControlPlane
+from .plane import CONTROLLER, NO_TOKEN, RUNNER, ControlPlane
 from .progress import Progress, Silent
 from .provider import control_plane
 
 __all__ = [
     "CONTROLLER",
     "KUBERNETES_VERSION",
+    "NO_TOKEN",
     "RUNNER",
     "ControlPlane",
     "ControlPlaneOptions",

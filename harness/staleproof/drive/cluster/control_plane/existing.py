@@ -8,8 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-
-from kubernetes import client, config
+from typing import TYPE_CHECKING
 
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.options import ControlPlaneOptions
@@ -18,6 +17,9 @@ from staleproof.drive.process.private import private_folder, write_private
 from staleproof.errors import UsageError
 
 from .plane import USERS, ControlPlane
+
+if TYPE_CHECKING:
+    from kubernetes import client
 
 _CA = "ca.crt"
 
@@ -47,6 +49,8 @@ async def use_existing(options: ControlPlaneOptions, folder: Path, *, why: str) 
 def load_access(kubeconfig: Path, private: Path, *, allow_remote: bool) -> Access:
     """The current context of a kubeconfig: with a CA, and a token or else a client certificate. What must be in files is written to
     the folder `private`. UsageError when it is no kubeconfig, its server may not be used, or it lacks something."""
+    from kubernetes import client, config  # its import takes as long as a trial, and most runs start a cluster of their own
+
     found = client.Configuration()
     try:
         config.load_kube_config(  # type: ignore[no-untyped-call]  # the library has no annotations
@@ -73,7 +77,7 @@ def load_access(kubeconfig: Path, private: Path, *, allow_remote: bool) -> Acces
     return Access(server=found.host.rstrip("/"), ca_file=private / _CA, token=token, client_certificate=certificate)
 
 
-def _certificate(found: client.Configuration, private: Path) -> Path | None:
+def _certificate(found: "client.Configuration", private: Path) -> Path | None:
     if not found.cert_file or not found.key_file:
         return None
     path = private / "client.pem"

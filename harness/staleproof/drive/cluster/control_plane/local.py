@@ -7,7 +7,7 @@ decide where the programs come from, nor whether they run as processes or in con
 
 import secrets
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -71,16 +71,22 @@ class Binaries:
 
 @asynccontextmanager
 async def run_local(
-    binaries: Binaries, folder: Path, progress: Progress, *, ports: Callable[[], int] = free_port
+    binaries: Binaries,
+    folder: Path,
+    progress: Progress,
+    *,
+    ports: Callable[[], int] = free_port,
+    accounts: Mapping[str, str] | None = None,
 ) -> AsyncIterator[ControlPlane]:
-    """A control plane that is ready, stopped in order when the block is left. Its logs stay in `folder`."""
+    """A control plane that is ready, stopped in order when the block is left. Its logs stay in `folder`. `accounts`: which users
+    are ServiceAccounts (`namespace/name`), about which RBAC decides; the others may do everything."""
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
         # Keys, tokens and data go when the run ends; the logs in `folder` stay.
         private = stack.enter_context(private_folder("control-plane"))
         data = stack.enter_context(private_folder("etcd", root=large_root())) / "etcd"
-        credentials = make_credentials(private, USERS)
+        credentials = make_credentials(private, USERS, accounts)
         session = await stack.enter_async_context(_connected(credentials))
 
         def servers() -> tuple[tuple[Server, int], ...]:
@@ -102,6 +108,7 @@ async def run_local(
             tokens=credentials.tokens,
             client_certificate=None,
             log_folder=folder,
+            service_account_key_file=credentials.service_account_key_file,
         )
 
 
@@ -186,7 +193,7 @@ def _apiserver(program: Path, credentials: Credentials, etcd_port: int, logs: Pa
             f"--tls-cert-file={credentials.certificate_file}",
             f"--tls-private-key-file={credentials.key_file}",
             f"--token-auth-file={credentials.tokens_file}",
-            "--authorization-mode=AlwaysAllow",
+            f"--authorization-mode={'RBAC' if credentials.accounts else 'AlwaysAllow'}",
             "--anonymous-auth=false",  # or AlwaysAllow would let in everybody on this machine who sends no token
             "--service-cluster-ip-range=10.0.0.0/24",
             "--allow-privileged=true",

@@ -14,7 +14,7 @@ from staleproof.errors import HarnessBug, SetupError, UsageError
 
 from . import assets, build, cache, existing
 from .local import Binaries, run_local
-from .plane import ControlPlane
+from .plane import CONTROLLER, ControlPlane
 from .progress import Progress
 
 
@@ -71,7 +71,8 @@ async def control_plane(options: ControlPlaneOptions, folder: Path, progress: Pr
     except OSError as err:
         raise SetupError(f"the run folder {folder} cannot be made: {err.strerror}; choose another.") from err
     if finder := _finder(name):
-        running = run_local(await finder.find(options, progress, why=why), folder, progress)
+        accounts = {CONTROLLER: options.service_account} if options.service_account else {}
+        running = run_local(await finder.find(options, progress, why=why), folder, progress, accounts=accounts)
     else:
         running = existing.use_existing(options, folder, why=why)
     async with running as plane:

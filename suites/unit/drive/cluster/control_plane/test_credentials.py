@@ -17,6 +17,16 @@ def test_tokens_are_random_and_listed(tmp_path: Path) -> None:
     assert made.tokens["a"] not in repr(made)
 
 
+def test_a_service_account_is_itself_and_no_administrator(tmp_path: Path) -> None:
+    made = make_credentials(tmp_path, ["a", "b"], {"b": "ns/robot"})
+    rows = made.tokens_file.read_text().splitlines()
+    groups = "system:serviceaccounts,system:serviceaccounts:ns"
+    assert rows == [
+        f'{made.tokens["a"]},a,a,"system:masters"',
+        f'{made.tokens["b"]},system:serviceaccount:ns:robot,b,"{groups}"',
+    ]
+
+
 def test_secrets_are_the_owners_alone(tmp_path: Path) -> None:
     made = make_credentials(tmp_path, ["a"])
     for path in (made.tokens_file, made.key_file, made.service_account_key_file):

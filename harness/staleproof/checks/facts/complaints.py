@@ -1,0 +1,73 @@
+"""What a controller itself says is wrong with an object: in conditions of its status, and in Events about it.
+
+They are for people to read, and nothing is judged by them; but who says that something failed may have been kept from its work.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from staleproof.checks.trial import Trial
+from staleproof.core.entry import Committed
+from staleproof.core.plan import Manifest
+
+_EVENTS = "events"
+_BAD = ("fail", "error", "degraded", "stalled")
+"""In the type of a condition that is true when something is wrong."""
+_GOOD = frozenset({"ready", "available", "synced", "reconciled", "healthy"})
+"""Conditions that are false when something is wrong; others (Progressing, Paused) may be false where all is well."""
+
+
+def complaints(trial: Trial, resource: str, name: str) -> list[str]:
+    """The latest conditions of the object that do not hold as they should, and warnings about it, each once, in words."""
+    last, warnings = _last(trial, resource, name)
+    return [*_bad_conditions(last), *warnings]
+
+
+def says_it_failed(trial: Trial, resource: str, name: str) -> bool:
+    """Whether its latest conditions say that something failed, or a warning was given about it."""
+    last, warnings = _last(trial, resource, name)
+    return bool(warnings) or any(_is_failure(*_type_and_status(each)) for each in _conditions(last))
+
+
+def _last(trial: Trial, resource: str, name: str) -> tuple[Manifest, list[str]]:
+    """The latest state of the object, and warnings about it, each once, in words."""
+    last: Manifest = {}
+    warnings: dict[str, None] = {}
+    for _, entry in trial.every(Committed):
+        if (entry.resource, entry.name) == (resource, name):
+            last = entry.object
+        elif entry.resource == _EVENTS and _warns_of(entry.object, name):
+            warnings[f"event {_said(entry.object)}"] = None
+    return last, list(warnings)
+
+
+def _bad_conditions(manifest: Manifest) -> Iterator[str]:
+    for each in _conditions(manifest):
+        if _is_bad(*_type_and_status(each)):
+            yield f"{each.get('type')} is {each.get('status')}, {_said(each)}"
+
+
+def _conditions(manifest: Manifest) -> list[Manifest]:
+    found = (manifest.get("status") or {}).get("conditions") or ()
+    return [each for each in found if isinstance(each, dict)]
+
+
+def _type_and_status(condition: Manifest) -> tuple[str, str]:
+    return str(condition.get("type")), str(condition.get("status"))
+
+
+def _is_bad(condition: str, status: str) -> bool:
+    is_about_harm = any(word in condition.lower() for word in _BAD)
+    return status == "True" if is_about_harm else status != "True"
+
+
+def _is_failure(condition: str, status: str) -> bool:
+    return _is_bad(condition, status) and (status == "True" or condition.lower() in _GOOD)
+
+
+def _warns_of(event: Manifest, name: str) -> bool:
+    return event.get("type") == "Warning" and (event.get("involvedObject") or {}).get("name") == name
+
+
+def _said(told: Mapping[str, Any]) -> str:
+    return ": ".join(filter(None, (str(told.get("reason") or ""), str(told.get("message") or "")))) or "without a reason"

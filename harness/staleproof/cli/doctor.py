@@ -1,0 +1,67 @@
+"""`staleproof doctor`: whether a run can judge the operator, a line for each thing that it takes, with what to mend."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.status import Status
+from rich.text import Text
+
+from staleproof.assess.configuration import session_options
+from staleproof.assess.diagnosis import Check, exit_code
+from staleproof.assess.doctor import LIMIT_SECONDS, examine
+from staleproof.assess.run_folder import new_run_folder
+from staleproof.assess.samples import Samples
+from staleproof.cli.ledger import ROOT
+from staleproof.cli.option import SUBJECT, settings_of, takes
+from staleproof.cli.run import samples_of, subject_for
+from staleproof.drive.trial.environment import EnvironmentOptions, environment
+from staleproof.progress import progress_on
+
+_MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "bold red"), "not asked": ("–", "dim")}  # noqa: RUF001
+_MOST_START_SECONDS = 30.0
+
+
+@click.command()
+@takes(*SUBJECT, "crds", "samples", "primary", "before")
+def doctor(**options: Any) -> int:  # noqa: ANN401  # click's
+    """Try within a minute whether a run can judge the operator. Does it come to the API server, watch, reconcile the samples and
+    restart, has it the rights that it asks for, are its webhooks and metrics there? Nothing is judged.
+
+    Exit code 0: nothing is in the way. 4: what is given is wrong. 11: the controller does not start, or is not reached. 10: the
+    time was over before all was tried.
+    """
+    settings = settings_of(options)
+    samples = samples_of(settings, ())
+    given = session_options(settings, subject_for(settings, ()), samples.manifests, samples.before)
+    given = replace(given, start_seconds=min(given.start_seconds, _MOST_START_SECONDS))
+    return exit_code(asyncio.run(_visit(given, samples, Console())))
+
+
+async def _visit(options: EnvironmentOptions, samples: Samples, console: Console) -> list[Check]:
+    folder = new_run_folder(ROOT)
+    async with environment(options, folder, progress_on(Console(stderr=True))) as running:
+        description = running.description
+        console.print(f"Kubernetes {description['kubernetes']} from {description['provider']}", highlight=False)
+        with console.status("") as status:
+            found = await examine(running, samples, lambda name: _begin(status, name), lambda check: show(console, check))
+    console.print(f"run folder: {folder}", highlight=False, soft_wrap=True)
+    return found
+
+
+def _begin(status: Status, name: str) -> None:
+    status.update(f"{name} (all of it within {LIMIT_SECONDS:.0f} s)")
+
+
+def show(console: Console, check: Check) -> None:
+    """A line, below it what to do, and the end of the log if that tells more. Nothing is wrapped, so it can be copied."""
+    mark, style = _MARKS[check.outcome]
+    line = Text(f"{mark} {check.name:<10}", style=style)
+    line.append(f"  {check.told}", style="dim" if check.outcome == "not asked" else "default")
+    console.print(line, soft_wrap=True)
+    if check.fix:
+        console.print(Text(f"    → {check.fix}", style="cyan"), soft_wrap=True)
+    for logged in check.log:
+        console.print(Text(f"    | {logged}", style="dim"), soft_wrap=True)

@@ -1,0 +1,96 @@
+"""`staleproof init`: staleproof.yaml, from what is in the repository and from what is given."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from typing import Any
+
+import click
+import yaml
+from rich.console import Console
+from rich.text import Text
+
+from staleproof.assess.run_folder import write_whole
+from staleproof.assess.survey import Found, survey
+from staleproof.cli.option import SUBJECT, given_in, takes
+from staleproof.errors import UsageError
+from staleproof.settings import Given, parse
+from staleproof.settings_file import NAME, written
+
+_SUFFIXES = (".yaml", ".yml")
+_PASSED_OVER = frozenset({"vendor", "node_modules", "target", "third_party", "__pycache__"})
+_MOST_FILES, _MOST_BYTES = 5000, 2_000_000
+_SOURCES = ("main.go", "cmd/main.go")
+_HEAD = "# Options of staleproof (docs/configuration.md). `staleproof schema config` prints the JSON Schema of this file.\n"
+_WANTED = {
+    "controller_cmd": "the controller: controller-cmd: ./bin/manager, or controller-image: registry.example.com/acme/operator:v1",
+    "crds": "CustomResourceDefinitions: crds: [config/crd]",
+    "samples": "samples of primaries: samples: [config/samples]",
+}
+
+
+@click.command()
+@takes(*(name for name in SUBJECT if name != "config"), "crds", "samples", "primary", "before")
+@click.option("--force", is_flag=True, help=f"Write over the {NAME} that is there.")
+def init(*, force: bool, **options: Any) -> int:  # noqa: ANN401  # click's
+    """Write staleproof.yaml from what is found in this folder (CustomResourceDefinitions, samples, manifests, the program), and
+    with the options that are given. `staleproof doctor` tells whether that is all."""
+    path, console = Path(NAME), Console()
+    if path.exists() and not force:
+        raise UsageError(f"{NAME} is there already; change it, or write over it with --force")
+    said = given_in(options)
+    parse(said)
+    builds = any(shutil.which(name) for name in ("kustomize", "kubectl"))
+    found = [each for each in survey(dict(_files(Path())), _programs(), builds=builds) if not _is_said(each.name, said)]
+    given = {each.name: Given(each.texts, each.name) for each in found if not each.is_open} | said
+    missing = [text for name, text in _WANTED.items() if not _is_said(name, given)]
+    comments = [_comment(each) for each in found if each.is_open] + [f"# not found: {text}\n" for text in missing]
+    write_whole(path, "".join([_HEAD, written(given), *comments]).encode())
+    _tell(console, found, missing)
+    return 0
+
+
+def _is_said(name: str, said: dict[str, Given]) -> bool:
+    controller = {"controller_cmd", "controller_image"}
+    return bool((controller if name in controller else {name}) & said.keys())
+
+
+def _comment(found: Found) -> str:
+    return f"# {found.name.replace('_', '-')}: {' '.join(found.texts)}  # {found.why}\n"
+
+
+def _tell(console: Console, found: list[Found], missing: list[str]) -> None:
+    for each in found:
+        line = Text(f"{'?' if each.is_open else '✓'} ", style="yellow" if each.is_open else "green")
+        console.print(line.append(f"{each.name.replace('_', '-')}: {', '.join(each.texts)} {each.why}"), soft_wrap=True)
+    for text in missing:
+        console.print(Text(f"? not found, to be written by you: {text}", style="yellow"), soft_wrap=True)
+    console.print(f"{NAME} is written; `staleproof doctor` tells whether a run can work with it", highlight=False, soft_wrap=True)
+
+
+def _files(root: Path) -> Iterator[tuple[PurePath, list[Any]]]:
+    """The YAML files below a folder with their objects, in order; without any, if there is something else in them."""
+    for number, path in enumerate(_paths(root)):
+        if number == _MOST_FILES:
+            return
+        try:
+            documents = list(yaml.load_all(path.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+        except (OSError, ValueError, yaml.YAMLError):
+            documents = []
+        objects = [each for each in documents if each is not None]
+        yield PurePath(path), objects if all(isinstance(each, dict) for each in objects) else []
+
+
+def _paths(root: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _PASSED_OVER and not name.startswith("."))
+        for path in (Path(folder) / name for name in sorted(names)):
+            if path.suffix in _SUFFIXES and path.is_file() and path.stat().st_size <= _MOST_BYTES:
+                yield path.relative_to(root)
+
+
+def _programs() -> set[PurePath]:
+    """Files that can be run, and sources that a program is built from."""
+    built = {PurePath(path) for path in Path("bin").glob("*") if path.is_file() and os.access(path, os.X_OK)}
+    return built | {PurePath(name) for name in _SOURCES if Path(name).is_file()}

@@ -1,0 +1,62 @@
+"""The options of `staleproof.settings` as the command takes them: the names are shorter than pytest's, the values are the same.
+
+What is not on the command line comes from the environment, and then from staleproof.yaml, also where a command has no such option;
+but for the artefact folder, in which commands that take no options look for things.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from staleproof.settings import ARTEFACTS, OPTIONS, Given, Option, Settings, parse
+from staleproof.settings_file import completed
+
+F = TypeVar("F", bound=Callable[..., Any])
+SUBJECT = ("controller_cmd", "controller_image", "controller_network", "controller_args", "controller_env",
+           "controller_manifests", "controller_deployment", "controller_metrics", "companions", "release_leases",
+           "allow_remote_cluster", "kubeconfig", "kube_provider", "config")  # fmt: skip
+"""What says which controller is under test, and with what around it."""
+
+
+def takes(*names: str) -> Callable[[F], F]:
+    """Give a command these options."""
+
+    def decorate(command: F) -> F:
+        for option in (each for each in reversed(OPTIONS) if each.name in names):
+            command = _option(option)(command)
+        return command
+
+    return decorate
+
+
+def called(name: str) -> str:
+    """What the command calls an option."""
+    return f"--{name.removeprefix('kube_').replace('_', '-')}"
+
+
+def given_in(options: Mapping[str, Any]) -> dict[str, Given]:
+    """What was given on the command line, by the name of the option."""
+    texts = {name: (value,) if isinstance(value, str) else value for name, value in options.items()}
+    return {name: Given(tuple(given), called(name)) for name, given in texts.items() if given}
+
+
+def settings_of(options: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> Settings:
+    """What these options say, and the environment, and staleproof.yaml in the working directory. UsageError when something is not
+    what it should be."""
+    return replace(parse(completed(given_in(options), environ, (Path(),))), dir=ARTEFACTS)
+
+
+def _option(option: Option) -> Callable[[F], F]:
+    """The option as click takes it. It has no default there, or nobody could tell whether it was given."""
+    flag = called(option.name)
+    if option.name == "allow_remote_cluster":
+        return click.option(flag, flag_value="yes", help="Let the cluster be one that is not on this machine.")
+    if option.switch:
+        return click.option(flag, option.name, flag_value="yes", help=option.help)
+    kind = click.Choice([text for text in option.choices if text]) if option.choices else None
+    told = f"{option.help}  [default: {option.default}]" if option.default else option.help
+    return click.option(flag, option.name, type=kind, multiple=option.many, help=told)

@@ -1,0 +1,165 @@
+"""staleproof.yaml: the options of `staleproof.settings` in a file, under the names of their flags without what they begin with.
+
+    apiVersion: staleproof.dev/v1alpha1
+    kind: Configuration
+    controller-cmd: ./bin/manager --kubeconfig={kubeconfig}
+    crds: [config/crd]
+
+Its values are what a flag would be given: nothing else can be said in a file. Paths are relative to its folder. Cheap to import, as
+the settings are; YAML is only imported where there is a file.
+"""
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from staleproof.errors import UsageError
+from staleproof.settings import OPTIONS, Given, Option, in_environment, over
+
+NAME = "staleproof.yaml"
+API_VERSION, KIND = "staleproof.dev/v1alpha1", "Configuration"
+_HEAD = {"apiVersion": API_VERSION, "kind": KIND}
+BY_KEY = {option.key: option for option in OPTIONS if option.name != "config"}
+
+
+def completed(said: Mapping[str, Given], environ: Mapping[str, str], folders: Iterable[Path]) -> dict[str, Given]:
+    """What was said on the command line, and what it leaves open: the environment comes first, then the file that one of them
+    names, or that lies in the first of these folders that has one.
+
+    Raises:
+        UsageError: a variable is set and empty; or the file cannot be read, or says what no option is.
+    """
+    given = over(said, in_environment(environ, but_for=said.keys()))
+    if (named := given.get("config")) is not None:
+        path: Path | None = Path(named.texts[-1])
+    else:
+        path = next((folder / NAME for folder in folders if (folder / NAME).is_file()), None)
+    return over(given, read(path)) if path is not None else given
+
+
+def read(path: Path) -> dict[str, Given]:
+    """What a file says, by the name of the option. UsageError when it cannot be read, or says what no option is."""
+    import yaml  # as above
+
+    shown = _shown(path)
+    try:
+        raw = yaml.safe_load(path.read_bytes())
+    except OSError as err:
+        raise UsageError(f"cannot read {shown}: {err.strerror or err}; `staleproof init` writes a {NAME}") from err
+    except yaml.YAMLError as err:
+        mark, problem = getattr(err, "problem_mark", None), getattr(err, "problem", None) or err
+        raise UsageError(f"{shown}{f', line {mark.line + 1}' if mark else ''}: not YAML: {problem}") from err
+    try:
+        return _options(raw, path.parent, shown)
+    except ValueError as err:
+        raise UsageError(f"{shown}: {err}") from err
+
+
+def written(given: Mapping[str, Given]) -> str:
+    """The file that says this."""
+    import yaml  # as above
+
+    said = {option.key: _value(option, given[option.name].texts) for option in BY_KEY.values() if option.name in given}
+    return str(yaml.safe_dump({**_HEAD, **said}, sort_keys=False, allow_unicode=True, width=130))
+
+
+def _value(option: Option, texts: Sequence[str]) -> object:
+    values = [option.value(text, option.key) if option.kind != "string" else text for text in texts]
+    return values if option.many else values[-1]
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the file."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"{NAME}: the options of staleproof",
+        "type": "object",
+        "required": list(_HEAD),
+        "additionalProperties": False,
+        "properties": {
+            **{name: {"const": text} for name, text in _HEAD.items()},
+            **{key: {"description": option.help, **_schema(option)} for key, option in BY_KEY.items()},
+        },
+    }
+
+
+def table() -> str:
+    """Every option as a Markdown table: what it is called where."""
+    rows = ["| in the file | pytest | environment | what it says |", "|---|---|---|---|"]
+    for option in OPTIONS:
+        key = f"`{option.key}`" if option.key in BY_KEY else ""
+        said = f"{option.help} (default: {option.default})" if option.default else option.help
+        rows.append(f"| {key} | `{option.flag}` | `{option.variable}` | {said} |")
+    return "\n".join(rows)
+
+
+CONFIGURATION = {"options": table}
+"""What is printed into the page about the file, as `staleproof.report.documentation` does it."""
+
+
+def _schema(option: Option) -> dict[str, Any]:
+    kind: dict[str, Any] = {"type": option.kind}
+    if option.kind == "string" and option.choices:
+        kind = {"enum": [text for text in option.choices if text]}
+    return {"type": "array", "items": kind} if option.many else kind
+
+
+def _options(raw: object, folder: Path, shown: str) -> dict[str, Given]:
+    """ValueError when it is something else than options, in words."""
+    if not isinstance(raw, dict):
+        raise ValueError(f"expected an object with apiVersion, kind and options, found {type(raw).__name__}")
+    for name, text in _HEAD.items():
+        if raw.get(name) != text:
+            raise ValueError(f"expected {name}: {text}, found {raw.get(name)!r}")
+    if unknown := [str(key) for key in raw if key not in BY_KEY and key not in _HEAD]:
+        raise ValueError("; ".join(f"there is no option {key!r}{_meant(key)}" for key in unknown))
+    found = {}
+    for key, value in raw.items():
+        if key in BY_KEY:
+            texts = _texts(BY_KEY[key], value)
+            found[BY_KEY[key].name] = Given(tuple(_placed(BY_KEY[key], text, folder) for text in texts), f"{shown}: {key}", shown)
+    return found
+
+
+def _texts(option: Option, value: object) -> tuple[str, ...]:
+    """The texts that a flag would be given for this. ValueError when it is something else than the option takes."""
+    if option.many and not isinstance(value, list):
+        raise ValueError(f"{option.key}: expected a list, found {value!r}")
+    return tuple(_text(option, one) for one in (value if option.many and isinstance(value, list) else [value]))
+
+
+def _text(option: Option, value: object) -> str:
+    match option.kind, value:
+        case "string", str():
+            return value
+        case "boolean", bool():
+            return "yes" if value else "no"
+        case "number" | "integer", int() | float() if not isinstance(value, bool):
+            return str(value)
+        case "string", bool() | int() | float():
+            raise ValueError(f"{option.key}: expected a text, found {value!r}; put it in quotes")
+    expected = {"string": "a text", "boolean": "yes or no", "number": "a number", "integer": "a whole number"}[option.kind]
+    raise ValueError(f"{option.key}: expected {expected}, found {'nothing' if value is None else repr(value)}")
+
+
+def _placed(option: Option, text: str, folder: Path) -> str:
+    """A path is relative to the folder of the file; of other texts nobody knows."""
+    return str(_near(folder / text)) if option.is_path and text else text
+
+
+def _near(path: Path) -> Path:
+    """The path as one would write it in the working directory, if it is below that."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path
+
+
+def _shown(path: Path) -> str:
+    return str(_near(path))
+
+
+def _meant(key: str) -> str:
+    """What was probably meant: a flag, a variable or something like a key."""
+    plain = key.removeprefix("--").removeprefix("staleproof-").replace("_", "-").lower()
+    close = difflib.get_close_matches(plain.removeprefix("staleproof-"), BY_KEY, n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(sorted(BY_KEY))}"

@@ -1,0 +1,223 @@
+"""Samples as people have them: primaries beside what they need, in any version that is served, and some that nobody reacts to."""
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from staleproof.core.stored import plain
+
+from .conftest import MANIFESTS, QUICK, Done, Run, fixture_controller
+from .test_bad_input import USAGE, is_refused
+
+NEEDY = f"--controller-cmd={fixture_controller('needs_secrets')}"
+CRDS = f"--staleproof-crds={MANIFESTS / 'widget-crd.yaml'}"
+ONE_PLAN = (*QUICK, "-k", "hide-creates")
+VALUE = "hunter2xyz"
+AUTHS = json.dumps({"auths": {"registry.example": {"auth": VALUE}}})
+
+
+def document(name: str) -> dict[str, Any]:
+    made: dict[str, Any] = yaml.safe_load((MANIFESTS / name).read_text())
+    return made
+
+
+def widget(name: str = "sample", *pulls: str) -> dict[str, Any]:
+    """That pulls its image with these Secrets."""
+    made = document("widget-content-sample.yaml")
+    made["metadata"]["name"] = name
+    if pulls:
+        made["spec"]["template"]["spec"]["imagePullSecrets"] = [{"name": each} for each in pulls]
+    return made
+
+
+def secret(name: str = "pull", payload: str = AUTHS) -> dict[str, Any]:
+    data = {".dockerconfigjson": base64.b64encode(payload.encode()).decode()}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name},
+        "type": "kubernetes.io/dockerconfigjson",
+        "data": data,
+    }
+
+
+def role() -> dict[str, Any]:
+    kind = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole"}
+    return {**kind, "metadata": {"name": "puller"}, "rules": []}
+
+
+def put(folder: Path, *documents: dict[str, Any]) -> Path:
+    """Each in a file of its own, in this order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, each in enumerate(documents):
+        (folder / f"{number}.yaml").write_text(yaml.safe_dump(each))
+    return folder
+
+
+def plan_of(done: Done) -> dict[str, Any]:
+    plan: dict[str, Any] = json.loads((done.run_folder / done.report["trials"][0]["folder"] / "plan.json").read_bytes())
+    return plan
+
+
+@pytest.fixture(scope="module")
+def with_what_it_needs(suite: Run, tmp_path_factory: pytest.TempPathFactory) -> Done:
+    """A folder of samples with a primary, its Secret and a ClusterRole, and another folder with what no sample has."""
+    folder = tmp_path_factory.mktemp("given")
+    samples = put(folder / "samples", widget("sample", "pull", "other"), secret(), role())
+    before = put(folder / "before", secret("other"))
+    return suite(NEEDY, CRDS, f"--staleproof-samples={samples}", f"--staleproof-before={before}", *ONE_PLAN, folder=folder)
+
+
+def test_what_a_primary_needs_is_there_in_every_trial(with_what_it_needs: Done) -> None:
+    done = with_what_it_needs
+    assert done.code == 0, done.output
+    assert done.report["trials"]
+    told = "applied before the primaries in each trial: Secret/other, Secret/pull, ClusterRole/puller"
+    assert told in " ".join(done.output.split())
+
+
+def test_what_was_given_is_no_part_of_the_history(with_what_it_needs: Done) -> None:
+    done = with_what_it_needs
+    histories = [plain(path.read_bytes()) for path in done.run_folder.rglob("history.jsonl.gz")]
+    assert len(histories) > 2, "fault-free runs, too"
+    for data in histories:
+        lines = [json.loads(line) for line in data.splitlines()]
+        changed = {entry["resource"] for entry in lines if entry["entry"] == "committed"}
+        assert {"widgets.staleproof.dev", "pods"} <= changed
+        assert "secrets" not in changed
+
+
+def test_what_was_given_is_kept_once_and_without_payload(with_what_it_needs: Done) -> None:
+    done = with_what_it_needs
+    digests = [each["sha256"] for each in plan_of(done)["before"]]
+    kept = [json.loads(gzip.decompress((done.run_folder / f"shared/manifests/{each}.json.gz").read_bytes())) for each in digests]
+    assert [(each["kind"], each["metadata"]["name"]) for each in kept] == [
+        ("Secret", "other"),
+        ("Secret", "pull"),
+        ("ClusterRole", "puller"),
+    ]
+    sought = (VALUE.encode(), secret()["data"][".dockerconfigjson"].encode())
+    files = [path for path in (done.folder / ".staleproof").rglob("*") if path.is_file()]
+    assert not [path for path in files if any(each in plain(path.read_bytes()) for each in sought)]
+
+
+def test_a_replay_asks_for_payloads_and_takes_them(with_what_it_needs: Done, staleproof: Run) -> None:
+    """The controller reads its Secrets: with placeholders it would wait for ever."""
+    done = with_what_it_needs
+    trial = str(done.run_folder / done.report["trials"][0]["folder"])
+    without = staleproof("replay", trial, folder=done.folder)
+    assert without.code != 0, without.output
+    told = " ".join(without.output.split())
+    assert "Secret/other, Secret/pull: the payload is not written down" in told
+    assert "give it again with --staleproof-before (or --before)" in told
+    again = staleproof("replay", trial, "--before=before", "--before=samples/1.yaml", folder=done.folder)
+    assert again.code == 0, again.output
+    assert "the payload is not written down" not in again.output
+
+
+@pytest.fixture(scope="module")
+def lacking(suite: Run, tmp_path_factory: pytest.TempPathFactory) -> Done:
+    samples = put(tmp_path_factory.mktemp("given") / "samples", widget("sample", "pull"))
+    return suite(NEEDY, CRDS, f"--staleproof-samples={samples}", *ONE_PLAN)
+
+
+def test_a_prerequisite_that_is_missing_is_told_by_the_controllers_own_condition(lacking: Done) -> None:
+    is_refused(
+        lacking,
+        USAGE,
+        "the controller created nothing for Widget/sample",
+        "it says: Ready is False, SecretMissing: secret pull is not there",
+        "Widget/sample mentions what is not there: Secret/pull (spec.template.spec.imagePullSecrets[].name)",
+        "--staleproof-before",
+        "The controller's log ends:",
+    )
+
+
+def test_a_cluster_scoped_sample_that_nobody_reacts_to_is_told_with_the_name_that_it_had(suite: Run, tmp_path: Path) -> None:
+    """A controller may insist on one name."""
+    crds = put(tmp_path / "crds", document("widget-crd.yaml"), document("tenant-crd.yaml"))
+    done = suite(NEEDY, f"--staleproof-crds={crds}", f"--staleproof-samples={MANIFESTS / 'tenant-sample.yaml'}", *ONE_PLAN)
+    is_refused(done, USAGE, "the controller did nothing for Tenant/sample", "The controller's log ends:")
+    own = r"each trial has a name of its own for what is cluster-scoped, and here it was Tenant/sample-[0-9a-f]{8}[;.]"
+    assert re.search(own, " ".join(done.output.split()))
+
+
+def test_a_sample_that_nobody_reacts_to_is_told_and_left_out(suite: Run, tmp_path: Path) -> None:
+    """One of its kind lacks what it needs, and the controller does not even watch the other kind that has a definition: that is
+    what the primaries need."""
+    crd = document("widget-crd.yaml")
+    other = document("sequentialjob-crd.yaml")
+    job = document("sequentialjob-sample.yaml")
+    samples = put(tmp_path / "samples", job, widget("poor", "nosuch"), widget("rich"))
+    crds = put(tmp_path / "crds", crd, other)
+    done = suite(NEEDY, f"--staleproof-crds={crds}", f"--staleproof-samples={samples}", *ONE_PLAN)
+    assert done.code == 0, done.output
+    told = " ".join(done.output.split())
+    assert "samples left out: the controller created nothing for Widget/poor" in told
+    assert "applied before the primaries in each trial: SequentialJob/sample" in told
+    assert {trial["folder"] for trial in done.report["trials"]}
+
+
+def test_a_sample_may_be_in_a_version_that_is_not_preferred(suite: Run, tmp_path: Path) -> None:
+    """v2 is preferred, and the controller works with v1."""
+    crd = document("widget-crd.yaml")
+    (version,) = crd["spec"]["versions"]
+    crd["spec"]["versions"].append({**version, "name": "v2", "storage": False})
+    files = put(tmp_path / "crds", crd)
+    done = suite(
+        f"--controller-cmd={fixture_controller('deterministic')}",
+        f"--staleproof-crds={files}",
+        f"--staleproof-samples={MANIFESTS / 'widget-sample.yaml'}",
+        *ONE_PLAN,
+    )
+    assert done.code == 0, done.output
+    (trial, *_) = done.report["trials"]
+    lines = plain((done.run_folder / trial["folder"] / "history.jsonl.gz").read_bytes()).splitlines()
+    entries = [json.loads(line) for line in lines]
+    versions = {
+        each["object"]["apiVersion"] for each in entries if each.get("resource") == "widgets.staleproof.dev" and "object" in each
+    }
+    assert versions == {"staleproof.dev/v2"}, "it is recorded as the API server prefers it"
+    assert {step["object"]["apiVersion"] for step in plan_of(done)["steps"] if step["do"] == "apply"} == {"staleproof.dev/v1"}
+
+
+def circle() -> tuple[dict[str, Any], dict[str, Any]]:
+    one = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}, "data": {"configMap": "two"}}
+    return one, {**one, "metadata": {"name": "two"}, "data": {"configMap": "one"}}
+
+
+@pytest.mark.parametrize(
+    ("documents", "more", "told"),
+    [
+        ((widget(), *circle()), (), ("mention one another in a circle", "ConfigMap/one → ConfigMap/two", "--staleproof-before")),
+        (
+            (widget(), secret()),
+            ("--staleproof-primary=Gadget.staleproof.dev",),
+            ("--staleproof-primary: no sample is a Gadget.staleproof.dev; they are of the kinds",),
+        ),
+        ((widget(),), ("--staleproof-primary=widgets",), ("expected Kind.group, as Widget.example.com, found 'widgets'",)),
+        ((widget(),), ("--staleproof-before=nosuch",), ("--staleproof-before: nosuch does not exist",)),
+        (
+            (widget(), {**secret(), "data": {".dockerconfigjson": "no base64"}}),
+            (),
+            ("the API server rejected the prerequisite Secret/pull",),
+        ),
+        (
+            (widget(), {"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {"name": "g"}}),
+            (),
+            ("the API server does not know example.com/v1 Gadget (of Gadget/g)", "--staleproof-crds"),
+        ),
+    ],
+    ids=["a circle", "no such primary", "no kind", "no such file", "rejected", "not known"],
+)
+def test_prerequisites_that_make_no_sense(
+    documents: tuple[dict[str, Any], ...], more: tuple[str, ...], told: tuple[str, ...], suite: Run, tmp_path: Path
+) -> None:
+    samples = put(tmp_path / "samples", *documents)
+    is_refused(suite(NEEDY, CRDS, f"--staleproof-samples={samples}", *more), USAGE, *told)

@@ -1,0 +1,55 @@
+"""`ci/operators [NAME…] [OPTION…]`: builds public operators, runs the suite against each, and prints what came of it.
+
+What begins with a dash goes to pytest. An operator that cannot be built is told, and the others are run.
+"""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from staleproof.errors import SetupError, UsageError
+from staleproof.progress import progress_on
+
+from .run import Ran, page, run
+from .source import ensure_operator
+from .table import OPERATORS, Operator
+
+FOLDER = Path(".staleproof") / "operators"
+
+
+def chosen(words: Sequence[str]) -> tuple[list[Operator], list[str]]:
+    """The operators that these words name, or all, and what is for pytest: everything from the first option on. UsageError when
+    there is no such operator."""
+    cut = next((index for index, word in enumerate(words) if word.startswith("-")), len(words))
+    names, known = words[:cut], {each.name: each for each in OPERATORS}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise UsageError(f"there is no operator {', '.join(unknown)}; name any of {', '.join(known)}, or none for all of them.")
+    return [known[name] for name in names] or list(OPERATORS), list(words[cut:])
+
+
+def main(words: Sequence[str]) -> int:
+    console, every, trouble = Console(stderr=True), list[Ran](), 0
+    try:
+        operators, more = chosen(words)
+    except UsageError as err:
+        console.print(str(err), markup=False, highlight=False, soft_wrap=True)
+        return UsageError.exit_code
+    for operator in operators:
+        try:
+            built = asyncio.run(ensure_operator(operator, progress_on(console)))
+        except SetupError as err:
+            console.print(f"{operator.name}: {err}", markup=False, highlight=False, soft_wrap=True)
+            trouble = SetupError.exit_code
+            continue
+        console.rule(operator.name)
+        every.append(run(operator, built, FOLDER.resolve() / operator.name, more))
+    sys.stdout.write(page(every))
+    return trouble
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

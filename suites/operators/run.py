@@ -1,0 +1,125 @@
+"""One run of the conformance suite against a public operator, as its author would start it, and the row that comes of it.
+
+It decides how a row of the table becomes a command line, and what is told of a run; pytest and the operator run in processes of
+their own, with nothing of ours between them but the command line.
+"""
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import msgspec
+
+from staleproof.checks.verdict import Outcome
+from staleproof.report.model import Report, overall
+
+from .source import Built
+from .table import MADE, PUBLISHED, Operator
+
+LATEST = "latest"
+_WORDS = {
+    Outcome.PASS: "passed",
+    Outcome.FAIL: "failed",
+    Outcome.INCONCLUSIVE: "inconclusive",
+    Outcome.NOT_EXERCISED: "not exercised",
+}
+HEADINGS = ("operator", "library", "first result", "all", "trials", "seconds a trial", "requirements", "findings", "exit code")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What became of a run. `first_minutes` is from the command to the first trial that was over; None: none was."""
+
+    operator: Operator
+    exit_code: int
+    minutes: float
+    first_minutes: float | None = None
+    report: Report | None = None
+
+
+def options(operator: Operator, built: Built) -> list[str]:
+    """What pytest is given."""
+    folders = {PUBLISHED: str(built.published), MADE: str(built.made)}
+    arguments, more = ([_filled(each, folders) for each in words] for words in (operator.arguments, operator.options))
+    return [f"--controller-cmd={shlex.join([str(built.program), *arguments])}", *more]
+
+
+def _filled(word: str, folders: Mapping[str, str]) -> str:
+    for name, folder in folders.items():
+        word = word.replace(name, folder)
+    return word
+
+
+def run(operator: Operator, built: Built, folder: Path, more: Sequence[str]) -> Ran:
+    """Run it in this folder; what pytest says is seen as it says it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    artefacts = folder / "artefacts"
+    argv = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        *options(operator, built),
+        f"--staleproof-dir={artefacts}",
+        *more,
+    ]
+    before = _latest(artefacts)
+    began, clock = time.time(), time.monotonic()
+    code = subprocess.run(argv, cwd=folder, env=_environment(), check=False).returncode
+    minutes = (time.monotonic() - clock) / 60
+    latest = _latest(artefacts)
+    if latest is None or latest == before or not (latest / "report.json").is_file():
+        return Ran(operator=operator, exit_code=code, minutes=minutes)
+    report = msgspec.json.decode((latest / "report.json").read_bytes(), type=Report)
+    over = [path.stat().st_mtime for path in latest.rglob("trials/*/history.jsonl.gz")]
+    first = (min(over) - began) / 60 if over else None
+    return Ran(operator=operator, exit_code=code, minutes=minutes, first_minutes=first, report=report)
+
+
+def _latest(artefacts: Path) -> Path | None:
+    link = artefacts / LATEST
+    return link.resolve() if link.exists() else None
+
+
+def _environment() -> dict[str, str]:
+    """Without what pytest was given for a run of our own."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHONPATH"))}
+
+
+def row(ran: Ran) -> list[str]:
+    told = [
+        f"{ran.operator.name} {ran.operator.module.version}",
+        ran.operator.library,
+        _minutes(ran.first_minutes),
+        _minutes(ran.minutes),
+    ]
+    if ran.report is None:
+        return [*told, "0", "", "", "", str(ran.exit_code)]
+    seconds = [trial.seconds for trial in ran.report.trials]
+    words = Counter(_WORDS[each] for each in overall(ran.report).values())
+    verdicts = ", ".join(f"{words[word]} {word}" for word in _WORDS.values() if words[word])
+    found = "; ".join(f"{', '.join(each.requirements)} ({len(each.trials)} trials)" for each in ran.report.findings) or "none"
+    return [*told, str(len(seconds)), f"{median(seconds):.1f}" if seconds else "", verdicts, found, str(ran.exit_code)]
+
+
+def _minutes(minutes: float | None) -> str:
+    return "" if minutes is None else f"{minutes:.1f} min"
+
+
+def page(every: Sequence[Ran]) -> str:
+    """The table in Markdown, and the options that each operator needs."""
+    lines = [HEADINGS, ["---"] * len(HEADINGS), *map(row, every)]
+    told = "".join(f"| {' | '.join(' '.join(cell.split()).replace('|', '/') for cell in line)} |\n" for line in lines)
+    for ran in every:
+        said = [f"--controller-cmd={shlex.join(['PROGRAM', *ran.operator.arguments])}", *ran.operator.options]
+        told += f"\n{ran.operator.name} needs {len(said)} options:\n\n"
+        told += "".join(f"    {shlex.quote(each) if ' ' in each else each}\n" for each in said)
+    return told

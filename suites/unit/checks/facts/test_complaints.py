@@ -1,0 +1,55 @@
+"""What a controller itself says is wrong, in words for people."""
+
+from staleproof.checks.facts.complaints import complaints, says_it_failed
+from staleproof.checks.trial import Trial
+
+from ..script import WIDGETS, Script, trial
+
+
+def told(script: Script) -> list[str]:
+    return complaints(Trial(script.ends()), WIDGETS, "w")
+
+
+def condition(kind: str, status: str, **said: str) -> dict[str, str]:
+    return {"type": kind, "status": status, **said}
+
+
+def test_nothing_is_wrong_where_nobody_says_so() -> None:
+    assert told(trial().applied("w")) == []
+    assert told(trial().applied("w", status={"conditions": [condition("Ready", "True")]})) == []
+
+
+def test_only_the_latest_conditions_count() -> None:
+    missing = condition("Ready", "False", reason="SecretMissing", message="secret db is not there")
+    script = trial().applied("w", status={"conditions": [missing]})
+    assert told(script) == ["Ready is False, SecretMissing: secret db is not there"]
+    assert told(script.applied("w", status={"conditions": [condition("Ready", "True")]})) == []
+
+
+def test_some_conditions_are_bad_when_they_hold() -> None:
+    conditions = [condition("Degraded", "True", message="no quorum"), condition("ReconcileError", "False")]
+    assert told(trial().applied("w", status={"conditions": [*conditions, condition("Synced", "Unknown")]})) == [
+        "Degraded is True, no quorum",
+        "Synced is Unknown, without a reason",
+    ]
+
+
+def test_not_all_that_is_false_has_failed() -> None:
+    """Conditions as kstatus has them: nothing is going on any more."""
+
+    def failed(*conditions: dict[str, str]) -> bool:
+        return says_it_failed(Trial(trial().applied("w", status={"conditions": list(conditions)}).ends()), WIDGETS, "w")
+
+    assert not failed(condition("Ready", "True"), condition("Reconciling", "False"), condition("Paused", "False"))
+    assert failed(condition("Ready", "False"))
+    assert failed(condition("Ready", "True"), condition("Degraded", "True"))
+
+
+def test_warnings_about_the_object_are_told_once() -> None:
+    def event(name: str, about: str, kind: str) -> dict[str, object]:
+        return {"type": kind, "reason": "Missing", "message": f"no secret for {about}", "involvedObject": {"name": about}}
+
+    script = trial().applied("w")
+    for number, (about, kind) in enumerate((("w", "Warning"), ("w", "Warning"), ("w", "Normal"), ("other", "Warning"))):
+        script = script.applied(f"e{number}", "events", **event(f"e{number}", about, kind))
+    assert told(script) == ["event Missing: no secret for w"]

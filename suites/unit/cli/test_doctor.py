@@ -1,0 +1,41 @@
+"""`staleproof doctor`: how a check is shown, and what is refused before anything starts."""
+
+import io
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from staleproof.assess.diagnosis import Check
+from staleproof.cli.doctor import doctor, show
+from staleproof.errors import UsageError
+
+
+def shown(check: Check) -> list[str]:
+    out = io.StringIO()
+    show(Console(file=out, width=40), check)
+    return out.getvalue().splitlines()
+
+
+def test_a_check_is_a_line_with_its_fix_and_the_log() -> None:
+    fix = " ".join(["serve them"] * 9)
+    check = Check(name="metrics", outcome="failed", told="none at [x]", fix=fix, log=("[red] is text",), code=11)
+    assert shown(check) == ["✗ metrics     none at [x]", f"    → {fix}", "    | [red] is text"]
+    assert shown(Check(name="watches", outcome="ok", told="pods")) == ["✓ watches     pods"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "name the controller under test"),
+        (("--controller-cmd=m", "--samples=nosuch"), "--samples: nosuch does not exist"),
+        (("--controller-cmd=m", "--config=nosuch.yaml"), "cannot read nosuch.yaml"),
+    ],
+)
+def test_wrong_input_starts_nothing(arguments: tuple[str, ...], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(doctor, arguments, standalone_mode=False)
+    assert isinstance(done.exception, UsageError)
+    assert told in str(done.exception)
+    assert not (tmp_path / ".staleproof").exists()

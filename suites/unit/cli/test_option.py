@@ -1,0 +1,43 @@
+"""The command's options: shorter names, and what is not given comes from the environment, then from staleproof.yaml."""
+
+from pathlib import Path
+
+import pytest
+
+from staleproof.cli.option import called, settings_of
+from staleproof.settings_file import NAME
+
+FILE = """
+apiVersion: staleproof.dev/v1alpha1
+kind: Configuration
+controller-cmd: ./from-file
+controller-start-seconds: 60
+dir: elsewhere
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / NAME).write_text(FILE)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("options", "environ", "command"),
+    [
+        ({"controller_cmd": None, "samples": ()}, {}, "./from-file"),
+        ({"controller_cmd": None}, {"STALEPROOF_CONTROLLER_CMD": "./from-environment"}, "./from-environment"),
+        ({"controller_cmd": "./given"}, {"STALEPROOF_CONTROLLER_CMD": "./from-environment"}, "./given"),
+    ],
+)
+def test_who_wins(options: dict[str, object], environ: dict[str, str], command: str) -> None:
+    settings = settings_of(options, environ)
+    assert settings.controller_cmd == (command,)
+    assert settings.controller_start_seconds == 60, "also where the command has no such option"
+    assert settings.dir == Path(".staleproof"), "commands without options look there"
+
+
+def test_names_are_shorter_than_pytests() -> None:
+    names = ("kube_provider", "controller_cmd", "samples")
+    assert [called(name) for name in names] == ["--provider", "--controller-cmd", "--samples"]

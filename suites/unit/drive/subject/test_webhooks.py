@@ -1,0 +1,88 @@
+"""Webhooks of the controller: where it finds its certificate, and how often the API server says that it called it."""
+
+import ssl
+import stat
+from pathlib import Path
+
+import pytest
+
+from staleproof.core.plan import Subject, WebhookServer
+from staleproof.drive.subject.webhooks import Webhooks, told_calls, webhooks_in
+
+SERVER = WebhookServer(services=("ns/hooks",), port=9876, cert_dir="/certs")
+
+
+def made(folder: Path, *arguments: str, **declared: str) -> tuple[Webhooks, Subject]:
+    subject = Subject(command=("./m",), arguments=arguments, declared=declared, webhooks=SERVER)
+    found = webhooks_in(folder, subject)
+    assert found is not None
+    return found, subject
+
+
+def test_without_webhooks_there_is_nothing(tmp_path: Path) -> None:
+    assert webhooks_in(tmp_path, Subject(command=("./m",))) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_certificate_is_one_that_a_server_can_use_and_its_key_is_the_owners_alone(tmp_path: Path) -> None:
+    hooks, _ = made(tmp_path)
+    ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(hooks.folder / "tls.crt", hooks.folder / "tls.key")
+    assert stat.S_IMODE((hooks.folder / "tls.key").stat().st_mode) == 0o600
+    assert {path: content.splitlines()[0] for path, content in hooks.files.items()} == {
+        "/certs/tls.crt": b"-----BEGIN CERTIFICATE-----",
+        "/certs/tls.key": b"-----BEGIN EC PRIVATE KEY-----",
+        "/certs/ca.crt": b"-----BEGIN CERTIFICATE-----",
+    }
+
+
+@pytest.mark.parametrize("word", ["--dir={webhook_cert_dir}", "--dir=/certs"])
+def test_a_program_is_told_of_the_folder_where_its_words_say(word: str, tmp_path: Path) -> None:
+    hooks, subject = made(tmp_path, word)
+    assert hooks.process(subject).arguments == (f"--dir={hooks.folder}",)
+    assert hooks.process(subject).declared == {}
+    assert hooks.container(subject).arguments == ("--dir=/certs",)
+
+
+def test_a_program_that_is_told_nothing_finds_it_where_controller_runtime_looks(tmp_path: Path) -> None:
+    hooks, subject = made(tmp_path, "--fast")
+    temporary = Path(hooks.process(subject).declared["TMPDIR"])
+    assert temporary / "k8s-webhook-server" / "serving-certs" == hooks.folder
+
+
+def test_the_port_is_the_manifests_unless_it_is_asked_for(tmp_path: Path) -> None:
+    assert made(tmp_path / "a")[0].port == 9876
+    hooks, subject = made(tmp_path / "b", "--port={webhook_port}")
+    assert hooks.process(subject).arguments == hooks.container(subject).arguments == (f"--port={hooks.port}",)
+    assert hooks.port != 9876
+
+
+def test_in_a_container_with_ports_of_its_own_the_port_is_published_as_a_free_one(tmp_path: Path) -> None:
+    subject = Subject(image="img", webhooks=SERVER)
+    near, private = webhooks_in(tmp_path / "a", subject), webhooks_in(tmp_path / "b", subject, is_private=True)
+    assert near is not None
+    assert private is not None
+    assert near.published == {9876: 9876}
+    assert private.port == 9876
+    assert private.published == {9876: private.reached}
+    assert private.reached != 9876
+    hook = {"name": "a", "clientConfig": {"service": {"namespace": "ns", "name": "hooks", "path": "/a"}}}
+    led = private.led([{"kind": "ValidatingWebhookConfiguration", "metadata": {"name": "a"}, "webhooks": [hook]}])
+    assert led[0]["webhooks"][0]["clientConfig"]["url"] == f"https://127.0.0.1:{private.reached}/a"
+
+
+ADMISSION = (
+    'apiserver_admission_webhook_request_total{{code="200",name="{}",operation="CREATE",rejected="{}",type="validating"}} {}\n'
+)
+
+
+def test_what_the_api_server_counts_is_told() -> None:
+    metrics = (
+        "# TYPE apiserver_admission_webhook_request_total counter\n"
+        + ADMISSION.format("a.example.com", "false", 3)
+        + ADMISSION.format("a.example.com", "true", 2)
+        + ADMISSION.format("b.example.com", "false", 1)
+        + 'apiserver_conversion_webhook_request_total{failure_type="",result="success"} 4\n'
+        + "other_total 7\n"
+    )
+    assert told_calls(metrics) == "a.example.com 5 (2 rejected), b.example.com 1, conversion 4"
+    assert told_calls("other_total 7\n") == ""

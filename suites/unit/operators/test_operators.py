@@ -1,0 +1,149 @@
+"""The table of public operators has the shape that `ci/operators` takes; they are neither fetched nor run."""
+
+import shlex
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
+from staleproof.errors import SetupError, UsageError
+from staleproof.report.model import Report
+from staleproof.settings import OPTIONS
+
+from ...operators.__main__ import chosen
+from ...operators.run import HEADINGS, Ran, options, page, row
+from ...operators.source import Built, digest, ensure_operator
+from ...operators.table import MADE, OPERATORS, PIECE, PUBLISHED, QUOTED, Chart, GoModule, Operator, Piece
+
+ROOT = Path(__file__).parents[3]
+FLAGS = {option.flag for option in OPTIONS}
+README = "# Hello\n\n```console\nhello\n```\n\n```yaml\nkind: It\n```\n\n```yaml\nkind: Another\n```\n"
+PRIMARIES = {"--staleproof-samples"}
+KINDS = {"--staleproof-crds", "--controller-manifests"}
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.name)
+def test_a_row_gives_what_its_publisher_has_and_nothing_of_ours(operator: Operator) -> None:
+    flags = {option.partition("=")[0] for option in operator.options}
+    assert flags <= FLAGS
+    assert flags >= PRIMARIES
+    assert flags & KINDS
+    assert str(ROOT) not in repr(operator)
+    paths = [value for _, _, value in (option.partition("=") for option in operator.options) if "/" in value]
+    made = {f"{MADE}/{name}" for name in operator.made}
+    assert [path for path in paths if path not in made and not path.startswith(f"{PUBLISHED}/")] == []
+    assert operator.module.version.lstrip("v")[0].isdigit(), "a release, never a branch"
+
+
+def test_names_are_of_one_operator_each() -> None:
+    names = [operator.name for operator in OPERATORS]
+    assert len({*names}) == len({digest(operator.module) for operator in OPERATORS}) == len(names)
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.name)
+def test_an_operator_is_started_as_its_author_would_start_it(operator: Operator) -> None:
+    given = options(operator, Built(Path("/built/it"), Path("/with space"), Path("/made too")))
+    arguments = [each.replace(MADE, "/made too") for each in operator.arguments]
+    assert shlex.split(given[0].removeprefix("--controller-cmd=")) == ["/built/it", *arguments]
+    assert len(given) == 1 + len(operator.options)
+    assert PUBLISHED not in " ".join(given)
+    assert MADE not in " ".join(given)
+
+
+def test_names_come_first_and_options_go_to_pytest() -> None:
+    first, second = OPERATORS[1], OPERATORS[0]
+    assert chosen([first.name, second.name, "-n", "2"]) == ([first, second], ["-n", "2"])
+    assert chosen(["-k", "x"]) == (list(OPERATORS), ["-k", "x"])
+    with pytest.raises(UsageError, match=f"no operator nobody; name any of {OPERATORS[0].name}"):
+        chosen(["nobody"])
+
+
+def test_what_came_of_it_is_a_row_even_if_nothing_did() -> None:
+    nothing = Ran(operator=OPERATORS[0], exit_code=4, minutes=0.25)
+    report = Report(run_id="r", date="d", reproduce="", trials=())
+    everything = Ran(operator=OPERATORS[0], exit_code=0, minutes=2.0, first_minutes=1.0, report=report)
+    assert len(row(nothing)) == len(row(everything)) == len(HEADINGS)
+    assert row(nothing)[2:5] == ["", "0.2 min", "0"]
+    assert row(everything)[2:5] == ["1.0 min", "2.0 min", "0"]
+    assert OPERATORS[0].options[0] in page([nothing])
+
+
+@pytest.fixture
+def hello(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Operator:
+    """On a module proxy in a folder; its own go.mod replaces another module of its repository by a folder that is not published."""
+    proxy = tmp_path / "proxy"
+    serve(
+        proxy,
+        "example.org/hello/api",
+        {"go.mod": "module example.org/hello/api\n", "api.go": 'package api\n\nconst Word = "hello"\n'},
+    )
+    needs = "require example.org/hello/api v1.0.0\nreplace example.org/hello/api => ./api\n"
+    main = 'package main\n\nimport "example.org/hello/api"\n\nfunc main() { println(api.Word) }\n'
+    serve(
+        proxy,
+        "example.org/hello",
+        {
+            "go.mod": f"module example.org/hello\n{needs}",
+            "go.sum": "",
+            "cmd/main.go": main,
+            "crd.yaml": "kind: It",
+            "README.md": README,
+        },
+    )
+    for name, value in {
+        "STALEPROOF_CACHE_DIR": str(tmp_path / "cache"),
+        "GOPROXY": proxy.as_uri(),
+        "GOMODCACHE": str(tmp_path / "modules"),
+        "GONOSUMDB": "example.org",
+        "GOFLAGS": "-modcacherw",
+    }.items():
+        monkeypatch.setenv(name, value)
+    return Operator(name="hello", library="none", module=GoModule("example.org/hello", "v1.0.0", "cmd"), has="a word")
+
+
+def serve(proxy: Path, module: str, files: Mapping[str, str]) -> None:
+    folder = proxy / module / "@v"
+    folder.mkdir(parents=True)
+    (folder / "v1.0.0.info").write_text('{"Version": "v1.0.0"}')
+    (folder / "v1.0.0.mod").write_text(files["go.mod"])
+    with zipfile.ZipFile(folder / "v1.0.0.zip", "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"{module}@v1.0.0/{name}", text)
+
+
+async def test_a_module_is_built_once_beside_what_it_publishes(hello: Operator, tmp_path: Path) -> None:
+    built = await ensure_operator(hello, Silent())
+    assert subprocess.run([built.program], capture_output=True, text=True, check=True).stderr == "hello\n"
+    assert (built.published / "crd.yaml").read_text() == "kind: It"
+    shutil.rmtree(tmp_path / "proxy")
+    assert await ensure_operator(hello, Silent()) == built
+    shutil.rmtree(tmp_path / "modules")
+    with pytest.raises(SetupError, match=r"go mod download failed with exit code 1; a first build needs the network"):
+        await ensure_operator(hello, Silent())
+
+
+async def test_what_is_only_a_piece_of_a_published_text_is_cut_out(hello: Operator) -> None:
+    block = Piece("README.md", "```yaml\n", "```")
+    framed = Piece("README.md", "```yaml\n", "```", f'{{"text": {QUOTED}, "plain": "{PIECE}"}}')
+    built = await ensure_operator(replace(hello, made={"it.yaml": block, "framed": framed}), Silent())
+    assert (built.made / "it.yaml").read_text() == "kind: It\n"
+    assert (built.made / "framed").read_text() == '{"text": "kind: It\\n", "plain": "kind: It\n"}'
+    for nothing in (replace(block, file="NONE.md"), replace(block, after="```toml"), replace(block, before="~~~")):
+        with pytest.raises(SetupError, match=r"has nothing between .*; does the table name another version"):
+            await ensure_operator(replace(hello, made={"it.yaml": nothing}), Silent())
+
+
+async def test_a_chart_is_rendered_by_a_helm_that_is_built_like_an_operator(hello: Operator, tmp_path: Path) -> None:
+    main = 'package main\n\nimport ("fmt"; "os")\n\nfunc main() { fmt.Println(os.Args[1:]) }\n'
+    serve(tmp_path / "proxy", "example.org/helm", {"go.mod": "module example.org/helm\n", "go.sum": "", "cmd/helm/main.go": main})
+    chart = Chart("charts/hello", "release", "space", GoModule("example.org/helm", "v1.0.0", "cmd/helm"))
+    built = await ensure_operator(replace(hello, made={"chart.yaml": chart}), Silent())
+    folder = built.published / "charts" / "hello"
+    assert (
+        built.made / "chart.yaml"
+    ).read_text() == f"[template release {folder} --namespace space --kube-version={KUBERNETES_VERSION}]\n"

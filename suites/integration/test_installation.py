@@ -69,7 +69,8 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 def a_plan(*faults: AnyFault) -> Plan:
     target = Target(api_version="staleproof.dev/v1", kind="Widget", name="sample")
     steps = (Apply(object=WIDGET), *(Patch(target=target, patch={"spec": {"replicas": count}}) for count in (5, 1)))
-    patient = Settle(idle_seconds=1.0, quiet_seconds=1.5, limit_seconds=60.0, deadline_seconds=60.0)  # a busy machine may keep it from its work
+    # a busy machine may keep it from its work
+    patient = Settle(idle_seconds=1.0, quiet_seconds=1.5, limit_seconds=60.0, deadline_seconds=60.0)
     return Plan(scenario="installation", steps=steps, faults=faults, settle=patient)
 
 

@@ -14,10 +14,14 @@ A create is one too many when more objects of the role were alive than any refer
    before (a controller that was kept from creating them has not deleted too many);
 2. the controller had by then deleted more of the role than any reference had by the end of that step: one that works late, or
    replaces by deleting first, has deleted no more.
+
+What a create repeats is work that was done before: where no more were created in all than in a reference by the end of that step,
+only what was made alike can have been repeated. A controller that makes a new child for each state of its primary, and removes the
+old one when it is shown the new, has more of them alive meanwhile.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from staleproof.checks.facts.object_history import Incarnation, ObjectHistory, creations, deletions, object_history
@@ -25,20 +29,24 @@ from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.wording import full_name, kind_of, of_owner, ordinal, plural
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history import Request
+from staleproof.core.plan import Manifest
 
 
 @dataclass(frozen=True, slots=True)
 class SurplusCreate:
-    """It was the `live`-th of its role; fault-free runs never had more than `most` by then."""
+    """It was the `live`-th of its role; fault-free runs never had more than `most` by then. `in_all`: nor had they created so many
+    by then, with those that were deleted again."""
 
     child: Incarnation
     request: Request
     live: int
     most: int
+    in_all: bool
 
-    def is_explained_by(self, others: Collection[Incarnation]) -> bool:
-        """Whether it would not have been too many without these, of the same role and alive."""
-        return bool(others) and self.live - len(others) <= self.most
+    def explained_by(self, others: Iterable[Incarnation]) -> list[Incarnation]:
+        """Those of these, of the same role and alive, without which it would not have been too many; empty: they are too few."""
+        repeated = [other for other in others if self.in_all or _content(other) == _content(self.child)]
+        return repeated if self.live - len(repeated) <= self.most else []
 
     @property
     def name(self) -> str:
@@ -83,11 +91,15 @@ class SurplusDelete:
 def surplus_creates(trial: Trial) -> Mapping[int, SurplusCreate]:
     """By the position of the request, in order."""
     made, found = object_history(trial), dict[int, SurplusCreate]()
-    for request, child in creations(trial):
-        live, most = made.live_after(child.role, child.created), most_by_step(trial, child.role, child.created)
+    done: dict[Role, int] = defaultdict(int)
+    for request, child in sorted(creations(trial), key=lambda each: each[1].created):
+        role = child.role
+        done[role] += 1
+        live, most = made.live_after(role, child.created), most_by_step(trial, role, child.created)
         if live > most:
-            found[request.index] = SurplusCreate(child, request, live, most)
-    return found
+            in_all = done[role] > created_by_step(trial, role, child.created)
+            found[request.index] = SurplusCreate(child, request, live, most, in_all)
+    return dict(sorted(found.items()))
 
 
 @fact
@@ -157,6 +169,12 @@ def kept_by_step(trial: Trial, role: Role, index: int) -> int:
     return min(([0, *_live(reference, role, step)][-1] for reference in trial.calm), default=0)
 
 
+def created_by_step(trial: Trial, role: Role, index: int) -> int:
+    """The most that the controller had created in any reference by the end of that step."""
+    step = step_at(trial, index)
+    return max((_creates(reference, role, step) for reference in trial.calm), default=0)
+
+
 def deleted_by_step(trial: Trial, role: Role, index: int) -> int:
     """The most that the controller had deleted in any reference by the end of that step."""
     step = step_at(trial, index)
@@ -187,6 +205,16 @@ def _live(reference: Trial, role: Role, step: int) -> list[int]:
     return [count for index, count in object_history(reference).counts.get(role, {}).items() if index < end]
 
 
+def _creates(reference: Trial, role: Role, step: int) -> int:
+    end = end_of_step(reference, step)
+    return sum(child.role == role and child.created < end for _, child in creations(reference))
+
+
 def _deletes(reference: Trial, role: Role, step: int) -> int:
     end = end_of_step(reference, step)
     return sum(child.role == role and child.is_gone(before=end) for _, child in deletions(reference))
+
+
+def _content(child: Incarnation) -> Manifest:
+    """What it was made as, whatever it is called."""
+    return {key: value for key, value in child.first.entry.object.items() if key not in ("metadata", "status")}

@@ -13,7 +13,7 @@ from staleproof.checks.facts.baseline import final_objects
 from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import Incarnation, object_history
-from staleproof.checks.facts.roles import Role
+from staleproof.checks.facts.roles import Role, controller_of
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.provenance import uid_of
 
@@ -91,7 +91,9 @@ def _left(trial: Trial) -> _Left:
 def _kind(trial: Trial, child: Incarnation) -> LeftoverKind | None:
     if child.deleted is not None and child.resource in trial.beside.primaries and not child.owner_uid:
         return "unfinished"
-    owner = object_history(trial).objects.get(child.owner_uid)  # one that was never seen was not of this trial: nobody's fault
+    last = controller_of(child.last.entry.object)  # a successor of its first owner may have taken it over
+    # an owner that was never seen was not of this trial: nobody's fault
+    owner = object_history(trial).objects.get(last["uid"] if last is not None else child.owner_uid)
     if owner is not None and owner.deleted is not None:
         return "orphaned"
     is_own = child.creator is not None and child.creator.succeeded

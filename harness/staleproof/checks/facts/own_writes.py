@@ -95,6 +95,18 @@ def own_deletes(trial: Trial) -> OwnWrites:
     return _own_writes(trial, "delete")
 
 
+def taken_unseen(trial: Trial, role: Role, *, before: int) -> list[Incarnation]:
+    """Objects of a role that somebody else deleted, which the controller had not been shown before a position."""
+    seen, others = frontier(trial), object_history(trial).objects.values()
+    gone = [each for each in others if each.role == role and each.deleter is None and each.is_gone(before=before)]
+    return [
+        each
+        for each in gone
+        if not seen.has_seen(each.uid, each.delete_revision, before=before)
+        and not seen.has_listed(each.resource, trial.namespace, each.delete_revision, before=before)
+    ]
+
+
 def own_children(trial: Trial, *, before: int) -> list[Incarnation]:
     """What the controller created, in whichever of its lives, and was alive before a position."""
     return [child for child in object_history(trial).objects.values() if child.creator and child.is_live(before=before)]

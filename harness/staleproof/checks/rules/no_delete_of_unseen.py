@@ -12,7 +12,8 @@ deleted the like while the same owner was there.
 
 Not judged: an incarnation that the controller made itself by a create whose answer was lost; and one that had to go whoever knew of
 it, as `w-2` has when fewer replicas are wanted and a name is all that a replica is: a fault-free run, in which the controller had
-been shown that incarnation, deleted it by the end of the same step.
+been shown that incarnation, deleted it by the end of the same step; nor what a controller deletes by its name whoever owns it, as
+one does that removes what has failed: a fault-free run did so under the same owner, which it had been shown.
 """
 
 from collections.abc import Iterator
@@ -52,15 +53,22 @@ def _judge(trial: Trial, request: Request, child: Incarnation) -> Iterator[Findi
 
 
 def _is_due(trial: Trial, child: Incarnation, asked: int) -> bool:
-    """Whether a fault-free run deleted the like by the end of that step: the same number of the name, of the same owner."""
-    nth = object_history(trial).named(child.resource, child.name).index(child)
+    """Whether a fault-free run deleted the like by the end of that step: of the same owner, and the same number of the name or the
+    one that was there when the step began (there may have been fewer in the trial, which did not do what it did not see)."""
+    nth, step = object_history(trial).named(child.resource, child.name).index(child), step_at(trial, asked)
 
     def deleted(reference: Trial) -> bool:
-        there = object_history(reference).named(child.resource, child.name)[nth : nth + 1]
-        end = end_of_step(reference, step_at(trial, asked))
+        named = object_history(reference).named(child.resource, child.name)
+        began, end = _began(reference, step), end_of_step(reference, step)
+        there = [each for number, each in enumerate(named) if number == nth or each.is_live(before=began)]
         return any(each.role == child.role and each.deleter is not None and each.is_gone(before=end) for each in there)
 
     return not reference_trouble(trial) and any(map(deleted, trial.calm))
+
+
+def _began(reference: Trial, step: int) -> int:
+    """Where a step began in a reference."""
+    return next((each.began for each in reference.workload if reference.workload_step(each.number) == step), 0)
 
 
 def _bereaved(trial: Trial, request: Request, child: Incarnation, owner: Incarnation) -> Finding:
@@ -80,12 +88,14 @@ def _above(trial: Trial, child: Incarnation) -> list[Incarnation]:
 
 
 def _is_judged(trial: Trial, request: Request, child: Incarnation, owner: Incarnation) -> bool:
-    """Whether it was deleted while this owner was there and unseen: by its name, or as no fault-free run did."""
+    """Whether it was deleted while this owner was there and unseen, as no fault-free run did. Where that is not known, only its
+    own owner counts."""
     asked = request.index
     if owner.is_gone(before=asked + 1) or not _is_unseen(trial, owner, asked):
         return False
-    is_direct = _is_blind(request, child) and child.owner_uid == owner.uid
-    return is_direct or (not reference_trouble(trial) and not any(_deletes_like(each, child, owner) for each in trial.references))
+    if reference_trouble(trial):
+        return _is_blind(request, child) and child.owner_uid == owner.uid
+    return not any(_deletes_like(each, child, owner) for each in trial.references)
 
 
 def _deletes_like(reference: Trial, child: Incarnation, owner: Incarnation) -> bool:

@@ -6,18 +6,19 @@ A finding needs all of this:
 2. the create was decided on while own, live creates of that role, from earlier decisions, were unseen (`own_writes`: a burst inside
    one reconciliation is one decision);
 3. those unseen creates explain it: without them it would not have been too many. An excess with another reason (a roll-out in
-   another order, a count the references never wanted) is not staleness.
+   another order, a count the references never wanted) is not staleness; nor is a child for another state of the primary, as long as
+   no more are created in all than without faults (`excess`).
 
 Known limits: a duplicate below the references' peak so far is not seen here, nor is one whose role no reference had.
 """
 
 from collections.abc import Iterator
 
-from staleproof.checks.facts.excess import most_by_step, most_ever
-from staleproof.checks.facts.object_history import Incarnation, creations, object_history
+from staleproof.checks.facts.excess import most_ever, surplus_creates
+from staleproof.checks.facts.object_history import Incarnation, creations
 from staleproof.checks.facts.own_writes import own_creates
 from staleproof.checks.facts.witnesses import context
-from staleproof.checks.facts.wording import full_name, kind_of, of_owner, ordinal, span
+from staleproof.checks.facts.wording import span
 from staleproof.checks.requirement import HIDDEN, SEED, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
@@ -32,15 +33,12 @@ def check(trial: Trial) -> Iterator[Said]:
 
 
 def _judge(trial: Trial, request: Request, child: Incarnation) -> Iterator[Finding]:
-    live, most = object_history(trial).live_after(child.role, child.created), most_by_step(trial, child.role, child.created)
-    unseen = own_creates(trial).behind(child, before=request.index) if live > most else []
-    if not unseen or live - len(unseen) > most:
+    create = surplus_creates(trial).get(request.index)
+    unseen = create.explained_by(own_creates(trial).behind(child, before=request.index)) if create is not None else []
+    if create is None or not unseen:
         return
-    commit = child.first.entry
-    because = (
-        f"{full_name(commit)} is the {ordinal(live)} live {kind_of(commit)}{of_owner(child.role.owner)}; "
-        f"fault-free runs never had more than {most}{' by then' if most < most_ever(trial).get(child.role, 0) else ''}"
-    )
+    by_then = " by then" if create.most < most_ever(trial).get(child.role, 0) else ""
+    because = f"{create.name} is {create.nth}; fault-free runs never had more than {create.most}{by_then}"
     though = f"though it had not been shown its own creates {span([other.create_revision for other in unseen])}"
     answered = [other.creator.answer_index for other in unseen if other.creator]
     yield Finding(because, context(trial, answered, request.index, child.created), though)

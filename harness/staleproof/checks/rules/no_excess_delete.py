@@ -6,7 +6,8 @@ A finding needs all of this:
    controller that was kept from creating them has not deleted too many);
 2. the delete was decided on while own deletes of that resource and owner, from earlier decisions, were unseen (`own_writes`);
    whatever their names: a controller that counts its children may take its own deletes of some for a reason to delete others;
-3. those unseen deletes explain it: had they not happened, as the controller must believe, it would not have been too many.
+3. those unseen deletes explain it: had they not happened, as the controller must believe, it would not have been too many;
+4. nothing else explains it: without what somebody else deleted unseen, it would have been too many all the same.
 
 A deletecollection names no object, so it is not judged; what it deleted counts as own deletes all the same.
 
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 
 from staleproof.checks.facts.excess import fewest_ever
 from staleproof.checks.facts.object_history import Incarnation, deletions, object_history
-from staleproof.checks.facts.own_writes import group_of, own_deletes
+from staleproof.checks.facts.own_writes import group_of, own_deletes, taken_unseen
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name, kind_of, listing, of_owner, plural
 from staleproof.checks.requirement import HIDDEN, SEED, Requirement
@@ -44,7 +45,7 @@ def _judge(trial: Trial, request: Request, child: Incarnation) -> Iterator[Findi
     live = made.live_after(child.role, deleted)
     is_below = live < fewest <= made.peak_until(child.role, deleted)
     unseen = own_deletes(trial).behind(child, before=request.index) if is_below else []
-    if not unseen or live + len(unseen) < fewest:
+    if not unseen or live + len(unseen) < fewest or live + len(taken_unseen(trial, child.role, before=request.index)) >= fewest:
         return
     commit = child.first.entry
     if child.role.stem == child.name:

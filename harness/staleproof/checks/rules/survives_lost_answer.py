@@ -46,7 +46,7 @@ def _findings(trial: Trial) -> Iterator[Finding]:
 def _repeated(trial: Trial, create: SurplusCreate) -> Iterator[Finding]:
     asked, child = create.request.index, create.child
     lost = {at: other for at, other in unheard_creates(trial, before=asked).items() if other.role == child.role}
-    if create.is_explained_by(lost.values()):
+    if create.explained_by(lost.values()):
         because = f"{create.name} is {create.nth}, made after the answer to an earlier create was lost; {create.excess}"
         though = f"though {listing([other.name for other in lost.values()])} may have been created"
         yield Finding(because, context(trial, lost, asked, child.created), though)

@@ -62,9 +62,9 @@ def _repeated(trial: Trial, create: SurplusCreate) -> Iterator[Finding]:
     earlier = [other for other in alive if is_inherited(trial, other, at=asked)]
     unseen = [other for other in earlier if not frontier(trial).is_known(other.uid, before=asked)]
     behind = (other.creator for other in own_creates(trial).behind(child, before=asked))
-    if _is_of_this_life(trial, behind, asked) or not create.is_explained_by(earlier):
+    if _is_of_this_life(trial, behind, asked) or not create.explained_by(earlier):
         return
-    if create.is_explained_by(unseen) or _stays(trial, child):
+    if create.explained_by(unseen) or _stays(trial, child):
         because = f"restarted, the controller made {create.name} {create.nth}; {create.excess}"
         shown = "had not been shown" if unseen else "had been shown"
         though = f"though it {shown} the {len(unseen or earlier)} that it had created in an earlier life"

@@ -37,7 +37,7 @@ def check(trial: Trial) -> Iterator[Said]:
 def _judge_create(trial: Trial, create: SurplusCreate) -> Iterator[Finding]:
     asked, child = create.request.index, create.child
     unseen = [other for other in unseen_children(trial, at=asked) if other.role == child.role]
-    if not initial_lists(trial).is_under_way(child.resource, before=asked) or not create.is_explained_by(unseen):
+    if not initial_lists(trial).is_under_way(child.resource, before=asked) or not create.explained_by(unseen):
         return
     because = f"the controller created {create.name} before its first list of {child.resource} was complete: "
     because += f"{create.nth}, {create.excess}"

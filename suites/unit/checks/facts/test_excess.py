@@ -17,6 +17,7 @@ from staleproof.checks.facts.excess import (
     surplus_deletes,
     surplus_writes,
 )
+from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import StepEnded
@@ -65,10 +66,28 @@ def test_enough_others_explain_a_create() -> None:
     (create,) = surplus_writes(beside(grown(Script(HOLD)).creates("w-d"), grown))
 
     assert isinstance(create, SurplusCreate)
-    assert create.is_explained_by([create.child])
-    assert not create.is_explained_by([])
+    assert create.explained_by([create.child]) == [create.child]
+    assert create.explained_by([]) == []
     assert (create.name, create.nth) == ("pod/ns/w-d", "the 4th live pod of widget/w")
     assert create.excess == "fault-free runs never had more than 3 by then"
+
+
+def test_what_is_made_otherwise_repeats_nothing_as_long_as_no_more_is_made() -> None:
+    def each_state(script: Script, *, deletes: bool = True) -> Script:
+        for number, state in enumerate("abc", 1):
+            script.step(number, "change").applied("w", spec=state).creates(f"w-{state}", spec=state)
+            if deletes and number > 1:
+                script.deletes(f"w-{'abc'[number - 2]}")
+            script.idle(number)
+        return script
+
+    trial = beside(each_state(Script(HOLD), deletes=False), each_state)
+    (create,) = surplus_creates(trial).values()
+    others = [each for each in object_history(trial).objects.values() if each.name in ("w-a", "w-b")]
+
+    assert (create.child.name, create.live, create.most, create.in_all) == ("w-c", 3, 2, False)
+    assert create.explained_by(others) == []
+    assert create.explained_by([*others, create.child]) == [create.child]
 
 
 # --- deletes ---------------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from staleproof.checks.rules.cleans_up import REQUIREMENT
 from staleproof.core.entry import Ended, FaultFired
 
 from ..rule_cases import verdicts
-from ..script import HOLD, WIDGETS, Script, beside, losing, trial, two_references
+from ..script import HOLD, HOLD_WIDGETS, WIDGETS, Script, beside, losing, trial, two_references
 
 FINALIZERS = ["example.com/clean-up"]
 KEPT = {"finalizers": ["example.com/keep"]}
@@ -137,6 +137,21 @@ def shared() -> Script:
     return later(finalizes(tidies(script)).let_go())
 
 
+def replaced(script: Script) -> Script:
+    """The widget is replaced, and its pod, too."""
+    script.step(1, "apply").applied("w", spec=1).creates("w-0", generated="").idle(1).step(2, "recreate").deletes("w-0")
+    return script.removed("w", WIDGETS).applied("w", spec=1).creates("w-0", generated="").idle(2).step(3, "touch").idle(3)
+
+
+def adopts() -> Script:
+    """It never saw that the widget was replaced, and so takes the pod over for the new one."""
+    script = Script(HOLD_WIDGETS).step(1, "apply").applied("w", spec=1).creates("w-0", generated="").idle(1).step(2, "recreate")
+    script.hold(WIDGETS).removed("w", WIDGETS).applied("w", spec=1).idle(2).relist(WIDGETS)
+    owner = {"kind": "Widget", "name": "w", "uid": script.uid("w", WIDGETS), "controller": True}
+    metadata = script._objects["pods", "w-0"]["metadata"] | {"ownerReferences": [owner]}
+    return later(script.updates("w-0", "pods", subresource="", metadata=metadata).step(3, "touch").idle(3))
+
+
 CASES = {
     "cleans up what it has not been shown": (finalizes(tidies(held().deletes("w-a"))).let_go(), "PASS"),
     "forgets what it has not been shown": (later(finalizes(tidies(held())).let_go()), f"{ORPHANED} (resourceVersion 102)"),
@@ -164,6 +179,7 @@ CASES = {
     "made after the end was right": (settings(finalizes(tidies(held().deletes("w-a"))).let_go().released().settled()), "PASS"),
     "others' objects": (finalizes(tidies(held().deletes("w-a")).applied("theirs", "configmaps")).let_go(), "PASS"),
     "others made it again": (finalizes(tidies(held().deletes("w-a")).applied("settings", "configmaps")).let_go(), "PASS"),
+    "a successor took it over": (beside(adopts(), replaced), "PASS"),
     "restarted after the deletion": (restarted_after_the_deletion(), "PASS"),
     # --- nothing is known without a deletion under a fault
     "empty": (trial(), NO_DELETION),

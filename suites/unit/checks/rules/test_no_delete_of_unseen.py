@@ -4,7 +4,7 @@ from staleproof.checks.rules.no_delete_of_unseen import REQUIREMENT
 from staleproof.core.entry import Listed, Withheld
 
 from ..rule_cases import verdicts
-from ..script import HOLD, PAST, RESTART, WIDGETS, Script, beside, losing, trial
+from ..script import HOLD, HOLD_WIDGETS, PAST, RESTART, WIDGETS, Script, beside, losing, trial
 
 
 def named(script: Script) -> Script:
@@ -31,6 +31,31 @@ def seen_later(script: Script) -> Script:
     """It needs it for one step more."""
     named(script).step(2, "recreate").removed("w-1").made("w-1").idle(2).step(3, "scale").idle(3)
     return script.step(4, "scale").applied("w", spec=1).deletes("w-1").idle(4)
+
+
+def scaled_back(script: Script) -> Script:
+    """Fewer are wanted for a step, so that there are two of that name before somebody makes another one."""
+    named(script).step(2, "scale").applied("w", spec=1).deletes("w-1").idle(2)
+    script.step(3, "scale").applied("w", spec=2).creates("w-1", generated="").idle(3)
+    script.step(4, "recreate").removed("w-1").made("w-1").idle(4)
+    return script.step(5, "scale").applied("w", spec=1).deletes("w-1").idle(5)
+
+
+def saw_no_scaling() -> Script:
+    """It is not shown that fewer are wanted for a step."""
+    script = Script(HOLD, HOLD_WIDGETS)
+    named(script).hold(WIDGETS, fault=1).step(2, "scale").applied("w", spec=1).idle(2)
+    script.step(3, "scale").applied("w", spec=2).idle(3).relist(WIDGETS, fault=1)
+    script.step(4, "recreate").hold().removed("w-1").made("w-1").idle(4)
+    return script.step(5, "scale").applied("w", spec=1).deletes("w-1").idle(5).let_go()
+
+
+def reaped(script: Script, *, hidden: bool = False) -> Script:
+    """Failed pods are deleted by their names, whoever owns them."""
+    script.step(1, "apply").applied("w").made("w-x").idle(1).step(2, "recreate")
+    script = script.hold(WIDGETS) if hidden else script
+    script.removed("w", WIDGETS).removed("w-x").applied("w").made("w-y", phase="Failed").deletes("w-y").idle(2)
+    return script.step(3, "touch").idle(3)
 
 
 def taken(script: Script) -> Script:
@@ -161,6 +186,8 @@ CASES = {
     ),
     # --- whichever incarnation it is
     "what had to go whoever knew of it": (beside(scaled().deletes("w-1").let_go().idle(3), seen), "PASS"),
+    "what had to go, though fewer had that name before": (beside(saw_no_scaling(), scaled_back), "PASS"),
+    "what is deleted by name whoever owns it": (beside(reaped(trial(), hidden=True).let_go(WIDGETS), reaped), "PASS"),
     "what is needed for longer": (beside(scaled().deletes("w-1").let_go().idle(3), seen_later), "FAIL"),
     "what is somebody else's": (
         beside(named(trial()).step(2, "x").hold().removed("w-1").made("w-1", owner="").step(3, "y").deletes("w-1").let_go(), taken),

@@ -84,6 +84,17 @@ def many() -> Script:
     return script.let_go()
 
 
+def for_each_state(script: Script, *, deletes: bool = True) -> Script:
+    """A child for each state of the primary; the one for the state before goes when the new one is shown."""
+    script.step(1, "apply").applied("w", spec="a").creates("w-a", spec="a").idle(1)
+    for number, (before, state) in enumerate(("ab", "bc"), 2):
+        script.step(number, "change")
+        script = script.hold() if number == 2 and not deletes else script
+        script.applied("w", spec=state).creates(f"w-{state}", spec=state)
+        script = (script.deletes(f"w-{before}") if deletes else script).idle(number)
+    return script
+
+
 def excess(name: str, nth: str) -> str:
     return (
         f"pod/ns/w-{name} is the {nth} live pod of widget/w; fault-free runs never had more than 3, "
@@ -92,6 +103,15 @@ def excess(name: str, nth: str) -> str:
 
 
 CASES = {
+    "a child for another state is other work": (
+        beside(for_each_state(trial(), deletes=False).let_go().deletes("w-a", "w-b"), for_each_state),
+        "PASS",
+    ),
+    "a second child for one state is none": (
+        beside(for_each_state(trial(), deletes=False).applied("w", touched=1).creates("w-d", spec="c").let_go(), for_each_state),
+        "FAIL: pod/ns/w-d is the 4th live pod of widget/w; fault-free runs never had more than 2, "
+        "though it had not been shown its own creates 104\N{EN DASH}106",
+    ),
     "creates again what it has not seen": (
         held().applied("w").creates("w-d", "w-e", "w-f").let_go(),
         "FAIL: " + "\n".join(excess(*which) for which in (("d", "4th"), ("e", "5th"), ("f", "6th"))),

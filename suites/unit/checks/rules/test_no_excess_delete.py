@@ -50,6 +50,15 @@ def recreated(script: Script, *, hidden: bool = False) -> Script:
     return (script.hold() if hidden else script).creates("w-d").deletes("w-c", "w-b").applied("w").deletes("w-a")
 
 
+def taken(script: Script, *, hidden: bool = False) -> Script:
+    """Four, then three; somebody deletes one; then two. Where that is hidden, the controller replaces nothing."""
+    script.step(1, "apply").applied("w", spec=4).creates("w-a", "w-b", "w-c", "w-d").idle(1).step(2, "scale")
+    script = (script.hold() if hidden else script).applied("w", spec=3).deletes("w-d").idle(2)
+    script.step(3, "a user deletes one").removed(script._generated.get(("pods", "w-a"), "w-a"))
+    script = (script if hidden else script.creates("w-e")).idle(3).step(4, "scale").applied("w", spec=2)
+    return script.deletes("w-c" if hidden else "w-e").idle(4)
+
+
 # --- trials
 
 
@@ -98,6 +107,15 @@ CASES = {
     ),
     "what others had deleted before is not its delete": (held().terminating("w-a").deletes("w-a").let_go(), "PASS"),
     "what others deleted meanwhile is not its delete": (held().removed("w-a").let_go(), "PASS"),
+    "what others deleted unseen explains what is missing": (
+        beside(taken(trial(), hidden=True).let_go().creates("w-e"), taken),
+        "PASS",
+    ),
+    "and does not explain more than that": (
+        beside(taken(trial(), hidden=True).applied("w", touched=1).deletes("w-b").let_go(), taken),
+        "FAIL: deleting pod/ns/w-b left 0 live pods of widget/w; fault-free runs never went below 2, "
+        "though it had not been shown its own deletes of w-d, w-c",
+    ),
     "kept from creating, it has not deleted too many": (beside(kept_from_creating(), grown), "PASS"),
     "a deletecollection names nobody": (held().deletes_all().let_go(), "PASS"),
     "scaling up and down is measured against the same workload": (

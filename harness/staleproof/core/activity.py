@@ -9,6 +9,7 @@ fails again and again in the same way, is at rest. The first such write of a kin
 that does nothing but try what a fault rejects is at rest after `REJECTED_SECONDS`: it will go on like that as long as the fault.
 
 A controller whose watch was ended (by a fault, by upstream) is not idle before it watches again: client-go waits up to a minute.
+Two watches of one resource that look at other namespaces or labels are two informers, and each must come back.
 Nor is a new life idle before it watches what a life opens by itself, nor before it has had the time in which one was seen to begin
 its work, unless it has written something: workers of some runtimes start seconds after their watches. Some watches are only opened
 when they are first needed (controller-runtime does that), and nothing tells when that is: a watch opened after the life was shown
@@ -20,6 +21,7 @@ for a commit longer than `OWED_SECONDS`, or for a watch longer than `MISSED_SECO
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from staleproof.core.change import Changes, WriteKind, write_kind
 from staleproof.core.entry import (
@@ -51,12 +53,25 @@ REJECTED_SECONDS = 4.0
 """A little longer than `checks.rules.backs_off` needs to see how a controller retries."""
 
 
+class _Watch(NamedTuple):
+    """What a client watches. Without `namespace` and `selector`: any watch of the resource."""
+
+    resource: str
+    namespace: str | None = None
+    selector: str | None = None
+
+
+def _watch(stream: Opened) -> _Watch:
+    return _Watch(stream.resource, stream.namespace, stream.selector)
+
+
 @dataclass(slots=True)
 class Activity:
     """A fold over entries with absolute times. `namespace` limits what counts to one trial; empty counts everything.
 
     `is_starting`: a new life has not opened any watch yet, though the one before it had some. `_unasked`: the resources that some
-    life watched before it was shown anything of a trial; `_is_shown`: the present life was.
+    life watched before it was shown anything of a trial; `_is_shown`: the present life was. `_missed`: the watches that must come
+    back, and since when.
     """
 
     namespace: str = ""
@@ -70,7 +85,7 @@ class Activity:
     _in_flight: dict[RequestId, Asked] = field(default_factory=dict)
     _reached: dict[StreamId, int] = field(default_factory=dict)
     _commits: dict[str, tuple[int, float]] = field(default_factory=dict)
-    _missed: dict[str, float] = field(default_factory=dict)
+    _missed: dict[_Watch, float] = field(default_factory=dict)
     _had: set[str] = field(default_factory=set)
     _unasked: set[str] = field(default_factory=set)
     _is_shown: bool = False
@@ -156,7 +171,9 @@ class Activity:
     def dies(self) -> None:
         """The controller's process is about to be ended on purpose: its next life will watch what it watches now, as far as it does
         so by itself."""
-        self._had = self._unasked & ({stream.resource for stream in self.streams.values()} | set(self._missed))
+        self._had = self._unasked & (
+            {stream.resource for stream in self.streams.values()} | {watch.resource for watch in self._missed}
+        )
 
     def died(self, now: float) -> None:
         """It is gone: nothing can be expected of it."""
@@ -170,7 +187,7 @@ class Activity:
 
     def born(self, now: float) -> None:
         """Its next life began: it is not idle before it watches what the last life watched."""
-        self._missed = dict.fromkeys(self._had, now)
+        self._missed = {_Watch(resource): now for resource in self._had}
         self.is_starting = bool(self._had)
         self.touch(now)
 
@@ -210,18 +227,16 @@ class Activity:
                 self.is_starting = False
                 if not self._is_shown:
                     self._unasked.add(entry.resource)
-                self._missed.pop(entry.resource, None)
+                self._missed.pop(_Watch(entry.resource), None)
+                self._missed.pop(_watch(entry), None)
                 self.touch(entry.at)
             case Refused():
                 self.touch(entry.at)
             case Closed():
                 stream = self.streams.pop(entry.stream, None)
                 self._reached.pop(entry.stream, None)
-                if stream is not None and entry.how != "client" and not self._has_stream(stream.resource):
-                    self._missed[stream.resource] = entry.at
-
-    def _has_stream(self, resource: str) -> bool:
-        return any(stream.resource == resource for stream in self.streams.values())
+                if stream is not None and entry.how != "client" and _watch(stream) not in map(_watch, self.streams.values()):
+                    self._missed[_watch(stream)] = entry.at
 
     def _stalled(self, entry: Stalled) -> None:
         """A fault keeps the request waiting, so no answer is owed."""
@@ -229,11 +244,11 @@ class Activity:
         if asked is not None and is_work(asked):
             self.touch(asked.at)
         if entry.verb == "watch":
-            self._missed.pop(entry.resource, None)
+            self._missed = {watch: at for watch, at in self._missed.items() if watch.resource != entry.resource}
 
     def _resumed(self, entry: Resumed) -> None:
-        if entry.verb == "watch" and not self._has_stream(entry.resource):
-            self._missed[entry.resource] = entry.at
+        if entry.verb == "watch" and all(stream.resource != entry.resource for stream in self.streams.values()):
+            self._missed[_Watch(entry.resource)] = entry.at
         self.touch(entry.at)
 
     def _begins(self, now: float) -> bool:

@@ -122,6 +122,12 @@ def test_in_the_next_trial_it_is_no_longer_new() -> None:
         ([opened(1.0), closed(2.0, "expired")], 2.0 + MISSED_SECONDS - 0.01, None, None),
         ([opened(1.0), closed(2.0, "expired")], 2.0 + MISSED_SECONDS, 1.0, 0.0),
         ([opened(1.0), closed(2.0), opened(3.0)], 9.0, 3.0, 0.0),
+        ([opened(1.0), opened(1.1, stream=2), closed(2.0)], 9.0, 1.1, 0.0),  # one took over from the other
+        # two informers of one resource: each has to come back
+        ([opened(1.0, selector="app=x"), opened(1.1, stream=2), closed(2.0)], 9.0, None, None),
+        ([opened(1.0, NS), opened(1.1, "other", stream=2), closed(2.0)], 9.0, None, None),
+        ([opened(1.0, NS), opened(1.1, stream=2), closed(2.0), closed(2.1, stream=2), opened(3.0, stream=3)], 9.0, None, None),
+        ([opened(1.0, NS), opened(1.1, stream=2), closed(2.0), opened(3.0, NS, stream=3)], 9.0, 3.0, 0.0),
         ([closed(2.0)], 9.0, 0.0, 0.0),
         # commits that the controller has yet to be shown
         ([committed(2.0, 5)], 2.5, 2.0, 2.0),  # whoever wrote it

@@ -50,9 +50,11 @@ class Frontier:
         self._passed: Timeline[str, int] = Timeline(0)
         self._present: Timeline[tuple[str, str, str], str] = Timeline("")
         self._whole: Timeline[_Place, int] = Timeline(-1)
+        self._looked: Timeline[_Selection, bool] = Timeline(default=False)
+        self._looks: set[_Selection] = set()
         self._timelines = (
             *(self._shown, self._known, self._gone, self._absent, self._chosen),
-            *(self._newest, self._passed, self._present, self._whole),
+            *(self._newest, self._passed, self._present, self._whole, self._looked),
         )
         self._names: dict[_Place, dict[str, str]] = defaultdict(dict)
         self._streams: dict[int, Opened] = {}
@@ -101,6 +103,11 @@ class Frontier:
     def has_listed(self, resource: str, namespace: str, revision: int, *, before: int) -> bool:
         """Whether a whole list was shown that is at least as new as the revision: what is not in it is gone."""
         return max(self._whole.before(before, (resource, where)) for where in ("", namespace)) >= revision
+
+    def has_looked_for(self, uid: str, resource: str, namespace: str, *, before: int) -> bool:
+        """Whether a list was shown, old or new, that would have it if it were there: it surely fits the selector, if any."""
+        looked = (of for of in self._looks if of.resource == resource and of.namespace in ("", namespace))
+        return any(self._looked.before(before, of) and self._truth.begins_in(uid, of.selector) for of in looked)
 
     def present(self, resource: str, namespace: str, name: str, *, before: int) -> str:
         """The uid of the incarnation that the controller believes to be there; empty when it knows of none."""
@@ -225,6 +232,9 @@ class Frontier:
 
     def _collected(self, index: int, of: _Selection, uids: set[str], revision: int | None) -> None:
         """The controller was shown a whole collection, or all of it that a selector selects."""
+        if revision is not None:
+            self._looks.add(of)
+            self._looked.note(index, of, value=True)
         if of.selector:
             self._selected(index, of, uids, revision)
         else:
@@ -269,13 +279,12 @@ class Frontier:
         """It is gone, or has left the selection: then it is gone for a controller that no other stream shows it to."""
         self._selections[of].pop(item.uid, None)
         at = (item.revision or 0) if revision is None else revision
-        if self._truth.is_over(item.uid, at):
-            self._lose(index, (of.resource, item.namespace), item.name, item.uid)
-        elif self._has_otherwise(item, of.resource):
+        if self._has_otherwise(item, of.resource):
             self._absent.note(index, item.uid, max(at, self._absent.now(item.uid)))
-        else:
+            return
+        if not self._truth.is_over(item.uid, at):
             self._chosen.note(index, item.uid, (at, False))
-            self._lose(index, (of.resource, item.namespace), item.name, item.uid)
+        self._lose(index, (of.resource, item.namespace), item.name, item.uid)
 
     def _has_otherwise(self, item: Item, resource: str) -> bool:
         others = {_selection(self._streams[number]) for number in self._open if self._streams[number].resource == resource}

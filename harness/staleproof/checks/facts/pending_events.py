@@ -9,8 +9,8 @@ was *skipped*: the controller can never know of it. An end that a list shows (te
 another object has the name by then. Or it is *missed*: the controller was shown what was committed later, or it no longer watches;
 then it will not see it, unless it lists again.
 
-A list or stream with a selector skips nothing of a resource that is watched without one, and of others only states of what it
-shows.
+A list or stream with a selector skips nothing of a resource that is watched without one, and nothing of what may only have left its
+selection.
 """
 
 from collections import defaultdict
@@ -185,7 +185,7 @@ class _Fold:
     def _is_skipped(self, commit: Committed, before: int, selector: str) -> bool:
         if (commit.uid, commit.revision) in self._versions:
             return False
-        if selector and (commit.resource in self._followed or not self._was_shown_later(commit, before)):
+        if selector and (commit.resource in self._followed or self._frontier.is_chosen(commit.uid, before=before) is False):
             return False
         if self._frontier.is_presumed(commit.uid, commit.revision, before=before):
             return False
@@ -193,9 +193,6 @@ class _Fold:
         ends = commit.type == "DELETED" or "deletionTimestamp" in commit.object["metadata"]
         was_shown = self._frontier.shown(commit.uid, before=before) is not None
         return not (ends and was_shown and successor in ("", commit.uid))
-
-    def _was_shown_later(self, commit: Committed, before: int) -> bool:
-        return (self._frontier.shown(commit.uid, before=before) or 0) >= commit.revision
 
 
 _STEPS: dict[type[Entry], Callable[[_Fold, int, Any], None]] = {

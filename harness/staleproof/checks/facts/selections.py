@@ -35,6 +35,10 @@ class Selections:
                 if state is not None and fits(selector, state.object) is not False:
                     yield uid
 
+    def begins_in(self, uid: str, selector: str) -> bool:
+        """Whether an object surely fits a selector as it was first committed."""
+        return not selector or (uid in self._states and fits(selector, self._states[uid][0].object) is True)
+
     def is_over(self, uid: str, revision: int) -> bool:
         """Whether it was gone by then; of an object that was never committed nobody knows better."""
         state = self._state(uid, revision)

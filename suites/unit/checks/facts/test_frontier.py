@@ -217,6 +217,14 @@ def test_a_list_shows_the_absence_of_what_it_may_have_held(selector: str, absent
     assert not any(found.has_seen(uid, 17, before=1) for uid in last)
 
 
+@pytest.mark.parametrize("selector", ["", "app=x", "app=y", "spec.nodeName=n"])
+def test_a_list_looks_for_what_surely_fits(selector: str) -> None:
+    found = folded([listed(5, selector=selector), Started(at=0, life=2)], TRUTH)
+
+    assert [found.has_looked_for("u1", PODS, "ns", before=at) for at in (0, 1, 2)] == [False, selector in ("", "app=x"), False]
+    assert not found.has_looked_for("u1", "nodes", "ns", before=1)
+
+
 @pytest.mark.parametrize(("entries", "expected"), CASES.values(), ids=CASES.keys())
 def test_what_was_shown(entries: Sequence[Entry], expected: Shown) -> None:
     assert shown(folded(entries), before=len(entries)) == expected

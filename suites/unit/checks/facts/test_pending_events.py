@@ -242,11 +242,24 @@ def test_a_kept_frame_may_be_recorded_before_its_commit() -> None:
     assert words(pending_events(Trial(script.unfinished())).before(len(script.entries))) == ["replicaset/w-set was created"]
 
 
-def test_a_list_with_a_selector_skips_states_of_what_is_in_it() -> None:
-    script = makes(selecting(), "w-set").ended(SETS, fault=None)
-    for spec in (2, 3):
-        script.updates("w-set", SETS, subresource="", spec=spec)
+def changed() -> Script:
+    script = makes(selecting(), "w-set").ended(SETS, fault=None).updates("w-set", SETS, subresource="", spec=2)
+    return script.updates("w-set", SETS, subresource="", spec=3)
+
+
+SKIPPED_OF_X = {
+    "states before the last": (changed(), ["replicaset/w-set was changed"]),
+    "come and gone": (
+        kept().deletes("w-set", resource=SETS).ended(SETS, fault=None),
+        ["replicaset/w-set was created", "replicaset/w-set was deleted"],
+    ),
+    "an end": (makes(selecting(), "w-set").hold(SETS).deletes("w-set", resource=SETS).ended(SETS, fault=None), []),
+}
+
+
+@pytest.mark.parametrize(("script", "skipped"), SKIPPED_OF_X.values(), ids=SKIPPED_OF_X)
+def test_a_list_of_what_is_watched_with_the_same_selector_skips_what_any_list_does(script: Script, skipped: list[str]) -> None:
     found = pending_events(Trial(script.lists(SETS, selector="app=x").unfinished()))
 
-    assert words(found.skipped(before=len(script.entries))) == ["replicaset/w-set was changed"]
+    assert words(found.skipped(before=len(script.entries))) == skipped
     assert found.before(len(script.entries)) == []

@@ -19,6 +19,7 @@ WIDGETS = "widgets.example.com"
 LEASES = "leases.coordination.k8s.io"
 KINDS = {"pods": "Pod", WIDGETS: "Widget", "configmaps": "ConfigMap", "replicasets.apps": "ReplicaSet", LEASES: "Lease"}
 Object = dict[str, Any]
+_Change = Literal["ADDED", "MODIFIED", "DELETED"]
 _WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
 STEPS = (Apply(object=_WIDGET), Touch(target=PlanTarget("example.com/v1", "Widget", "w")))
 
@@ -100,8 +101,11 @@ class Draft:
     def _item(self, obj: Object) -> Item:
         return Item(self.namespace, **self._identity(obj["metadata"]))
 
-    def _commit(self, what: Literal["ADDED", "MODIFIED", "DELETED"], resource: str, obj: Object) -> Self:
-        """It is committed, and shown on the resource's stream unless that is held."""
+    def _commit(self, what: _Change, resource: str, obj: Object, *, told: _Change | Literal[""] | None = None) -> Self:
+        """It is committed, and shown on the resource's stream unless that is held.
+
+        `told`: what it is to a stream with a selector, if that is something else; nothing if empty.
+        """
         self._revision += 1
         stored = obj | {"metadata": obj["metadata"] | {"resourceVersion": str(self._revision)}}
         what_it_is = {"namespace": self.namespace} | self._identity(stored["metadata"])
@@ -110,15 +114,15 @@ class Draft:
         else:
             self._objects[resource, what_it_is["name"]] = stored
         self.adds(Committed, resource=resource, type=what, object=stored, **what_it_is)
-        if resource not in self._streams:
+        if resource not in self._streams or told == "":
             return self
-        frame = {"stream": self._streams[resource], "type": what, **what_it_is}
+        frame = {"stream": self._streams[resource], "type": told or what, **what_it_is}
         if resource not in self._held:
             return self.adds(Delivered, **frame)
         self._held[resource].append(Delivered(at=0, **frame))
         self.adds(Withheld, fault=0, **frame)
         if not any(isinstance(entry, FaultFired) for entry in self.entries):
-            self.adds(FaultFired, fault=0, on=f"{what} {resource} {self.namespace}/{what_it_is['name']}")
+            self.adds(FaultFired, fault=0, on=f"{told or what} {resource} {self.namespace}/{what_it_is['name']}")
         return self
 
     def _open(self, resource: str, *, start: str | None = None, **fields: Any) -> Self:  # noqa: ANN401

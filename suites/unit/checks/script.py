@@ -1,7 +1,7 @@
 """Literal histories that read as a script: each call is one thing that happens."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import msgspec
 
@@ -63,6 +63,11 @@ class Script(Draft):
     def made(self, name: str, resource: str = "pods", *, owner: str = "w", **fields: Any) -> Self:  # noqa: ANN401  # JSON
         """Somebody else creates a child."""
         return self._commit("ADDED", resource, self._new(resource, name, fields, owner=owner))
+
+    def labelled(self, name: str, resource: str = "pods", *, to: str, told: Literal["ADDED", "DELETED", ""]) -> Self:
+        """Somebody else changes the label `app`, and the object enters or leaves what the resource's stream selects; or neither."""
+        obj = self._objects[resource, name]
+        return self._commit("MODIFIED", resource, obj | {"metadata": obj["metadata"] | {"labels": {"app": to}}}, told=told)
 
     def removed(self, name: str, resource: str = "pods") -> Self:
         """Somebody else deletes an object, and it is gone at once."""

@@ -6,14 +6,17 @@ and of the mutants when they were caught (`ci/golden` makes these).
 
 import gzip
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # who they are of
 
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import explain, stories
 from staleproof.checks.verdict import Outcome
+from staleproof.core.entry import Listed, Opened
 from staleproof.core.history import History, decode, encode
 
 HISTORIES = Path(__file__).parents[3] / "fixtures" / "histories"
@@ -108,6 +111,22 @@ def test_of_a_mutant(name: str) -> None:
     verdicts = judge(read(HISTORIES / "mutants" / f"{name}.jsonl.gz"))
 
     assert CAUGHT_BY[name] in {verdict.requirement for verdict in verdicts if verdict.outcome is Outcome.FAIL}
+
+
+def with_selector(history: History) -> History:
+    """The same, as if the controller had watched and listed with a selector that everything fits."""
+    watches = (
+        msgspec.structs.replace(each, selector="!x") if isinstance(each, Opened | Listed) else each for each in history.entries
+    )
+    return replace(history, entries=tuple(watches))
+
+
+@pytest.mark.parametrize("path", sorted(HISTORIES.rglob("*.jsonl*")), ids=lambda path: path.name)
+def test_a_selector_that_everything_fits_changes_no_verdict(path: Path) -> None:
+    history = read(path)
+    whole, selected = judge(history), judge(with_selector(history))
+
+    assert {each.requirement: each.outcome for each in selected} == {each.requirement: each.outcome for each in whole}
 
 
 @pytest.mark.parametrize("path", sorted(HISTORIES.rglob("*.jsonl*")), ids=lambda path: path.name)

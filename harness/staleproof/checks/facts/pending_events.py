@@ -1,12 +1,16 @@
 """What had been committed and not shown to the controller, at every moment; and which states it was never shown.
 
-Only of what it follows: resources that this life of it watches without a selector, and objects that it has been shown. A new life
-begins with nothing to catch up with, because it lists everything. In doubt a change was shown (`frontier`).
+Only of what it follows: resources that this life of it watches without a selector, and objects that it has been shown, or that a
+frame which is kept proves to pass the selector of a stream; until they leave that selection. A new life begins with nothing to
+catch up with, because it lists everything. In doubt a change was shown (`frontier`).
 
 Two things can become of a change. It is shown: itself, or by a later state of the object, or by a list. If not itself, that state
 was *skipped*: the controller can never know of it. An end that a list shows (terminating is part of it) is not skipped, unless
 another object has the name by then. Or it is *missed*: the controller was shown what was committed later, or it no longer watches;
 then it will not see it, unless it lists again.
+
+A list or stream with a selector skips nothing of a resource that is watched without one, and nothing of what may only have left its
+selection.
 """
 
 from collections import defaultdict
@@ -16,18 +20,22 @@ from typing import Any
 
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Answered, Committed, Delivered, Entry, Listed, Opened, Started
+from staleproof.core.entry import Answered, Committed, Delivered, Entry, Listed, Opened, Started, StreamId, Withheld
 from staleproof.core.provenance import is_bookkeeping
 from staleproof.core.request import BOOKKEEPING
 
 
 @dataclass(slots=True)
 class PendingEvent:
-    """A commit, from its position until it was taken off: shown, or no longer owed; None if it never was."""
+    """A commit, from its position until it was taken off: shown, or no longer owed; None if it never was.
+
+    `is_due`: a watch has to show it. Of an object that was only read, where all watches have a selector, none has.
+    """
 
     index: int
     commit: Committed
     until: int | None = None
+    is_due: bool = True
 
 
 class PendingEvents:
@@ -60,8 +68,11 @@ class PendingEvents:
         return [
             event
             for event in self.before(before)
-            if event.commit.resource not in watched
-            or self._frontier.newest(event.commit.resource, before=before) >= event.commit.revision
+            if event.is_due
+            and (
+                event.commit.resource not in watched
+                or self._frontier.passed(event.commit.resource, before=before) >= event.commit.revision
+            )
         ]
 
     def caught_up(self, *, since: int, until: int) -> int | None:
@@ -84,6 +95,7 @@ def pending_events(trial: Trial) -> PendingEvents:
         step = _STEPS.get(type(entry))
         if step is not None:
             step(fold, index, entry)
+    found._all.sort(key=lambda event: event.index)
     return found
 
 
@@ -91,40 +103,52 @@ class _Fold:
     def __init__(self, trial: Trial, found: PendingEvents) -> None:
         self._trial, self._frontier, self._found = trial, found._frontier, found
         self._followed: set[str] = set()
+        self._selected: set[str] = set()
+        self._aside: dict[tuple[str, int], PendingEvent] = {}
         self._versions: set[tuple[str, int]] = set()
         self._pending: dict[str, dict[str, list[PendingEvent]]] = defaultdict(lambda: defaultdict(list))
 
     def started(self, index: int, entry: Started) -> None:
-        self._followed.clear()
-        self._versions.clear()
+        for memory in (self._followed, self._selected, self._aside, self._versions):
+            memory.clear()
         for names in self._pending.values():
             for events in names.values():
                 self._take_off(index, events)
         self._pending.clear()
 
     def opened(self, index: int, entry: Opened) -> None:
-        if not entry.selector and entry.namespace in ("", self._trial.namespace):
-            self._followed.add(entry.resource)
+        if entry.namespace in ("", self._trial.namespace):
+            (self._selected if entry.selector else self._followed).add(entry.resource)
 
     def committed(self, index: int, entry: Committed) -> None:
-        followed = entry.resource in self._followed or self._frontier.shown(entry.uid, before=index + 1) is not None
-        if entry.namespace == self._trial.namespace and followed and not is_bookkeeping(entry.resource, entry.object):
-            event = PendingEvent(index, entry)
-            self._found._all.append(event)
-            self._pending[entry.resource][entry.name].append(event)
+        if entry.namespace != self._trial.namespace or is_bookkeeping(entry.resource, entry.object):
+            return
+        chosen = self._frontier.is_chosen(entry.uid, before=index + 1)
+        was_shown = self._frontier.shown(entry.uid, before=index + 1) is not None
+        event = PendingEvent(index, entry)
+        if entry.resource in self._followed or chosen or (chosen is None and was_shown):
+            event.is_due = bool(chosen) or entry.resource in self._followed or entry.resource not in self._selected
+            self._add(event)
             self._sort_out(index, entry.resource, [entry.name])
+        elif entry.resource in self._selected:
+            self._aside[entry.uid, entry.revision] = event
+
+    def withheld(self, index: int, entry: Withheld) -> None:
+        event = self._aside.pop((entry.uid, entry.revision or 0), None) if self._selector(entry.stream) else None
+        if event is not None and not self._is_shown(event.commit, index + 1):
+            self._add(event)
 
     def delivered(self, index: int, entry: Delivered) -> None:
-        resource = self._trial.resource_of(entry.stream)
+        resource, selector = self._trial.resource_of(entry.stream), self._selector(entry.stream)
         if entry.initial_end:
-            self._sort_out(index, resource, list(self._pending[resource]))
+            self._sort_out(index, resource, list(self._pending[resource]), selector)
         elif entry.uid:
             self._versions.add((entry.uid, entry.revision or 0))
-            self._sort_out(index, resource, [entry.name])
+            self._sort_out(index, resource, [entry.name], selector)
 
     def listed(self, index: int, entry: Listed) -> None:
         self._versions.update((item.uid, item.revision or 0) for item in entry.items)
-        self._sort_out(index, entry.resource, list(self._pending[entry.resource]))
+        self._sort_out(index, entry.resource, list(self._pending[entry.resource]), entry.selector)
 
     def answered(self, index: int, entry: Answered) -> None:
         request = self._trial.request_of.get(entry.request)
@@ -132,12 +156,19 @@ class _Fold:
             self._versions.add((entry.uid, entry.revision or 0))
             self._sort_out(index, request.asked.resource, [request.asked.name])
 
-    def _sort_out(self, index: int, resource: str, names: Iterable[str]) -> None:
+    def _add(self, event: PendingEvent) -> None:
+        self._found._all.append(event)
+        self._pending[event.commit.resource][event.commit.name].append(event)
+
+    def _selector(self, stream: StreamId) -> str:
+        return self._trial.streams[stream].entry.selector if stream in self._trial.streams else ""
+
+    def _sort_out(self, index: int, resource: str, names: Iterable[str], selector: str = "") -> None:
         """Take off what has been shown by now, and note what of it was skipped."""
         pending = self._pending[resource]
         for name in names:
             shown = [event for event in pending.get(name, ()) if self._is_shown(event.commit, index + 1)]
-            self._found._skipped += [event for event in shown if self._is_skipped(event.commit, index + 1)]
+            self._found._skipped += [event for event in shown if self._is_skipped(event.commit, index + 1, selector)]
             self._take_off(index, shown)
             pending[name] = [event for event in pending.get(name, ()) if event.until is None]
             if not pending[name]:
@@ -151,8 +182,12 @@ class _Fold:
         shown = self._frontier.has_seen(commit.uid, commit.revision, before=before)
         return shown or self._frontier.has_listed(commit.resource, self._trial.namespace, commit.revision, before=before)
 
-    def _is_skipped(self, commit: Committed, before: int) -> bool:
+    def _is_skipped(self, commit: Committed, before: int, selector: str) -> bool:
         if (commit.uid, commit.revision) in self._versions:
+            return False
+        if selector and (commit.resource in self._followed or self._frontier.is_chosen(commit.uid, before=before) is False):
+            return False
+        if self._frontier.is_presumed(commit.uid, commit.revision, before=before):
             return False
         successor = self._frontier.present(commit.resource, self._trial.namespace, commit.name, before=before)
         ends = commit.type == "DELETED" or "deletionTimestamp" in commit.object["metadata"]
@@ -164,6 +199,7 @@ _STEPS: dict[type[Entry], Callable[[_Fold, int, Any], None]] = {
     Started: _Fold.started,
     Opened: _Fold.opened,
     Committed: _Fold.committed,
+    Withheld: _Fold.withheld,
     Delivered: _Fold.delivered,
     Listed: _Fold.listed,
     Answered: _Fold.answered,

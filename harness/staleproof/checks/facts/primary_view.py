@@ -84,10 +84,9 @@ class PrimaryView:
         if self.known(primary.uid, before=before):
             return True
         seen, resource, namespace = self._frontier, primary.resource, self._trial.namespace
-        listed = seen.has_listed(resource, namespace, 0, before=before)
-        return bool(seen.present(resource, namespace, primary.name, before=before)) or (
-            listed and not seen.has_listed(resource, namespace, primary.create_revision, before=before)
-        )
+        made, looked = primary.create_revision, seen.has_looked_for(primary.uid, resource, namespace, before=before)
+        would_show = seen.has_listed(resource, namespace, made, before=before) or seen.has_seen(primary.uid, made, before=before)
+        return bool(seen.present(resource, namespace, primary.name, before=before)) or (looked and not would_show)
 
     def is_behind(self, uid: str, *, before: int) -> bool:
         """Whether the controller made this object, or changed it, on a later state of its primary than this life knows.

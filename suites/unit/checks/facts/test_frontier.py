@@ -7,8 +7,22 @@ from typing import Any
 import pytest
 
 from staleproof.checks.facts.frontier import Frontier, frontier, frontiers
+from staleproof.checks.facts.selections import Selections
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Answered, Asked, Closed, Delivered, Entry, EventType, Item, Listed, Opened, Settled, Started
+from staleproof.core.entry import (
+    Answered,
+    Asked,
+    Closed,
+    Committed,
+    Delivered,
+    Entry,
+    EventType,
+    Item,
+    Listed,
+    Opened,
+    Settled,
+    Started,
+)
 
 from ..script import trial
 
@@ -54,8 +68,8 @@ def answered(code: int = 200, **fields: Any) -> Answered:  # noqa: ANN401
     return Answered(at=0, request=7, outcome="ok" if code < 300 else "fail", code=code, namespace="ns", **fields)
 
 
-def folded(entries: Sequence[Entry]) -> Frontier:
-    found = Frontier()
+def folded(entries: Sequence[Entry], truth: Sequence[Committed] = ()) -> Frontier:
+    found = Frontier(Selections(truth, "ns"))
     for index, entry in enumerate(entries):
         found.advance(index, entry)
     return found
@@ -136,6 +150,79 @@ CASES: dict[str, tuple[Sequence[Entry], Shown]] = {
     "a new life knows nothing": ([opened(), A1, listed(9, item("a", "u1")), Started(at=0, life=2)], Shown()),
     "what is none of its business changes nothing": ([Settled(at=0, ok=True)], Shown()),
 }
+
+
+def made(name: str, uid: str, revision: int, app: str, what: EventType = "ADDED") -> Committed:
+    stored = {"metadata": {"name": name, "namespace": "ns", "labels": {"app": app}}}
+    assert what != "BOOKMARK"
+    return Committed(
+        at=0, resource=PODS, type=what, namespace="ns", name=name, uid=uid, revision=revision, object=stored, managers=()
+    )
+
+
+TRUTH = [
+    made("a", "u1", 7, "x"),
+    made("a", "u1", 20, "y", "MODIFIED"),
+    made("b", "u2", 8, "y"),
+    made("c", "u3", 9, "x"),
+    made("c", "u3", 15, "x", "DELETED"),
+]
+"""`a` leaves app=x at 20, `b` never is in it, `c` is until its end at 15."""
+X = opened(2, selector="app=x")
+A1_OF_X, C3_OF_X = event("ADDED", "a", "u1", 7, stream=2), event("ADDED", "c", "u3", 9, stream=2)
+A1_LEFT = event("DELETED", "a", "u1", 20, stream=2)
+WITH_SELECTOR: dict[str, tuple[Sequence[Entry], Shown]] = {
+    "a list shows its items": ([listed(10, item("a", "u1", 7), selector="app=x")], Shown({"u1": 7}, {"a": "u1"}, 10)),
+    "and nothing of others": ([opened(), B2, listed(9, selector="app=x")], Shown({"u2": 8}, {"b": "u2"}, 9)),
+    "and that what it had shown is gone": (
+        [X, C3_OF_X, listed(16, selector="app=x")],
+        Shown({"u3": GONE}, {}, 16),
+    ),
+    "or has left": ([X, A1_OF_X, listed(25, selector="app=x")], Shown({"u1": GONE}, {}, 25)),
+    "but for another stream": ([opened(), A1, X, A1_OF_X, listed(25, selector="app=x")], Shown({"u1": 7}, {"a": "u1"}, 25)),
+    "a list that is older than the event takes nothing back": (
+        [X, C3_OF_X, listed(8, selector="app=x")],
+        Shown({"u3": 9}, {"c": "u3"}, 9),
+    ),
+    "initial events are such a list": (
+        [opened(), B2, opened(1, selector="app=x", watch_list=True), A1, bookmark(12, initial_end=True)],
+        Shown({"u1": 7, "u2": 8}, {"a": "u1", "b": "u2"}, 12),
+    ),
+    "an event shows that it has left": ([X, A1_OF_X, A1_LEFT], Shown({"u1": GONE}, {}, 20)),
+    "but another stream has it": (
+        [X, A1_OF_X, opened(1, selector="app=y"), event("ADDED", "a", "u1", 20), A1_LEFT],
+        Shown({"u1": 20}, {"a": "u1"}, 20),
+    ),
+    "an event shows the end": ([X, C3_OF_X, event("DELETED", "c", "u3", 15, stream=2)], Shown({"u3": GONE}, {}, 15)),
+    "it comes back": ([X, A1_OF_X, A1_LEFT, event("ADDED", "a", "u1", 21, stream=2)], Shown({"u1": 21}, {"a": "u1"}, 21)),
+}
+
+
+@pytest.mark.parametrize(("entries", "expected"), WITH_SELECTOR.values(), ids=WITH_SELECTOR.keys())
+def test_what_was_shown_with_a_selector(entries: Sequence[Entry], expected: Shown) -> None:
+    assert shown(folded(entries, TRUTH), before=len(entries)) == expected
+
+
+ABSENT = {"app=x": {"u1", "u3"}, "app=z": set(), "metadata.name=b": {"u2"}, "spec.nodeName=n": {"u1", "u2", "u3"}}
+"""What an empty list at 16 may have shown not to be there, by its selector; the last of them cannot be read."""
+
+
+@pytest.mark.parametrize(("selector", "absent"), ABSENT.items(), ids=ABSENT)
+def test_a_list_shows_the_absence_of_what_it_may_have_held(selector: str, absent: set[str]) -> None:
+    found = folded([listed(16, selector=selector)], TRUTH)
+    last = {"u1": 7, "u2": 8, "u3": 15}
+
+    assert {uid for uid, revision in last.items() if found.has_seen(uid, revision, before=1)} == absent
+    assert {uid for uid, revision in last.items() if found.is_presumed(uid, revision, before=1)} == absent
+    assert not any(found.has_seen(uid, 17, before=1) for uid in last)
+
+
+@pytest.mark.parametrize("selector", ["", "app=x", "app=y", "spec.nodeName=n"])
+def test_a_list_looks_for_what_surely_fits(selector: str) -> None:
+    found = folded([listed(5, selector=selector), Started(at=0, life=2)], TRUTH)
+
+    assert [found.has_looked_for("u1", PODS, "ns", before=at) for at in (0, 1, 2)] == [False, selector in ("", "app=x"), False]
+    assert not found.has_looked_for("u1", "nodes", "ns", before=1)
 
 
 @pytest.mark.parametrize(("entries", "expected"), CASES.values(), ids=CASES.keys())

@@ -1,11 +1,13 @@
 """What was not shown, skipped or missed."""
 
+from typing import Any
+
 import pytest
 
 from staleproof.checks.facts.pending_events import PendingEvent, pending_events
 from staleproof.checks.facts.wording import happened
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Committed, Delivered
+from staleproof.core.entry import Committed, Delivered, Opened
 
 from ..script import WIDGETS, Script
 
@@ -134,3 +136,130 @@ def test_it_has_caught_up_when_it_was_shown_everything_and_watches_everything_ag
     assert found.caught_up(since=closed, until=seen + 1) is None
     assert found.caught_up(since=closed, until=seen + 2) == seen + 1
     assert found.caught_up(since=5, until=closed) == 5
+
+
+# --- selectors
+
+X: dict[str, Any] = {"metadata": {"labels": {"app": "x"}}}
+
+
+def selecting(selector: str = "app=x") -> Script:
+    return owned().watches(SETS, selector=selector)
+
+
+def makes(script: Script, *names: str, **fields: Any) -> Script:  # noqa: ANN401  # JSON
+    return script.creates(*names, resource=SETS, **(fields or X))
+
+
+def kept() -> Script:
+    """A create that a stream with a selector keeps back."""
+    return makes(selecting().hold(SETS), "w-set")
+
+
+def left() -> Script:
+    """It was shown, and its label is another now."""
+    return makes(selecting(), "w-set").labelled("w-set", SETS, to="y", told="DELETED")
+
+
+def unlabelled_pods(selector: str) -> Script:
+    """A list with a selector comes while two creates are held."""
+    script = held("w-a", "w-b")
+    return script.lists(selector=selector, without=["w-a", "w-b"])
+
+
+def labelled_pods() -> Script:
+    """A pod comes and goes while the stream of all pods is held, and a list of what has its label is empty."""
+    return owned().hold().creates("w-a", **X).removed("w-a").lists(selector="app=x")
+
+
+BEHIND: dict[str, tuple[Script, list[str]]] = {
+    # --- streams
+    "a kept frame shows that it passes": (kept(), ["replicaset/w-set was created"]),
+    "and leaves": (kept().let_go(SETS), []),
+    "what comes of it is followed, too": (
+        kept().deletes("w-set", resource=SETS),
+        ["replicaset/w-set was created", "replicaset/w-set was deleted"],
+    ),
+    "a live read has shown it": (kept().gets("w-set", SETS), []),
+    "its stream ends, and a list has it": (kept().ended(SETS, fault=None).lists(SETS, selector="app=x"), []),
+    "its stream ends, and a list of that has it no more": (
+        kept().ended(SETS, fault=None).labelled("w-set", SETS, to="y", told="").lists(SETS, selector="app=x", without=["w-set"]),
+        [],
+    ),
+    "what is not shown on it may not pass": (
+        owned().applied("x", SETS).watches(SETS, selector="app=x").hold(SETS).labelled("x", SETS, to="y", told=""),
+        [],
+    ),
+    "what left the selection will not come": (left().labelled("w-set", SETS, to="z", told=""), []),
+    "nor while it is kept that it left": (
+        makes(selecting(), "w-set")
+        .hold(SETS)
+        .labelled("w-set", SETS, to="y", told="DELETED")
+        .labelled("w-set", SETS, to="z", told=""),
+        ["replicaset/w-set was changed"],
+    ),
+    "what came back does": (
+        left().hold(SETS).labelled("w-set", SETS, to="x", told="ADDED"),
+        ["replicaset/w-set was changed"],
+    ),
+    "what came back was shown": (
+        left().labelled("w-set", SETS, to="x", told="ADDED").hold(SETS).updates("w-set", SETS, subresource="", spec=2),
+        ["replicaset/w-set was changed"],
+    ),
+    "what was read, and has no watch": (
+        owned().applied("x", SETS).watches(SETS, selector="app=x").gets("x", SETS).labelled("x", SETS, to="y", told=""),
+        ["replicaset/x was changed"],
+    ),
+    # --- lists
+    "a list of others": (unlabelled_pods("app=x"), ["pod/w-a was created", "pod/w-b was created"]),
+    "a list that might have them": (unlabelled_pods("spec.nodeName=n"), []),
+    "a list that would have had it": (labelled_pods(), []),
+    "the initial events of others": (
+        held("w-a").adds(Opened, stream=9, client="controller", resource="pods", selector="app=x", watch_list=True).initial_end(9),
+        ["pod/w-a was created"],
+    ),
+    "after a list of others it is still followed": (
+        owned().creates("w-a").lists(selector="app=x", without=["w-a"]).hold().deletes("w-a"),
+        ["pod/w-a was deleted"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "behind"), BEHIND.values(), ids=BEHIND)
+def test_what_a_selector_leaves_to_be_shown_and_skips_nothing(script: Script, behind: list[str]) -> None:
+    found, end = pending_events(Trial(script.unfinished())), len(script.entries)
+
+    assert words(found.before(end)) == behind
+    assert words(found.skipped(before=end)) == []
+    assert words(found.missed(before=end)) == []
+
+
+def test_a_kept_frame_may_be_recorded_before_its_commit() -> None:
+    script = kept()
+    (committed,) = (entry for entry in script.entries if isinstance(entry, Committed) and entry.resource == SETS)
+    script.entries.append(script.entries.pop(script.entries.index(committed)))
+
+    assert words(pending_events(Trial(script.unfinished())).before(len(script.entries))) == ["replicaset/w-set was created"]
+
+
+def changed() -> Script:
+    script = makes(selecting(), "w-set").ended(SETS, fault=None).updates("w-set", SETS, subresource="", spec=2)
+    return script.updates("w-set", SETS, subresource="", spec=3)
+
+
+SKIPPED_OF_X = {
+    "states before the last": (changed(), ["replicaset/w-set was changed"]),
+    "come and gone": (
+        kept().deletes("w-set", resource=SETS).ended(SETS, fault=None),
+        ["replicaset/w-set was created", "replicaset/w-set was deleted"],
+    ),
+    "an end": (makes(selecting(), "w-set").hold(SETS).deletes("w-set", resource=SETS).ended(SETS, fault=None), []),
+}
+
+
+@pytest.mark.parametrize(("script", "skipped"), SKIPPED_OF_X.values(), ids=SKIPPED_OF_X)
+def test_a_list_of_what_is_watched_with_the_same_selector_skips_what_any_list_does(script: Script, skipped: list[str]) -> None:
+    found = pending_events(Trial(script.lists(SETS, selector="app=x").unfinished()))
+
+    assert words(found.skipped(before=len(script.entries))) == skipped
+    assert found.before(len(script.entries)) == []

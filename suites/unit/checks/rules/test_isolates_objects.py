@@ -7,7 +7,7 @@ from staleproof.core.fault import AnyFault, HideOwnWrite, Reject
 from ..rule_cases import verdicts, witnesses
 from ..script import WIDGETS, Script, beside, two_references
 
-HIDE = HideOwnWrite(resource="pods")
+HIDE, SETS = HideOwnWrite(resource="pods"), "replicasets.apps"
 NOTHING_HIDDEN = "NOT_EXERCISED: no new primary was shown while own writes for another one were hidden from the controller"
 DISTURBED = "NOT_EXERCISED: something else was done to the controller meanwhile"
 
@@ -29,6 +29,12 @@ def two(*faults: AnyFault) -> Script:
 def waiting(*faults: AnyFault) -> Script:
     """It waits for its create for `w`, and `v` has been shown."""
     return other(two(*faults).hold().creates("w-a"))
+
+
+def selecting() -> Script:
+    """It watches its children by their label only, and waits in the same way."""
+    script = one(Script(HideOwnWrite(resource=SETS)).watches(SETS, selector="app=x")).hold(SETS)
+    return other(script.creates("w-a", resource=SETS, metadata={"labels": {"app": "x"}}))
 
 
 def idle(script: Script) -> Script:
@@ -61,6 +67,14 @@ CASES = {
     "comes to it late": (waiting().passes(8.0).creates("v-a", owner="v").passes(8.0).let_go(), found(8.1)),
     "goes on with the other": (waiting().creates("v-a", owner="v").passes(8.0).let_go(), "PASS"),
     "goes on with the other's status": (waiting().updates("v", status=1).passes(8.0).let_go(), "PASS"),
+    "waits for what a label selects": (
+        beside(selecting().passes(8.0).let_go(SETS).creates("v-a", resource=SETS, owner="v"), fault_free),
+        found(8.2).replace("pod/", "replicaset/"),
+    ),
+    "goes on with the other, and a label selects": (
+        beside(selecting().creates("v-a", resource=SETS, owner="v").passes(8.0).let_go(SETS), fault_free),
+        "PASS",
+    ),
     # --- nothing is known unless one waited long enough
     "empty": (Script(HIDE), NOTHING_HIDDEN),
     "nothing was hidden": (other(two().creates("w-a")).creates("v-a", owner="v"), NOTHING_HIDDEN),

@@ -2,13 +2,14 @@
 
 from staleproof.checks.rules.recovers_in_bounded_time import REQUIREMENT
 from staleproof.core.entry import Ended
-from staleproof.core.fault import AnyFault, LoseAnswer, Refuse, Reject, Skew
+from staleproof.core.fault import AnyFault, HoldStream, LoseAnswer, Refuse, Reject, Skew
 from staleproof.core.plan import Rest
 
 from ..draft import STEPS
 from ..rule_cases import ONE_POD, verdicts
 from ..script import HOLD, WIDGETS, Script, beside, two_references
 
+SETS = "replicasets.apps"
 SKEW = Skew(by_seconds={WIDGETS: 1.0})
 LATE = f"after it had been shown everything, though fault-free runs never pause longer than 0.3 s; until then, {ONE_POD}"
 NOTHING_LEFT = "NOT_EXERCISED: when it had been shown everything there was nothing left for it to do"
@@ -20,6 +21,20 @@ def behind(*faults: AnyFault, seconds: float = 12.0) -> Script:
     script = Script(*(faults or (HOLD,)), steps=(*STEPS[:1], Rest(seconds=seconds)))
     script.step(1, "apply").hold().applied("w", spec=2).creates("w-0")
     return script.step(2, "rest").passes(seconds)
+
+
+def selecting() -> Script:
+    """It watches its children by their label only, and waits for all to be shown. The hold has ended, and nothing has come yet."""
+    script = Script(HoldStream(resource=SETS), steps=(*STEPS[:1], Rest(seconds=12.0)))
+    script.step(1, "apply").watches(SETS, selector="app=x").hold(SETS).applied("w", spec=2)
+    script.creates("w-0", "w-1", resource=SETS, metadata={"labels": {"app": "x"}}).step(2, "rest").passes(12.0)
+    return script.closes()
+
+
+def usual(script: Script) -> Script:
+    """What it does without faults."""
+    script.step(1, "apply").applied("w", spec=2).creates("w-0", "w-1", resource=SETS, metadata={"labels": {"app": "x"}})
+    return script.updates("w", status={"ready": 2})
 
 
 def done(script: Script) -> Script:
@@ -56,6 +71,10 @@ CASES = {
         "PASS",
     ),
     # --- innocent, though it looks suspicious
+    "has not caught up until it is shown what a label selects": (
+        beside(selecting().passes(8.0).shows("w-0", SETS).shows("w-1", SETS).passes(2.0).updates("w", status={"ready": 2}), usual),
+        "PASS",
+    ),
     "has not caught up until it watches again": (
         done(behind().closes().ended(how="expired").passes(20.0).lists().passes(20.0).watches().released()),
         "PASS",

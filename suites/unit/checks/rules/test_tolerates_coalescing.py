@@ -63,6 +63,10 @@ CASES = {
         Script(COALESCE).opens().ended(WIDGETS, "gone").lists(WIDGETS).watches(WIDGETS).pair(),
         "NOT_EXERCISED",
     ),
+    "a list of others by their label": (
+        Script(COALESCE).pair().hold().creates("w-2", "w-3").lists(selector="app=x", without=["w-2", "w-3"]).ended().watches(),
+        "NOT_EXERCISED",
+    ),
     "a deletion that the list shows": (Script(COALESCE).pair(1).hold().deletes("w-0").relist(), "NOT_EXERCISED"),
     "held, not coalesced": (
         Script(COALESCE).pair().hold(WIDGETS).applied("w", spec=5).applied("w", spec=2).let_go(WIDGETS),

@@ -18,7 +18,7 @@ from staleproof.assess.run_folder import PLAN, RunFolder, decoded, whole, write_
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fingerprint import fingerprint, identity
 from staleproof.core.history import is_history
-from staleproof.core.plan import API_VERSION, Plan, PlanError
+from staleproof.core.plan import API_VERSION, Plan, PlanError, PlanShapeError
 from staleproof.core.plan import decode as decode_plan
 from staleproof.core.plan import encode as encode_plan
 from staleproof.errors import UsageError
@@ -174,18 +174,26 @@ def _read_crash(path: Path, data: bytes) -> Found:
         plan, requirements = json.dumps(crash["plan"]).encode(), tuple(map(str, crash.get("requirements", ())))
     except (ValueError, KeyError, TypeError, AttributeError) as err:
         raise UsageError(f"{path} is not a crash file of staleproof: {err}") from err
-    written = crash.get("apiVersion", API_VERSION)
+    written, by = crash.get("apiVersion", API_VERSION), f"staleproof {crash.get('staleproof', 'of another version')}"
     if written != API_VERSION:
-        by = f"staleproof {crash.get('staleproof', 'of another version')}"
-        raise UsageError(
-            f"{path} was written by {by} as {written}, and this is {__version__}, which reads {API_VERSION}: run it with that "
-            "version, or find it anew with this one"
-        )
-    return Found(_decoded(path, plan), path, requirements)
+        raise UsageError(f"{path} {_written(by, written)}")
+    return Found(_decoded(path, plan, by), path, requirements)
 
 
-def _decoded(path: Path, data: bytes) -> Plan:
+def _decoded(path: Path, data: bytes, by: str = "a staleproof that it does not name") -> Plan:
+    """The plan that is written there, `by` this version. UsageError when this one cannot read it."""
     try:
         return decode_plan(data)
+    except PlanShapeError as err:
+        told = _written(by, json.loads(data).get("apiVersion"))
+        raise UsageError(f"{path}: {err}. If that was not put in by hand: it {told}") from err
     except PlanError as err:
         raise UsageError(f"{path}: {err}") from err
+
+
+def _written(by: str, form: object) -> str:
+    """Which version wrote a file in which form, which this is, and what to do when this one cannot read it."""
+    return (
+        f"was written by {by} as {form}, and this is staleproof {__version__}, which reads {API_VERSION}: run it with that "
+        "version, or find it anew with this one"
+    )

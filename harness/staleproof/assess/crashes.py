@@ -76,11 +76,26 @@ def keep_crash(root: Path, result: Result, *, replayed: Collection[Path] = ()) -
 
 
 def outcome_of(found: Found, result: Result) -> Replayed:
-    """What running it again shows: it is fixed when every requirement that it had violated passes, and nothing else fails."""
+    """What running it again shows: it is fixed when every requirement that it had violated passes under its faults, and nothing
+    else fails. Where nothing was put to the test, nothing is known."""
     if result.failures:
         return "still fails"
-    passed = _passed(result).issuperset(found.requirements) if found.requirements else result.passed
-    return "fixed" if passed else "inconclusive"
+    tried = bool(result.fired) or not result.plan.faults
+    passed = _passed(result).issuperset(found.requirements) if found.requirements else _is_without_fault(result)
+    return "fixed" if tried and passed else "inconclusive"
+
+
+def why_unknown(found: Found, result: Result) -> list[str]:
+    """Why an inconclusive replay does not show whether it is fixed: the faults that did nothing, and what was not seen to pass."""
+    wanted = found.requirements or result.plan.aims
+    silent = [f"{fault.outcome}: {fault}" for fault in result.faults if fault.outcome != "fired"]
+    doubts = [each for each in result.verdicts if each.outcome is Outcome.INCONCLUSIVE or each.requirement in wanted]
+    return silent + [f"{each.requirement}: {each.why}" for each in doubts if each.outcome is not Outcome.PASS]
+
+
+def _is_without_fault(result: Result) -> bool:
+    """Whether nothing is open and something passed; what no API server does is not scored, so there nothing passes."""
+    return result.passed and bool(_passed(result) or result.hostile)
 
 
 def _passed(result: Result) -> set[str]:

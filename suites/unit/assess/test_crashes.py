@@ -7,10 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from staleproof.assess.crashes import Found, crash_id, find, find_plan, keep_crash, outcome_of
+from staleproof.assess.crashes import Found, crash_id, find, find_plan, keep_crash, outcome_of, why_unknown
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY, RunFolder
+from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.core.entry import FaultFired
 from staleproof.core.fingerprint import fingerprint, identity
 from staleproof.core.plan import Subject, encode
 from staleproof.errors import SetupError, UsageError
@@ -261,3 +263,25 @@ def test_what_a_replay_shows(guilty: Result, innocent: Result) -> None:
     assert outcome_of(found, innocent) == "fixed"
     assert outcome_of(found, replace(innocent, verdicts=unknown)) == "inconclusive"
     assert outcome_of(replace(found, requirements=()), replace(innocent, verdicts=unknown)) == "inconclusive"
+    assert outcome_of(replace(found, requirements=()), innocent) == "fixed"
+
+
+def test_a_plan_whose_fault_did_nothing_shows_nothing(innocent: Result) -> None:
+    """Also where a requirement passes that needs no fault."""
+    found = Found(innocent.plan, Path("x.json"), ("settles",))
+    entries = tuple(each for each in innocent.history.entries if not isinstance(each, FaultFired))
+    silent = replace(innocent, history=replace(innocent.history, entries=entries))
+    assert silent.of("settles").outcome is Outcome.PASS
+    assert outcome_of(found, innocent) == "fixed"
+    assert outcome_of(found, silent) == outcome_of(replace(found, requirements=()), silent) == "inconclusive"
+    assert why_unknown(found, silent) == ["not fired: HideOwnWrite of pods"]
+
+
+def test_nothing_is_fixed_where_nothing_was_put_to_the_test(innocent: Result) -> None:
+    found = Found(innocent.plan, Path("x.json"))
+    idle = tuple(Verdict(each.requirement, Outcome.NOT_EXERCISED, why="nothing came") for each in innocent.verdicts)
+    untried = replace(innocent, verdicts=idle)
+    assert outcome_of(found, untried) == "inconclusive"
+    assert why_unknown(found, untried) == [f"{slug}: nothing came" for slug in BY_SLUG if slug in innocent.plan.aims]
+    hostile = replace(untried, plan=msgspec.structs.replace(innocent.plan, contract="hostile"))
+    assert outcome_of(found, hostile) == "fixed", "what is not scored passes nothing"

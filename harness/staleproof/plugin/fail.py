@@ -4,13 +4,13 @@ from collections.abc import Iterable, Set
 
 import pytest
 
+from staleproof.assess.baseline import NOTHING_KNOWN, is_new
 from staleproof.assess.crashes import Found, crash_id, outcome_of, why_unknown
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.report.baseline import Baseline
 
-NOTHING_KNOWN = Baseline()
 _TRY_AGAIN = (
     "What to do: run it against the controller, samples and options that it was found with. If the controller gives its faults no "
     "occasion any more, this plan shows nothing: look for the finding anew, and take its file away."
@@ -48,13 +48,6 @@ def assert_known(replays: Iterable[tuple[Found, Result]], *, accepts_doubt: bool
 def _told_doubt(found: Found, result: Result) -> str:
     title = result.plan.title or result.plan.scenario
     return "\n  ".join([f"INCONCLUSIVE {found.path.stem}, {title}: nobody knows whether it is fixed", *why_unknown(found, result)])
-
-
-def is_new(result: Result, baseline: Baseline) -> bool:
-    """Whether it has a finding that fails a run and is not known."""
-    slugs = {verdict.requirement for verdict in result.failures}
-    found = [story for story in result.stories if slugs & {story.requirement, *story.also}] if slugs else []
-    return any(not baseline.has(story.cause, story.requirement) for story in found)
 
 
 def told_to_junit(result: Result, test: pytest.Item) -> None:

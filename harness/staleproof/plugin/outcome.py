@@ -33,7 +33,7 @@ from staleproof.plugin import BEGAN
 from staleproof.plugin.fail import InconclusiveError
 from staleproof.plugin.options import given_seed, seed_of, settings_of
 from staleproof.report.baseline import excused, in_words
-from staleproof.report.model import Implementation, LeftOut, Report, TrialReport, overall
+from staleproof.report.model import EndedSearch, Implementation, LeftOut, Report, TrialReport, overall
 from staleproof.report.terminal import sentence, table
 
 _OK, _FAILED, _INTERRUPTED, _INCONCLUSIVE = 0, 1, 2, 10
@@ -52,6 +52,7 @@ class _Note(msgspec.Struct, omit_defaults=True):
     trial: TrialReport | None = None
     claim: str = ""
     left_out: tuple[LeftOut, ...] = ()
+    ended: tuple[EndedSearch, ...] = ()
     environment: dict[str, str] = {}
     refused: dict[str, int] = {}
     told: str = ""
@@ -67,6 +68,7 @@ class Outcomes:
         folder: the run's; a `worker` (its name, empty without xdist) keeps its results in a part of it.
         problems: by exit code, those that win first.
         claimed: where the trials are, among all, that were run under a claim.
+        ended: searches with drawn plans that a new finding ended.
         replayed: files of findings that are tried again, perhaps with a fixed build.
         other_failures: whether a test failed for any other reason.
         lost: whether a worker died.
@@ -81,6 +83,7 @@ class Outcomes:
     trials: list[TrialReport] = field(default_factory=list)
     claimed: dict[str, int] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
+    ended: list[EndedSearch] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     refused: Counter[str] = field(default_factory=Counter)
     problems: dict[int, list[str]] = field(default_factory=lambda: {_BUG: [], _BROKEN: [], _MISUSED: [], _INCONCLUSIVE: []})
@@ -102,10 +105,10 @@ class Outcomes:
             )
         )
 
-    def leave_out(self, plans: Sequence[LeftOut]) -> None:
-        """Take what there was no time for."""
-        if plans:
-            self._note(_Note(left_out=tuple(plans)))
+    def leave_out(self, plans: Sequence[LeftOut], ended: Sequence[EndedSearch] = ()) -> None:
+        """Take what there was no time for, and what findings made superfluous."""
+        if plans or ended:
+            self._note(_Note(left_out=tuple(plans), ended=tuple(ended)))
 
     def tell(self, line: str) -> None:
         """Tell this at the end of the run."""
@@ -187,6 +190,7 @@ class Outcomes:
                 self.claimed[note.claim] = len(self.trials)
             self.trials.append(note.trial)
         self.left_out += note.left_out
+        self.ended += note.ended
         self.environment |= note.environment
         self.told += [note.told] if note.told else []
         self.refused += Counter(note.refused)
@@ -237,6 +241,7 @@ class Outcomes:
             trials=tuple(sorted(self.trials, key=lambda trial: trial.name)),
             refused=dict(self.refused),
             left_out=tuple(sorted(self.left_out, key=lambda plan: (plan.scenario, plan.title))),
+            ended_searches=tuple(sorted(self.ended, key=lambda search: (search.scenario, search.primary))),
         )
 
 

@@ -31,7 +31,7 @@ from staleproof.core.masking import masked_arguments
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.plugin import BEGAN
 from staleproof.plugin.fail import InconclusiveError
-from staleproof.plugin.options import given_seed, seed_of, settings_of
+from staleproof.plugin.options import is_seed_new, seed_of, settings_of
 from staleproof.report.baseline import excused, in_words
 from staleproof.report.model import EndedSearch, Implementation, LeftOut, Report, TrialReport, overall
 from staleproof.report.terminal import sentence, table
@@ -253,7 +253,7 @@ def _when_inconclusive(config: pytest.Config) -> int:
 def _arguments(config: pytest.Config) -> list[str]:
     """Those that do the same again: the command line's, and the seed."""
     given = [str(word) for word in config.invocation_params.args]
-    return given if given_seed(config) else [*given, f"--hypothesis-seed={seed_of(config)}"]
+    return [*given, f"--hypothesis-seed={seed_of(config)}"] if is_seed_new(config) else given
 
 
 def _notes_in(folder: Path) -> Iterator[_Note]:

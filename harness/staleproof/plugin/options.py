@@ -64,9 +64,10 @@ def is_seed_new(config: pytest.Config) -> bool:
 
 
 def share_seed(config: pytest.Config) -> None:
-    """Have every Hypothesis test of the run drawn from the run's seed, as if it had been given. Hypothesis asks for it when it is
-    configured."""
-    config.option.hypothesis_seed = seed_of(config)
+    """In CI, have every Hypothesis test of the run drawn from the run's seed, as if it had been given; Hypothesis asks for it when
+    it is configured. Elsewhere it is better off without: with a seed it does not try again first what failed before."""
+    if os.environ.get("CI"):
+        config.option.hypothesis_seed = seed_of(config)
 
 
 def profile_of(config: pytest.Config) -> Profile:

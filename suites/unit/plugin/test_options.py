@@ -202,6 +202,12 @@ def drawn(pytester: pytest.Pytester, *arguments: str) -> tuple[str, str]:
     return (pytester.path / "drawn").read_text().splitlines()[-1], "".join(seeds)
 
 
+@pytest.fixture
+def in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+
+
+@pytest.mark.usefixtures("in_ci")
 def test_the_seed_that_a_run_prints_draws_the_same_in_tests_of_ones_own(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_mine=textwrap.dedent(MINE))
     first, seed = drawn(pytester, ASKED, "test_mine.py")
@@ -212,10 +218,21 @@ def test_the_seed_that_a_run_prints_draws_the_same_in_tests_of_ones_own(pytester
         assert again == first
 
 
+@pytest.mark.usefixtures("in_ci")
 def test_workers_draw_from_the_seed_that_the_run_prints(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_mine=textwrap.dedent(MINE))
     first, seed = drawn(pytester, ASKED, "test_mine.py", "-n1")
     assert drawn(pytester, ASKED, "test_mine.py", f"--hypothesis-seed={seed}") == (first, seed)
+
+
+def test_outside_of_ci_hypothesis_has_its_own_chance_and_database(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    pytester.makepyfile("def test_it(pytestconfig): assert pytestconfig.getoption('--hypothesis-seed') is None")
+    pytester.runpytest_subprocess(ASKED, "test_outside_of_ci_hypothesis_has_its_own_chance_and_database.py").assert_outcomes(
+        passed=1
+    )
 
 
 def test_a_session_without_a_controller_keeps_its_own_chance_and_database(pytester: pytest.Pytester) -> None:

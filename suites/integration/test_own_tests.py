@@ -66,6 +66,11 @@ def test_a_conftest_is_enough(suite: Run, tmp_path: Path) -> None:
     (crash,) = (tmp_path / ".staleproof" / "crashes").iterdir()
     assert crash.stem == done.report["trials"][0]["crash"]
 
+    fixed = suite(f"--staleproof-replay={crash.stem}", folder=own_tests(tmp_path, "deterministic"))
+    assert fixed.code == 0, fixed.output
+    assert f"staleproof: FIXED {crash.stem}" in fixed.output
+    assert not crash.exists()
+
 
 def test_a_conftest_is_enough_with_workers(suite: Run, tmp_path: Path) -> None:
     """The controlling process learns of the controller from the files of its workers."""

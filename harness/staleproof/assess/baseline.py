@@ -1,10 +1,14 @@
-"""The baseline of a run: read when it begins, written at its end only if that is asked for."""
+"""The baseline of a run: read when it begins, asked what is new, written at the end only if that is asked for."""
 
+from staleproof.assess.result import Result
 from staleproof.assess.run_folder import write_whole
+from staleproof.checks.story.narrative import Story
 from staleproof.errors import UsageError
 from staleproof.report.baseline import Baseline, BaselineError, decode, encode, updated
 from staleproof.report.model import Report
 from staleproof.settings import Settings
+
+NOTHING_KNOWN = Baseline()
 
 
 def read_baseline(settings: Settings, *, option: str = "--staleproof-baseline") -> Baseline:
@@ -25,6 +29,18 @@ def read_baseline(settings: Settings, *, option: str = "--staleproof-baseline") 
         raise UsageError(f"{settings.baseline} does not exist; {update} makes it from what is found") from None
     except OSError as err:
         raise UsageError(f"cannot read {settings.baseline}: {err.strerror or err}; name a file with {option}") from err
+
+
+def is_new(result: Result, baseline: Baseline) -> bool:
+    """Whether it has a finding that fails a run and is not known."""
+    return bool(new_stories(result, baseline))
+
+
+def new_stories(result: Result, baseline: Baseline) -> list[Story]:
+    """Its findings that fail a run and are not known, the worst first."""
+    slugs = {verdict.requirement for verdict in result.failures}
+    found = [story for story in result.stories if slugs & {story.requirement, *story.also}] if slugs else []
+    return [story for story in found if not baseline.has(story.cause, story.requirement)]
 
 
 def update_baseline(settings: Settings, before: Baseline, report: Report) -> list[str]:

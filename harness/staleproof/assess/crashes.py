@@ -18,7 +18,7 @@ from staleproof.assess.run_folder import PLAN, RunFolder, decoded, whole, write_
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fingerprint import fingerprint, identity
 from staleproof.core.history import is_history
-from staleproof.core.plan import API_VERSION, Plan, PlanError
+from staleproof.core.plan import API_VERSION, Plan, PlanError, PlanShapeError
 from staleproof.core.plan import decode as decode_plan
 from staleproof.core.plan import encode as encode_plan
 from staleproof.errors import UsageError
@@ -76,11 +76,26 @@ def keep_crash(root: Path, result: Result, *, replayed: Collection[Path] = ()) -
 
 
 def outcome_of(found: Found, result: Result) -> Replayed:
-    """What running it again shows: it is fixed when every requirement that it had violated passes, and nothing else fails."""
+    """What running it again shows: it is fixed when every requirement that it had violated passes under its faults, and nothing
+    else fails. Where nothing was put to the test, nothing is known."""
     if result.failures:
         return "still fails"
-    passed = _passed(result).issuperset(found.requirements) if found.requirements else result.passed
-    return "fixed" if passed else "inconclusive"
+    tried = bool(result.fired) or not result.plan.faults
+    passed = _passed(result).issuperset(found.requirements) if found.requirements else _is_without_fault(result)
+    return "fixed" if tried and passed else "inconclusive"
+
+
+def why_unknown(found: Found, result: Result) -> list[str]:
+    """Why an inconclusive replay does not show whether it is fixed: the faults that did nothing, and what was not seen to pass."""
+    wanted = found.requirements or result.plan.aims
+    silent = [f"{fault.outcome}: {fault}" for fault in result.faults if fault.outcome != "fired"]
+    doubts = [each for each in result.verdicts if each.outcome is Outcome.INCONCLUSIVE or each.requirement in wanted]
+    return silent + [f"{each.requirement}: {each.why}" for each in doubts if each.outcome is not Outcome.PASS]
+
+
+def _is_without_fault(result: Result) -> bool:
+    """Whether nothing is open and something passed; what no API server does is not scored, so there nothing passes."""
+    return result.passed and bool(_passed(result) or result.hostile)
 
 
 def _passed(result: Result) -> set[str]:
@@ -174,18 +189,26 @@ def _read_crash(path: Path, data: bytes) -> Found:
         plan, requirements = json.dumps(crash["plan"]).encode(), tuple(map(str, crash.get("requirements", ())))
     except (ValueError, KeyError, TypeError, AttributeError) as err:
         raise UsageError(f"{path} is not a crash file of staleproof: {err}") from err
-    written = crash.get("apiVersion", API_VERSION)
+    written, by = crash.get("apiVersion", API_VERSION), f"staleproof {crash.get('staleproof', 'of another version')}"
     if written != API_VERSION:
-        by = f"staleproof {crash.get('staleproof', 'of another version')}"
-        raise UsageError(
-            f"{path} was written by {by} as {written}, and this is {__version__}, which reads {API_VERSION}: run it with that "
-            "version, or find it anew with this one"
-        )
-    return Found(_decoded(path, plan), path, requirements)
+        raise UsageError(f"{path} {_written(by, written)}")
+    return Found(_decoded(path, plan, by), path, requirements)
 
 
-def _decoded(path: Path, data: bytes) -> Plan:
+def _decoded(path: Path, data: bytes, by: str = "a staleproof that it does not name") -> Plan:
+    """The plan that is written there, `by` this version. UsageError when this one cannot read it."""
     try:
         return decode_plan(data)
+    except PlanShapeError as err:
+        told = _written(by, json.loads(data).get("apiVersion"))
+        raise UsageError(f"{path}: {err}. If that was not put in by hand: it {told}") from err
     except PlanError as err:
         raise UsageError(f"{path}: {err}") from err
+
+
+def _written(by: str, form: object) -> str:
+    """Which version wrote a file in which form, which this is, and what to do when this one cannot read it."""
+    return (
+        f"was written by {by} as {form}, and this is staleproof {__version__}, which reads {API_VERSION}: run it with that "
+        "version, or find it anew with this one"
+    )

@@ -9,12 +9,13 @@ import time
 from dataclasses import replace
 from typing import Protocol
 
-from staleproof.assess.result import Result, failures
-from staleproof.checks.verdict import Verdict
+from staleproof.assess.baseline import NOTHING_KNOWN, new_stories
+from staleproof.assess.result import Result
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.plan import Plan
 from staleproof.draw.shrink import shrunk
 from staleproof.errors import SetupError, UsageError
+from staleproof.report.baseline import Baseline
 
 _CONFIRMED, _RERUNS = 2, 4
 
@@ -29,10 +30,10 @@ class Tries(Protocol):
         """Run a plan, judge it and run it again so often."""
 
 
-def shrink(session: Tries, found: Result, ends: float) -> Result:
-    """The smallest plan's result, which says how small it is; the one that was found if there is none. `ends`: on the monotonic
-    clock."""
-    slugs = _slugs(found.verdicts)
+def shrink(session: Tries, found: Result, ends: float, baseline: Baseline = NOTHING_KNOWN) -> Result:
+    """The result of the smallest plan that shows what is new in it, which says how small it is; the one that was found if there is
+    none. `ends`: on the monotonic clock."""
+    slugs = _new_in(found, baseline)
 
     def fails(plan: Plan) -> bool | None:
         if time.monotonic() >= ends:
@@ -51,7 +52,7 @@ def shrink(session: Tries, found: Result, ends: float) -> Result:
         smallest = session.trial(made.plan, reruns=_RERUNS)
     except (UsageError, SetupError):
         return found
-    if not slugs & _slugs(smallest.verdicts):
+    if not slugs & _new_in(smallest, baseline):
         return replace(found, shrunk=f"{made} did not fail again ({smallest.name}), so this is as it was found")
     return _told(smallest, f"{made}", found.name)
 
@@ -61,5 +62,7 @@ def _told(result: Result, size: str, found_in: str = "") -> Result:
     return replace(result, shrunk=f"{size}, reproduced {times}/{runs}{f'; found in {found_in}' if found_in else ''}")
 
 
-def _slugs(verdicts: tuple[Verdict, ...]) -> frozenset[str]:
-    return frozenset(verdict.requirement for verdict in failures(verdicts))
+def _new_in(result: Result, baseline: Baseline) -> frozenset[str]:
+    """The requirements that it violates for causes that are not known."""
+    told = {slug for story in new_stories(result, baseline) for slug in (story.requirement, *story.also)}
+    return frozenset(told & {verdict.requirement for verdict in result.failures})

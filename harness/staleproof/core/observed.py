@@ -154,6 +154,11 @@ class Observed:
         return [child for child in self.children if child.creates and child.watched]
 
     @property
+    def name(self) -> str:
+        """The primary's resource and name, as `widgets.staleproof.dev/sample`."""
+        return f"{self.resource}/{self.sample['metadata']['name']}"
+
+    @property
     def target(self) -> Target:
         """The primary."""
         return Target(self.sample["apiVersion"], self.sample["kind"], self.sample["metadata"]["name"])

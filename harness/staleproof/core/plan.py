@@ -289,6 +289,10 @@ class PlanError(ValueError):
     """A plan that cannot be read or makes no sense; the message says where."""
 
 
+class PlanShapeError(PlanError):
+    """A field is missing, unknown or of the wrong type: somebody mistyped it, or another version wrote it."""
+
+
 def masked(plan: Plan) -> Plan:
     """The plan as it is written, by itself or in a history: it can be run again, and holds no secret that `masking` knows of."""
     placeholders = Placeholders()
@@ -336,13 +340,14 @@ def decode(data: bytes) -> Plan:
     """The plan in plan.json.
 
     Raises:
-        PlanError: it is not JSON, a field is missing, unknown or of the wrong type, or the plan contradicts itself.
+        PlanShapeError: a field is missing, unknown or of the wrong type.
+        PlanError: it is not JSON, or the plan contradicts itself.
     """
     raw = read_json(data)
     if not isinstance(raw, dict) or raw.get("kind") != "Plan":
         raise PlanError(f'expected an object with "kind": "Plan", found {_kind(raw)}')
     if raw.get("apiVersion") != API_VERSION:
-        raise PlanError(
+        raise PlanShapeError(
             f'expected "apiVersion": "{API_VERSION}", found {raw.get("apiVersion")!r}; was it written by another version?'
         )
     return converted(raw, Plan, contradictions)
@@ -357,11 +362,12 @@ def read_json(data: bytes) -> object:
 
 
 def converted(raw: object, model: type[M], problems: Callable[[M], list[str]]) -> M:
-    """A decoded body as the model. Raises PlanError with all that is wrong, be it a field or what `problems` finds."""
+    """A decoded body as the model. Raises PlanError with all that is wrong: a PlanShapeError for fields, else what `problems`
+    finds."""
     try:
         body = msgspec.convert(raw, model)
     except msgspec.ValidationError as err:
-        raise PlanError("; ".join(mistakes(raw, model)) or str(err)) from err
+        raise PlanShapeError("; ".join(mistakes(raw, model)) or str(err)) from err
     if found := problems(body):
         raise PlanError("; ".join(found))
     return body

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from staleproof.plugin.options import add_options, given_seed, header, names_controller_in_file, seed_of, settings_of
+from staleproof.plugin.options import add_options, header, is_seed_new, names_controller_in_file, seed_of, settings_of, share_seed
 
 if TYPE_CHECKING:
     from staleproof.plugin.outcome import Outcomes
@@ -43,6 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not _is_asked(config):
         return
     _refuse_workers_in_one_cluster(config)
+    share_seed(config)  # before Hypothesis' own plugin asks for it, as above
     if settings_of(config).replay:
         config.args = [str(_bundled_suite() / "test_replay.py")]
     elif _is_for_the_suite(config):
@@ -79,8 +80,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 def _seed_in_words(config: pytest.Config) -> str:
-    """Where the drawn plans come from."""
-    told = "" if given_seed(config) else ", which is new in each run"
+    """Where the drawn plans come from, and whatever Hypothesis draws besides."""
+    told = ", which is new in each run" if is_seed_new(config) else ""
     return f"staleproof: plans are drawn with --hypothesis-seed={seed_of(config)}{told}"
 
 

@@ -11,8 +11,9 @@ import pytest
 
 from staleproof.assess.samples import Samples, recall_all
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Plan, Subject
+from staleproof.core.plan import Subject
 from staleproof.draw.mutations import Mutations
+from staleproof.plugin.spread import Drawn
 from staleproof.report.planned import line, sum_up, unwatched
 
 _PLANNED = "staleproof.planned"
@@ -27,10 +28,10 @@ def recalled(root: Path, controller: Subject, samples: Samples, mutations: Mutat
     return found
 
 
-def note(test: pytest.Item, plans: Sequence[tuple[Plan, float]]) -> None:
+def note(test: pytest.Item, plans: Sequence[Drawn]) -> None:
     """Say in the test's properties which plans it would run, and skip it."""
-    test.user_properties += [(_PLANNED, line(plan, seconds)) for plan, seconds in plans]
-    test.user_properties += [(_SECONDS, str(seconds)) for _, seconds in plans]
+    test.user_properties += [(_PLANNED, line(each.plan, each.seconds)) for each in plans]
+    test.user_properties += [(_SECONDS, str(each.seconds)) for each in plans]
     pytest.skip(f"dry run: {len(plans)} plans")
 
 

@@ -4,13 +4,21 @@ from collections.abc import Iterable, Set
 
 import pytest
 
-from staleproof.assess.crashes import crash_id
+from staleproof.assess.baseline import NOTHING_KNOWN, is_new
+from staleproof.assess.crashes import Found, crash_id, outcome_of, why_unknown
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.report.baseline import Baseline
 
-NOTHING_KNOWN = Baseline()
+_TRY_AGAIN = (
+    "What to do: run it against the controller, samples and options that it was found with. If the controller gives its faults no "
+    "occasion any more, this plan shows nothing: look for the finding anew, and take its file away."
+)
+
+
+class InconclusiveError(Exception):
+    """Why a test failed that cannot know what it was to find out. That is no finding, and the exit code says so."""
 
 
 def assert_passed(results: Iterable[Result], baseline: Baseline = NOTHING_KNOWN) -> None:
@@ -25,11 +33,21 @@ def assert_passed(results: Iterable[Result], baseline: Baseline = NOTHING_KNOWN)
         pytest.fail("\n\n".join(blocks), pytrace=False)
 
 
-def is_new(result: Result, baseline: Baseline) -> bool:
-    """Whether it has a finding that fails a run and is not known."""
-    slugs = {verdict.requirement for verdict in result.failures}
-    found = [story for story in result.stories if slugs & {story.requirement, *story.also}] if slugs else []
-    return any(not baseline.has(story.cause, story.requirement) for story in found)
+def assert_known(replays: Iterable[tuple[Found, Result]], *, accepts_doubt: bool = False) -> None:
+    """Fail the test when one of these replays does not show whether its finding is fixed, and say what did not happen; skip it
+    instead for whoever accepts that."""
+    doubtful = [(found, result) for found, result in replays if outcome_of(found, result) == "inconclusive"]
+    if not doubtful:
+        return
+    told = "\n\n".join([*(_told_doubt(found, result) for found, result in doubtful), _TRY_AGAIN])
+    if accepts_doubt:
+        pytest.skip(told)
+    raise pytest.fail.Exception(told, pytrace=False) from InconclusiveError(told)
+
+
+def _told_doubt(found: Found, result: Result) -> str:
+    title = result.plan.title or result.plan.scenario
+    return "\n  ".join([f"INCONCLUSIVE {found.path.stem}, {title}: nobody knows whether it is fixed", *why_unknown(found, result)])
 
 
 def told_to_junit(result: Result, test: pytest.Item) -> None:

@@ -203,14 +203,16 @@ def observed(controller_samples: list[Manifest], pytestconfig: pytest.Config, re
 
 @pytest.fixture(scope="session")
 def staleproof_run_plan(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Callable[..., Result]:
-    """Run a plan, judge it, keep everything and report it, whichever test it is for. What has a finding may be shrunk first."""
+    """Run a plan, judge it, keep everything and report it, whichever test it is for. What has a new finding may be shrunk first."""
     import time
 
+    from staleproof.assess.baseline import is_new, read_baseline
     from staleproof.assess.shrinking import shrink
     from staleproof.draw.shrink import is_shrunk
     from staleproof.plugin.outcome import begun, ends
 
     outcomes, seconds = begun(pytestconfig), settings_of(pytestconfig).shrink_seconds
+    baseline = read_baseline(settings_of(pytestconfig))
 
     def run(plan: Plan, claim: str = "", *, shrinks: bool = False) -> Result:
         if settings_of(pytestconfig).dry_run:
@@ -218,8 +220,8 @@ def staleproof_run_plan(pytestconfig: pytest.Config, request: pytest.FixtureRequ
         session: Session = request.getfixturevalue("staleproof_session")
         with told_plainly():
             result = session.trial(plan)
-            if shrinks and seconds and result.failures and not is_shrunk(plan):
-                result = shrink(session, result, min(time.monotonic() + seconds, ends(pytestconfig)))
+            if shrinks and seconds and not is_shrunk(plan) and is_new(result, baseline):
+                result = shrink(session, result, min(time.monotonic() + seconds, ends(pytestconfig)), baseline)
             outcomes.add(result, session.run, claim=claim)
         return result
 
@@ -282,6 +284,7 @@ def staleproof_plans(
     from staleproof.draw.drawn import first, is_about
     from staleproof.draw.order import expected_seconds
     from staleproof.plugin.outcome import begun
+    from staleproof.plugin.spread import Drawn
 
     profile = profile_of(pytestconfig)
 
@@ -300,7 +303,7 @@ def staleproof_plans(
             again = (replace(plan, before=about.before) for plan in known if is_about(plan, about))
             return first(again, covered.new_first(made))
 
-        return [(plan, expected_seconds(plan, each.seconds)) for each in observed for plan in plans(each)]
+        return [Drawn(plan, expected_seconds(plan, each.seconds), each.name) for each in observed for plan in plans(each)]
 
     return draw
 
@@ -310,12 +313,13 @@ def staleproof_spread(
     staleproof_plans: Callable[[Family], list[Drawn]], staleproof_run_plan: Callable[..., Result], pytestconfig: pytest.Config
 ) -> Iterator[Spread]:
     """Has the plans of families run by whichever worker has time."""
+    from staleproof.assess.baseline import read_baseline
     from staleproof.assess.claims import Claims
     from staleproof.plugin.outcome import begun, ends
     from staleproof.plugin.spread import SPREAD, Spread
 
-    outcomes = begun(pytestconfig)
-    made = Spread(Claims(outcomes.folder), staleproof_plans, staleproof_run_plan, outcomes.note_error, ends(pytestconfig))
+    outcomes, baseline = begun(pytestconfig), read_baseline(settings_of(pytestconfig))
+    made = Spread(Claims(outcomes.folder), staleproof_plans, staleproof_run_plan, outcomes.note_error, ends(pytestconfig), baseline)
     pytestconfig.stash[SPREAD] = made
     yield made
     del pytestconfig.stash[SPREAD]
@@ -333,31 +337,34 @@ def run_family(
     Skips when the family has no plan for this controller, or the minutes of the run are over.
     """
     from staleproof.assess.artefacts import left_out as told
-    from staleproof.assess.baseline import read_baseline
+    from staleproof.assess.baseline import is_new, read_baseline
     from staleproof.plugin.fail import assert_passed, told_to_junit
     from staleproof.plugin.outcome import begun
+
+    baseline = read_baseline(settings_of(pytestconfig))
 
     def run(family: Family) -> list[Result]:
         if settings_of(pytestconfig).dry_run:
             from staleproof.plugin.dry_run import note
 
             note(request.node, staleproof_plans(family))
-        results, left_out = staleproof_spread.results(request.node, family)
-        begun(pytestconfig).leave_out(list(map(told, left_out)))
+        results, left_out, ended = staleproof_spread.results(request.node, family)
+        begun(pytestconfig).leave_out(list(map(told, left_out)), ended)
         for result in results:
             told_to_junit(result, request.node)
             if family.drawn:
                 covered: Covered = request.getfixturevalue("staleproof_covered")
                 covered.note(result.covered)
-            if family.drawn and (result.failures or result.passed):
+            failed = is_new(result, baseline)
+            if family.drawn and (failed or result.passed):
                 failing: Failing = request.getfixturevalue("staleproof_failing")
-                failing.note(family, result.plan, failed=bool(result.failures))
+                failing.note(family, result.plan, failed=failed)
         if not results:
             profile = settings_of(pytestconfig).profile
             why = f"without faults the controller gives no occasion for these plans, or profile {profile} leaves them out"
             why = f"{len(left_out)} left out for want of time" if left_out else why
             pytest.skip(f"{family.scenario}, {family.name}: {why}")
-        assert_passed(results, read_baseline(settings_of(pytestconfig)))
+        assert_passed(results, baseline)
         return results
 
     return run

@@ -19,6 +19,7 @@ from staleproof.settings_file import completed
 
 _CONTROLLER = ("controller_cmd", "controller_image", "controller_manifests")
 _SEED = pytest.StashKey[str]()
+_IS_NEW = pytest.StashKey[bool]()
 _SETTINGS = pytest.StashKey[Settings]()
 
 
@@ -52,13 +53,21 @@ def seed_of(config: pytest.Config) -> str:
     """Of all that is drawn in this run: what `--hypothesis-seed` says, or a new one; in an xdist worker that of the run."""
     if _SEED not in config.stash:
         workers = getattr(config, "workerinput", {}).get("staleproof_seed")
-        config.stash[_SEED] = workers or given_seed(config) or new_seed()
+        said = config.getoption("--hypothesis-seed", default=None)
+        config.stash[_SEED], config.stash[_IS_NEW] = workers or said or new_seed(), not said
     return config.stash[_SEED]
 
 
-def given_seed(config: pytest.Config) -> str:
-    """What `--hypothesis-seed` says; empty without it."""
-    return config.getoption("--hypothesis-seed", default=None) or ""
+def is_seed_new(config: pytest.Config) -> bool:
+    """Whether nobody has said it."""
+    return bool(seed_of(config)) and config.stash[_IS_NEW]
+
+
+def share_seed(config: pytest.Config) -> None:
+    """In CI, have every Hypothesis test of the run drawn from the run's seed, as if it had been given; Hypothesis asks for it when
+    it is configured. Elsewhere it is better off without: with a seed it does not try again first what failed before."""
+    if os.environ.get("CI"):
+        config.option.hypothesis_seed = seed_of(config)
 
 
 def profile_of(config: pytest.Config) -> Profile:

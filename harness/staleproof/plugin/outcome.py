@@ -30,9 +30,10 @@ from staleproof.checks.verdict import Outcome
 from staleproof.core.masking import masked_arguments
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.plugin import BEGAN
-from staleproof.plugin.options import given_seed, seed_of, settings_of
+from staleproof.plugin.fail import InconclusiveError
+from staleproof.plugin.options import is_seed_new, seed_of, settings_of
 from staleproof.report.baseline import excused, in_words
-from staleproof.report.model import Implementation, LeftOut, Report, TrialReport, overall
+from staleproof.report.model import EndedSearch, Implementation, LeftOut, Report, TrialReport, overall
 from staleproof.report.terminal import sentence, table
 
 _OK, _FAILED, _INTERRUPTED, _INCONCLUSIVE = 0, 1, 2, 10
@@ -41,7 +42,8 @@ _NOTES = "notes.jsonl"
 
 
 class _Note(msgspec.Struct, omit_defaults=True):
-    """Something that happened: a trial, plans that were left out, or an error, whose exit code says who is to blame.
+    """Something that happened: a trial, plans that were left out, a line for the end of the run, or an error, whose exit code says
+    who is to blame.
 
     `claim` tells a trial apart from all others that were not run for the same purpose; empty: there are no others. `refused` counts
     what the controller asked for and may not do, since the note before.
@@ -50,8 +52,10 @@ class _Note(msgspec.Struct, omit_defaults=True):
     trial: TrialReport | None = None
     claim: str = ""
     left_out: tuple[LeftOut, ...] = ()
+    ended: tuple[EndedSearch, ...] = ()
     environment: dict[str, str] = {}
     refused: dict[str, int] = {}
+    told: str = ""
     problem: str = ""
     exit_code: int = _FAILED
 
@@ -64,9 +68,11 @@ class Outcomes:
         folder: the run's; a `worker` (its name, empty without xdist) keeps its results in a part of it.
         problems: by exit code, those that win first.
         claimed: where the trials are, among all, that were run under a claim.
+        ended: searches with drawn plans that a new finding ended.
         replayed: files of findings that are tried again, perhaps with a fixed build.
         other_failures: whether a test failed for any other reason.
         lost: whether a worker died.
+        told: what is told at the end besides.
         known: what the run shows of its baseline, in words.
     """
 
@@ -77,11 +83,13 @@ class Outcomes:
     trials: list[TrialReport] = field(default_factory=list)
     claimed: dict[str, int] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
+    ended: list[EndedSearch] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     refused: Counter[str] = field(default_factory=Counter)
-    problems: dict[int, list[str]] = field(default_factory=lambda: {_BUG: [], _BROKEN: [], _MISUSED: []})
+    problems: dict[int, list[str]] = field(default_factory=lambda: {_BUG: [], _BROKEN: [], _MISUSED: [], _INCONCLUSIVE: []})
     other_failures: bool = False
     lost: bool = False
+    told: list[str] = field(default_factory=list)
     report: Report | None = None
     known: list[str] = field(default_factory=list)
 
@@ -97,10 +105,14 @@ class Outcomes:
             )
         )
 
-    def leave_out(self, plans: Sequence[LeftOut]) -> None:
-        """Take what there was no time for."""
-        if plans:
-            self._note(_Note(left_out=tuple(plans)))
+    def leave_out(self, plans: Sequence[LeftOut], ended: Sequence[EndedSearch] = ()) -> None:
+        """Take what there was no time for, and what findings made superfluous."""
+        if plans or ended:
+            self._note(_Note(left_out=tuple(plans), ended=tuple(ended)))
+
+    def tell(self, line: str) -> None:
+        """Tell this at the end of the run."""
+        self._note(_Note(told=line))
 
     def note_error(self, error: BaseException, *, ours: bool = False) -> None:
         """Note whose fault an exception in a test or fixture is. In a test of `ours`, one that is not expected is our bug."""
@@ -109,6 +121,8 @@ class Outcomes:
             self._note(_Note(problem=str(blamed), exit_code=blamed.exit_code))
         elif isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
             return
+        elif isinstance(error.__cause__, InconclusiveError):
+            self._note(_Note(problem=str(error), exit_code=_INCONCLUSIVE))
         elif ours and not isinstance(error, AssertionError | pytest.fail.Exception):
             self._note(_Note(problem=f"unexpected {type(error).__name__}: {error}", exit_code=_BUG))
         else:
@@ -147,6 +161,8 @@ class Outcomes:
         for code, told in ((_BUG, "a bug of staleproof, please report it"), (_BROKEN, "the environment failed")):
             for problem in dict.fromkeys(self.problems[code]):
                 terminal.write_line(f"staleproof: {told}: {next(iter(problem.splitlines()), '')}", red=True)
+        for line in self.told:
+            terminal.write_line(f"staleproof: {line}")
         if self.report is None:
             return
         out = io.StringIO()
@@ -174,7 +190,9 @@ class Outcomes:
                 self.claimed[note.claim] = len(self.trials)
             self.trials.append(note.trial)
         self.left_out += note.left_out
+        self.ended += note.ended
         self.environment |= note.environment
+        self.told += [note.told] if note.told else []
         self.refused += Counter(note.refused)
         if note.exit_code in self.problems:
             self.problems[note.exit_code].append(note.problem)
@@ -194,12 +212,13 @@ class Outcomes:
         """pytest's own codes win; ours are for when nothing worse happened. `counted`: the report without what is known."""
         outcome = worst(overall(counted).items()) if counted is not None else Outcome.NOT_EXERCISED
         if exitstatus == _FAILED and not self.other_failures and outcome is not Outcome.FAIL:
-            return next((code for code, told in self.problems.items() if told), exitstatus)
+            code = next((code for code, told in self.problems.items() if told), exitstatus)
+            return _when_inconclusive(config) if code == _INCONCLUSIVE else code
         is_meant = any(not trial.hostile for trial in self.trials) or (self.left_out and not self.trials)
         if outcome is Outcome.NOT_EXERCISED and is_meant:
             outcome = Outcome.INCONCLUSIVE  # nothing was tried, or nothing put to the test, so nothing is known
         if exitstatus == _OK and outcome is Outcome.INCONCLUSIVE:
-            return {"ok": _OK, "fail": _FAILED}.get(settings_of(config).inconclusive, _INCONCLUSIVE)
+            return _when_inconclusive(config)
         return exitstatus
 
     def _report(self, config: pytest.Config, *, partial: bool) -> Report:
@@ -222,13 +241,19 @@ class Outcomes:
             trials=tuple(sorted(self.trials, key=lambda trial: trial.name)),
             refused=dict(self.refused),
             left_out=tuple(sorted(self.left_out, key=lambda plan: (plan.scenario, plan.title))),
+            ended_searches=tuple(sorted(self.ended, key=lambda search: (search.scenario, search.primary))),
         )
+
+
+def _when_inconclusive(config: pytest.Config) -> int:
+    """The exit code of a run in which nothing worse happened than that something is inconclusive."""
+    return {"ok": _OK, "fail": _FAILED}.get(settings_of(config).inconclusive, _INCONCLUSIVE)
 
 
 def _arguments(config: pytest.Config) -> list[str]:
     """Those that do the same again: the command line's, and the seed."""
     given = [str(word) for word in config.invocation_params.args]
-    return given if given_seed(config) else [*given, f"--hypothesis-seed={seed_of(config)}"]
+    return [*given, f"--hypothesis-seed={seed_of(config)}"] if is_seed_new(config) else given
 
 
 def _notes_in(folder: Path) -> Iterator[_Note]:

@@ -4,7 +4,8 @@ pytest and xdist know tests, and a test is a whole family, because its plans are
 each plan is claimed before it is run. A test runs those of its own that nobody has claimed, the longest first; a worker that would
 have to wait for others, or has no test left, runs plans of other families. So a run ends within one trial of its last claim.
 
-A finding ends the search of a family with drawn plans: those that nobody has begun by then would most likely find it again.
+A finding that is not in the baseline ends the search of a family with drawn plans for that primary: those that nobody has begun by
+then would most likely find it again. A known one ends nothing, else nothing new would ever be found behind it.
 
 With a budget (`--staleproof-minutes`) the most valuable plan of all families comes first, in whichever test that happens, and a
 plan that would not be over in time is left out.
@@ -16,30 +17,56 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import msgspec
 import pytest
 
+from staleproof.assess.baseline import NOTHING_KNOWN, is_new, new_stories
 from staleproof.assess.claims import Claims, Done
 from staleproof.assess.result import Result, failures
 from staleproof.core.plan import Plan, masked
 from staleproof.draw.family import Family
 from staleproof.draw.order import most_valuable_first
+from staleproof.report.baseline import Baseline
+from staleproof.report.model import EndedSearch
 
-Drawn = tuple[Plan, float]
-"""A plan, and the seconds that it is expected to take."""
 _ALIKE = ("run_family", "staleproof_spread", "observed")
 """Fixtures that must be the same for a test's plans to be run from another test."""
 
 
+class Drawn(NamedTuple):
+    """A plan, the seconds that it is expected to take, and the primary that it is for, as `widgets.example.com/sample`."""
+
+    plan: Plan
+    seconds: float
+    primary: str
+
+
+class Search(NamedTuple):
+    """What plans are drawn for together: a test, by its id, and a primary."""
+
+    test: str
+    primary: str
+
+
+class Came(NamedTuple):
+    """What came of a family's plans: those that were run, those that were left out for want of time, and the searches that findings
+    ended before all of theirs were run."""
+
+    results: list[Result]
+    left_out: list[Plan]
+    ended: list[EndedSearch]
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A plan that a test needs; the same key in every worker. `search`: the test for which it was drawn; empty: it is canonical."""
+    """A plan that a test needs; the same key in every worker. `search`: that for which it was drawn; None: it is canonical."""
 
     key: str
     plan: Plan
     seconds: float
-    search: str = ""
+    search: Search | None = None
 
 
 @dataclass(slots=True)
@@ -52,6 +79,7 @@ class Spread:
         run: runs a plan and reports its trial, which a key tells apart from any other; if it `shrinks`, that of the smallest plan.
         note: takes an error in a plan of another test; whoever needs that plan will run it again.
         ends: when the time is over, on the monotonic clock; infinite: there is time for everything.
+        baseline: the findings that end no search.
     """
 
     claims: Claims
@@ -59,16 +87,17 @@ class Spread:
     run: Callable[..., Result]
     note: Callable[[BaseException], None]
     ends: float = math.inf
+    baseline: Baseline = NOTHING_KNOWN
     _jobs: dict[str, list[Job]] = field(default_factory=dict)
     _in_order: list[Job] = field(default_factory=list)
     _asked: Counter[tuple[str, str]] = field(default_factory=Counter)
     _ran: dict[str, Result] = field(default_factory=dict)
     _over: set[str] = field(default_factory=set)
+    _new: dict[str, bool] = field(default_factory=dict)
     _helps: bool = True
 
-    def results(self, item: pytest.Item, family: Family) -> tuple[list[Result], list[Plan]]:
-        """Of this family's plans for this test, run by whomever, and the plans that were left out for want of time. What a finding
-        made superfluous is in neither."""
+    def results(self, item: pytest.Item, family: Family) -> Came:
+        """What came of this family's plans for this test, run by whomever."""
         if not self._jobs and (self._hurries or _is_worker(item.config)):
             self._jobs = {nodeid: jobs for nodeid, each in _families_like(item).items() if (jobs := self._jobs_of(nodeid, each))}
         times = self._asked[item.nodeid, str(family)]
@@ -77,14 +106,31 @@ class Spread:
         self._jobs[item.nodeid] = mine
         self._in_order = self._ordered([job for jobs in self._jobs.values() for job in jobs])
         found = self._finished(mine)
-        results = [self._result(job, found[job.key]) for job in mine if found[job.key].name]
-        over = family.drawn and any(result.failures for result in results)
-        return results, [job.plan for job in mine if not found[job.key].name and not over]
+        ran = [(job, self._result(job, found[job.key])) for job in mine if found[job.key].name]
+        missing = [job for job in mine if not found[job.key].name]
+        ended = self._ended(ran, missing)
+        left_out = [job.plan for job in missing if job.search not in ended]
+        return Came([result for _, result in ran], left_out, [each for each in ended.values() if each.plans])
 
     def help(self) -> None:
         """Run plans of other tests until there is none that nobody runs."""
         while any(self._take(job, helps=True) for job in self._open(frozenset())):
             pass
+
+    def _ended(self, ran: Iterable[tuple[Job, Result]], missing: Collection[Job]) -> dict[Search | None, EndedSearch]:
+        """The searches that found something new, with the finding, and how many of their plans are missing therefore."""
+        found: dict[Search | None, EndedSearch] = {}
+        for job, result in ran:
+            if job.search is not None and job.search not in found and (stories := new_stories(result, self.baseline)):
+                found[job.search] = EndedSearch(
+                    scenario=job.plan.scenario,
+                    primary=job.search.primary,
+                    plans=sum(other.search == job.search for other in missing),
+                    requirement=stories[0].requirement,
+                    found=stories[0].cause or stories[0].headline,
+                    trial=result.name,
+                )
+        return found
 
     def _jobs_of(self, nodeid: str, family: Family) -> list[Job]:
         """Those of another test. An error in drawing them is that test's own."""
@@ -96,8 +142,10 @@ class Spread:
     def _drawn(self, nodeid: str, family: Family, times: int) -> list[Job]:
         """Its jobs, when this test has asked for the family so often before."""
         about = f"{nodeid}\0{family}\0{times}\0".encode()
-        search = nodeid if family.drawn else ""
-        return [Job(_digest(about, plan), plan, seconds, search) for plan, seconds in self.draw(family)]
+        return [
+            Job(_digest(about, each.plan), each.plan, each.seconds, Search(nodeid, each.primary) if family.drawn else None)
+            for each in self.draw(family)
+        ]
 
     def _finished(self, mine: Sequence[Job]) -> dict[str, Done]:
         """What came of all of them, by key."""
@@ -153,9 +201,19 @@ class Spread:
         return time.monotonic() + job.seconds <= self.ends
 
     def _is_over(self, job: Job) -> bool:
-        """Whether the search that it belongs to has found something."""
-        others = self._jobs.get(job.search, []) if job.search else []
-        return any(failures(done.verdicts) for other in others if (done := self.claims.done(other.key)) is not None)
+        """Whether the search that it belongs to has found something new."""
+        others = [other for other in self._jobs.get(job.search.test, ()) if other.search == job.search] if job.search else []
+        return any(self._found_something_new(other) for other in others)
+
+    def _found_something_new(self, job: Job) -> bool:
+        """Whether whoever ran it found what is not in the baseline. What came of a plan stays as it is, so it is judged once."""
+        if job.key not in self._new:
+            done = self.claims.done(job.key)
+            if done is None:
+                return False
+            has_failed = bool(failures(done.verdicts))
+            self._new[job.key] = has_failed and is_new(self.claims.result(done, job.plan), self.baseline)
+        return self._new[job.key]
 
     @property
     def _hurries(self) -> bool:

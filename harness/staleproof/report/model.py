@@ -124,6 +124,18 @@ class LeftOut(_Struct, frozen=True, kw_only=True):
     faults: tuple[str, ...] = ()
 
 
+class EndedSearch(_Struct, frozen=True, kw_only=True):
+    """Drawn plans of a scenario for a primary that were not run, and how many, because of what an earlier one had found: which
+    requirement is violated, the cause (or what it looks like), and in which trial."""
+
+    scenario: str
+    primary: str
+    plans: int
+    requirement: str
+    found: str
+    trial: str
+
+
 class Implementation(_Struct, frozen=True, kw_only=True):
     """Who made the controller, as they say."""
 
@@ -138,7 +150,8 @@ class Implementation(_Struct, frozen=True, kw_only=True):
 class Report(_Struct, frozen=True, kw_only=True):
     """A run. `partial`: it was interrupted, and only the finished trials are in the report. `left_out`: what there was no time for
     in a run whose minutes are limited. `findings`: what was found in all trials together, the worst first; filled in when it is
-    written. `refused`: how often the controller asked for what its ServiceAccount may not do."""
+    written. `refused`: how often the controller asked for what its ServiceAccount may not do. `ended_searches`: what was not drawn
+    on because of a new finding."""
 
     api_version: ApiVersion = API_VERSION
     kind: Literal["Report"] = "Report"
@@ -153,6 +166,7 @@ class Report(_Struct, frozen=True, kw_only=True):
     findings: tuple[FindingReport, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     refused: dict[str, int] = {}
+    ended_searches: tuple[EndedSearch, ...] = ()
 
 
 def encode(report: Report) -> bytes:

@@ -15,6 +15,7 @@ from staleproof.core.request import not_allowed
 from staleproof.core.time_breakdown import Spent
 from staleproof.report.coverage import reach
 from staleproof.report.model import (
+    EndedSearch,
     FaultReport,
     Report,
     TrialReport,
@@ -71,7 +72,8 @@ def table(report: Report) -> Group:
         _kept(report),
         *(Text(line, style="dim") for line in reach(report)),
     ]
-    return Group(made, "", *_findings(report), *notes, *_left_out(report), *_silent(report), *_provisional(report), *_apart(report))
+    missing = [*_left_out(report), *_ended(report)]
+    return Group(made, "", *_findings(report), *notes, *missing, *_silent(report), *_provisional(report), *_apart(report))
 
 
 def _rights(report: Report) -> Iterator[Text]:
@@ -113,6 +115,18 @@ def _left_out(report: Report) -> Iterator[Text]:
     if lacking:
         more = f" and {len(lacking) - _MOST_REASONS} more" if len(lacking) > _MOST_REASONS else ""
         yield Text(f"  never tried for that reason: {', '.join(lacking[:_MOST_REASONS])}{more}", style="dim")
+
+
+def _ended(report: Report) -> Iterator[Text]:
+    """The drawn plans that were not run, finding by finding."""
+    by_finding: dict[str, list[EndedSearch]] = defaultdict(list)
+    for each in report.ended_searches:
+        by_finding[f"{each.requirement}, {each.found}"].append(each)
+    for finding, ended in by_finding.items():
+        count = sum(each.plans for each in ended)
+        searches = ", ".join(f"{each.scenario} for {each.primary} {each.plans} (after {each.trial})" for each in ended)
+        told = f"{count} drawn plan{_s(count)} not run, because the search had found something new ({finding}): {searches}"
+        yield Text(told, style="yellow")
 
 
 def _tried(trial: TrialReport) -> Iterator[tuple[str, str]]:

@@ -7,10 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from staleproof.assess.crashes import Found, crash_id, find, find_plan, keep_crash, outcome_of
+from staleproof.assess.crashes import Found, crash_id, find, find_plan, keep_crash, outcome_of, why_unknown
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY, RunFolder
+from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.core.entry import FaultFired
 from staleproof.core.fingerprint import fingerprint, identity
 from staleproof.core.plan import Subject, encode
 from staleproof.errors import SetupError, UsageError
@@ -193,6 +195,41 @@ def test_a_file_of_a_later_version_is_refused_with_what_to_do(guilty: Result, tm
         find_plan(path.stem, tmp_path)
 
 
+READS = "and this is staleproof 0.1.0, which reads staleproof.dev/v1alpha1"
+OF_THIS = f"{READS}: run it with that version, or find it anew with this one"
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        ({"colour": 1}, "there is no field 'colour'; there are "),
+        ({"settle": {"patience": 1}}, "there is no field 'settle.patience'; there are "),
+        ({"faults": [{"fault": "Enchant", "resource": "pods"}]}, "fault 1: there is no fault 'Enchant'"),
+        ({"steps": [{"do": "levitate"}]}, "step 1: there is no step 'levitate'"),
+        ({"apiVersion": "staleproof.dev/v2"}, "found 'staleproof.dev/v2'"),
+    ],
+)
+def test_a_plan_that_this_version_does_not_know_is_told_with_both_versions(
+    change: dict[str, object], wrong: str, guilty: Result, tmp_path: Path
+) -> None:
+    crash, plan = tmp_path / "crashes" / f"{keep_crash(tmp_path, guilty)}.json", tmp_path / "plan.json"
+    kept = json.loads(crash.read_text()) | {"staleproof": "9.9"}
+    form = change.get("apiVersion", "staleproof.dev/v1alpha1")
+    crash.write_text(json.dumps(kept | {"plan": kept["plan"] | change}))
+    plan.write_text(json.dumps(kept["plan"] | change))
+    for text, by in ((crash.stem, "staleproof 9.9"), (str(plan), "a staleproof that it does not name")):
+        with pytest.raises(UsageError) as told:
+            find_plan(text, tmp_path)
+        assert wrong in str(told.value)
+        assert str(told.value).endswith(f". If that was not put in by hand: it was written by {by} as {form}, {OF_THIS}")
+
+
+def test_a_plan_that_contradicts_itself_is_of_no_other_version(guilty: Result, tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text(json.dumps(json.loads(encode(guilty.plan)) | {"before": [{"kind": "Secret"}]}))
+    with pytest.raises(UsageError, match=r"before\[0\] needs apiVersion, kind and metadata\.name$"):
+        find_plan(str(tmp_path / "plan.json"), tmp_path)
+
+
 def test_a_folder_of_crash_files_is_several_plans(guilty: Result, tmp_path: Path) -> None:
     for command in ("./one", "./two"):
         keep_crash(tmp_path, by(guilty, command))
@@ -226,3 +263,25 @@ def test_what_a_replay_shows(guilty: Result, innocent: Result) -> None:
     assert outcome_of(found, innocent) == "fixed"
     assert outcome_of(found, replace(innocent, verdicts=unknown)) == "inconclusive"
     assert outcome_of(replace(found, requirements=()), replace(innocent, verdicts=unknown)) == "inconclusive"
+    assert outcome_of(replace(found, requirements=()), innocent) == "fixed"
+
+
+def test_a_plan_whose_fault_did_nothing_shows_nothing(innocent: Result) -> None:
+    """Also where a requirement passes that needs no fault."""
+    found = Found(innocent.plan, Path("x.json"), ("settles",))
+    entries = tuple(each for each in innocent.history.entries if not isinstance(each, FaultFired))
+    silent = replace(innocent, history=replace(innocent.history, entries=entries))
+    assert silent.of("settles").outcome is Outcome.PASS
+    assert outcome_of(found, innocent) == "fixed"
+    assert outcome_of(found, silent) == outcome_of(replace(found, requirements=()), silent) == "inconclusive"
+    assert why_unknown(found, silent) == ["not fired: HideOwnWrite of pods"]
+
+
+def test_nothing_is_fixed_where_nothing_was_put_to_the_test(innocent: Result) -> None:
+    found = Found(innocent.plan, Path("x.json"))
+    idle = tuple(Verdict(each.requirement, Outcome.NOT_EXERCISED, why="nothing came") for each in innocent.verdicts)
+    untried = replace(innocent, verdicts=idle)
+    assert outcome_of(found, untried) == "inconclusive"
+    assert why_unknown(found, untried) == [f"{slug}: nothing came" for slug in BY_SLUG if slug in innocent.plan.aims]
+    hostile = replace(untried, plan=msgspec.structs.replace(innocent.plan, contract="hostile"))
+    assert outcome_of(found, hostile) == "fixed", "what is not scored passes nothing"

@@ -9,8 +9,10 @@ import pytest
 
 from staleproof.assess.result import Result
 from staleproof.assess.shrinking import shrink
+from staleproof.checks.verdict import Finding, Outcome, Verdict
 from staleproof.core.plan import Plan, Rest
 from staleproof.errors import SetupError, UsageError
+from staleproof.report.baseline import Baseline, Known
 
 from ..judged import result
 
@@ -68,6 +70,20 @@ def test_what_does_not_hold_leaves_the_finding_as_it_was(guilty: Result) -> None
     made = shrink(controller, guilty, math.inf)
     assert made.failures == guilty.failures
     assert made.shrunk == "minimal: 2 steps, 1 fault did not fail again (009), so this is as it was found"
+
+
+def test_a_finding_that_is_known_does_not_take_the_place_of_a_new_one(guilty: Result) -> None:
+    finding = Finding("it writes", (), requirement="settles", severity="undone")
+
+    def writes(of: Result) -> Result:
+        others = (each for each in of.verdicts if each.requirement != "settles")
+        return replace(of, verdicts=(*others, Verdict("settles", Outcome.FAIL, (finding,))))
+
+    known = Baseline(findings=(Known(requirements=("settles",)),))
+    controller = Controller(lambda plan: len(plan.steps) >= 2, writes(result("expectations-hidden-creates")))
+    made = shrink(controller, writes(guilty), math.inf, known)
+    assert [verdict.requirement for verdict in made.failures] == ["no-duplicate-create", "settles"]
+    assert made.shrunk.endswith("did not fail again (009), so this is as it was found")
 
 
 @pytest.mark.parametrize("error", [UsageError("refused"), SetupError("the proxy died")])

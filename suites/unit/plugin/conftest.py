@@ -1,5 +1,6 @@
 """Inner runs of pytest are as users have them: without pytest-asyncio, which warns where it finds no configuration."""
 
+import hypothesis.core
 import pytest
 
 from staleproof.settings import OPTIONS
@@ -8,6 +9,8 @@ from staleproof.settings import OPTIONS
 @pytest.fixture
 def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:asyncio")
+    theirs = "global_force_seed"  # a run in this process leaves its seed behind, for all tests that come later
+    monkeypatch.setattr(hypothesis.core, theirs, getattr(hypothesis.core, theirs))
     return pytester
 
 

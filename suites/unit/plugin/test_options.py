@@ -1,6 +1,7 @@
 """Options: the flag wins over the variable, the variable over the default, and the header says where a value came from."""
 
 import os
+import textwrap
 from contextlib import nullcontext
 from typing import Any
 
@@ -174,6 +175,77 @@ def test_the_header_tells_the_seed(pytester: pytest.Pytester) -> None:
     given = "staleproof: plans are drawn with --hypothesis-seed=7"
     assert given in pytester.runpytest_inprocess(*asked, "--hypothesis-seed=7").outlines
     pytester.runpytest_inprocess(*asked).stdout.re_match_lines([given[:-1] + r"\d+, which is new in each run"])
+
+
+MINE = """
+    from hypothesis import given, settings, strategies
+
+    DRAWN = []
+
+    @settings(derandomize=False, database=None, max_examples=5)
+    @given(strategies.integers())
+    def test_mine(number):
+        DRAWN.append(number)
+
+    def test_what_was_drawn():
+        with open("drawn", "a") as file:
+            print(DRAWN, file=file)
+"""
+ASKED = "--controller-cmd=x"
+
+
+def drawn(pytester: pytest.Pytester, *arguments: str) -> tuple[str, str]:
+    """What a test of one's own draws in a run, and the seed in its header, if there is one."""
+    done = pytester.runpytest_subprocess(*arguments)
+    done.assert_outcomes(passed=2)
+    seeds = [line.partition("--hypothesis-seed=")[2].partition(",")[0] for line in done.outlines if "--hypothesis-seed=" in line]
+    return (pytester.path / "drawn").read_text().splitlines()[-1], "".join(seeds)
+
+
+@pytest.fixture
+def in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+
+
+@pytest.mark.usefixtures("in_ci")
+def test_the_seed_that_a_run_prints_draws_the_same_in_tests_of_ones_own(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_mine=textwrap.dedent(MINE))
+    first, seed = drawn(pytester, ASKED, "test_mine.py")
+    another, others = drawn(pytester, ASKED, "test_mine.py")
+    assert (another, others) != (first, seed)
+    for workers in ((), ("-n1",)):
+        again, _ = drawn(pytester, ASKED, "test_mine.py", f"--hypothesis-seed={seed}", *workers)
+        assert again == first
+
+
+@pytest.mark.usefixtures("in_ci")
+def test_workers_draw_from_the_seed_that_the_run_prints(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_mine=textwrap.dedent(MINE))
+    first, seed = drawn(pytester, ASKED, "test_mine.py", "-n1")
+    assert drawn(pytester, ASKED, "test_mine.py", f"--hypothesis-seed={seed}") == (first, seed)
+
+
+def test_outside_of_ci_hypothesis_has_its_own_chance_and_database(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    pytester.makepyfile("def test_it(pytestconfig): assert pytestconfig.getoption('--hypothesis-seed') is None")
+    pytester.runpytest_subprocess(ASKED, "test_outside_of_ci_hypothesis_has_its_own_chance_and_database.py").assert_outcomes(
+        passed=1
+    )
+
+
+def test_a_session_without_a_controller_keeps_its_own_chance_and_database(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import sys
+
+        def test_it(pytestconfig):
+            assert pytestconfig.getoption("--hypothesis-seed") is None
+            assert "hypothesis" not in sys.modules
+        """
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
 
 
 def test_a_profile_of_hypothesis_is_registered_before_it_is_loaded(pytester: pytest.Pytester) -> None:

@@ -8,23 +8,40 @@ import pytest
 
 from staleproof.assess.crashes import keep_crash
 
-from ..judged import result
+from ..judged import HISTORIES, result
 
 pytest_plugins = ["pytester"]
 
 CONFTEST = """
+    from dataclasses import replace
+
     import pytest
 
     from staleproof.assess.result import Result
-    from staleproof.core.history import Header, History
+    from staleproof.checks.judge import judge
+    from staleproof.core.entry import FaultFired
+    from staleproof.core.history import decode
+    from staleproof.plugin.outcome import begun
 
     @pytest.fixture
-    def trial(tmp_path):
+    def trial(tmp_path, pytestconfig):
         def run(plan):
             print("ran", plan.title)
-            return Result("1", plan, History(Header(plan=plan, namespace="x"), ()), (), tmp_path, 1.0)
+            with open(HISTORY, "rb") as file:
+                history = CHANGE(decode(file.read()))
+            return Result("1", history.header.plan, history, judge(history), tmp_path, 1.0, (3, 3))
 
         return run
+
+    def as_it_is(history):
+        return history
+
+    def without_occasion(history):
+        return replace(history, entries=tuple(each for each in history.entries if not isinstance(each, FaultFired)))
+
+    @pytest.fixture(autouse=True, scope="session")
+    def run_that_is_told(pytestconfig):
+        begun(pytestconfig)
 """
 MINE = """
     from staleproof.plugin.replay import pinned
@@ -33,10 +50,16 @@ MINE = """
 """
 
 
+def history_is(pytester: pytest.Pytester, name: str, change: str = "as_it_is") -> None:
+    """What happens in the trial of a plan: this history, or what a change makes of it."""
+    source = f"HISTORY, CHANGE = {str(HISTORIES / f'{name}.jsonl')!r}, {change}\n"
+    (pytester.path / "tests" / "conftest.py").write_text(textwrap.dedent(CONFTEST) + source)
+
+
 @pytest.fixture
 def mine(pytester: pytest.Pytester, tmp_path: Path) -> pytest.Pytester:
     folder = pytester.mkdir("tests")
-    (folder / "conftest.py").write_text(textwrap.dedent(CONFTEST))
+    history_is(pytester, "expectations-hidden-creates")
     (folder / "test_mine.py").write_text(textwrap.dedent(MINE))
     (folder / "crashes").mkdir()
     name = keep_crash(tmp_path, result("naive-hidden-creates"))
@@ -49,8 +72,41 @@ def test_it_is_a_test_that_runs_the_plan(mine: pytest.Pytester) -> None:
     done.assert_outcomes(passed=1)
     plan = result("naive-hidden-creates").plan
     assert f"ran {plan.title}" in done.outlines
-    done.stdout.fnmatch_lines(["*test_mine.py::test_that_it_stays_fixed PASSED*"])
+    done.stdout.fnmatch_lines(["*test_mine.py::test_that_it_stays_fixed PASSED*", "staleproof: FIXED mine"])
     assert (mine.path / "tests" / "crashes" / "mine.json").exists()
+
+
+def test_what_still_fails_fails(mine: pytest.Pytester) -> None:
+    history_is(mine, "naive-hidden-creates")
+    done = mine.runpytest()
+    done.assert_outcomes(failed=1)
+    assert done.ret == 1
+    done.stdout.fnmatch_lines(["*no-duplicate-create*", "staleproof: STILL FAILS mine"])
+
+
+SILENT = "  not fired: HideOwnWrite of pods"
+DOUBT = "  no-duplicate-create: "
+
+
+@pytest.mark.parametrize(
+    ("option", "outcome", "code"),
+    [
+        ((), {"failed": 1}, 10),
+        (("--staleproof-inconclusive=fail",), {"failed": 1}, 1),
+        (("--staleproof-inconclusive=ok",), {"skipped": 1}, 0),
+        (("-n1",), {"failed": 1}, 10),
+    ],
+)
+def test_a_plan_whose_fault_did_nothing_is_inconclusive(
+    option: tuple[str, ...], outcome: dict[str, int], code: int, mine: pytest.Pytester
+) -> None:
+    history_is(mine, "expectations-hidden-creates", "without_occasion")
+    done = mine.runpytest_subprocess("-rs", *option)
+    done.assert_outcomes(**outcome)
+    assert done.ret == code
+    begins = "INCONCLUSIVE mine, hide own creates of pods"
+    done.stdout.fnmatch_lines([f"*{begins}*", f"*{SILENT}*", f"*{DOUBT}*", "*What to do: run it against*"])
+    assert "staleproof: INCONCLUSIVE mine" in done.outlines
 
 
 def test_a_file_that_is_not_there_or_wrong_is_told(mine: pytest.Pytester) -> None:

@@ -15,7 +15,7 @@ CONFTEST = """
 
     import pytest
 
-    from staleproof.assess.result import Result
+    from staleproof.assess.result import Result, Run
     from staleproof.checks.verdict import Finding, Outcome, Verdict
     from staleproof.core.history import Header, History
     from staleproof.core.observed import Observed
@@ -23,11 +23,13 @@ CONFTEST = """
 
     HERE, WORKER = Path(__file__).parent, os.environ.get("PYTEST_XDIST_WORKER", "")
     LIMIT_SECONDS = 60
-    GUILTY = Verdict("settles", Outcome.FAIL, findings=(Finding("it writes", (), requirement="settles", severity="undone"),))
+
+    def guilty(of):
+        return Verdict(of, Outcome.FAIL, findings=(Finding(f"it violates {of}", (), requirement=of, severity="undone"),))
 
     @pytest.fixture(scope="session")
     def observed():
-        return [Observed({"metadata": {"name": "w"}}, "widgets", (), (), seconds={"rest": 0.0})]
+        return [Observed({"metadata": {"name": name}}, "widgets", (), (), seconds={"rest": 0.0}) for name in PRIMARIES]
 
     def say(text):
         with (HERE / "began").open("a") as file:
@@ -48,8 +50,10 @@ CONFTEST = """
             say(plan.title)
             MEANWHILE(plan.title)
             folder = begun(pytestconfig).folder / WORKER / "trials" / plan.title
-            verdicts = (GUILTY,) if "guilty" in plan.aims else ()
-            return Result(f"{WORKER}-{plan.title}", plan, History(Header(plan=plan, namespace="x"), ()), verdicts, folder, 1.0)
+            verdicts = tuple(guilty(aim) for aim in plan.aims if aim in ("settles", "cleans-up"))
+            result = Result(f"{WORKER}-{plan.title}", plan, History(Header(plan=plan, namespace="x"), ()), verdicts, folder, 1.0)
+            begun(pytestconfig).add(result, Run(folder), claim=claim)
+            return result
 
         return run_it
 """
@@ -62,26 +66,30 @@ TESTS = """
 
     def family(name):
         def drawn(observed, profile):
+            of = f"{name}@v" if observed.sample["metadata"]["name"] == "v" else name
             return [
-                Plan(scenario="x", title=f"{name}{n}", steps=(Rest(seconds=rest),), aims=tuple(aims), faults=(Refuse(),))
-                for n, (rest, *aims) in enumerate(RESTS[name])
+                Plan(scenario="x", title=f"{of}{n}", steps=(Rest(seconds=rest),), aims=tuple(aims), faults=(Refuse(),))
+                for n, (rest, *aims) in enumerate(RESTS[of])
             ]
 
         return Family("x", name, drawn, drawn=name.startswith("drawn"))
 
-    @pytest.mark.parametrize("each", [family(name) for name in RESTS], ids=str)
+    @pytest.mark.parametrize("each", [family(name) for name in RESTS if "@" not in name], ids=str)
     def test_family(each, run_family):
         results = run_family(each)
         say(f"over:{each.name}")
-        assert [result.plan.title for result in results] == [f"{each.name}{n}" for n in range(len(results))]
+        titles = [result.plan.title for result in results if "@" not in result.plan.title]
+        assert titles == [f"{each.name}{n}" for n in range(len(titles))]
 """
 Plans = dict[str, list[tuple[object, ...]]]
-"""By the name of their family: how many seconds each rests, and its aims."""
+"""By the name of their family, `NAME@v` for the primary v beside w: how many seconds each rests, and its aims. Its trial violates
+those of its aims that are requirements."""
 
 
 def run(pytester: pytest.Pytester, plans: Plans, *arguments: str, meanwhile: str = "pass", more: str = "") -> pytest.RunResult:
     """`meanwhile` is what happens in a trial, `more` is added to the conftest.py."""
-    added = f"RESTS = {plans!r}\n\ndef MEANWHILE(title):\n    {meanwhile}\n"
+    primaries = ["w", "v"] if any("@" in name for name in plans) else ["w"]
+    added = f"PRIMARIES, RESTS = {primaries!r}, {plans!r}\n\ndef MEANWHILE(title):\n    {meanwhile}\n"
     pytester.makeconftest(textwrap.dedent(CONFTEST) + added + textwrap.dedent(more))
     pytester.makepyfile(textwrap.dedent(TESTS))
     return pytester.runpytest_subprocess("-rsx", *arguments)
@@ -192,10 +200,66 @@ SEARCHED = """
 """
 
 
-def test_a_finding_ends_the_search_and_nothing_is_left_out_for_want_of_time(pytester: pytest.Pytester) -> None:
-    plans: Plans = {"drawn": [(1,), (2,), (3, "guilty"), (4,)], "canonical": [(2, "guilty"), (2,)]}
-    done = run(pytester, plans, more=SEARCHED)
+def reported(pytester: pytest.Pytester) -> tuple[list[str], list[tuple[str, int, str]]]:
+    """The titles of what was left out for want of time; by primary, how many drawn plans were not run because of what."""
+    (path,) = pytester.path.glob(".staleproof/runs/*/report.json")
+    report = json.loads(path.read_bytes())
+    ended = [(each["primary"], each["plans"], each["requirement"]) for each in report["endedSearches"]]
+    return [plan["title"] for plan in report["leftOut"]], ended
+
+
+@pytest.mark.parametrize("workers", [(), ("-n1",)])
+def test_a_finding_ends_the_search_and_nothing_is_left_out_for_want_of_time(
+    workers: tuple[str, ...], pytester: pytest.Pytester
+) -> None:
+    plans: Plans = {"drawn": [(1,), (2,), (3, "settles"), (4,), (5,)], "canonical": [(2, "settles"), (2,)]}
+    done = run(pytester, plans, *workers, more=SEARCHED)
 
     done.assert_outcomes(failed=2)
     assert began(pytester) == ["drawn0", "drawn1", "drawn2", "canonical0", "canonical1"]
-    assert list(pytester.path.glob(".staleproof/runs/*/report.json")) == [], "else it would tell what was left out"
+    assert reported(pytester) == ([], [("widgets/w", 2, "settles")])
+    told = "2 drawn plans not run, because the search had found something new (settles, it violates settles): x for widgets/w 2"
+    assert told in " ".join(done.stdout.str().split())
+
+
+KNOWN = """
+apiVersion: staleproof.dev/v1alpha1
+kind: Baseline
+findings: [{requirements: [settles]}]
+"""
+
+
+def test_a_finding_that_is_known_ends_no_search_and_is_not_drawn_first_again(pytester: pytest.Pytester) -> None:
+    (pytester.path / "known.yaml").write_text(KNOWN)
+    plans: Plans = {"drawn": [(1, "settles"), (2,), (3, "cleans-up", "settles"), (4,)]}
+    run(pytester, plans, "--staleproof-baseline=known.yaml", more=SEARCHED).assert_outcomes(failed=1)
+
+    assert began(pytester) == ["drawn0", "drawn1", "drawn2"]
+    assert reported(pytester) == ([], [("widgets/w", 1, "cleans-up")])
+    kept = [path.read_bytes() for path in pytester.path.glob(".staleproof/examples/*/*")]
+    titles = [json.loads(each)["title"] for each in kept if b'"Plan"' in each]
+    assert titles == ["drawn2"]
+
+
+def test_all_plans_are_run_where_everything_found_is_known(pytester: pytest.Pytester) -> None:
+    (pytester.path / "known.yaml").write_text(KNOWN)
+    done = run(pytester, {"drawn": [(1, "settles"), (2,)]}, "--staleproof-baseline=known.yaml", more=SEARCHED)
+
+    done.assert_outcomes(passed=1)
+    assert began(pytester) == ["drawn0", "drawn1"]
+    assert reported(pytester) == ([], [])
+
+
+def test_a_finding_about_one_primary_does_not_end_the_search_for_another(pytester: pytest.Pytester) -> None:
+    run(pytester, {"drawn": [(1, "settles"), (2,)], "drawn@v": [(1,), (2,)]}, more=SEARCHED).assert_outcomes(failed=1)
+
+    assert began(pytester) == ["drawn0", "drawn@v0", "drawn@v1"]
+    assert reported(pytester) == ([], [("widgets/w", 1, "settles")])
+
+
+def test_what_there_is_no_time_for_in_another_search_is_left_out(pytester: pytest.Pytester) -> None:
+    plans: Plans = {"drawn": [(0, "settles"), (9, "settles")], "drawn@v": [(600,)]}
+    run(pytester, plans, "--staleproof-minutes=9", more=SEARCHED).assert_outcomes(failed=1)
+
+    assert began(pytester) == ["drawn0"]
+    assert reported(pytester) == (["drawn@v0"], [("widgets/w", 1, "settles")])

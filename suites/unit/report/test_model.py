@@ -8,6 +8,7 @@ import pytest
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.verdict import Outcome
 from staleproof.report.model import (
+    EndedSearch,
     FaultReport,
     FaultWord,
     Implementation,
@@ -100,6 +101,9 @@ def test_what_is_written_can_be_read_again() -> None:
         reproduce="pytest --controller-cmd='./bin/manager -v'",
         implementation=Implementation(project="widgets", contact=("a@example.com", "b@example.com"), image_digest="sha256:1"),
         left_out=(LeftOut(scenario="streams", title="all watches end (clean)", aims=("survives-stream-loss",), faults=("Sever",)),),
+        ended_searches=(
+            EndedSearch(scenario="restart", primary="widgets/w", plans=3, requirement="settles", found="it writes", trial="1"),
+        ),
     )
     data = encode(written)
     assert msgspec.json.decode(data, type=Report) == written

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
-from staleproof.report.model import CostReport, FaultReport, LeftOut, Report, RequirementVerdict
+from staleproof.report.model import CostReport, EndedSearch, FaultReport, LeftOut, Report, RequirementVerdict
 from staleproof.report.terminal import sentence, table
 
 from . import runs
@@ -167,6 +167,18 @@ def test_what_there_was_no_time_for_is_told_and_what_therefore_nobody_tried() ->
     assert shown[told + 1] == f"  never tried for that reason: {FIRST} under Skew, {SECOND} under Hold, {SECOND} under Skew"
     assert sentence(msgspec.structs.replace(of, left_out=left_out[1:])).endswith("; 2 plans left out for want of time")
     assert not [line for line in lines(msgspec.structs.replace(of, left_out=left_out[1:])) if "never tried" in line]
+
+
+def test_plans_that_a_finding_made_superfluous_are_told_by_finding() -> None:
+    def ended(scenario: str, plans: int, trial: str, found: str = "it creates pods on an old view of pods") -> EndedSearch:
+        return EndedSearch(scenario=scenario, primary="widgets/w", plans=plans, requirement=FIRST, found=found, trial=trial)
+
+    searches = (ended("restart", 5, "003"), ended("streams", 2, "009"), ended("status", 1, "012", found="it says so"))
+    shown = lines(msgspec.structs.replace(report((verdict(FIRST, GOOD),)), ended_searches=searches), width=300)
+    because = "not run, because the search had found something new"
+    first = f"7 drawn plans {because} ({FIRST}, it creates pods on an old view of pods): "
+    assert f"{first}restart for widgets/w 5 (after 003), streams for widgets/w 2 (after 009)" in shown
+    assert f"1 drawn plan {because} ({FIRST}, it says so): status for widgets/w 1 (after 012)" in shown
 
 
 def test_refused_faults_are_counted_and_told() -> None:

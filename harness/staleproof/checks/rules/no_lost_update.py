@@ -10,8 +10,8 @@ Any of these is a finding:
    without a trace (`core.nudge`), and then no path tells of it.
 
 What the controller itself had set before in that object, or in one of its name, is its own: to set it again, seen or not, is to
-keep it as it should be. So is what any reference wrote back, too. Paths are those of the content, the status, and of labels,
-annotations and finalizers; a list is one value.
+keep it as it should be. So is what any reference wrote back, too, shown or not: that is its policy, and no staleness brought it
+about. Paths are those of the content, the status, and of labels, annotations and finalizers; a list is one value.
 
 Divergence from Kubernetes: whose a field is follows from who has changed it, not from `managedFields`, which say the same of a PUT.
 """
@@ -73,7 +73,7 @@ class _Object:
 
 
 def check(trial: Trial) -> Iterator[Said]:
-    usual = {(loss.of.role, loss.path) for reference in trial.references for loss in _losses(reference)}
+    usual = {(loss.of.role, loss.path) for reference in trial.references for loss in _reverted(reference)}
     lost = [loss for loss in _losses(trial) if (loss.of.role, loss.path) not in usual]
     found = {request.index: _replaced(trial, request, entry) for request, entry in _blind_puts(trial)}
     found |= {loss.request.index: _finding(trial, loss) for loss in reversed(lost)}
@@ -99,16 +99,22 @@ def _replaced(trial: Trial, request: Request, entry: Competed) -> Finding:
     return Finding(because, context(trial, [], request.index, request.answer_index or request.index), though)
 
 
-@fact
 def _losses(trial: Trial) -> list[_Loss]:
     """Of changes that had not been shown."""
+    return [loss for loss in _reverted(trial) if not _is_shown(trial, loss.of, loss.theirs, loss.request)]
+
+
+@fact
+def _reverted(trial: Trial) -> list[_Loss]:
+    """Of changes by somebody else, shown or not. To have taken back what was shown is to have set it."""
     found = []
     own: dict[tuple[str, str], set[str]] = defaultdict(set)
     for of in object_history(trial).objects.values():
         known = _Object(own[of.resource, of.name])
         for commit in of.commits:
             for path, theirs in known.take(commit):
-                if commit.by is not None and not commit.deletes and not _is_shown(trial, of, theirs, commit.by):
+                if commit.by is not None and not commit.deletes:
+                    known.own |= {path} if _is_shown(trial, of, theirs, commit.by) else set()
                     found.append(_Loss(of, path, theirs, commit, commit.by))
     return found
 

@@ -81,6 +81,24 @@ def competed(*, refused: bool = False, subresource: str = "", verb: str = "updat
     return script._commit("MODIFIED", "pods", known | {"spec": {"a": 2}})._answer("pods", "w-0")
 
 
+def enforces(script: Script, *, hidden: bool = False, field: str = "data", whole: object = None, extra: object = None) -> Script:
+    """A field that is the controller's whole: what somebody else adds it takes away, when it is shown that or looks again."""
+    whole, extra = whole or {"a": "1"}, extra or {"a": "1", "theirs": "1"}
+    script.step(1, "apply").applied("w").creates("w-0", generated="", **{field: whole}).idle(1).step(2, "edit")
+    if hidden:
+        script.hold().applied("w-0", "pods", **{field: extra}).idle(2).step(3, "touch").applied("w")
+        return script.updates("w-0", "pods", subresource="", **{field: whole}).idle(3).let_go()
+    script.applied("w-0", "pods", **{field: extra}).updates("w-0", "pods", subresource="", **{field: whole})
+    return script.idle(2).step(3, "touch").applied("w").idle(3)
+
+
+def twice() -> Script:
+    """Somebody else changes what others had set, and the controller, shown that, takes it back; and then again, unseen."""
+    script = trial().step(1, "apply").applied("w").made("w-0", spec={"a": 1}).applied("w-0", "pods", spec={"a": 5})
+    script.updates("w-0", "pods", subresource="", spec={"a": 1}).hold().applied("w-0", "pods", spec={"a": 5})
+    return script.updates("w-0", "pods", subresource="", spec={"a": 1}).let_go()
+
+
 LOST = (
     "FAIL: the controller wrote back metadata.annotations.theirs of pod/ns/w-0, which somebody else had changed, "
     "though it had not been shown that change (resourceVersion 103)"
@@ -111,7 +129,10 @@ CASES = {
     "what it has read": (writes(edited().gets("w-0")).let_go(), UNSEEN),
     "what the answer to an own write told": (writes(keeps(edited())).let_go(), "PASS"),
     "what it writes back without faults, too": (beside(writes(edited(), spec={"a": 2}).let_go(), blind), "PASS"),
-    "what it was shown without faults": (beside(writes(edited(), spec={"a": 2}).let_go(), drops), "FAIL"),
+    "what it takes back without faults, though it was shown it": (beside(writes(edited(), spec={"a": 2}).let_go(), drops), "PASS"),
+    "what is its own whole": (beside(enforces(trial(), hidden=True), enforces), "PASS"),
+    "what no reference takes back": (beside(enforces(trial(), hidden=True), made), "FAIL"),
+    "what it has taken back before": (twice(), "PASS"),
     # --- nothing is known
     "nothing happened": (trial(), UNSEEN),
     "nobody else wrote": (writes(made(trial()).hold(), spec={"a": 2}).let_go(), UNSEEN),

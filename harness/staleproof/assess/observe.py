@@ -243,7 +243,7 @@ def _children(life: Sequence[Trial]) -> tuple[ChildKind, ...]:
 
 
 def _there(trial: Trial, resource: str) -> int:
-    """How many objects of the resource that name a controller as their owner were there after the first step and in the end."""
+    """How many children of the resource were there after the first step and in the end."""
     owned = [each for each in object_history(trial).objects.values() if each.resource == resource and each.owner_uid]
     ends = [len(trial.entries), *(run.ended for run in trial.steps[:1] if run.ended is not None)]
     return min(sum(each.is_live(before=end) for each in owned) for end in ends)

@@ -83,7 +83,7 @@ def _edits(bare: Observed, trial: Trial) -> Iterator[Edit]:
 
 
 def _children(trial: Trial, resource: str) -> list[Incarnation]:
-    """Those that were there in the end and name a controller as their owner."""
+    """Those that were there in the end and are somebody's children."""
     every = object_history(trial).objects.values()
     return [each for each in every if each.resource == resource and each.owner_uid and each.is_live(before=len(trial.entries))]
 

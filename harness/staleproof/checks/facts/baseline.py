@@ -20,12 +20,13 @@ from dataclasses import dataclass, field
 
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import names
-from staleproof.checks.facts.roles import Named, Names, Role, controller_of, gone, owner_labels, stem_of
+from staleproof.checks.facts.roles import Named, Names, Role, gone, owner_labels, stem_of
 from staleproof.checks.facts.wording import owner_name, plural
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.change import moved
 from staleproof.core.entry import Committed
 from staleproof.core.flatten import Flat, flatten
+from staleproof.core.ownership import owner_of
 from staleproof.core.plan import Manifest
 from staleproof.core.provenance import is_bookkeeping
 
@@ -218,7 +219,7 @@ def group(objects: Iterable[tuple[str, Manifest]], namespace: str, names: Names)
     known = Names(stable, stems)
     found: dict[Role, list[Flat]] = defaultdict(list)
     for resource, obj in counted:
-        owner, name = controller_of(obj), obj["metadata"]["name"]
+        owner, name = owner_of(obj), obj["metadata"]["name"]
         label = (labels.get(owner["uid"]) or gone(owner)) if owner else ""
         named = Named(label, resource, name)
         replaced = {namespace: "<namespace>"} | ({} if named in stable else {name: "<name>"})

@@ -8,9 +8,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from staleproof.checks.facts.roles import Named, Names, Role, controller_of, gone, learn_names, owner_labels
+from staleproof.checks.facts.roles import Named, Names, Role, gone, learn_names, owner_labels
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history import Request
+from staleproof.core.ownership import owner_of
 from staleproof.core.provenance import Commit, is_create
 
 BEYOND = 2**63 - 1
@@ -24,7 +25,7 @@ class Incarnation:
     Attributes:
         named: what it is called, and who owns it; `role`: what it stands for in any run of the workload.
         label: what roles call it as an owner: `Widget/w`, with `#2` for a second incarnation.
-        owner_uid: the uid of its controller owner; empty for none.
+        owner_uid: the uid of the object whose child it was when it was made (`owner_of`); empty for none.
         end: the commit by which it was deleted; None if it never was.
     """
 
@@ -225,6 +226,6 @@ def _called(trial: Trial) -> list[Named]:
 
 def _named(commit: Commit, labels: Mapping[str, str]) -> tuple[Named, str]:
     """What an object is called by its first commit, and the uid of its owner."""
-    owner = controller_of(commit.entry.object)
+    owner = owner_of(commit.entry.object)
     label = (labels.get(owner["uid"]) or gone(owner)) if owner else ""
     return Named(label, commit.entry.resource, commit.entry.name), owner["uid"] if owner else ""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from staleproof.checks.facts.baseline import final_objects
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, creations, object_history
-from staleproof.checks.facts.roles import controller_of
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Answered, Delivered, Entry, Listed, Settled, Started, StepBegan, StepEnded, Withheld
 from staleproof.core.history import Request
+from staleproof.core.ownership import owner_of
 from staleproof.core.request import WRITES
 
 
@@ -130,7 +130,7 @@ def children_of_recreated(trial: Trial, *, until: int | None = None) -> tuple[Co
     own: Counter[str] = Counter()
     strays: Counter[str] = Counter()
     for resource, obj in final_objects(trial, until=until):
-        owner = controller_of(obj)
+        owner = owner_of(obj)
         if owner is not None and "deletionTimestamp" not in obj["metadata"]:
             own[resource] += owner["uid"] in new
             strays[resource] += owner["uid"] in old

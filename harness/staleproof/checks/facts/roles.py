@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from staleproof.core.ownership import owner_of
 from staleproof.core.plan import Manifest
 
 
 class Role(NamedTuple):
-    """`owner` is like `Widget/sample`, with `#2` for a second incarnation; empty for an object without a controller owner."""
+    """`owner` is like `Widget/sample`, with `#2` for a second incarnation; empty for nobody's child (`owner_of`)."""
 
     owner: str
     resource: str
@@ -62,12 +63,6 @@ def stem_of(name: str) -> str:
     return head + dash or name
 
 
-def controller_of(manifest: Manifest) -> Mapping[str, str] | None:
-    """The ownerReference with controller: true, if there is one."""
-    references = manifest["metadata"].get("ownerReferences") or ()
-    return next((reference for reference in references if reference.get("controller")), None)
-
-
 def owner_labels(objects: Iterable[Manifest]) -> dict[str, str]:
     """uid → what to call an object as an owner. Later incarnations of a name are numbered."""
     by_uid = {obj["metadata"].get("uid", ""): obj for obj in objects}
@@ -80,7 +75,7 @@ def owner_labels(objects: Iterable[Manifest]) -> dict[str, str]:
         obj = by_uid[uid]
         kind, name = obj.get("kind", "object"), obj["metadata"]["name"]
         labels[uid] = f"{kind}/{name}"  # also ends a circle of owners
-        owner = controller_of(obj)
+        owner = owner_of(obj)
         if owner is not None:
             labels[uid] = f"{kind} of {label(owner['uid']) if owner['uid'] in by_uid else gone(owner)}"
         else:

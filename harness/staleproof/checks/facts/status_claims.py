@@ -1,8 +1,8 @@
 """What the controller claims in a status about a generation, when it claims something new, and what it had been shown by then.
 
 `observed` reads status.observedGeneration and that of each condition. `ready` reads for which generation Ready or Available is
-True: the condition's own, or that of the whole status. Only the controller's own commits are claims, and only those by which the
-claim changed: what an update carries along was claimed before.
+True: the condition's own, or that of the whole status. Only the controller's own commits are claims, whether it heard of them or
+not, and only those by which the claim changed: what an update carries along was claimed before.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -61,10 +61,10 @@ def _claims(trial: Trial, read: Callable[[Manifest], Claims]) -> Iterator[Status
         last: dict[str, int] = {}
         for commit in of.commits:
             claims = read(commit.entry.object)
-            if commit.heard is not None and commit.entry.type != "DELETED":
+            if commit.by is not None and commit.entry.type != "DELETED":
                 before = read(commit.before) if commit.before else {}
                 for about in [about for about in claims if claims[about] != before.get(about)]:
-                    yield StatusClaim(about, claims[about], last.get(about), of, commit, commit.heard)
+                    yield StatusClaim(about, claims[about], last.get(about), of, commit, commit.by)
             last.update(claims)
 
 
@@ -113,7 +113,7 @@ def fewest_when_ready(trial: Trial, of: Incarnation, about: str, generation: int
 
 def _children(trial: Trial, claim: StatusClaim) -> Mapping[Role, int]:
     """The fewest that were alive whenever a write of the controller claimed the same."""
-    own = [(commit.heard, ready(commit.entry.object)) for commit in claim.of.commits if commit.heard is not None]
+    own = [(commit.by, ready(commit.entry.object)) for commit in claim.of.commits if commit.by is not None]
     asked = [request.index for request, claims in own if claims.get(claim.about) == claim.generation]
     made = object_history(trial)
     return {role: min(made.live_at(role, i) for i in asked) for role in made.counts if role.owner == claim.of.label}

@@ -10,16 +10,20 @@ Any of these is a finding:
    without a trace (`core.nudge`), and then no path tells of it.
 
 What the controller itself had set before in that object, or in one of its name, is its own: to set it again, seen or not, is to
-keep it as it should be. So is what any reference wrote back, too. Paths are those of the content, the status, and of labels,
-annotations and finalizers; a list is one value.
+keep it as it should be. So is what any reference wrote back, too, shown or not: that is its policy, and no staleness brought it
+about. Paths are those of the content, the status, and of labels, annotations, finalizers and owner references.
+
+An item of a list is a value of its own, wherever it stands, if items are told apart (by themselves, or by uid, name or type) in all
+that the list ever was; else the list is one value. A list of texts or numbers that the controller has set is its own whole, as
+arguments are; finalizers are not. Of lists that a reference wrote back, no item is looked at.
 
 Divergence from Kubernetes: whose a field is follows from who has changed it, not from `managedFields`, which say the same of a PUT.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, object_history
@@ -34,17 +38,33 @@ from staleproof.core.history import Request
 from staleproof.core.plan import Manifest
 from staleproof.core.provenance import Commit, uid_of
 
-_METADATA = ("labels", "annotations", "finalizers")
-_MISSING = "<not set>"
-_Values = Mapping[str, object]
+_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
+_SHARED = "metadata.finalizers"
+"""The list of texts that belongs to nobody alone."""
+_ITSELF = ""
+_IDENTITIES = (_ITSELF, "uid", "name", "type")
+"""What items of a list may be told apart by: themselves, or one of their fields."""
+
+
+class _Value(NamedTuple):
+    """What stands at a path. `field` is the path, or the list that it is an item of; `owned` what the controller owns when it sets
+    this: the path, or the list whole."""
+
+    value: object
+    field: str
+    owned: str
+
+
+_Values = dict[str, _Value]
 
 
 @dataclass(frozen=True, slots=True)
 class _Loss:
-    """A path by which an own write took back what somebody else had committed (`theirs`)."""
+    """A path by which an own write took back what somebody else had committed (`theirs`). `field` is the path, or its list."""
 
     of: Incarnation
     path: str
+    field: str
     theirs: Commit
     ours: Commit
     request: Request
@@ -52,29 +72,30 @@ class _Loss:
 
 @dataclass(slots=True)
 class _Object:
-    """What is known of an object, commit by commit: paths that the controller has set in any object of this name; changes by
-    others, with what was before."""
+    """What is known of an object, commit by commit: what the controller has set in any object of this name; by path the changes by
+    others since it last set that, each with what was before."""
 
     own: set[str]
-    foreign: dict[str, tuple[object, Commit]] = field(default_factory=dict)
+    foreign: dict[str, list[tuple[_Value | None, Commit]]] = field(default_factory=lambda: defaultdict(list))
 
-    def take(self, commit: Commit) -> Iterator[tuple[str, Commit]]:
-        """The paths that the controller sets back by this commit, each with the change by somebody else."""
-        before, after = _values(commit.before or {}), _values(commit.entry.object)
+    def take(self, commit: Commit, before: _Values, after: _Values) -> Iterator[tuple[str, _Value, Commit]]:
+        """The paths that the controller sets back by this commit, each with what it is about and the change by somebody else."""
         for path in sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path)):
-            was, theirs = self.foreign.pop(path, (None, None))
-            if commit.by is None:
-                if path not in self.own and commit.before is not None:
-                    self.foreign[path] = before.get(path, _MISSING), commit
-            elif theirs is not None and after.get(path, _MISSING) == was:
-                yield path, theirs
-            else:
-                self.own.add(path)
+            known = after.get(path) or before[path]
+            if commit.by is not None:
+                changes = reversed(self.foreign.pop(path, []))
+                theirs = next((change for was, change in changes if was == after.get(path)), None)
+                if theirs is None:
+                    self.own.add(known.owned)
+                else:
+                    yield path, known, theirs
+            elif known.owned not in self.own and commit.before is not None:
+                self.foreign[path].append((before.get(path), commit))
 
 
 def check(trial: Trial) -> Iterator[Said]:
-    usual = {(loss.of.role, loss.path) for reference in trial.references for loss in _losses(reference)}
-    lost = [loss for loss in _losses(trial) if (loss.of.role, loss.path) not in usual]
+    usual = {(loss.of.role, loss.field) for reference in trial.references for loss in _reverted(reference)}
+    lost = [loss for loss in _losses(trial) if (loss.of.role, loss.field) not in usual]
     found = {request.index: _replaced(trial, request, entry) for request, entry in _blind_puts(trial)}
     found |= {loss.request.index: _finding(trial, loss) for loss in reversed(lost)}
     yield from (found[index] for index in sorted(found))
@@ -99,18 +120,33 @@ def _replaced(trial: Trial, request: Request, entry: Competed) -> Finding:
     return Finding(because, context(trial, [], request.index, request.answer_index or request.index), though)
 
 
-@fact
 def _losses(trial: Trial) -> list[_Loss]:
     """Of changes that had not been shown."""
-    found = []
-    own: dict[tuple[str, str], set[str]] = defaultdict(set)
+    return [loss for loss in _reverted(trial) if not _is_shown(trial, loss.of, loss.theirs, loss.request)]
+
+
+@fact
+def _reverted(trial: Trial) -> list[_Loss]:
+    """Of changes by somebody else, shown or not."""
+    by_name: dict[tuple[str, str], list[Incarnation]] = defaultdict(list)
     for of in object_history(trial).objects.values():
-        known = _Object(own[of.resource, of.name])
+        by_name[of.resource, of.name].append(of)
+    return [loss for incarnations in by_name.values() for loss in _reverted_in(trial, incarnations)]
+
+
+def _reverted_in(trial: Trial, incarnations: Sequence[Incarnation]) -> Iterator[_Loss]:
+    """In the incarnations of a name. To have taken back what was shown is to have set it."""
+    own, identities = set[str](), _identities(commit.entry.object for of in incarnations for commit in of.commits)
+    for of in incarnations:
+        known, before = _Object(own), _Values()
         for commit in of.commits:
-            for path, theirs in known.take(commit):
-                if commit.by is not None and not commit.deletes and not _is_shown(trial, of, theirs, commit.by):
-                    found.append(_Loss(of, path, theirs, commit, commit.by))
-    return found
+            after = _values(commit.entry.object, identities)
+            for path, value, theirs in known.take(commit, before, after):
+                if commit.by is not None and not commit.deletes:
+                    loss = _Loss(of, path, value.field, theirs, commit, commit.by)
+                    own |= {value.owned} if _is_shown(trial, of, theirs, commit.by) else set()
+                    yield loss
+            before = after
 
 
 def _is_shown(trial: Trial, of: Incarnation, change: Commit, request: Request) -> bool:
@@ -159,18 +195,54 @@ def _finding(trial: Trial, loss: _Loss) -> Finding:
     return Finding(because, context(trial, [loss.theirs.index], loss.request.index, loss.ours.index), though)
 
 
-def _values(obj: Manifest) -> _Values:
+def _content(obj: Manifest) -> Manifest:
     metadata = obj.get("metadata", {})
     content = {key: value for key, value in obj.items() if key not in ("metadata", "apiVersion", "kind")}
-    return dict(_leaves({**content, "metadata": {key: metadata[key] for key in _METADATA if key in metadata}}))
+    return {**content, "metadata": {key: metadata[key] for key in _METADATA if key in metadata}}
 
 
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, object]]:  # noqa: ANN401  # JSON
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401  # JSON
+    """Paths that maps lead to. What is null is not set."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _leaves(inner, f"{path}.{key}" if path else key)
-    else:
+    elif value is not None:
         yield path, value
+
+
+def _identities(versions: Iterable[Manifest]) -> Mapping[str, str]:
+    """By path of a list, what its items are told apart by in all of these versions. Other paths are one value."""
+    found: dict[str, list[str]] = {}
+    for version in versions:
+        for path, value in _leaves(_content(version)):
+            found[path] = [each for each in found.get(path, _IDENTITIES) if _tells_apart(each, value)]
+    return {path: identities[0] for path, identities in found.items() if identities}
+
+
+def _tells_apart(identity: str, value: object) -> bool:
+    called = [_called(item, identity) for item in value] if isinstance(value, list) else [""]
+    return all(called) and len(set(called)) == len(called)
+
+
+def _called(item: object, identity: str) -> str:
+    """The item by this identity of it; empty if it has none."""
+    if isinstance(item, dict):
+        name = item.get(identity) if identity != _ITSELF else None
+        return name if isinstance(name, str) else ""
+    return str(item) if identity == _ITSELF and not isinstance(item, list) and item is not None else ""
+
+
+def _values(obj: Manifest, identities: Mapping[str, str]) -> _Values:
+    found = _Values()
+    for path, value in _leaves(_content(obj)):
+        identity = identities.get(path)
+        if identity is None:
+            found[path] = _Value(value, path, path)
+            continue
+        for item in value:
+            named = f"{path}[{_called(item, identity)}]"
+            found[named] = _Value(item, path, path if identity == _ITSELF and path != _SHARED else named)
+    return found
 
 
 REQUIREMENT = Requirement(

@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from staleproof.core.ownership import owner_of
 from staleproof.core.plan import (
     TOUCHED,
     Apply,
@@ -272,10 +273,10 @@ class Workload:
             self.bus.activity.expect(kind.name, at, time.monotonic())
 
     def _children(self, resource: str) -> list[JSON]:
-        """Live objects that have a controller as their owner, by name."""
+        """Live objects that are somebody's children, by name."""
         live = self.bus.scope.mine(self.truth.objects)
         found = [obj for key, obj in sorted(live.items()) if key[0] == resource and "deletionTimestamp" not in obj["metadata"]]
-        return [obj for obj in found if any(owner.get("controller") for owner in obj["metadata"].get("ownerReferences", []))]
+        return [obj for obj in found if owner_of(obj) is not None]
 
 
 def _where(obj: JSON) -> str:

@@ -34,6 +34,7 @@ CLAIMS = {
         trial().wants(1).says(2).says().says(1),
         [(OBSERVED, 2, None), (OBSERVED, 1, 2)],
     ),
+    "what it never heard the end of": (trial().wants(1).says(1).loses_the_answer(), [(OBSERVED, 1, None)]),
     "conditions make claims of their own": (trial().wants(1).says(ready=1), [(READY, 1, None)]),
 }
 
@@ -98,6 +99,10 @@ CHILDREN = {
     "so many": (lambda script: script.wants(2).creates("w-a", "w-b").says(ready=1), {"w-": 2}),
     "the fewest of several times": (
         lambda script: script.wants(2).creates("w-a").says(ready=1).creates("w-b").says(ready=1, ok=True),
+        {"w-": 1},
+    ),
+    "it never heard that it was done": (
+        lambda script: script.wants(2).creates("w-a").says(ready=1).loses_the_answer(),
         {"w-": 1},
     ),
     "it had not acted": (lambda script: script.wants(2).made("w-a").says(ready=1), {}),

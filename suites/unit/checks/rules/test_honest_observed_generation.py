@@ -100,9 +100,11 @@ def one_that_waits_for_late_children() -> Script:
 
 CASES = {
     "reports what it acted on": (late(held()), "PASS"),
+    "reports it, and hears of that the second time": (acts(held()).says(2).loses_the_answer(1).says(2), "PASS"),
     "reports what it had acted on, and the next one later": (late(held().says(1, replicas=2)), "PASS"),
     # --- findings
     "a generation never shown": (late(held().says(2)), unshown(2)),
+    "though it never heard that this was written": (late(held().says(2).loses_the_answer(1)), unshown(2)),
     "one that there never was, and not who mends it": (late(held().says(7)), unshown(7)),
     "one that its predecessor had, and not who mends it": (replaced().says(2).let_go(WIDGETS).says(1), INHERITED),
     "in a life that has never been shown any": (replaced().restarted().says(2), INHERITED),

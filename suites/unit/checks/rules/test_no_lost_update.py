@@ -9,6 +9,10 @@ from staleproof.core.fault import Compete
 from ..rule_cases import verdicts
 from ..script import WIDGETS, Script, beside, trial, two_references
 
+READY, DONE, LATER = ({"type": "Ready", "status": status, "at": at} for at, status in enumerate(("False", "True", "False")))
+UP, DOWN = ({"type": "Up", "status": status} for status in ("True", "False"))
+OWNERS = [{"kind": "Widget", "name": name, "uid": name} for name in ("one", "two", "three")]
+HTTP, HTTPS, QUIC, DNS = ({"name": name, "port": port} for name, port in (("web", 80), ("web", 443), ("web", 8443), ("dns", 53)))
 MARK = {"annotations": {"theirs": "1"}}
 UNSEEN = "NOT_EXERCISED: the controller never wrote to an object that somebody else had changed unseen"
 
@@ -81,6 +85,44 @@ def competed(*, refused: bool = False, subresource: str = "", verb: str = "updat
     return script._commit("MODIFIED", "pods", known | {"spec": {"a": 2}})._answer("pods", "w-0")
 
 
+def lists(path: str, before: object, *theirs: object, ours: object, mine: object = None) -> Script:
+    """Somebody else's pod has a list, and the controller may make it `mine`; others change it unseen, and it writes `ours`."""
+    field, _, name = path.partition(".")
+    script = trial().step(1, "apply").applied("w").made("w-0", **{field: {name: before}})
+
+    def placed(value: object) -> dict[str, Any]:
+        return {field: script._objects["pods", "w-0"][field] | {name: value}}
+
+    if mine is not None:
+        script.updates("w-0", "pods", subresource="", **placed(mine))
+    script.hold()
+    for each in theirs:
+        script.applied("w-0", "pods", **placed(each))
+    return script.updates("w-0", "pods", subresource="", **placed(ours)).let_go()
+
+
+def enforces(script: Script, *, hidden: bool = False, field: str = "data", whole: object = None, extra: object = None) -> Script:
+    """A field that is the controller's whole: what somebody else adds it takes away, when it is shown that or looks again."""
+    whole, extra = whole or {"a": "1"}, extra or {"a": "1", "theirs": "1"}
+    script.step(1, "apply").applied("w").creates("w-0", generated="", **{field: whole}).idle(1).step(2, "edit")
+    if hidden:
+        script.hold().applied("w-0", "pods", **{field: extra}).idle(2).step(3, "touch").applied("w")
+        return script.updates("w-0", "pods", subresource="", **{field: whole}).idle(3).let_go()
+    script.applied("w-0", "pods", **{field: extra}).updates("w-0", "pods", subresource="", **{field: whole})
+    return script.idle(2).step(3, "touch").applied("w").idle(3)
+
+
+def enforces_args(script: Script, *, hidden: bool = False, by: str = "x") -> Script:
+    return enforces(script, hidden=hidden, field="args", whole=["a"], extra=["a", by])
+
+
+def twice() -> Script:
+    """Somebody else changes what others had set, and the controller, shown that, takes it back; and then again, unseen."""
+    script = trial().step(1, "apply").applied("w").made("w-0", spec={"a": 1}).applied("w-0", "pods", spec={"a": 5})
+    script.updates("w-0", "pods", subresource="", spec={"a": 1}).hold().applied("w-0", "pods", spec={"a": 5})
+    return script.updates("w-0", "pods", subresource="", spec={"a": 1}).let_go()
+
+
 LOST = (
     "FAIL: the controller wrote back metadata.annotations.theirs of pod/ns/w-0, which somebody else had changed, "
     "though it had not been shown that change (resourceVersion 103)"
@@ -103,6 +145,33 @@ CASES = {
     "with one": (competed(refused=True), "PASS"),
     "a status": (competed(subresource="status"), "PASS"),
     "a patch": (competed(verb="patch"), "PASS"),
+    # --- what stands in lists
+    "a finalizer": (
+        lists("metadata.finalizers", [], ["theirs"], ours=["mine"]),
+        "FAIL: the controller wrote back metadata.finalizers[theirs] of pod/ns/w-0, which somebody else had changed, "
+        "though it had not been shown that change (resourceVersion 103)",
+    ),
+    "a finalizer goes with its own": (lists("metadata.finalizers", [], ["mine", "theirs"], ours=[], mine=["mine"]), "FAIL"),
+    "a finalizer comes back": (lists("metadata.finalizers", ["theirs"], [], ours=["theirs", "mine"]), "FAIL"),
+    "a condition goes": (lists("status.conditions", [], [UP, READY], ours=[DONE], mine=[READY]), "FAIL"),
+    "a condition is as it was": (lists("status.conditions", [UP], [DOWN], ours=[UP, READY]), "FAIL"),
+    "a condition goes that others had changed twice": (lists("status.conditions", [], [UP], [DOWN], ours=[READY]), "FAIL"),
+    "an owner": (lists("metadata.ownerReferences", OWNERS[:1], OWNERS[:2], ours=OWNERS[:1]), "FAIL"),
+    "an owner, as another one comes": (lists("metadata.ownerReferences", OWNERS[:1], OWNERS[:2], ours=OWNERS[::2]), "FAIL"),
+    "an argument": (lists("spec.args", ["a"], ["a", "theirs"], ours=["b"]), "FAIL"),
+    "a port": (lists("spec.ports", [HTTP], [HTTP, DNS], ours=[HTTP, {"name": "x"}]), "FAIL"),
+    "a port, beside its own": (lists("spec.ports", [], [HTTP, DNS], ours=[HTTP, {"name": "x"}], mine=[HTTP]), "FAIL"),
+    "a list of lists": (lists("spec.of", [[1]], [[2]], ours=[[1]]), "FAIL"),
+    "items that it keeps": (lists("metadata.finalizers", [], ["theirs"], ours=["theirs", "mine"]), "PASS"),
+    "another order": (lists("spec.of", ["a", "b"], ["b", "a"], ours=["a", "b"]), "PASS"),
+    "its own condition": (lists("status.conditions", [UP], [UP, LATER], ours=[UP, READY], mine=[UP, READY]), "PASS"),
+    "a condition that it makes its own": (lists("status.conditions", [], [LATER], ours=[READY]), "PASS"),
+    "equal items are one value together": (lists("spec.args", ["a"], ["a", "a"], ours=["a", "b", "a"]), "PASS"),
+    "items of one name are, too": (lists("spec.ports", [HTTP], [HTTP, HTTPS], ours=[HTTP, QUIC]), "PASS"),
+    "items that come to have one name": (lists("spec.ports", [HTTP], [HTTP, DNS], ours=[HTTP, DNS, QUIC]), "PASS"),
+    "lists of lists are, too": (lists("spec.of", [[1]], [[1], [2]], ours=[[1], [3]]), "PASS"),
+    "what is not always a list": (lists("spec.of", [], ["a"], ours="b"), "PASS"),
+    "what is null": (lists("spec.of", ["a"], None, ours=["b"]), "PASS"),
     # --- innocent, though it looks suspicious
     "what it had set itself": (changed().updates("w-0", "pods", subresource="", spec={"a": 1}).let_go(), "PASS"),
     "what it had set itself in the one before": (replaced(was_its_own=True), "PASS"),
@@ -111,7 +180,12 @@ CASES = {
     "what it has read": (writes(edited().gets("w-0")).let_go(), UNSEEN),
     "what the answer to an own write told": (writes(keeps(edited())).let_go(), "PASS"),
     "what it writes back without faults, too": (beside(writes(edited(), spec={"a": 2}).let_go(), blind), "PASS"),
-    "what it was shown without faults": (beside(writes(edited(), spec={"a": 2}).let_go(), drops), "FAIL"),
+    "what it takes back without faults, though it was shown it": (beside(writes(edited(), spec={"a": 2}).let_go(), drops), "PASS"),
+    "what is its own whole": (beside(enforces(trial(), hidden=True), enforces), "PASS"),
+    "what no reference takes back": (beside(enforces(trial(), hidden=True), made), "FAIL"),
+    "a list that is its own whole": (beside(enforces_args(trial(), hidden=True, by="y"), enforces_args), "PASS"),
+    "a list of texts that it had set": (beside(enforces_args(trial(), hidden=True), made), "PASS"),
+    "what it has taken back before": (twice(), "PASS"),
     # --- nothing is known
     "nothing happened": (trial(), UNSEEN),
     "nobody else wrote": (writes(made(trial()).hold(), spec={"a": 2}).let_go(), UNSEEN),

@@ -23,6 +23,14 @@ def scaled(script: Script) -> Script:
     return script.step(2, "scale").applied("w", spec=4).creates("w-c", "w-d").idle(2)
 
 
+def plainly_owned(script: Script) -> Script:
+    """The same; no reference says that the widget controls them."""
+    script.step(1, "apply").applied("w", spec=2)
+    plain = {"ownerReferences": [{"kind": "Widget", "name": "w", "uid": script.uid("w", WIDGETS)}]}
+    script.creates("w-a", "w-b", metadata=plain).idle(1)
+    return script.step(2, "scale").applied("w", spec=4).creates("w-c", "w-d", metadata=plain).idle(2)
+
+
 def sets(script: Script, number: int) -> Script:
     return script.updates("w-c", "configmaps", subresource="", data={"n": number})
 
@@ -124,6 +132,10 @@ CASES = {
     "deletes what it made for a newer view": (
         returned().deletes("w-c", "w-d"),
         f"FAIL: {DELETED.format('c', 3)}, {OLDER}\n{DELETED.format('d', 2)}, {OLDER}",
+    ),
+    "whose they are follows from a plain owner reference, too": (
+        beside(returned(plainly_owned).deletes("w-d"), plainly_owned),
+        f"FAIL: {DELETED.format('d', 3)}, {OLDER}",
     ),
     "does not find the owner in an old list and deletes its children": (
         returned(past={WIDGETS: {}}).deletes("w-a"),

@@ -1,13 +1,15 @@
 """What the user does: which objects are primaries, and what of an object is made again."""
 
 import copy
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from staleproof.core.plan import Apply, Delete, Plan, Recreate, Step, Target, Touch
+from staleproof.core.scope import Scope
 from staleproof.drive.cluster.api import ApiError
-from staleproof.drive.trial.workload import _again, is_unserved, primaries_of
+from staleproof.drive.trial.workload import Workload, _again, is_unserved, primaries_of
 
 POD = {
     "apiVersion": "v1",
@@ -60,6 +62,27 @@ def test_a_child_made_again_is_not_being_deleted() -> None:
         "metadata": {"name": "x", "deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0}
     }
     assert _again(leaving) == {"metadata": {"name": "x"}}
+
+
+def owned(*owners: str, **metadata: object) -> dict[str, Any]:
+    """An object with an owner for each of these, of which a "controller" says so."""
+    references = [{"kind": "Widget", "name": "w", "uid": each, "controller": each == "controller"} for each in owners]
+    return {"metadata": {"ownerReferences": references, **metadata}}
+
+
+def test_children_are_what_somebody_controls_or_alone_owns() -> None:
+    objects = {
+        ("pods", "mine", "controlled"): owned("plain", "controller"),
+        ("pods", "mine", "alone"): owned("plain"),
+        ("pods", "mine", "shared"): owned("plain", "plain"),
+        ("pods", "mine", "free"): owned(),
+        ("pods", "mine", "leaving"): owned("controller", deletionTimestamp="2026-01-01T00:00:00Z"),
+        ("services", "mine", "another"): owned("controller"),
+    }
+    truth, bus, unused = SimpleNamespace(objects=objects), SimpleNamespace(scope=Scope("mine")), SimpleNamespace()
+    workload = Workload(api=unused, truth=truth, proxy=unused, bus=bus, placement=unused)
+
+    assert workload._children("pods") == [objects["pods", "mine", name] for name in ("alone", "controlled")]
 
 
 def widget(name: str, **fields: object) -> Apply:

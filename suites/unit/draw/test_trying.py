@@ -10,7 +10,7 @@ from staleproof.core.move import Move, collide
 from staleproof.core.observed import Observed
 from staleproof.draw.sample_moves import find_moves
 from staleproof.draw.schema import Schema
-from staleproof.draw.trying import for_good, returning_first, trials, with_live
+from staleproof.draw.trying import for_good, returning_first, spread, trials, with_live
 
 SPEC = {
     "replicas": 3,
@@ -69,6 +69,23 @@ def test_an_image_is_tried_before_anything_else_in_its_list() -> None:
     seen = replace(SEEN, sample=sample, changes=tuple(find_moves(sample, Schema({}, {}))))
     within = [each.move.path for each in trials(seen, (), 50) if "containers" in each.move.path]
     assert within == ["spec.template.spec.containers[0].image"]
+
+
+@given(st.integers(0, 30))
+def test_what_is_asked_is_spread_over_kinds_and_keeps_its_order(most: int) -> None:
+    chosen = spread(SEEN.changes, most)
+    assert len(chosen) == min(most, len(NAMES))
+    assert chosen == [move for move in SEEN.changes if move in chosen]
+
+
+def test_many_fields_of_one_kind_leave_room_for_the_others() -> None:
+    many = {f"n{number}": number for number in range(3, 90)}
+    sample = {**SAMPLE, "spec": {**SPEC, **many, "z": {"image": "a:1", "on": True}}}
+    moves = find_moves(sample, Schema({}, {}))
+    assert moves[40].kind == "up", "cut at the end, there would be nothing else"
+    chosen = {(move.path, move.kind) for move in spread(moves, 40)}
+    assert {("spec.z.image", "string"), ("spec.z.on", "toggle"), ("spec.hosts", "reorder")} <= chosen
+    assert "remove-value" in {kind for _, kind in chosen}
 
 
 def test_all_moves_of_a_field_are_as_live_as_the_one_that_was_tried() -> None:

@@ -18,7 +18,7 @@ from staleproof.core.provenance import Commit
 from staleproof.draw.canonical import replicas
 from staleproof.draw.mutations import MutationError, allowed_moves
 from staleproof.draw.schema import find_schema
-from staleproof.draw.trying import Tried, for_good, returning_first, spread, trials, with_live
+from staleproof.draw.trying import Tried, beside_live, for_good, returning_first, returning_only, spread, trials, with_live
 from staleproof.drive.trial.dry_run import documents, refusals, refused_in_turn, refused_returns
 from staleproof.drive.trial.workload import Refused
 from staleproof.errors import UsageError
@@ -29,6 +29,8 @@ _MOST_STEPS, _LEAST_STEPS, _BUDGET_SECONDS = 8, 3, 3.0
 _MOST_RUNS, _MOST_WITH_WRONG, _ENOUGH = 2, 4, 2
 """A run in which the controller goes wrong shows of one move that it is bad, and of the others nothing: it does not count, but
 somewhere there is an end. With so many moves that are passed on at once, one run is enough."""
+_MOST_BESIDE = 6
+"""So many of what is not passed on can be changed as well. That they can be taken back has to be found out of each."""
 _TOLD, _WIDTH = 3, 200
 _Planned = Callable[[tuple[Step, ...]], Plan]
 
@@ -81,7 +83,8 @@ def told(seen: Observed) -> str:
 
 def _with_live(session: Session, seen: Observed, planned: _Planned) -> Observed:
     """With those first that the controller passes on, and of them those that can be taken back."""
-    tried: set[str] = set()
+    tried: set[str] = set()  # paths
+    stood: set[str] = set()  # names
     asked: set[str] = set()
     live: list[Move] = []
     most, right, wrong = most_steps(seen), 0, 0
@@ -95,13 +98,17 @@ def _with_live(session: Session, seen: Observed, planned: _Planned) -> Observed:
         live += found
         if bad is None:
             right, tried = right + 1, tried | {each.move.path for each in chain}
+            stood |= {each.move.name for each in chain}
         else:
             wrong += 1
             left = tuple(move for move in seen.changes if move.path != bad[0].path)
             seen = replace(seen, changes=left, refused=(*seen.refused, f"{bad[0]}: {bad[1]}"))
     seen = replace(seen, changes=with_live(seen.changes, live))
-    seen = _asked(session, seen, {move.name for move in seen.live} - asked)
-    return replace(seen, changes=returning_first(seen.changes, {move.name for move in live}))
+    for _ in range(2):  # what can be changed besides depends on whether anything live can be taken back
+        new = {move.name for move in (*seen.live, *beside_live(seen, stood, _MOST_BESIDE))} - asked
+        seen, asked = _asked(session, seen, new), asked | new
+    changes = returning_first(seen.changes, {move.name for move in live})
+    return replace(seen, changes=returning_only(changes, asked))
 
 
 def wants_more(live: Sequence[Move], right: int, wrong: int) -> bool:

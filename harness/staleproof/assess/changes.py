@@ -41,16 +41,17 @@ def with_changes(session: Session, bare: Observed, planned: _Planned) -> Observe
     bare = _scaled_freely(session, bare)
     schema = find_schema(*session.call(lambda environment: documents(environment, bare.sample)), bare.sample)
     try:
-        every = allowed_moves(bare.sample, schema, session.options.mutations)
+        allowed = allowed_moves(bare.sample, schema, session.options.mutations)
     except MutationError as err:
         raise UsageError(f"--staleproof-mutations: {err}") from err
-    moves = spread(every, _MOST_ASKED)
+    moves = [*allowed.own, *spread(allowed.found, max(0, _MOST_ASKED - len(allowed.own)))]
     answers = session.call(lambda environment: refusals(environment, bare.sample, bare.before, [move.do for move in moves]))
     refused = [f"{move}: {answer}" for move, answer in zip(moves, answers, strict=True) if answer]
     accepted = tuple(move for move, answer in zip(moves, answers, strict=True) if not answer)
     asked = {move.name for move in moves}
-    unasked = tuple(str(move) for move in every if move.name not in asked)
-    return _with_live(session, replace(bare, changes=accepted, refused=(*refused, *bare.refused), unasked=unasked), planned)
+    unasked = tuple(str(move) for move in allowed.found if move.name not in asked)
+    seen = replace(bare, changes=accepted, refused=(*refused, *bare.refused), unasked=unasked, idle=allowed.idle)
+    return _with_live(session, seen, planned)
 
 
 def _scaled_freely(session: Session, bare: Observed) -> Observed:

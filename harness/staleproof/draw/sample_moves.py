@@ -35,16 +35,13 @@ _STRINGS = _KINDS["string"]
 _SCALARS = frozenset({"up", "down", "zero", "quantity", "duration", "toggle", "enum", "string"})
 
 
-def set_to(sample: Manifest, path: str, values: Sequence[object]) -> Iterator[Move]:
-    """Moves that set a field, which is named as `words` does, to each of these values. An entry of a list without a number is the
-    first; nothing is set within what is not there in a list."""
-    for value in values:
-        try:
-            move = _move(sample, _Draft(_parsed(path), "set", _always(value)))
-        except (IndexError, KeyError, TypeError, AttributeError):
-            return
-        if move is not None:
-            yield move
+def set_to(sample: Manifest, path: str, value: object) -> Move | None:
+    """The move that sets a field, which is named as `words` does, to this value; None when it has it already. An entry of a list
+    without a number is the first. LookupError when there is nothing to set it in: no such entry of a list, or a value above it."""
+    try:
+        return _move(sample, _Draft(_parsed(path), "set", _always(value)))
+    except (IndexError, KeyError, TypeError, AttributeError) as err:
+        raise LookupError(path) from err
 
 
 def _parsed(path: str) -> Path:

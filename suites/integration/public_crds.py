@@ -8,7 +8,7 @@ import asyncio
 import json
 import re
 import subprocess
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from staleproof.core.plan import Manifest
 from staleproof.draw.sample_moves import find_moves
 from staleproof.draw.samples import filled, minimal, samples
 from staleproof.draw.schema import Schema, of_crd
+from staleproof.draw.trying import spread
 from staleproof.drive.cluster.api import Api, ApiError
 from staleproof.drive.cluster.manifests import read
 
@@ -166,17 +167,14 @@ def _drawn(kind: Kind, count: int) -> list[Manifest]:
 
 
 async def _ask_moves(api: Api, kind: Kind, sample: Manifest, found: Answers) -> None:
-    """About the first moves, which are the best: of each kind of move in turn, so that none is left out."""
+    """About as many of each kind of move as a run would."""
     await api.call("POST", kind.path, sample)
     moves = find_moves(sample, kind.schema)
     found.moves.update(move.kind for move in moves)
-    by_kind = defaultdict[str, list[Manifest]](list)
-    for move in moves:
-        by_kind[move.kind].append(move.do)
-    turns = sorted(((number, do) for each in by_kind.values() for number, do in enumerate(each)), key=lambda turn: turn[0])
     named, merge = f"{kind.path}/{sample['metadata']['name']}", "application/merge-patch+json"
     calls = [
-        api.call("PATCH", named, do, content_type=merge, dryRun="All", fieldValidation="Strict") for _, do in turns[:MOST_MOVES]
+        api.call("PATCH", named, move.do, content_type=merge, dryRun="All", fieldValidation="Strict")
+        for move in spread(moves, MOST_MOVES)
     ]
     found.asked = len(calls)
     found.refused_moves.update(filter(None, await asyncio.gather(*map(_refusal, calls))))

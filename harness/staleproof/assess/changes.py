@@ -18,7 +18,7 @@ from staleproof.core.provenance import Commit
 from staleproof.draw.canonical import replicas
 from staleproof.draw.mutations import MutationError, allowed_moves
 from staleproof.draw.schema import find_schema
-from staleproof.draw.trying import Tried, for_good, returning_first, trials, with_live
+from staleproof.draw.trying import Tried, beside_live, for_good, returning_first, returning_only, spread, trials, with_live
 from staleproof.drive.trial.dry_run import documents, refusals, refused_in_turn, refused_returns
 from staleproof.drive.trial.workload import Refused
 from staleproof.errors import UsageError
@@ -26,8 +26,11 @@ from staleproof.errors import UsageError
 _MOST_ASKED = 100
 _MOST_STEPS, _LEAST_STEPS, _BUDGET_SECONDS = 8, 3, 3.0
 """Of one run. A controller that pauses is waited for in each step."""
-_MOST_RUNS, _ENOUGH = 2, 2
-"""With so many that are passed on at once, one run is enough."""
+_MOST_RUNS, _MOST_WITH_WRONG, _ENOUGH = 2, 4, 2
+"""A run in which the controller goes wrong shows of one move that it is bad, and of the others nothing: it does not count, but
+somewhere there is an end. With so many moves that are passed on at once, one run is enough."""
+_MOST_BESIDE = 6
+"""So many of what is not passed on can be changed as well. That they can be taken back has to be found out of each."""
 _TOLD, _WIDTH = 3, 200
 _Planned = Callable[[tuple[Step, ...]], Plan]
 
@@ -38,13 +41,17 @@ def with_changes(session: Session, bare: Observed, planned: _Planned) -> Observe
     bare = _scaled_freely(session, bare)
     schema = find_schema(*session.call(lambda environment: documents(environment, bare.sample)), bare.sample)
     try:
-        moves = allowed_moves(bare.sample, schema, session.options.mutations)[:_MOST_ASKED]
+        allowed = allowed_moves(bare.sample, schema, session.options.mutations)
     except MutationError as err:
         raise UsageError(f"--staleproof-mutations: {err}") from err
+    moves = [*allowed.own, *spread(allowed.found, max(0, _MOST_ASKED - len(allowed.own)))]
     answers = session.call(lambda environment: refusals(environment, bare.sample, bare.before, [move.do for move in moves]))
     refused = [f"{move}: {answer}" for move, answer in zip(moves, answers, strict=True) if answer]
     accepted = tuple(move for move, answer in zip(moves, answers, strict=True) if not answer)
-    return _with_live(session, replace(bare, changes=accepted, refused=(*refused, *bare.refused)), planned)
+    asked = {move.name for move in moves}
+    unasked = tuple(str(move) for move in allowed.found if move.name not in asked)
+    seen = replace(bare, changes=accepted, refused=(*refused, *bare.refused), unasked=unasked, idle=allowed.idle)
+    return _with_live(session, seen, planned)
 
 
 def _scaled_freely(session: Session, bare: Observed) -> Observed:
@@ -70,18 +77,19 @@ def told(seen: Observed) -> str:
         words.append(f"{len(seen.for_good)} cannot be taken back, as {seen.for_good[-1][:_WIDTH]}")
     if seen.refused:
         words.append(f"{len(seen.refused)} dropped, as {seen.refused[-1][:_WIDTH]}")
+    if seen.unasked:
+        words.append(f"{len(seen.unasked)} not asked about, as {seen.unasked[0][:_WIDTH]}: name those that matter with only")
     return "; ".join(words)
 
 
 def _with_live(session: Session, seen: Observed, planned: _Planned) -> Observed:
     """With those first that the controller passes on, and of them those that can be taken back."""
-    tried: set[str] = set()
+    tried: set[str] = set()  # paths
+    stood: set[str] = set()  # names
     asked: set[str] = set()
     live: list[Move] = []
-    most = most_steps(seen)
-    for _ in range(_MOST_RUNS):
-        if sum(move.live == "at once" for move in live) >= _ENOUGH:
-            break
+    most, right, wrong = most_steps(seen), 0, 0
+    while wants_more(live, right, wrong):
         while new := {each.move.name for each in trials(seen, tried, most) if each.is_taken_back} - asked:
             seen, asked = _asked(session, seen, new), asked | new
         chain = trials(seen, tried, most)
@@ -89,13 +97,25 @@ def _with_live(session: Session, seen: Observed, planned: _Planned) -> Observed:
             break
         found, bad = _run(session, seen, chain, planned)
         live += found
-        tried |= {each.move.path for each in chain} if bad is None else {each.path for each in found} | {bad[0].path}
-        if bad is not None:
+        if bad is None:
+            right, tried = right + 1, tried | {each.move.path for each in chain}
+            stood |= {each.move.name for each in chain}
+        else:
+            wrong += 1
             left = tuple(move for move in seen.changes if move.path != bad[0].path)
             seen = replace(seen, changes=left, refused=(*seen.refused, f"{bad[0]}: {bad[1]}"))
     seen = replace(seen, changes=with_live(seen.changes, live))
-    seen = _asked(session, seen, {move.name for move in seen.live} - asked)
-    return replace(seen, changes=returning_first(seen.changes, {move.name for move in live}))
+    for _ in range(2):  # what can be changed besides depends on whether anything live can be taken back
+        new = {move.name for move in (*seen.live, *beside_live(seen, stood, _MOST_BESIDE))} - asked
+        seen, asked = _asked(session, seen, new), asked | new
+    changes = returning_first(seen.changes, {move.name for move in live})
+    return replace(seen, changes=returning_only(changes, asked))
+
+
+def wants_more(live: Sequence[Move], right: int, wrong: int) -> bool:
+    """Whether another run is worth its time after so many in which the controller went right and wrong."""
+    is_enough = sum(move.live == "at once" for move in live) >= _ENOUGH
+    return not is_enough and right < _MOST_RUNS and right + wrong < _MOST_WITH_WRONG
 
 
 def most_steps(seen: Observed) -> int:

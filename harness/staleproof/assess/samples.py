@@ -92,6 +92,7 @@ def observe_all(session: Session, samples: Samples) -> Seen:
         raise UsageError("\n".join(seen.left_out) + f"\nThe controller's log ends:{log or ' it wrote nothing'}")
     keep_roles(session.options.root, session.options.subject, samples.written, roles)
     session.note(_LEFT_OUT, "; ".join(seen.left_out))
+    session.note("mutations", "; ".join(dict.fromkeys(each for of in seen.observed for each in of.idle)))
     session.note("prerequisites", ", ".join(dict.fromkeys(name_of(need) for each in seen.observed for need in each.before)))
     return seen
 

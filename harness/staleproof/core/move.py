@@ -26,7 +26,8 @@ class Move(Value, frozen=True, kw_only=True):
         live: when the controller passes it on to anything but the primary: at once, or with what it creates later. Empty: it was
             not seen to.
         blind: no schema says that what goes may be gone.
-        returns: it can be taken back: the API server was not seen to refuse that, as it does where a value may only grow.
+        returns: it can be taken back: the API server was not seen to refuse that, as it does where a value may only grow. Of what
+            the controller was not seen to pass on it is asked about little; what it was not asked about does not count as such.
     """
 
     path: str
@@ -43,6 +44,11 @@ class Move(Value, frozen=True, kw_only=True):
     def name(self) -> str:
         """Tells it apart from every other move of the sample."""
         return f"{self.kind} {self.path}" + (f" = {self.becomes}" if self.kind in ("enum", "set", "quantity") else "")
+
+    @property
+    def is_label(self) -> bool:
+        """It changes labels or annotations, which may always be taken back."""
+        return self.path.startswith("metadata.")
 
     def __str__(self) -> str:
         told = " → ".join(filter(None, (self.was, self.becomes)))

@@ -89,6 +89,8 @@ class Observed:
         moves: fields that move by themselves when it is at rest, as `Settle.moves` spells them.
         changes: what can be done to the sample and is accepted by the API server; what the controller passes on comes first.
         refused: moves that are not done, each with the reason: the API server refuses them, or the controller cannot stand them.
+        unasked: moves of which nobody knows whether the API server accepts them: there were too many to ask about all.
+        idle: what the user said of moves and what changes nothing, each with the reason and what to do.
         for_good: those of `changes` that cannot be taken back, each with the API server's reason; it was asked about no more than
             what plans may take back.
         edits: what others can change in its children: values that it put there itself.
@@ -123,6 +125,8 @@ class Observed:
     moves: tuple[str, ...] = ()
     changes: tuple[Move, ...] = ()
     refused: tuple[str, ...] = ()
+    unasked: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
     for_good: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
     resets: tuple[PatchStatus, ...] = ()

@@ -5,22 +5,27 @@ from collections.abc import Sequence
 from staleproof.draw.cel import met_all
 from staleproof.draw.schema import ANYTHING, Schema
 
+_NOTHING = object()
 _LIMITS = (("minProperties", "maxProperties", dict), ("minItems", "maxItems", list))
 
 
 def breaks(schema: Schema, before: object, after: object, path: Sequence[str | int]) -> bool:
-    """Whether a rule or a count that was kept before is known not to be kept after, at the changed field or above it."""
+    """Whether a rule or a count that was kept before, or is about what was not there, is known not to be kept after, at the changed
+    field or above it."""
     for key in (*path, None):
         if _is_broken(schema, before, after):
             return True
-        if key is None or not _has(before, key) or not _has(after, key):
+        if key is None or not _has(after, key):
             return False
-        before, after = before[key], after[key]  # type: ignore[index]  # it has it
+        before = before[key] if _has(before, key) else _NOTHING  # type: ignore[index]  # it has it
+        after = after[key]  # type: ignore[index]  # it has it
         schema = schema.items if isinstance(key, int) else schema.fields.get(key, schema.values or ANYTHING)
     return False
 
 
 def _is_broken(schema: Schema, before: object, after: object) -> bool:
+    if before is _NOTHING:
+        return not _counts(schema, after) or met_all(schema.rules, schema.defaulted(after)) is False
     if not _counts(schema, after) and _counts(schema, before):
         return True
     if not schema.rules:

@@ -1,8 +1,10 @@
 """What the user says of moves: which fields may be changed, which not, and which values are tried besides."""
 
 import difflib
+import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -14,6 +16,7 @@ from staleproof.draw.sample_moves import find_moves, set_to, words
 from staleproof.draw.schema import ANYTHING, Schema
 
 _SCHEMA_DEPTH = 10
+_WIDTH = 40
 _INDEX = re.compile(r"\[\d*\]")
 
 
@@ -56,18 +59,58 @@ def read(text: str) -> Mutations:
         raise MutationError(str(err)) from err
 
 
-def allowed_moves(sample: Manifest, schema: Schema, mutations: Mutations) -> list[Move]:
-    """The sample's moves as far as the user allows them, those with the user's values first.
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What of a sample may be changed. `own`: with the user's values. `idle`: in words, what the user said that changes nothing."""
 
-    MutationError when a path is no field of the sample, nor of its schema."""
+    own: tuple[Move, ...]
+    found: tuple[Move, ...]
+    idle: tuple[str, ...] = ()
+
+
+def allowed_moves(sample: Manifest, schema: Schema, mutations: Mutations) -> Allowed:
+    """The sample's moves as far as the user allows them. MutationError when a path is no field of the sample, nor of its schema."""
+    whose = f"{sample['kind']}/{sample['metadata']['name']}"
     every = find_moves(sample, schema)
     known = _known(sample, schema) | {_plain(move.path) for move in every}
     for path in (*mutations.only, *mutations.forbid, *(each.path for each in mutations.extend)):
-        _check(path, known, f"{sample['kind']}/{sample['metadata']['name']}")
-    own = [move for each in mutations.extend for move in set_to(sample, each.path, each.values)]
+        _check(path, known, whose)
+    own, idle = _extended(sample, mutations, whose)
     names = {move.name for move in own}
-    found = [move for move in every if move.name not in names and _is_allowed(move.path, mutations)]
-    return own + found
+    found = tuple(move for move in every if move.name not in names and _is_allowed(move.path, mutations))
+    idle += [
+        f"only: {path!r} allows no change of {whose}: neither sample nor schema tells another value of anything in it, or it is "
+        "forbidden; give values with extend, or name the field around it"
+        for path in mutations.only
+        if not any(_is_within(move.path, path) for move in (*own, *found))
+    ]
+    return Allowed(tuple(own), found, tuple(idle))
+
+
+def _extended(sample: Manifest, mutations: Mutations, whose: str) -> tuple[list[Move], list[str]]:
+    """The moves with the user's values; and in words, those of which none could be made."""
+    own, idle = [], []
+    for each in mutations.extend:
+        if not each.values:
+            idle.append(f"extend: {each.path!r} has no values; give some")
+        for value in each.values:
+            try:
+                move = set_to(sample, each.path, value)
+            except LookupError:
+                idle.append(
+                    f"extend: {each.path!r} cannot be set, because {whose} has no such entry of a list, or a plain value above it; "
+                    "put it into the sample, or extend what is above it"
+                )
+                break
+            if move is None:
+                idle.append(f"extend: {each.path!r} is {_in_short(value)} in {whose} already; give another value")
+            else:
+                own.append(move)
+    return own, idle
+
+
+def _in_short(value: object) -> str:
+    return json.dumps(value, default=str)[:_WIDTH]
 
 
 def _is_allowed(path: str, mutations: Mutations) -> bool:

@@ -1,13 +1,15 @@
 """The moves that a sample and its schema give: what users change, and how they change it back.
 
-What is in the sample comes first, then what the schema allows and names a value for; texts come last. A move may still be refused:
-the API server decides (webhooks, CEL that `draw.cel` cannot read).
+What is in the sample comes first, then what the schema allows and names a value for: beside what is there, and then within objects
+that are not there; texts come last. A move may still be refused: the API server decides (webhooks, CEL that `draw.cel` cannot
+read).
 """
 
 import copy
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 from typing import Any, get_args
 
 from staleproof.core.move import Move, MoveKind, merge_patch, merged
@@ -19,6 +21,10 @@ from staleproof.draw.texts import Near, fits, near_number, near_text
 Path = tuple[str | int, ...]
 _DEEPEST = 12
 _MOST_ENUM = 3
+_MOST_ENTRIES, _MOST_LATER = 4, 6
+"""So many entries of a list are changed, and so much in each but the first."""
+_MOST_LEVELS, _MOST_WITHIN = 2, 8
+"""So far a move goes into objects that are not there, and so many are found in each of them, and in each default."""
 _ADDED = "moved"
 """A key, a name, or a text, that is new."""
 _LABELS = frozenset({"labels", "annotations", "matchLabels", "nodeSelector", "data", "stringData"})
@@ -26,18 +32,16 @@ _LABELS = frozenset({"labels", "annotations", "matchLabels", "nodeSelector", "da
 _FIXED = frozenset({"apiVersion", "kind", "metadata", "status"})
 _KINDS = {kind: number for number, kind in enumerate(get_args(MoveKind))}
 _STRINGS = _KINDS["string"]
+_SCALARS = frozenset({"up", "down", "zero", "quantity", "duration", "toggle", "enum", "string"})
 
 
-def set_to(sample: Manifest, path: str, values: Sequence[object]) -> Iterator[Move]:
-    """Moves that set a field, which is named as `words` does, to each of these values. An entry of a list without a number is the
-    first; nothing is set within what is not there in a list."""
-    for value in values:
-        try:
-            move = _move(sample, _Draft(_parsed(path), "set", _always(value)))
-        except (IndexError, KeyError, TypeError, AttributeError):
-            return
-        if move is not None:
-            yield move
+def set_to(sample: Manifest, path: str, value: object) -> Move | None:
+    """The move that sets a field, which is named as `words` does, to this value; None when it has it already. An entry of a list
+    without a number is the first. LookupError when there is nothing to set it in: no such entry of a list, or a value above it."""
+    try:
+        return _move(sample, _Draft(_parsed(path), "set", _always(value)))
+    except (IndexError, KeyError, TypeError, AttributeError) as err:
+        raise LookupError(path) from err
 
 
 def _parsed(path: str) -> Path:
@@ -51,14 +55,21 @@ def _parts(path: str) -> Iterator[tuple[str, str | None, str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """What is done to which field. `edit` makes the new value of the old one; None: the field goes. `is_said`: it is in the sample,
-    or in a map or list that is."""
+    """What is done to which field.
+
+    Attributes:
+        edit: makes the new value of the old one; None: the field goes.
+        unsaid: how far it is from what the sample says: 0 for that, and for what is in its maps and lists; 1 for a field beside it;
+            more within objects that are not there.
+        defaults: what the API server puts, and where, before it is changed.
+    """
 
     path: Path
     kind: MoveKind
     edit: Callable[[Any], Any] | None
-    is_said: bool = True
+    unsaid: int = 0
     is_blind: bool = False
+    defaults: tuple[tuple[Path, Any], ...] = ()
 
 
 def find_moves(sample: Manifest, schema: Schema = ANYTHING) -> list[Move]:
@@ -74,7 +85,8 @@ def find_moves(sample: Manifest, schema: Schema = ANYTHING) -> list[Move]:
 def _rank(draft: _Draft, number: int) -> tuple[object, ...]:
     """A removal of which no schema says that it may be is worse than anything."""
     kind = _KINDS[draft.kind]
-    return draft.is_blind, kind >= _STRINGS, not draft.is_said, draft.path[0] == "metadata", kind, len(draft.path), number
+    is_later = any(isinstance(key, int) and key > 0 for key in draft.path)
+    return draft.is_blind, kind >= _STRINGS, draft.unsaid, is_later, draft.path[0] == "metadata", kind, len(draft.path), number
 
 
 def words(path: Path) -> str:
@@ -95,22 +107,28 @@ def _move(sample: Manifest, draft: _Draft) -> Move | None:
     do, undo = merge_patch(sample, after), merge_patch(after, sample)
     if not do:
         return None
-    path, blind = words(draft.path), draft.is_blind
-    return Move(path=path, kind=draft.kind, do=do, undo=undo, was=_shown(was), becomes=_shown(becomes), blind=blind)
+    said = "" if draft.defaults else _shown(was)
+    return Move(path=words(draft.path), kind=draft.kind, do=do, undo=undo, was=said, becomes=_shown(becomes), blind=draft.is_blind)
 
 
 def _edited(tree: Any, draft: _Draft) -> tuple[Any, Any]:  # noqa: ANN401  # JSON
     """Change the field in this tree; what was there and what is there now (None: nothing)."""
-    spot = tree
-    for key, below in zip(draft.path, draft.path[1:], strict=False):
-        spot = spot.setdefault(key, [] if isinstance(below, int) else {}) if isinstance(spot, dict) else spot[key]
-    key = draft.path[-1]
+    for path, value in draft.defaults:
+        _around(tree, path)[path[-1]] = copy.deepcopy(value)
+    spot, key = _around(tree, draft.path), draft.path[-1]
     was = copy.deepcopy(spot.get(key) if isinstance(spot, dict) else spot[key])
     if draft.edit is None:
         del spot[key]
         return was, None
     spot[key] = becomes = draft.edit(was)
     return was, becomes
+
+
+def _around(tree: Any, path: Path) -> Any:  # noqa: ANN401  # JSON
+    """What holds the field. What is not there is made, but for entries of lists."""
+    for key, below in pairwise(path):
+        tree = tree.setdefault(key, [] if isinstance(below, int) else {}) if isinstance(tree, dict) else tree[key]
+    return tree
 
 
 def _shown(value: object) -> str:
@@ -131,7 +149,7 @@ def _primary(sample: Manifest, schema: Schema) -> Iterator[_Draft]:
         if key not in _FIXED:
             yield from _value((key,), value, fields.get(key, ANYTHING))
     yield from _unsaid((), {key: None for key in sample} | dict.fromkeys(_FIXED), schema)
-    yield from _map(("metadata", "labels"), (sample.get("metadata") or {}).get("labels") or {}, ANYTHING, is_said=False)
+    yield from _map(("metadata", "labels"), (sample.get("metadata") or {}).get("labels") or {}, ANYTHING, unsaid=1)
 
 
 def _value(path: Path, value: Any, schema: Schema) -> Iterator[_Draft]:  # noqa: ANN401  # JSON
@@ -145,7 +163,7 @@ def _value(path: Path, value: Any, schema: Schema) -> Iterator[_Draft]:  # noqa:
         yield from _near(path, value, schema)
 
 
-def _near(path: Path, value: Any, schema: Schema, *, is_said: bool = True) -> Iterator[_Draft]:  # noqa: ANN401  # JSON
+def _near(path: Path, value: Any, schema: Schema, *, unsaid: int = 0) -> Iterator[_Draft]:  # noqa: ANN401  # JSON
     """Other values of a scalar."""
     found: list[Near] = []
     if isinstance(value, bool):
@@ -157,7 +175,7 @@ def _near(path: Path, value: Any, schema: Schema, *, is_said: bool = True) -> It
     elif isinstance(value, str):
         found = list(near_text(value, schema))
     for kind, other in found:
-        yield _Draft(path, kind, _always(other), is_said)
+        yield _Draft(path, kind, _always(other), unsaid)
 
 
 def _object(path: Path, value: JSON, schema: Schema) -> Iterator[_Draft]:
@@ -177,35 +195,56 @@ def _object(path: Path, value: JSON, schema: Schema) -> Iterator[_Draft]:
     yield from _unsaid(path, value, schema)
 
 
-def _unsaid(path: Path, said: JSON, schema: Schema) -> Iterator[_Draft]:
-    """What the schema allows beside what is said, and has a value for."""
+def _unsaid(path: Path, said: JSON, schema: Schema, *, unsaid: int = 1) -> Iterator[_Draft]:
+    """What the schema allows beside what is said, and has a value for. An object that is not there has to be complete with it."""
     for key, inner in schema.fields.items():
-        if key in said:
-            continue
-        default = inner.own.get("default")
-        others = [each for each in inner.examples if each != default]
-        if others or inner.enum:
-            values = (others or [each for each in inner.enum if each != default])[:_MOST_ENUM]
-            yield from (_Draft((*path, key), "set", _always(each), is_said=False) for each in values)
-        elif inner.type == "boolean":
-            yield _Draft((*path, key), "toggle", _always(default is not True), is_said=False)
-        elif isinstance(default, int | float | str):
-            yield from _near((*path, key), default, inner, is_said=False)
-        elif inner.values is not None and key in _LABELS:
-            yield from _map((*path, key), {}, inner.values, is_said=False)
+        if key not in said and (unsaid == 1 or _is_enough(schema, key)):
+            yield from _absent((*path, key), inner, unsaid)
 
 
-def _map(path: Path, value: JSON, values: Schema, *, most: int = 1 << 30, is_said: bool = True) -> Iterator[_Draft]:
+def _is_enough(schema: Schema, key: str) -> bool:
+    """Whether an object may have this field alone: the API server adds what has a default."""
+    return all(each == key or schema.fields.get(each, ANYTHING).own.get("default") is not None for each in schema.required)
+
+
+def _absent(path: Path, schema: Schema, unsaid: int) -> Iterator[_Draft]:
+    """A field that is not there. Within an object that is not there, too, only a default, an enum or an example tells."""
+    default = schema.own.get("default")
+    others = [each for each in schema.examples if each != default]
+    if others or schema.enum:
+        values = (others or [each for each in schema.enum if each != default])[:_MOST_ENUM]
+        yield from (_Draft(path, "set", _always(each), unsaid) for each in values)
+    elif isinstance(default, dict | list) and default:
+        yield from islice(_of_default(path, default, schema, unsaid), _MOST_WITHIN)
+    elif schema.type == "boolean":
+        if unsaid == 1 or default is not None:
+            yield _Draft(path, "toggle", _always(default is not True), unsaid)
+    elif isinstance(default, int | float | str):
+        yield from _near(path, default, schema, unsaid=unsaid)
+    elif schema.values is not None and path[-1] in _LABELS:
+        yield from _map(path, {}, schema.values, unsaid=unsaid) if unsaid == 1 else ()
+    elif unsaid <= _MOST_LEVELS:
+        yield from islice(_unsaid(path, {}, schema, unsaid=unsaid + 1), _MOST_WITHIN)
+
+
+def _of_default(path: Path, default: Any, schema: Schema, unsaid: int) -> Iterator[_Draft]:  # noqa: ANN401  # JSON
+    """What can be changed in an object or a list that the API server adds. What goes from such an object, it would add again."""
+    for draft in _value(path, default, schema):
+        if draft.edit is not None:
+            yield replace(draft, unsaid=draft.unsaid + unsaid, defaults=((path, default), *draft.defaults))
+
+
+def _map(path: Path, value: JSON, values: Schema, *, most: int = 1 << 30, unsaid: int = 0) -> Iterator[_Draft]:
     """A key more, one less, and another value of the first."""
     model = next(iter(value.values()), _first_value(values))
     if _ADDED not in value and model is not None and len(value) < most:
         text = "-".join((_ADDED, *map(str, path[-3:-2])))  # another in each map, so that one can see where it ends up
         new = text if isinstance(model, str) and fits(text, values) and not values.enum else model
-        yield _Draft((*path, _ADDED), "map-add", _always(new), is_said)
+        yield _Draft((*path, _ADDED), "map-add", _always(new), unsaid)
     for key, inner in list(value.items())[:1]:
-        yield from _near((*path, key), inner, values, is_said=is_said)
+        yield from _near((*path, key), inner, values, unsaid=unsaid)
     for key in list(value)[-1:]:
-        yield _Draft((*path, key), "map-remove", None, is_said)
+        yield _Draft((*path, key), "map-remove", None, unsaid)
 
 
 def _first_value(schema: Schema) -> Any:  # noqa: ANN401  # JSON
@@ -223,11 +262,15 @@ def _list(path: Path, value: list[Any], schema: Schema) -> Iterator[_Draft]:
         yield _Draft((*path,), "append-entry", lambda old: [*old, copy.deepcopy(entry)])
     if len(value) > 1 and value != value[::-1]:
         yield _Draft((*path,), "reorder", lambda old: old[::-1])
-    for number, inner in enumerate(value[:1]):
-        if isinstance(inner, dict | list):
-            yield from _value((*path, number), inner, schema.items)
-        elif schema.list_type != "set":
-            yield from _near((*path, number), inner, schema.items)
+    for number, inner in enumerate(value[:_MOST_ENTRIES]):
+        if isinstance(inner, dict | list) or schema.list_type != "set":
+            drafts = _value((*path, number), inner, schema.items)
+            yield from islice((each for each in drafts if _is_scalar(each)), _MOST_LATER) if number else drafts
+
+
+def _is_scalar(draft: _Draft) -> bool:
+    """Another value for what the sample says."""
+    return draft.kind in _SCALARS and not draft.unsaid
 
 
 def _another(entries: Sequence[Any], schema: Schema) -> Any:  # noqa: ANN401  # JSON

@@ -6,11 +6,14 @@ Texts have their own arithmetic (`10Gi`, `1h30m`, `25%`); what a pattern or a le
 import contextlib
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 from staleproof.core.move import MoveKind
 from staleproof.draw.schema import Schema
 
-_QUANTITY = re.compile(r"(\d+)([KMGTPE]i|[munkMGTPE])")
+_QUANTITY = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)([KMGTPE]i|[munkMGTPE])")
+_PLAIN_QUANTITY = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)()")
+"""As precise as quantities are."""
 _PLAIN = re.compile(r"\d+")
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+")
 _PERCENT = re.compile(r"(\d+)%")
@@ -60,16 +63,17 @@ def compiled(schema: Schema) -> list[re.Pattern[str]]:
 
 
 def _amounts(value: str, schema: Schema) -> Iterator[Near]:
-    if found := _QUANTITY.fullmatch(value) or (_PLAIN.fullmatch(value) if schema.is_quantity else None):
-        number, unit = int(_FIRST_NUMBER.findall(value)[0]), value[len(_FIRST_NUMBER.findall(value)[0]) :]
-        yield "quantity", f"{number + max(1, number // 2)}{unit}"
+    if found := _QUANTITY.fullmatch(value) or (_PLAIN_QUANTITY.fullmatch(value) if schema.is_quantity else None):
+        number, unit = Decimal(found[1]), found[2]
+        half = max(Decimal(1), number // 2)
+        yield "quantity", f"{number + half:f}{unit}"
         if number > 1:
-            yield "quantity", f"{number - max(1, number // 2)}{unit}"
+            yield "quantity", f"{number - half:f}{unit}"
     elif _DURATION.fullmatch(value):
         yield "duration", _FIRST_NUMBER.sub(lambda found: str(int(found[0]) * 2 or 1), value, count=1)
     elif found := _PERCENT.fullmatch(value):
-        number = int(found[1])
-        yield ("up", f"{number + 1}%") if number < 100 else ("down", f"{number - 1}%")
+        percent = int(found[1])
+        yield ("up", f"{percent + 1}%") if percent < 100 else ("down", f"{percent - 1}%")
 
 
 def _texts(value: str, schema: Schema) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from msgspec import structs
 
@@ -18,7 +18,9 @@ _GROUPS: tuple[tuple[MoveKind, ...], ...] = (
     ("toggle", "enum", "set"),
     ("remove-block",),
 )
-"""Each in turn, so that no kind keeps the others out. That a value goes is tried where nothing else is known of it."""
+"""Each in turn, so that no kind keeps the others out."""
+_LAST: tuple[MoveKind, ...] = ("remove-value",)
+"""That a value goes is tried where nothing else is known of it."""
 _SWITCHES = _GROUPS[4] + _GROUPS[5]
 """What may turn the controller off, or take away what it needs: it comes last, and is taken back at once if it can be."""
 
@@ -51,6 +53,12 @@ def trials(observed: Observed, known: Collection[str], most: int) -> list[Tried]
     return [Tried(move, _steps(observed, move)) for move in chosen]
 
 
+def spread(moves: Sequence[Move], most: int) -> list[Move]:
+    """At most so many of them, of each group of kinds about as many as of any other, in the order in which they come."""
+    chosen = {move.name for move in islice(_in_turn(moves, (*_GROUPS, _LAST)), most)}
+    return [move for move in moves if move.name in chosen]
+
+
 def with_live(moves: Sequence[Move], live: Sequence[Move]) -> tuple[Move, ...]:
     """All of them: those found live first, then others of the same fields, then the rest."""
     paths = {move.path: move.live for move in live}
@@ -73,17 +81,32 @@ def returning_first(moves: Sequence[Move], tried: Collection[str]) -> tuple[Move
     return (*own, *(move for move in moves if move not in own))
 
 
+def beside_live(observed: Observed, tried: Collection[str], most: int) -> list[Move]:
+    """So many of what was not seen to be passed on, for plans to change as well: what was tried, because the controller stands it;
+    where nothing that is passed on can be taken back, what nobody has tried, too."""
+    scale = ".".join(observed.scale_path)
+    quiet = [move for move in observed.changes if not (move.live or move.is_label or move.path == scale) and move.returns]
+    known = spread([move for move in quiet if move.name in tried], most)
+    left = 0 if observed.returning else most - len(known)
+    return known + spread([move for move in quiet if move.name not in tried], left)
+
+
+def returning_only(moves: Sequence[Move], asked: Collection[str]) -> tuple[Move, ...]:
+    """All of them; what nobody has asked about counts as what cannot be taken back."""
+    unknown = {move.name for move in moves if not move.is_label} - set(asked)
+    return tuple(structs.replace(move, returns=False) if move.name in unknown else move for move in moves)
+
+
 def _like(move: Move, paths: dict[str, Liveness]) -> Move:
     return structs.replace(move, live=paths.get(move.path, ""))
 
 
-def _in_turn(moves: Sequence[Move]) -> Iterator[Move]:
-    """An image first: nothing is changed more often, and beside another change of its list it could not be tried."""
-    yield from (move for move in moves if move.kind == "string" and move.path.rpartition(".")[2] == "image")
-    groups = [[move for move in moves if move.kind in kinds] for kinds in _GROUPS]
-    for each in zip_longest(*groups):
-        yield from (move for move in each if move is not None)
-    yield from (move for move in moves if move.kind == "remove-value")
+def _in_turn(moves: Sequence[Move], groups: Sequence[tuple[MoveKind, ...]] = _GROUPS) -> Iterator[Move]:
+    """Each once. An image first: nothing is changed more often, and beside another change of its list it could not be tried."""
+    images = [move for move in moves if move.kind == "string" and move.path.rpartition(".")[2] == "image"]
+    turns = zip_longest(*([move for move in moves if move.kind in kinds] for kinds in groups))
+    in_turn = (move for each in turns for move in each if move is not None)
+    yield from {move.name: move for move in (*images, *in_turn, *moves)}.values()
 
 
 def _steps(observed: Observed, move: Move) -> tuple[Patch, ...]:

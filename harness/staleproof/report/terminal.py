@@ -175,9 +175,12 @@ def _apart(report: Report) -> Iterator[Text]:
 
 
 def _samples(report: Report) -> Iterator[Text]:
-    """What became of the samples, as far as not all of them are primaries that the controller reacts to."""
+    """What became of the samples, as far as not all of them are primaries that the controller reacts to, and of what was said of
+    changing them."""
     if left := report.environment.get("left out"):
         yield Text(f"samples left out: {left}", style="yellow")
+    if idle := report.environment.get("mutations"):
+        yield Text(f"mutations without effect: {idle}", style="yellow")
     if before := report.environment.get("prerequisites"):
         yield Text(f"applied before the primaries in each trial: {before}", style="dim")
     if masked := report.environment.get("placeholders"):

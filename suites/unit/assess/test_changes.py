@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
-from staleproof.assess.changes import told
+import pytest
+from msgspec import structs
+
+from staleproof.assess.changes import told, wants_more
 from staleproof.core.move import Move
 from staleproof.core.observed import Observed
 
@@ -26,3 +29,28 @@ def test_what_is_passed_on_and_what_was_refused_is_told() -> None:
 def test_what_cannot_be_taken_back_is_told() -> None:
     of = replace(seen(UP), for_good=("spec.size up (3 → 4): may only grow",))
     assert told(of).endswith("; 1 cannot be taken back, as spec.size up (3 → 4): may only grow")
+
+
+def test_what_was_not_asked_about_is_told() -> None:
+    of = replace(seen(UP, refused=("spec.a set: no",)), unasked=("spec.b set (1)", "spec.c set (1)"))
+    assert told(of).endswith("1 dropped, as spec.a set: no; 2 not asked about, as spec.b set (1): name those that matter with only")
+
+
+LATER = structs.replace(UP, live="later")
+
+
+@pytest.mark.parametrize(
+    ("live", "right", "wrong", "more"),
+    [
+        ([], 0, 0, True),
+        ([UP, UP], 1, 0, False),
+        ([UP, LATER], 1, 0, True),
+        ([UP], 2, 0, False),
+        ([], 0, 2, True),
+        ([], 1, 2, True),
+        ([], 0, 4, False),
+        ([], 1, 3, False),
+    ],
+)
+def test_runs_in_which_the_controller_goes_wrong_do_not_count_but_end(live: list[Move], right: int, wrong: int, more: bool) -> None:  # noqa: FBT001  # a row
+    assert wants_more(live, right, wrong) is more

@@ -44,6 +44,13 @@ def test_entries_of_a_list() -> None:
     assert not breaks(schema, {"list": [1]}, {"list": [1, 2]}, ["list"])
 
 
+def test_what_was_not_there_has_to_keep_the_rules_too() -> None:
+    schema = Schema({"properties": {"o": {**ruled("has(self.a) || has(self.b)"), "maxProperties": 2}}}, {})
+    assert breaks(schema, {}, {"o": {"mode": "Y"}}, ["o", "mode"])
+    assert not breaks(schema, {}, {"o": {"a": 1}}, ["o", "a"])
+    assert breaks(schema, {}, {"o": {"a": 1, "b": 2, "mode": "Y"}}, ["o", "a"])
+
+
 def test_a_rule_of_what_was_not_there_is_not_about_a_change() -> None:
     schema = Schema({"properties": {"a": {"x-kubernetes-validations": [{"rule": "self == oldSelf"}]}}}, {})
     assert not breaks(schema, {}, {"a": 1}, ["a"])

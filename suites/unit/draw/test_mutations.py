@@ -26,6 +26,7 @@ SCHEMA = Schema(
                 "properties": {
                     "paused": {"type": "boolean"},
                     "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                    "hosts": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}},
                     "nodes": {"type": "object", "additionalProperties": {"type": "string"}},
                 },
             }
@@ -37,7 +38,8 @@ PATHS = sorted({move.path for move in find_moves(SAMPLE, SCHEMA)})
 
 
 def paths(mutations: Mutations) -> set[str]:
-    return {move.path for move in allowed_moves(SAMPLE, SCHEMA, mutations)}
+    allowed = allowed_moves(SAMPLE, SCHEMA, mutations)
+    return {move.path for move in (*allowed.own, *allowed.found)}
 
 
 @given(st.sets(st.sampled_from(PATHS)), st.sets(st.sampled_from(PATHS)))
@@ -59,10 +61,33 @@ def test_what_holds_a_forbidden_field_is_not_changed_as_a_whole() -> None:
 
 
 def test_the_users_values_come_first() -> None:
-    first, second, *_ = allowed_moves(SAMPLE, SCHEMA, Mutations(extend=(Extension(path="spec.size", values=(30, 3, 300)),)))
+    first, second = allowed_moves(SAMPLE, SCHEMA, Mutations(extend=(Extension(path="spec.size", values=(30, 3, 300)),))).own
     assert [str(first), str(second)] == ["spec.size set (3 → 30)", "spec.size set (3 → 300)"]
-    (inner, *_) = allowed_moves(SAMPLE, ANYTHING, Mutations(extend=(Extension(path="spec.ports[].port", values=(7,)),)))
+    (inner,) = allowed_moves(SAMPLE, ANYTHING, Mutations(extend=(Extension(path="spec.ports[].port", values=(7,)),))).own
     assert inner.do == {"spec": {"ports": [{"name": "a", "port": 7}]}}
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("only: [spec.size]", []),
+        ("forbid: [spec.free]", []),
+        ("only: [spec.free.any, spec.size]", ["only: 'spec.free.any' allows no change of Widget/w"]),
+        ("only: [spec.size]\nforbid: [spec.size]", ["only: 'spec.size' allows no change of Widget/w"]),
+        ("only: [spec.free.any]\nextend: [{path: spec.free.any, values: [1]}]", []),
+        ("extend: [{path: spec.size, values: [3, 4]}]", ["extend: 'spec.size' is 3 in Widget/w already; give another value"]),
+        ("extend: [{path: spec.ports, values: [[{name: a, port: 1}]]}]", ["extend: 'spec.ports' is [{"]),
+        (
+            "extend: [{path: 'spec.ports[4].port', values: [3, 4]}]",
+            ["extend: 'spec.ports[4].port' cannot be set, because Widget/w"],
+        ),
+        ("extend: [{path: 'spec.hosts[].name', values: [a]}]", ["extend: 'spec.hosts[].name' cannot be set, because Widget/w"]),
+        ("extend: [{path: spec.size, values: []}]", ["extend: 'spec.size' has no values; give some"]),
+    ],
+)
+def test_what_changes_nothing_is_told(said: str, told: list[str]) -> None:
+    idle = allowed_moves(SAMPLE, SCHEMA, read(said)).idle
+    assert [each[: len(begins)] for each, begins in zip(idle, told, strict=True)] == told
 
 
 @pytest.mark.parametrize("path", ["spec.paused", "spec.free.any.thing", "spec.nodes.one", "metadata.labels.tier"])

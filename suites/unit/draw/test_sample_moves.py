@@ -62,6 +62,8 @@ def test_every_move_can_be_done_and_taken_back(spec: JSON) -> None:
         (4, {"type": "integer", "minimum": 2, "multipleOf": 2}, ["up (4 → 6)", "down (4 → 2)", "remove-value (4)"]),
         (5, {"type": "integer", "maximum": 6, "exclusiveMaximum": True}, ["down (5 → 4)", "zero (5 → 0)", "remove-value (5)"]),
         ("10Gi", TEXT, ["quantity (10Gi → 15Gi)", "quantity (10Gi → 5Gi)", "remove-value (10Gi)"]),
+        ("1.5Gi", TEXT, ["quantity (1.5Gi → 2.5Gi)", "quantity (1.5Gi → 0.5Gi)", "remove-value (1.5Gi)"]),
+        ("0.5", {"pattern": "[KMGTPE]?", "type": "string"}, ["quantity (0.5 → 1.5)", "remove-value (0.5)"]),
         ("2", {"pattern": "[KMGTPE]?", "type": "string"}, ["quantity (2 → 3)", "quantity (2 → 1)", "remove-value (2)"]),
         ("1h30m", TEXT, ["duration (1h30m → 2h30m)", "remove-value (1h30m)"]),
         ("25%", {"x-kubernetes-int-or-string": True}, ["up (25% → 26%)", "remove-value (25%)"]),
@@ -199,6 +201,86 @@ def test_an_empty_map_gains_what_fits(values: JSON, expected: str) -> None:
     assert [move.do["spec"]["map"] for move in found if move.kind == "map-add" and "map" in move.path] == (
         [{"moved": expected}] if expected else []
     )
+
+
+BACKUP: JSON = {
+    "type": "object",
+    "properties": {
+        "enabled": {"type": "boolean", "default": False},
+        "keep": {"type": "integer", "default": 7},
+        "quick": {"type": "boolean"},
+        "labels": {"type": "object", "additionalProperties": TEXT},
+        "where": TEXT,
+        "store": {
+            "type": "object",
+            "properties": {
+                "class": {"enum": ["a", "b"], **TEXT},
+                "deep": {"type": "object", "properties": {"size": {"type": "integer", "default": 1}}},
+            },
+        },
+    },
+}
+
+
+def test_an_object_that_is_not_there_is_entered_twice_where_the_schema_says_what_may_be_in_it() -> None:
+    assert told({}, backup=BACKUP, on={"type": "boolean"}) == [
+        "spec.on toggle (true)",
+        "spec.backup.keep up (8)",
+        "spec.backup.keep down (6)",
+        "spec.backup.keep zero (0)",
+        "spec.backup.enabled toggle (true)",
+        "spec.backup.store.class set (a)",
+        "spec.backup.store.class set (b)",
+    ]
+    (keep, *_) = [move for move in find_moves(manifest({}), schema(backup=BACKUP)) if move.path == "spec.backup.keep"]
+    assert (keep.do, keep.undo) == ({"spec": {"backup": {"keep": 8}}}, {"spec": {"backup": None}})
+
+
+@pytest.mark.parametrize(
+    ("required", "paths"),
+    [
+        (["enabled"], {"spec.backup.keep", "spec.backup.enabled", "spec.backup.store.class"}),  # it has a default
+        (["store"], {"spec.backup.store.class"}),
+        (["where"], set()),
+    ],
+)
+def test_what_an_object_that_is_not_there_would_lack_keeps_it_away(required: list[str], paths: set[str]) -> None:
+    found = find_moves(manifest({}), schema(backup={**BACKUP, "required": required}))
+    assert {move.path for move in found if move.path.startswith("spec.")} == paths
+
+
+def test_what_the_api_server_adds_is_changed_as_if_the_sample_said_it() -> None:
+    modes = {"type": "array", "items": TEXT, "default": ["a", "b"]}
+    limits = {"type": "object", "properties": {"cpu": TEXT, "sizes": modes}, "default": {"cpu": "2m", "sizes": ["x"]}}
+    found = {str(move): move for move in find_moves(manifest({}), schema(modes=modes, limits=limits))}
+
+    assert found["spec.modes append-entry (3 entries)"].do == {"spec": {"modes": ["a", "b", "b-changed"]}}
+    assert found["spec.modes reorder (2 entries)"].do == {"spec": {"modes": ["b", "a"]}}
+    assert found["spec.modes remove-entry (1 entries)"].undo == {"spec": {"modes": None}}
+    cpu = found["spec.limits.cpu quantity (3m)"]
+    assert (cpu.do, cpu.undo) == ({"spec": {"limits": {"cpu": "3m", "sizes": ["x"]}}}, {"spec": {"limits": None}})
+    assert found["spec.limits.sizes[0] string (x-changed)"].do["spec"]["limits"]["sizes"] == ["x-changed"]
+    assert not [told for told in found if "remove-value" in told or "remove-block" in told]
+
+
+def test_later_entries_of_a_list_come_after_the_first() -> None:
+    steps = [{"name": f"s{number}", "retries": number} for number in range(1, 9)]
+    retries = [move for move in find_moves(manifest({"steps": steps})) if move.path.endswith("retries") and move.kind == "up"]
+    assert [move.path for move in retries] == [f"spec.steps[{number}].retries" for number in range(4)]
+    (second,) = [
+        move for move in find_moves(manifest({"steps": steps[:2]})) if (move.path, move.kind) == ("spec.steps[1].retries", "up")
+    ]
+    assert second.do["spec"]["steps"] == [steps[0], {"name": "s2", "retries": 3}]
+
+
+def test_a_wide_schema_gives_no_more_moves_than_are_bounded_for_each_object() -> None:
+    fields = {f"f{number}": {"type": "integer", "default": 5} for number in range(200)}
+    wide = {"type": "object", "properties": fields}
+    found = told({}, **{f"o{number}": wide for number in range(10)})
+    assert len(found) == 80
+    entries = [{f"f{number}": number for number in range(2, 40)} for _ in range(100)]
+    later = [each for each in told({"list": entries}) if each.startswith("spec.list[") and not each.startswith("spec.list[0]")]
+    assert len(later) == 18
 
 
 def test_a_move_is_a_value() -> None:

@@ -234,6 +234,24 @@ def test_moves_are_those_that_are_accepted_and_none_of_them_scales() -> None:
         drawn(_changed_by(moves(replace(of, changes=(dead,)), live=True)), by="7", examples=1)
 
 
+def test_what_is_passed_on_is_changed_more_often_than_anything_else() -> None:
+    dead, other = structs.replace(SWITCHED, live=""), structs.replace(REMOVED, live="")
+    of = replace(widgets(), changes=(MOVE, dead, other, LABEL))
+    steps = [step for plan in drawn(plans(of), by="7", examples=300) for step in plan.steps]
+    live, quiet = steps.count(of.do(MOVE)), steps.count(of.do(dead)) + steps.count(of.do(other))
+    assert 0 < quiet < live < 6 * quiet
+
+
+@pytest.mark.parametrize("live", [(), (GROWN,)])
+def test_where_nothing_that_is_passed_on_can_be_taken_back_the_rest_is_changed(live: tuple[Move, ...]) -> None:
+    dead = structs.replace(MOVE, live="")
+    of = replace(widgets(changes=False), changes=(*live, dead, LABEL))
+    steps = [step for plan in drawn(plans(of), by="7", examples=60) for step in plan.steps]
+    assert of.do(dead) in steps
+    assert of.undo(dead) in steps
+    assert of.do(GROWN) not in steps
+
+
 def _changed_by(some: st.SearchStrategy[Move]) -> st.SearchStrategy[Plan]:
     return some.map(lambda move: Plan(scenario="x", title=move.name, steps=(Patch(target=TARGET, patch=move.do),)))
 

@@ -10,7 +10,7 @@ from staleproof.core.move import Move, collide
 from staleproof.core.observed import Observed
 from staleproof.draw.sample_moves import find_moves
 from staleproof.draw.schema import Schema
-from staleproof.draw.trying import for_good, returning_first, trials, with_live
+from staleproof.draw.trying import beside_live, for_good, returning_first, returning_only, spread, trials, with_live
 
 SPEC = {
     "replicas": 3,
@@ -71,6 +71,23 @@ def test_an_image_is_tried_before_anything_else_in_its_list() -> None:
     assert within == ["spec.template.spec.containers[0].image"]
 
 
+@given(st.integers(0, 30))
+def test_what_is_asked_is_spread_over_kinds_and_keeps_its_order(most: int) -> None:
+    chosen = spread(SEEN.changes, most)
+    assert len(chosen) == min(most, len(NAMES))
+    assert chosen == [move for move in SEEN.changes if move in chosen]
+
+
+def test_many_fields_of_one_kind_leave_room_for_the_others() -> None:
+    many = {f"n{number}": number for number in range(3, 90)}
+    sample = {**SAMPLE, "spec": {**SPEC, **many, "z": {"image": "a:1", "on": True}}}
+    moves = find_moves(sample, Schema({}, {}))
+    assert moves[40].kind == "up", "cut at the end, there would be nothing else"
+    chosen = {(move.path, move.kind) for move in spread(moves, 40)}
+    assert {("spec.z.image", "string"), ("spec.z.on", "toggle"), ("spec.hosts", "reorder")} <= chosen
+    assert "remove-value" in {kind for _, kind in chosen}
+
+
 def test_all_moves_of_a_field_are_as_live_as_the_one_that_was_tried() -> None:
     tried: Move = next(move for move in SEEN.changes if move.path == "spec.content" and move.kind == "string")
     live = structs.replace(tried, live="later")
@@ -99,3 +116,31 @@ def test_of_what_is_passed_on_what_can_be_taken_back_comes_first() -> None:
     found = returning_first((later, grows, other, alike, *SEEN.changes[4:]), {later.name, grows.name, other.name})
 
     assert found == (other, grows, later, alike, *SEEN.changes[4:])
+
+
+def test_besides_what_is_passed_on_what_was_tried_is_changed() -> None:
+    live, *rest = SEEN.changes
+    some = [move.name for move in rest if move.path.startswith("spec.limits")]
+    of = replace(SEEN, changes=(structs.replace(live, live="at once"), *rest))
+    found = [move.name for move in beside_live(of, {live.name, *some}, 3)]
+    assert len(found) == 3
+    assert set(found) < set(some)
+    assert beside_live(of, (), 3) == []
+
+
+def test_where_nothing_that_is_passed_on_can_be_taken_back_what_nobody_tried_is_changed() -> None:
+    live, *rest = SEEN.changes
+    known = next(move for move in rest if move.kind == "reorder")
+    grows = structs.replace(live, live="at once", returns=False)
+    of = replace(SEEN, changes=(grows, *rest))
+    found = beside_live(of, {known.name}, 6)
+    assert len(found) == 6
+    assert found[0] == known
+    assert not [move for move in found if move.is_label or move.path == "spec.replicas" or move == grows]
+
+
+def test_what_nobody_asked_about_is_not_taken_back_but_for_labels() -> None:
+    found = returning_only(SEEN.changes, NAMES[:3])
+    back = [move for move in found if move.returns]
+    assert {move.name for move in back} == {*NAMES[:3], *(move.name for move in SEEN.changes if move.is_label)}
+    assert [move.name for move in found] == NAMES

@@ -253,6 +253,12 @@ def test_what_it_keeps_too_many_of_without_any_fault_is_told_and_not_scored() ->
     assert sentence(of) == f"{len(SLUGS)} passed"
 
 
+def test_what_was_said_of_changes_in_vain_is_told() -> None:
+    of = report(PASSED)
+    of = msgspec.structs.replace(of, environment={**of.environment, "mutations": "only: 'spec.size' allows no change of Widget/w"})
+    assert "mutations without effect: only: 'spec.size' allows no change of Widget/w" in lines(of, width=200)
+
+
 def test_the_companions_that_were_chosen_are_told_with_their_cost() -> None:
     told = {"companions for Widget/w": "job, kwok: ready in 2.0 s", "companions": "job, kwok"}
     of = msgspec.structs.replace(report(PASSED), environment=told)

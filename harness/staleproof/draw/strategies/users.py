@@ -24,26 +24,36 @@ _LONG_SECONDS = 12.0
 _GONE_RESTS = (0.0, 0.3, 1.0)
 """At once, while what belonged to it is going, and once that is gone."""
 _END_SECONDS = 1.0
+_MORE_OFTEN = 3
+"""What the controller passes on, than anything else."""
 _HELD = "staleproof.dev/held"
 """A finalizer of somebody else's."""
 
 
 @st.composite
 def moves(draw: st.DrawFn, observed: Observed | None = None, *, live: bool = False) -> Move:
-    """What can be changed in the primary, and taken back: what the controller passes on comes first. Scaling is none of them.
+    """What can be changed in the primary, and taken back: what the controller passes on three times as often as anything else.
+    Scaling is none of them.
 
     Args:
         observed: what the controller was observed to do; empty: that of this run's.
         live: nothing but what the controller passes on to anything but the primary.
     """
     observed = observed if observed is not None else draw(observations())
-    scale = ".".join(observed.scale_path)
-    found = [move for move in observed.changes if move.path != scale and move.returns and (move.live or not live)]
+    found = [move for move in _changeable(observed) if move.live or not live]
     if not found:
         raise UsageError(
             f"nothing of {observed.target} can be changed and taken back{' that the controller passes on' if live else ''}"
         )
-    return draw(st.sampled_from(found))
+    passed_on, others = [move for move in found if move.live], [move for move in found if not move.live]
+    groups = [group for group in (*[passed_on] * _MORE_OFTEN, others) if group]
+    return draw(st.sampled_from(draw(st.sampled_from(groups))))
+
+
+def _changeable(observed: Observed) -> list[Move]:
+    """All moves that may be drawn."""
+    scale = ".".join(observed.scale_path)
+    return [move for move in observed.changes if move.path != scale and move.returns]
 
 
 @st.composite
@@ -64,12 +74,12 @@ def workloads(
     Args:
         observed: what the controller was observed to do; empty: that of this run's.
         most_steps: between the first step and the end.
-        changes: what is changed; empty: `moves` that the controller passes on, if there are any.
+        changes: what is changed; empty: `moves`, if any of them is more than a label.
     """
     observed = observed if observed is not None else draw(observations())
     replicas = draw(st.integers(1, MOST_REPLICAS)) if observed.scale_path else observed.replicas
-    if changes is None and observed.returning:
-        changes = moves(observed, live=True)
+    if changes is None and any(move.live or not move.is_label for move in _changeable(observed)):
+        changes = moves(observed)
     story = _Story(observed, changes, replicas)
     for kind in draw(st.lists(st.sampled_from(list(_kinds(observed, changes))), min_size=min(1, most_steps), max_size=most_steps)):
         left = 1 + most_steps - len(story.steps)
@@ -221,7 +231,7 @@ def _changed(story: _Story, draw: st.DrawFn, changes: st.SearchStrategy[Move] | 
 
 
 def _labels(observed: Observed) -> list[Move]:
-    return [move for move in observed.changes if move.path.startswith("metadata.") and move.returns and not move.live]
+    return [move for move in observed.changes if move.is_label and move.returns and not move.live]
 
 
 def _renew(story: _Story, draw: st.DrawFn) -> list[Step]:

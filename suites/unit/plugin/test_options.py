@@ -230,9 +230,7 @@ def test_outside_of_ci_hypothesis_has_its_own_chance_and_database(
 ) -> None:
     monkeypatch.delenv("CI", raising=False)
     pytester.makepyfile("def test_it(pytestconfig): assert pytestconfig.getoption('--hypothesis-seed') is None")
-    pytester.runpytest_subprocess(ASKED, "test_outside_of_ci_hypothesis_has_its_own_chance_and_database.py").assert_outcomes(
-        passed=1
-    )
+    pytester.runpytest_subprocess(ASKED, *pytester.path.glob("test_*.py")).assert_outcomes(passed=1)
 
 
 def test_a_session_without_a_controller_keeps_its_own_chance_and_database(pytester: pytest.Pytester) -> None:

@@ -13,8 +13,9 @@ from staleproof.checks.facts.baseline import final_objects
 from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import Incarnation, object_history
-from staleproof.checks.facts.roles import Role, controller_of
+from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.ownership import owner_of
 from staleproof.core.provenance import uid_of
 
 LeftoverKind = Literal["unfinished", "orphaned", "leaked"]
@@ -91,7 +92,7 @@ def _left(trial: Trial) -> _Left:
 def _kind(trial: Trial, child: Incarnation) -> LeftoverKind | None:
     if child.deleted is not None and child.resource in trial.beside.primaries and not child.owner_uid:
         return "unfinished"
-    last = controller_of(child.last.entry.object)  # a successor of its first owner may have taken it over
+    last = owner_of(child.last.entry.object)  # a successor of its first owner may have taken it over
     # an owner that was never seen was not of this trial: nobody's fault
     owner = object_history(trial).objects.get(last["uid"] if last is not None else child.owner_uid)
     if owner is not None and owner.deleted is not None:

@@ -2,7 +2,8 @@
 
 Only of what it follows: resources that this life of it watches without a selector, and objects that it has been shown, or that a
 frame which is kept proves to pass the selector of a stream; until they leave that selection. A new life begins with nothing to
-catch up with, because it lists everything. In doubt a change was shown (`frontier`).
+catch up with, because it lists everything. In doubt a change was shown (`frontier`). What it does not watch and has only read, it
+learns of by its answers as well: own writes that it heard of are no news, nor is the end of what it deleted.
 
 Two things can become of a change. It is shown: itself, or by a later state of the object, or by a list. If not itself, that state
 was *skipped*: the controller can never know of it. An end that a list shows (terminating is part of it) is not skipped, unless
@@ -104,6 +105,7 @@ class _Fold:
         self._trial, self._frontier, self._found = trial, found._frontier, found
         self._followed: set[str] = set()
         self._selected: set[str] = set()
+        self._heard = {commit.index: commit for commit in trial.commits if commit.heard is not None}
         self._aside: dict[tuple[str, int], PendingEvent] = {}
         self._versions: set[tuple[str, int]] = set()
         self._pending: dict[str, dict[str, list[PendingEvent]]] = defaultdict(lambda: defaultdict(list))
@@ -126,12 +128,21 @@ class _Fold:
         chosen = self._frontier.is_chosen(entry.uid, before=index + 1)
         was_shown = self._frontier.shown(entry.uid, before=index + 1) is not None
         event = PendingEvent(index, entry)
-        if entry.resource in self._followed or chosen or (chosen is None and was_shown):
+        is_read = chosen is None and was_shown and not self._is_told(index, entry)
+        if entry.resource in self._followed or chosen or is_read:
             event.is_due = bool(chosen) or entry.resource in self._followed or entry.resource not in self._selected
             self._add(event)
             self._sort_out(index, entry.resource, [entry.name])
         elif entry.resource in self._selected:
             self._aside[entry.uid, entry.revision] = event
+
+    def _is_told(self, index: int, entry: Committed) -> bool:
+        """Whether the controller, which does not watch this resource, knows of a commit by the answer to a write of its own."""
+        if entry.resource in self._selected:
+            return False
+        commits = (commit for at, commit in self._heard.items() if at <= index and commit.entry.uid == entry.uid)
+        ends = entry.type == "DELETED" or "deletionTimestamp" in entry.object["metadata"]
+        return index in self._heard or (ends and any(commit.deletes for commit in commits))
 
     def withheld(self, index: int, entry: Withheld) -> None:
         event = self._aside.pop((entry.uid, entry.revision or 0), None) if self._selector(entry.stream) else None

@@ -39,6 +39,11 @@ def other_order() -> Script:
     return script
 
 
+def read() -> Script:
+    """It does not watch what it makes, and reads it once."""
+    return owned().creates("w-set", resource=SETS, generated="").gets("w-set", SETS)
+
+
 WHOLE: dict[str, Script] = {
     "shown at once": owned().creates("w-a").deletes("w-a"),
     "left in the end": held("w-a", "w-b").let_go(),
@@ -51,6 +56,8 @@ WHOLE: dict[str, Script] = {
     # --- not followed
     "unwatched": owned().creates("w-set", resource=SETS),
     "watched with a selector": owned().watches(SETS, selector="app=w").ended(SETS, fault=None).creates("w-set", resource=SETS),
+    "unwatched, and written again after it was read": read().updates("w-set", SETS, subresource="", spec=2),
+    "unwatched, and deleted": read().deletes("w-set", resource=SETS, grace=True).removed("w-set", SETS),
     "a lease": Script().ended("configmaps").applied("lock", "leases.coordination.k8s.io"),
 }
 
@@ -60,6 +67,15 @@ def test_nothing_is_left_to_be_shown(script: Script) -> None:
     found, end = pending_events(Trial(script.unfinished())), len(script.entries)
 
     assert (found.before(end), found.skipped(before=end), found.missed(before=end)) == ([], [], [])
+
+
+def test_what_others_do_to_what_it_only_reads_is_not_shown_before_it_reads_again() -> None:
+    script = read().removed("w-set", SETS)
+    then = len(script.entries)
+    found = pending_events(Trial(script.gets("w-set", SETS).unfinished()))
+
+    assert [event.commit.name for event in found.before(then)] == ["w-set"]
+    assert found.before(len(script.entries)) == []
 
 
 def test_held_events_are_missing_until_they_leave() -> None:

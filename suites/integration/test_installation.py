@@ -3,6 +3,7 @@
 The controller is fixtures/controllers/guarded: correct, with a validating, a defaulting and a conversion webhook.
 """
 
+import asyncio
 import copy
 import shlex
 import sys
@@ -18,16 +19,20 @@ from kubernetes import client
 from staleproof.assess import Session, SessionOptions
 from staleproof.assess.configuration import manifests_of
 from staleproof.checks.verdict import Outcome
-from staleproof.core.entry import Broke, Committed, Continued, Started
+from staleproof.core.entry import Answered, Asked, Broke, Committed, Continued, RequestId, Started
 from staleproof.core.fault import AnyFault, Pause, Restart, Window
 from staleproof.core.installation import read_installation
 from staleproof.core.plan import Apply, Manifest, Patch, Plan, Settle, Subject, Target
+from staleproof.drive.cluster.api import Api
 from staleproof.drive.cluster.certificates import Authority
 from staleproof.drive.cluster.control_plane import RUNNER
 from staleproof.drive.cluster.manifests import read_rendered
+from staleproof.drive.trial.environment import Environment
+from staleproof.drive.trial.refusals import Refusals
 
 from .conftest import MANIFESTS, QUICK, WIDGETS, Run
 from .environment_stage import CRDS, WIDGET, of
+from .proxy_client import limited
 from .users import api_client
 
 GUARDED = f"{sys.executable} -m staleproof.fixtures.controllers.guarded"
@@ -104,6 +109,39 @@ def test_a_step_waits_for_its_webhook(fault: AnyFault, back: type[Any], session:
     grown = next(each.at for each in of(history, Committed) if each.object.get("spec", {}).get("replicas") == 5)
     assert any(each.at <= grown for each in of(history, back) if each.at > 0)
     assert [verdict for verdict in result.verdicts if verdict.outcome in (Outcome.FAIL, Outcome.INCONCLUSIVE)] == []
+
+
+def test_a_right_to_one_object_is_told_from_no_right(session: Session, tmp_path: Path) -> None:
+    """Of what is refused for another reason, as by a quota, nobody says that the Role does not allow it."""
+    session.ready()
+    session.plane.write_kubeconfig(tmp_path / "kubeconfig", user=RUNNER)
+    rule = client.V1PolicyRule(verbs=["delete"], api_groups=[""], resources=["secrets"], resource_names=["mine"])
+    namespace, _, account = ACCOUNT.partition("/")
+    subject = client.RbacV1Subject(kind="ServiceAccount", name=account, namespace=namespace)
+    named = client.V1ObjectMeta(name="its-secret")
+    with api_client(tmp_path / "kubeconfig") as api:
+        rbac = client.RbacAuthorizationV1Api(api)
+        rbac.create_namespaced_role("default", client.V1Role(metadata=named, rules=[rule]))
+        refers = client.V1RoleRef(api_group="rbac.authorization.k8s.io", kind="Role", name="its-secret")
+        rbac.create_namespaced_role_binding("default", client.V1RoleBinding(metadata=named, role_ref=refers, subjects=[subject]))
+
+    async def told(environment: Environment) -> None:
+        async with limited():
+            while await refused(environment.api, "mine", "theirs", "mine") != {"delete secrets": 1}:
+                await asyncio.sleep(0.1)  # the API server has yet to hear of the Role
+
+    session.call(told)
+
+
+async def refused(api: Api, *names: str) -> dict[str, int]:
+    """What is told of a controller that may not delete Secrets of these names, whatever the reason."""
+    refusals = Refusals(ACCOUNT)
+    for number, name in enumerate(names, 1):
+        request = RequestId(number)
+        refusals.see(Asked(at=1.0, request=request, client="c", verb="delete", resource="secrets", namespace="default", name=name))
+        refusals.see(Answered(at=1.0, request=request, code=403, outcome="fail"))
+    await refusals.sort_out(api)
+    return dict(refusals.counts)
 
 
 def test_it_converts_between_versions(session: Session, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ A 403 has other reasons, too (a namespace that ends, a quota, a webhook), so the
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from staleproof.core.entry import Answered, Asked, Entry, Listed, Refused, RequestId
 from staleproof.drive.cluster.api import Api
@@ -22,6 +22,7 @@ class _Act:
     resource: str
     subresource: str
     namespace: str
+    name: str = ""
 
     def __str__(self) -> str:
         return f"{self.verb} {self.resource}{f'/{self.subresource}' if self.subresource else ''}"
@@ -29,7 +30,7 @@ class _Act:
     @property
     def attributes(self) -> dict[str, str]:
         name, _, group = self.resource.partition(".")
-        given = {"namespace": self.namespace, "subresource": self.subresource}
+        given = {"namespace": self.namespace, "subresource": self.subresource, "name": self.name}
         return {"verb": self.verb, "group": group, "resource": name, **{key: text for key, text in given.items() if text}}
 
 
@@ -51,7 +52,7 @@ class Refusals:
             return
         match entry:
             case Asked():
-                self._asked[entry.request] = _Act(entry.verb, entry.resource, entry.subresource, entry.namespace)
+                self._asked[entry.request] = _Act(entry.verb, entry.resource, entry.subresource, entry.namespace, entry.name)
             case Listed():
                 self._asked.pop(entry.request, None)
             case Answered():
@@ -69,6 +70,10 @@ class Refusals:
                 self.counts[str(act)] += times
 
     async def _may(self, act: _Act, api: Api) -> bool:
+        """Whether it may do so to all objects, or else, as a Role with `resourceNames` says, to that one."""
+        return await self._reviewed(replace(act, name=""), api) or (bool(act.name) and await self._reviewed(act, api))
+
+    async def _reviewed(self, act: _Act, api: Api) -> bool:
         groups = [*account_groups(self.account), "system:authenticated"]
         spec = {"user": account_user(self.account), "groups": groups, "resourceAttributes": act.attributes}
         review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}

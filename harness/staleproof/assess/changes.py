@@ -78,7 +78,8 @@ def told(seen: Observed) -> str:
     if seen.refused:
         words.append(f"{len(seen.refused)} dropped, as {seen.refused[-1][:_WIDTH]}")
     if seen.unasked:
-        words.append(f"{len(seen.unasked)} not asked about, as {seen.unasked[0][:_WIDTH]}: name those that matter with only")
+        advice = "name those that matter with `only` in --staleproof-mutations"
+        words.append(f"{len(seen.unasked)} not asked about, as {seen.unasked[0][:_WIDTH]}: {advice}")
     return "; ".join(words)
 
 

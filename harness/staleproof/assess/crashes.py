@@ -195,7 +195,7 @@ def _read_crash(path: Path, data: bytes) -> Found:
     return Found(_decoded(path, plan, by), path, requirements)
 
 
-def _decoded(path: Path, data: bytes, by: str = "a staleproof that it does not name") -> Plan:
+def _decoded(path: Path, data: bytes, by: str = "an unnamed version of staleproof") -> Plan:
     """The plan that is written there, `by` this version. UsageError when this one cannot read it."""
     try:
         return decode_plan(data)
@@ -209,6 +209,6 @@ def _decoded(path: Path, data: bytes, by: str = "a staleproof that it does not n
 def _written(by: str, form: object) -> str:
     """Which version wrote a file in which form, which this is, and what to do when this one cannot read it."""
     return (
-        f"was written by {by} as {form}, and this is staleproof {__version__}, which reads {API_VERSION}: run it with that "
+        f"was written by {by}, as {form}, and this is staleproof {__version__}, which reads {API_VERSION}: run it with that "
         "version, or find it anew with this one"
     )

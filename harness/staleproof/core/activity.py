@@ -9,7 +9,8 @@ fails again and again in the same way, is at rest. The first such write of a kin
 that does nothing but try what a fault rejects is at rest after `REJECTED_SECONDS`: it will go on like that as long as the fault.
 
 A controller whose watch was ended (by a fault, by upstream) is not idle before it watches again: client-go waits up to a minute.
-Two watches of one resource that look at other namespaces or labels are two informers, and each must come back.
+Two watches of one resource that look at other namespaces or labels are two informers, and each must come back that a life opened by
+itself.
 Nor is a new life idle before it watches what a life opens by itself, nor before it has had the time in which one was seen to begin
 its work, unless it has written something: workers of some runtimes start seconds after their watches. Some watches are only opened
 when they are first needed (controller-runtime does that), and nothing tells when that is: a watch opened after the life was shown
@@ -69,7 +70,7 @@ def _watch(stream: Opened) -> _Watch:
 class Activity:
     """A fold over entries with absolute times. `namespace` limits what counts to one trial; empty counts everything.
 
-    `is_starting`: a new life has not opened any watch yet, though the one before it had some. `_unasked`: the resources that some
+    `is_starting`: a new life has not opened any watch yet, though the one before it had some. `_unasked`: what some
     life watched before it was shown anything of a trial; `_is_shown`: the present life was. `_missed`: the watches that must come
     back, and since when.
     """
@@ -87,7 +88,7 @@ class Activity:
     _commits: dict[str, tuple[int, float]] = field(default_factory=dict)
     _missed: dict[_Watch, float] = field(default_factory=dict)
     _had: set[str] = field(default_factory=set)
-    _unasked: set[str] = field(default_factory=set)
+    _unasked: set[_Watch] = field(default_factory=set)
     _is_shown: bool = False
     _is_cut_off: bool = False
     _began: float = float("-inf")
@@ -144,11 +145,16 @@ class Activity:
     @property
     def watches_again(self) -> bool:
         """Whether the present life watches all that the lives before it watched by themselves; False for the first one."""
-        return bool(self._unasked) and self._unasked <= {stream.resource for stream in self.streams.values()}
+        return bool(self._unasked) and self._by_itself <= {stream.resource for stream in self.streams.values()}
 
     def watches(self, resource: str) -> bool:
         """Whether the present life does, or one before it did so by itself."""
-        return resource in self._unasked or any(stream.resource == resource for stream in self.streams.values())
+        return resource in self._by_itself or any(stream.resource == resource for stream in self.streams.values())
+
+    @property
+    def _by_itself(self) -> set[str]:
+        """The resources that some life watched before it was shown anything of a trial."""
+        return {watch.resource for watch in self._unasked}
 
     def replaced(self) -> None:
         """Another controller is put under test, of which nothing is known yet."""
@@ -171,7 +177,7 @@ class Activity:
     def dies(self) -> None:
         """The controller's process is about to be ended on purpose: its next life will watch what it watches now, as far as it does
         so by itself."""
-        self._had = self._unasked & (
+        self._had = self._by_itself & (
             {stream.resource for stream in self.streams.values()} | {watch.resource for watch in self._missed}
         )
 
@@ -182,7 +188,7 @@ class Activity:
 
     def _exited(self, now: float) -> None:
         """It ended by itself, and its streams before it. What it opens by itself, its next life will open, too."""
-        self._had = set(self._unasked)
+        self._had = self._by_itself
         self.died(now)
 
     def born(self, now: float) -> None:
@@ -226,7 +232,7 @@ class Activity:
                 self.streams[entry.stream] = entry
                 self.is_starting = False
                 if not self._is_shown:
-                    self._unasked.add(entry.resource)
+                    self._unasked.add(_watch(entry))
                 self._missed.pop(_Watch(entry.resource), None)
                 self._missed.pop(_watch(entry), None)
                 self.touch(entry.at)
@@ -235,8 +241,16 @@ class Activity:
             case Closed():
                 stream = self.streams.pop(entry.stream, None)
                 self._reached.pop(entry.stream, None)
-                if stream is not None and entry.how != "client" and _watch(stream) not in map(_watch, self.streams.values()):
-                    self._missed[_watch(stream)] = entry.at
+                if stream is not None and entry.how != "client":
+                    self._ended(stream, entry.at)
+
+    def _ended(self, stream: Opened, at: float) -> None:
+        """It must come back, or another one of the resource if no life opened it by itself."""
+        watch, others = _watch(stream), set(map(_watch, self.streams.values()))
+        if watch in self._unasked and watch not in others:
+            self._missed[watch] = at
+        elif stream.resource not in {other.resource for other in others}:
+            self._missed[_Watch(stream.resource)] = at
 
     def _stalled(self, entry: Stalled) -> None:
         """A fault keeps the request waiting, so no answer is owed."""

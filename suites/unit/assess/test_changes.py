@@ -33,7 +33,8 @@ def test_what_cannot_be_taken_back_is_told() -> None:
 
 def test_what_was_not_asked_about_is_told() -> None:
     of = replace(seen(UP, refused=("spec.a set: no",)), unasked=("spec.b set (1)", "spec.c set (1)"))
-    assert told(of).endswith("1 dropped, as spec.a set: no; 2 not asked about, as spec.b set (1): name those that matter with only")
+    unasked = "2 not asked about, as spec.b set (1): name those that matter with `only` in --staleproof-mutations"
+    assert told(of).endswith(f"1 dropped, as spec.a set: no; {unasked}")
 
 
 LATER = structs.replace(UP, live="later")

@@ -191,7 +191,9 @@ def test_a_file_of_the_first_version_is_read_and_replaced(guilty: Result, innoce
 def test_a_file_of_a_later_version_is_refused_with_what_to_do(guilty: Result, tmp_path: Path) -> None:
     path = tmp_path / "crashes" / f"{keep_crash(tmp_path, guilty)}.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"apiVersion": "staleproof.dev/v2", "staleproof": "9.9"}))
-    with pytest.raises(UsageError, match=r"was written by staleproof 9\.9 as staleproof\.dev/v2, .*: run it with that version, or"):
+    with pytest.raises(
+        UsageError, match=r"was written by staleproof 9\.9, as staleproof\.dev/v2, .*: run it with that version, or"
+    ):
         find_plan(path.stem, tmp_path)
 
 
@@ -217,11 +219,11 @@ def test_a_plan_that_this_version_does_not_know_is_told_with_both_versions(
     form = change.get("apiVersion", "staleproof.dev/v1alpha1")
     crash.write_text(json.dumps(kept | {"plan": kept["plan"] | change}))
     plan.write_text(json.dumps(kept["plan"] | change))
-    for text, by in ((crash.stem, "staleproof 9.9"), (str(plan), "a staleproof that it does not name")):
+    for text, by in ((crash.stem, "staleproof 9.9"), (str(plan), "an unnamed version of staleproof")):
         with pytest.raises(UsageError) as told:
             find_plan(text, tmp_path)
         assert wrong in str(told.value)
-        assert str(told.value).endswith(f". If that was not put in by hand: it was written by {by} as {form}, {OF_THIS}")
+        assert str(told.value).endswith(f". If that was not put in by hand: it was written by {by}, as {form}, {OF_THIS}")
 
 
 def test_a_plan_that_contradicts_itself_is_of_no_other_version(guilty: Result, tmp_path: Path) -> None:

@@ -129,6 +129,8 @@ def test_in_the_next_trial_it_is_no_longer_new() -> None:
         ([opened(1.0, NS), opened(1.1, stream=2), closed(2.0), closed(2.1, stream=2), opened(3.0, stream=3)], 9.0, None, None),
         ([opened(1.0, NS), opened(1.1, stream=2), closed(2.0), opened(3.0, NS, stream=3)], 9.0, 3.0, 0.0),
         ([closed(2.0)], 9.0, 0.0, 0.0),
+        # one that was opened when it was first needed need not come back itself
+        ([opened(1.0), delivered(2.0, 5), opened(3.0, selector="a=b", stream=2), closed(4.0, stream=2)], 9.0, 3.0, 0.0),
         # commits that the controller has yet to be shown
         ([committed(2.0, 5)], 2.5, 2.0, 2.0),  # whoever wrote it
         ([committed(2.0, 5, namespace="other")], 2.5, 0.0, 0.0),

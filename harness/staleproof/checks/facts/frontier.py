@@ -64,8 +64,9 @@ class Frontier:
         self._selections: dict[_Selection, dict[str, Item]] = defaultdict(dict)
         self._bursts: dict[int, set[str]] = {}
         self._pages: dict[_Selection, set[str]] = {}
+        self._over: set[str] = set()
         self._memories = (
-            *(self._names, self._bursts, self._pages),
+            *(self._names, self._bursts, self._pages, self._over),
             *(self._open, self._streamed, self._watched, self._selections),
         )
         self._asked: dict[int, Asked] = {}
@@ -258,9 +259,11 @@ class Frontier:
         for item in [item for item in had if revision is None or (item.revision or 0) <= revision]:
             self._leave(index, of, item, revision)
         if revision is not None:
-            for uid in self._truth.may_hold(*of, revision):
+            for uid in self._truth.may_hold(*of, revision, but=self._over):
                 if uid not in uids:
                     self._absent.note(index, uid, max(revision, self._absent.now(uid)))
+                    if self._truth.is_over(uid, revision):  # no later list can say more of it
+                        self._over.add(uid)
 
     def _choose(self, index: int, of: _Selection, item: Item) -> None:
         """A stream has the object, or will go on from a list that has it: it has not left, whatever was shown before."""

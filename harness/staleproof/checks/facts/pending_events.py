@@ -105,7 +105,8 @@ class _Fold:
         self._trial, self._frontier, self._found = trial, found._frontier, found
         self._followed: set[str] = set()
         self._selected: set[str] = set()
-        self._heard = {commit.index: commit for commit in trial.commits if commit.heard is not None}
+        self._heard = {int(commit.index) for commit in trial.commits if commit.heard is not None}
+        self._deleted: set[str] = set()
         self._aside: dict[tuple[str, int], PendingEvent] = {}
         self._versions: set[tuple[str, int]] = set()
         self._pending: dict[str, dict[str, list[PendingEvent]]] = defaultdict(lambda: defaultdict(list))
@@ -128,8 +129,8 @@ class _Fold:
         chosen = self._frontier.is_chosen(entry.uid, before=index + 1)
         was_shown = self._frontier.shown(entry.uid, before=index + 1) is not None
         event = PendingEvent(index, entry)
-        is_read = chosen is None and was_shown and not self._is_told(index, entry)
-        if entry.resource in self._followed or chosen or is_read:
+        is_told = self._is_told(index, entry)
+        if entry.resource in self._followed or chosen or (chosen is None and was_shown and not is_told):
             event.is_due = bool(chosen) or entry.resource in self._followed or entry.resource not in self._selected
             self._add(event)
             self._sort_out(index, entry.resource, [entry.name])
@@ -138,11 +139,10 @@ class _Fold:
 
     def _is_told(self, index: int, entry: Committed) -> bool:
         """Whether the controller, which does not watch this resource, knows of a commit by the answer to a write of its own."""
-        if entry.resource in self._selected:
-            return False
-        commits = (commit for at, commit in self._heard.items() if at <= index and commit.entry.uid == entry.uid)
         ends = entry.type == "DELETED" or "deletionTimestamp" in entry.object["metadata"]
-        return index in self._heard or (ends and any(commit.deletes for commit in commits))
+        if ends and index in self._heard:
+            self._deleted.add(entry.uid)
+        return entry.resource not in self._selected and (index in self._heard or (ends and entry.uid in self._deleted))
 
     def withheld(self, index: int, entry: Withheld) -> None:
         event = self._aside.pop((entry.uid, entry.revision or 0), None) if self._selector(entry.stream) else None

@@ -5,7 +5,7 @@ An object that is gone counts by its last state: had it stayed as it was, the li
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Committed
@@ -27,10 +27,10 @@ class Selections:
         """Whether a list or stream of this namespace, or of all if empty, may show these objects."""
         return namespace in ("", self._namespace)
 
-    def may_hold(self, resource: str, namespace: str, selector: str, revision: int) -> Iterator[str]:
-        """The uids of what such a list might have held: it fits, or whether it does cannot be told."""
+    def may_hold(self, resource: str, namespace: str, selector: str, revision: int, *, but: Set[str]) -> Iterator[str]:
+        """The uids of what such a list might have held, `but` these: it fits, or whether it does cannot be told."""
         if self.concerns(namespace):
-            for uid in self._uids.get(resource, ()):
+            for uid in self._uids.get(resource, {}).keys() - but:
                 state = self._state(uid, revision)
                 if state is not None and fits(selector, state.object) is not False:
                     yield uid

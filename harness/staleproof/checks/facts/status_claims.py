@@ -64,7 +64,8 @@ def _claims(trial: Trial, read: Callable[[Manifest], Claims]) -> Iterator[Status
             if commit.by is not None and commit.entry.type != "DELETED":
                 before = read(commit.before) if commit.before else {}
                 for about in [about for about in claims if claims[about] != before.get(about)]:
-                    yield StatusClaim(about, claims[about], last.get(about), of, commit, commit.by)
+                    earlier = last.get(about) if commit.heard is not None else None  # it may be late
+                    yield StatusClaim(about, claims[about], earlier, of, commit, commit.by)
             last.update(claims)
 
 

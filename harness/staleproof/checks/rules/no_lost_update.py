@@ -13,15 +13,14 @@ What the controller itself had set before in that object, or in one of its name,
 keep it as it should be. So is what any reference wrote back, too, shown or not: that is its policy, and no staleness brought it
 about. Paths are those of the content, the status, and of labels, annotations, finalizers and owner references.
 
-An item of a list is a value of its own, wherever it stands, if items are told apart (by themselves, or by uid, name or type) in all
-that the list ever was; else the list is one value. A list of texts or numbers that the controller has set is its own whole, as
-arguments are; finalizers are not. Of lists that a reference wrote back, no item is looked at.
+Finalizers and owner references belong to many, so each of them is a value of its own, wherever it stands. Any other list is one
+value: who owns some of it may own it all, and build it anew. Of lists that a reference wrote back, no item is looked at.
 
 Divergence from Kubernetes: whose a field is follows from who has changed it, not from `managedFields`, which say the same of a PUT.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -39,20 +38,15 @@ from staleproof.core.plan import Manifest
 from staleproof.core.provenance import Commit, uid_of
 
 _METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
-_SHARED = "metadata.finalizers"
-"""The list of texts that belongs to nobody alone."""
-_ITSELF = ""
-_IDENTITIES = (_ITSELF, "uid", "name", "type")
-"""What items of a list may be told apart by: themselves, or one of their fields."""
+_SHARED = ("metadata.finalizers", "metadata.ownerReferences")
+"""Lists that belong to nobody alone."""
 
 
 class _Value(NamedTuple):
-    """What stands at a path. `field` is the path, or the list that it is an item of; `owned` what the controller owns when it sets
-    this: the path, or the list whole."""
+    """What stands at a path. `field` is the path, or the list that it is an item of."""
 
     value: object
     field: str
-    owned: str
 
 
 _Values = dict[str, _Value]
@@ -86,10 +80,10 @@ class _Object:
                 changes = reversed(self.foreign.pop(path, []))
                 theirs = next((change for was, change in changes if was == after.get(path)), None)
                 if theirs is None:
-                    self.own.add(known.owned)
+                    self.own.add(path)
                 else:
                     yield path, known, theirs
-            elif known.owned not in self.own and commit.before is not None:
+            elif path not in self.own and commit.before is not None:
                 self.foreign[path].append((before.get(path), commit))
 
 
@@ -136,15 +130,15 @@ def _reverted(trial: Trial) -> list[_Loss]:
 
 def _reverted_in(trial: Trial, incarnations: Sequence[Incarnation]) -> Iterator[_Loss]:
     """In the incarnations of a name. To have taken back what was shown is to have set it."""
-    own, identities = set[str](), _identities(commit.entry.object for of in incarnations for commit in of.commits)
+    own = set[str]()
     for of in incarnations:
         known, before = _Object(own), _Values()
         for commit in of.commits:
-            after = _values(commit.entry.object, identities)
+            after = _values(commit.entry.object)
             for path, value, theirs in known.take(commit, before, after):
                 if commit.by is not None and not commit.deletes:
                     loss = _Loss(of, path, value.field, theirs, commit, commit.by)
-                    own |= {value.owned} if _is_shown(trial, of, theirs, commit.by) else set()
+                    own |= {path} if _is_shown(trial, of, theirs, commit.by) else set()
                     yield loss
             before = after
 
@@ -210,38 +204,14 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: A
         yield path, value
 
 
-def _identities(versions: Iterable[Manifest]) -> Mapping[str, str]:
-    """By path of a list, what its items are told apart by in all of these versions. Other paths are one value."""
-    found: dict[str, list[str]] = {}
-    for version in versions:
-        for path, value in _leaves(_content(version)):
-            found[path] = [each for each in found.get(path, _IDENTITIES) if _tells_apart(each, value)]
-    return {path: identities[0] for path, identities in found.items() if identities}
-
-
-def _tells_apart(identity: str, value: object) -> bool:
-    called = [_called(item, identity) for item in value] if isinstance(value, list) else [""]
-    return all(called) and len(set(called)) == len(called)
-
-
-def _called(item: object, identity: str) -> str:
-    """The item by this identity of it; empty if it has none."""
-    if isinstance(item, dict):
-        name = item.get(identity) if identity != _ITSELF else None
-        return name if isinstance(name, str) else ""
-    return str(item) if identity == _ITSELF and not isinstance(item, list) and item is not None else ""
-
-
-def _values(obj: Manifest, identities: Mapping[str, str]) -> _Values:
+def _values(obj: Manifest) -> _Values:
     found = _Values()
     for path, value in _leaves(_content(obj)):
-        identity = identities.get(path)
-        if identity is None:
-            found[path] = _Value(value, path, path)
+        if path not in _SHARED:
+            found[path] = _Value(value, path)
             continue
         for item in value:
-            named = f"{path}[{_called(item, identity)}]"
-            found[named] = _Value(item, path, path if identity == _ITSELF and path != _SHARED else named)
+            found[f"{path}[{item.get('uid') if isinstance(item, dict) else item}]"] = _Value(item, path)
     return found
 
 

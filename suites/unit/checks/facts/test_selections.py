@@ -33,10 +33,10 @@ HELD = {
 def test_what_a_list_may_have_held(selector: str, revision: int, names: set[str]) -> None:
     truth, name_of = found()
 
-    assert {name_of[uid] for uid in truth.may_hold("pods", "ns", selector, revision)} == names
-    assert {name_of[uid] for uid in truth.may_hold("pods", "", selector, revision)} == names
-    assert list(truth.may_hold("pods", "elsewhere", selector, revision)) == []
-    assert list(truth.may_hold("nodes", "", selector, revision)) == []
+    assert {name_of[uid] for uid in truth.may_hold("pods", "ns", selector, revision, but=set())} == names
+    assert {name_of[uid] for uid in truth.may_hold("pods", "", selector, revision, but=set())} == names
+    assert list(truth.may_hold("pods", "elsewhere", selector, revision, but=set())) == []
+    assert list(truth.may_hold("nodes", "", selector, revision, but=set())) == []
 
 
 def test_what_an_object_begins_in_and_when_it_is_over() -> None:

@@ -62,9 +62,7 @@ class OwnWrites:
             return False
         revision = 0 if self.verb == "create" else other.delete_revision
         listed = other.create_revision if self.verb == "create" else revision
-        seen, namespace = frontier(self.trial), self.trial.namespace
-        is_seen = seen.has_seen(other.uid, revision, before=before)
-        return not is_seen and not seen.has_listed(other.resource, namespace, listed, before=before)
+        return not _is_shown(self.trial, other, revision, before, listed=listed)
 
     def _ended(self, other: Incarnation) -> int | None:
         """Where what was created was deleted again, or the controller heard so; None for a delete, which nothing undoes."""
@@ -97,14 +95,16 @@ def own_deletes(trial: Trial) -> OwnWrites:
 
 def taken_unseen(trial: Trial, role: Role, *, before: int) -> list[Incarnation]:
     """Objects of a role that somebody else deleted, which the controller had not been shown before a position."""
-    seen, others = frontier(trial), object_history(trial).objects.values()
+    others = object_history(trial).objects.values()
     gone = [each for each in others if each.role == role and each.deleter is None and each.is_gone(before=before)]
-    return [
-        each
-        for each in gone
-        if not seen.has_seen(each.uid, each.delete_revision, before=before)
-        and not seen.has_listed(each.resource, trial.namespace, each.delete_revision, before=before)
-    ]
+    return [each for each in gone if not _is_shown(trial, each, each.delete_revision, before, listed=each.delete_revision)]
+
+
+def _is_shown(trial: Trial, each: Incarnation, revision: int, before: int, *, listed: int) -> bool:
+    """Whether the controller had been shown it at this revision, or a whole list that is as new as `listed`."""
+    seen = frontier(trial)
+    is_listed = seen.has_listed(each.resource, trial.namespace, listed, before=before)
+    return is_listed or seen.has_seen(each.uid, revision, before=before)
 
 
 def own_children(trial: Trial, *, before: int) -> list[Incarnation]:

@@ -22,7 +22,7 @@ Divergence from Kubernetes: whose a field is follows from who has changed it, no
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, object_history
@@ -42,26 +42,23 @@ _SHARED = ("metadata.finalizers", "metadata.ownerReferences")
 """Lists that belong to nobody alone."""
 
 
-class _Value(NamedTuple):
-    """What stands at a path. `field` is the path, or the list that it is an item of."""
-
-    value: object
-    field: str
-
-
-_Values = dict[str, _Value]
+_Values = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class _Loss:
-    """A path by which an own write took back what somebody else had committed (`theirs`). `field` is the path, or its list."""
+    """A path by which an own write took back what somebody else had committed (`theirs`)."""
 
     of: Incarnation
     path: str
-    field: str
     theirs: Commit
     ours: Commit
     request: Request
+
+    @property
+    def field(self) -> str:
+        """The path, or the list that it is an item of."""
+        return next((each for each in _SHARED if self.path.startswith(f"{each}[")), self.path)
 
 
 @dataclass(slots=True)
@@ -70,19 +67,18 @@ class _Object:
     others since it last set that, each with what was before."""
 
     own: set[str]
-    foreign: dict[str, list[tuple[_Value | None, Commit]]] = field(default_factory=lambda: defaultdict(list))
+    foreign: dict[str, list[tuple[object, Commit]]] = field(default_factory=lambda: defaultdict(list))
 
-    def take(self, commit: Commit, before: _Values, after: _Values) -> Iterator[tuple[str, _Value, Commit]]:
-        """The paths that the controller sets back by this commit, each with what it is about and the change by somebody else."""
+    def take(self, commit: Commit, before: _Values, after: _Values) -> Iterator[tuple[str, Commit]]:
+        """The paths that the controller sets back by this commit, each with the change by somebody else."""
         for path in sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path)):
-            known = after.get(path) or before[path]
             if commit.by is not None:
                 changes = reversed(self.foreign.pop(path, []))
                 theirs = next((change for was, change in changes if was == after.get(path)), None)
                 if theirs is None:
                     self.own.add(path)
                 else:
-                    yield path, known, theirs
+                    yield path, theirs
             elif path not in self.own and commit.before is not None:
                 self.foreign[path].append((before.get(path), commit))
 
@@ -135,9 +131,9 @@ def _reverted_in(trial: Trial, incarnations: Sequence[Incarnation]) -> Iterator[
         known, before = _Object(own), _Values()
         for commit in of.commits:
             after = _values(commit.entry.object)
-            for path, value, theirs in known.take(commit, before, after):
+            for path, theirs in known.take(commit, before, after):
                 if commit.by is not None and not commit.deletes:
-                    loss = _Loss(of, path, value.field, theirs, commit, commit.by)
+                    loss = _Loss(of, path, theirs, commit, commit.by)
                     own |= {path} if _is_shown(trial, of, theirs, commit.by) else set()
                     yield loss
             before = after
@@ -208,10 +204,10 @@ def _values(obj: Manifest) -> _Values:
     found = _Values()
     for path, value in _leaves(_content(obj)):
         if path not in _SHARED:
-            found[path] = _Value(value, path)
+            found[path] = value
             continue
         for item in value:
-            found[f"{path}[{item.get('uid') if isinstance(item, dict) else item}]"] = _Value(item, path)
+            found[f"{path}[{item.get('uid') if isinstance(item, dict) else item}]"] = item
     return found
 
 

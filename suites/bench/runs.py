@@ -93,7 +93,7 @@ def _arguments(run: _Run) -> list[str]:
     subject = run.subject
     companions = [f"--staleproof-companions={','.join(subject.companions)}"] if subject.companions else []
     metrics = [f"--controller-metrics={METRICS}"] if subject.has_metrics else []
-    some = " or ".join(str(family) for family in FAMILIES[::EVERY])
+    some = " or ".join(family.name for family in FAMILIES[::EVERY])  # another revision may not know their scenarios
     return [
         *("-q", "-p", "no:cacheprovider", "-p", "no:asyncio", "-n", str(WORKERS)),
         f"--controller-cmd={shlex.join(subject.subject.command)}",

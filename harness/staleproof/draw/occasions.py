@@ -50,9 +50,14 @@ def stirred(observed: Observed, steps: Sequence[Step]) -> list[tuple[str, int]]:
     later = [(number, step) for number, step in enumerate(steps, 1) if number > 1]
     found = [(observed.resource, number) for number, step in later if isinstance(step, _OF_THE_PRIMARY)]
     found += [(step.resource, number) for number, step in later if isinstance(step, OF_A_CHILD)]
-    works = [each for each in written(observed, steps) if each.step > 1 and each.verb in ("create", "delete")]
+    works = [each for each in written(observed, steps) if each.step > 1 and _comes(each)]
     found += [(each.resource, each.step) for each in works]
     return sorted({each for each in found if each[0] in observed.watched})
+
+
+def _comes(each: Written) -> bool:
+    """Whether each of these writes is an event: an update may leave everything as it is."""
+    return each.verb in ("create", "delete")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +81,17 @@ class Occasions:
         """The number of the last step."""
         return len(self.steps)
 
+    @property
+    def every_write(self) -> tuple[Written, ...]:
+        """Those of statuses, too."""
+        return (*self.writes, *self.statuses)
+
     def hideable(self, writes: Sequence[Written]) -> list[Written]:
         return [each for each in writes if each.resource in self.observed.watched]
+
+    def frames(self, resource: str, step: int) -> int:
+        """How many events of the resource are sure to come in a step of `seen`: one, or one for each that is made or deleted."""
+        return max(1, sum(each.times for each in self.writes if (each.resource, each.step) == (resource, step) and _comes(each)))
 
     def changed(self, resource: str, since: int, until: int) -> bool:
         """Whether something of the resource is sure to be otherwise at the beginning of one step than at that of another: of the

@@ -2,7 +2,7 @@
 
 from staleproof.core.plan import Apply, Delete, Edit, PatchStatus, Remove, Rest, Step, Touch
 from staleproof.draw.canonical import another, life
-from staleproof.draw.occasions import stirred, written
+from staleproof.draw.occasions import occasions, stirred, written
 
 from .seen import CHANGE, MAPS, PODS, SWITCHED, TARGET, WIDGETS, sample, widgets
 
@@ -83,3 +83,17 @@ def test_what_others_write_stirs_and_nothing_is_expected_of_the_controller() -> 
     steps = (Apply(object=sample(3)), edit, reset, of.scale(4))
     assert stirred(of, steps) == [(MAPS, 2), (PODS, 4), (WIDGETS, 3), (WIDGETS, 4)]
     assert {each.step for each in written(of, steps)} == {1, 4}
+
+
+def test_each_child_that_is_made_or_deleted_brings_an_event() -> None:
+    of = widgets()
+    at = occasions(of, (Apply(object=sample(1)), of.scale(3), CHANGE, TOUCH))
+    assert at.frames(PODS, 2) == sum(each.times for each in at.writes if (each.resource, each.step) == (PODS, 2)) > 0
+    assert [at.frames(WIDGETS, step) for step in (2, 3)] == [1, 1]
+    assert at.frames(MAPS, 3) == 1, "an update may leave it as it is"
+
+
+def test_writes_of_statuses_come_after_the_others() -> None:
+    at = occasions(widgets(), life(widgets()).steps)
+    assert [bool(each.subresource) for each in at.every_write] == sorted(bool(each.subresource) for each in at.every_write)
+    assert {each.subresource for each in at.every_write} == {"", "status"}

@@ -114,6 +114,9 @@ def test_everything_that_may_happen_is_drawn() -> None:
     assert any(of.do(LABEL) in plan.steps for plan in every)
     assert any({"metadata": {"finalizers": ["staleproof.dev/held"]}} in _patches(plan) for plan in every)
     assert max(len(plan.faults) for plan in every) == 3
+    calls = {(type(fault), fault.subresource) for plan in every for fault in plan.faults if isinstance(fault, CallFault)}
+    assert calls >= {(kind, "status") for kind in (Compete, Kill, LoseAnswer, Reject)}
+    assert any(isinstance(fault, SeverStream) and (fault.nth or 0) > 1 for plan in every for fault in plan.faults)
 
 
 def _hidden(plan: Plan) -> list[HideOwnWrite]:

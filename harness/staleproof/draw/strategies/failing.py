@@ -30,7 +30,7 @@ from staleproof.core.observed import Written
 from staleproof.core.plan import Apply
 from staleproof.draw.api_failure import LOSSES, REJECTIONS, edit
 from staleproof.draw.occasions import Occasions
-from staleproof.draw.strategies.watching import AWAY_SECONDS, LAGS, Faults, Incident, in_step, some_step, until
+from staleproof.draw.strategies.watching import AWAY_SECONDS, LAGS, Faults, Incident, in_step, some_frame, some_step, until
 
 _THENS: tuple[Literal["ends", "closes"], ...] = ("ends", "closes")
 _MOMENTS: tuple[Literal["after", "before"], ...] = ("after", "before")
@@ -49,9 +49,9 @@ def failing(at: Occasions) -> Iterator[Incident]:
 
 
 def _calls(at: Occasions) -> Iterator[Incident]:
-    if at.writes:
+    if at.every_write:
         yield from (partial(_lose, at), partial(_slow, at), partial(_reject, at), partial(_reject_for_long, at))
-    if mine := [each for each in (*at.writes, *at.statuses) if _is_update(at, each)]:
+    if mine := [each for each in at.every_write if _is_update(at, each)]:
         yield partial(_compete, at, mine)
 
 
@@ -61,25 +61,25 @@ def _is_update(at: Occasions, each: Written) -> bool:
 
 
 def _lose(at: Occasions, draw: st.DrawFn) -> Faults:
-    each = draw(st.sampled_from(at.writes))
+    each = draw(st.sampled_from(at.every_write))
     return (LoseAnswer(**each.selectors, nth=draw(st.integers(1, each.times)), code=draw(st.sampled_from(LOSSES))),)
 
 
 def _slow(at: Occasions, draw: st.DrawFn) -> Faults:
-    each = draw(st.sampled_from(at.writes))
+    each = draw(st.sampled_from(at.every_write))
     return (SlowAnswer(**each.selectors, nth=draw(st.integers(1, each.times)), by_seconds=draw(st.sampled_from(LAGS))),)
 
 
 def _reject(at: Occasions, draw: st.DrawFn) -> Faults:
-    each = draw(st.sampled_from(at.writes))
+    each = draw(st.sampled_from(at.every_write))
     return (Reject(**each.selectors, code=draw(st.sampled_from(REJECTIONS)), times=draw(st.integers(1, _MOST_TIMES))),)
 
 
 def _reject_for_long(at: Occasions, draw: st.DrawFn) -> Faults:
     """Every one of these writes, for seconds."""
-    each = draw(st.sampled_from(at.writes))
+    each = draw(st.sampled_from(at.every_write))
     window, code = Window(each.step, seconds=AWAY_SECONDS), draw(st.sampled_from(REJECTIONS))
-    return (Reject(resource=each.resource, verb=each.verb, subresource="", code=code, times=None, window=window),)
+    return (Reject(resource=each.resource, verb=each.verb, subresource=each.subresource, code=code, times=None, window=window),)
 
 
 def _compete(at: Occasions, writes: Sequence[Written], draw: st.DrawFn) -> Faults:
@@ -96,7 +96,7 @@ def _compete(at: Occasions, writes: Sequence[Written], draw: st.DrawFn) -> Fault
 
 def _lives(at: Occasions) -> Iterator[Incident]:
     yield partial(_restart, at)
-    if at.writes:
+    if at.every_write:
         yield from [partial(_kill, at)] * 2
     if at.last > 2:
         yield from (partial(_down, at), partial(_pause, at))
@@ -112,7 +112,7 @@ def _restart(at: Occasions, draw: st.DrawFn) -> Faults:
 
 def _kill(at: Occasions, draw: st.DrawFn) -> Faults:
     """Kill it at any of its writes."""
-    each = draw(st.sampled_from(at.writes))
+    each = draw(st.sampled_from(at.every_write))
     return (Kill(**each.selectors, nth=draw(st.integers(1, each.times)), moment=draw(st.sampled_from(_MOMENTS))),)
 
 
@@ -166,11 +166,11 @@ def forged(at: Occasions) -> Iterator[Incident]:
 def _one_frame(at: Occasions, draw: st.DrawFn) -> Faults:
     """An event is left out, or comes twice, or is overtaken."""
     resource, step = draw(st.sampled_from(at.seen))
-    window = in_step(step)
+    window, nth = in_step(step), some_frame(at, resource, step, draw)
     faults: list[AnyFault] = [
-        DropFrame(resource=resource, nth=1, window=window),
-        RepeatFrame(resource=resource, nth=1, window=window),
-        Reorder(resource=resource, nth=1, window=window),
+        DropFrame(resource=resource, nth=nth, window=window),
+        RepeatFrame(resource=resource, nth=nth, window=window),
+        Reorder(resource=resource, nth=nth, window=window),
     ]
     return (draw(st.sampled_from(faults)),)
 

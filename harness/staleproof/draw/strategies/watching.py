@@ -185,12 +185,13 @@ def _expire(at: Occasions, draw: st.DrawFn) -> Faults:
 
 def _sever_on_event(at: Occasions, draw: st.DrawFn) -> Faults:
     resource, step = draw(st.sampled_from(at.seen))
-    return (SeverStream(resource=resource, how=draw(st.sampled_from(_HOWS)), nth=1, times=1, window=in_step(step)),)
+    how, nth = draw(st.sampled_from(_HOWS)), some_frame(at, resource, step, draw)
+    return (SeverStream(resource=resource, how=how, nth=nth, times=1, window=in_step(step)),)
 
 
 def _expire_on_event(at: Occasions, draw: st.DrawFn) -> Faults:
     resource, step = draw(st.sampled_from(at.seen))
-    return (Expire(resource=resource, nth=1, window=in_step(step)),)
+    return (Expire(resource=resource, nth=some_frame(at, resource, step, draw), window=in_step(step)),)
 
 
 def _away(at: Occasions, draw: st.DrawFn) -> Faults:
@@ -239,3 +240,8 @@ def in_step(step: int) -> Window:
 def some_step(at: Occasions, draw: st.DrawFn) -> int:
     """Any but the first."""
     return draw(st.integers(2, at.last))
+
+
+def some_frame(at: Occasions, resource: str, step: int, draw: st.DrawFn) -> int:
+    """The number of any event of the resource that is sure to come in the step, from 1."""
+    return draw(st.integers(1, at.frames(resource, step)))

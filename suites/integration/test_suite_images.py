@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+import yaml
 from testcontainers.core.docker_client import DockerClient
 
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
@@ -98,6 +99,49 @@ def test_a_manager_with_in_cluster_configuration_only_passes_with_two_workers(su
     assert done.conformance["environment"]["network"] == "bridge"
     assert done.conformance["environment"]["imageLabels"] == "org.opencontainers.image.version=v1.4.0"
     assert done.conformance["implementation"]["imageDigest"].startswith("sha256:")
+
+
+SERVING, LEADING = 9443, "/tmp/k8s-webhook-server/serving-certs"
+
+
+def installed(folder: Path, image: str) -> Path:
+    """The manifests of a Widget controller, with this image in the place of its own, as the manager in it is called: it validates
+    Widgets, finds its certificate where controller-runtime looks for it, holds a Lease, and patches what it claims."""
+    manifests = [each for each in yaml.safe_load_all((MANIFESTS / "guarded-operator.yaml").read_text())]
+    kept = [each for each in manifests if each["kind"] != "MutatingWebhookConfiguration"]
+    by_kind = {each["kind"]: each for each in kept}
+    (container,) = by_kind["Deployment"]["spec"]["template"]["spec"]["containers"]
+    container |= {"image": image, "args": [f"--webhook-port={SERVING}"]}
+    container["volumeMounts"][0]["mountPath"] = LEADING
+    by_kind["ClusterRole"]["rules"] += [
+        {"apiGroups": ["staleproof.dev"], "resources": ["widgets"], "verbs": ["patch"]},
+        {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get", "create", "update"]},
+        {"apiGroups": ["", "events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"]},
+    ]
+    path = folder / "operator.yaml"
+    path.write_text(yaml.safe_dump_all(kept))
+    return path
+
+
+def test_the_webhooks_of_a_container_are_called_across_its_bridge(suite: Run, in_cluster: str, tmp_path: Path) -> None:
+    """As its ServiceAccount, under its own Roles, and in each of its lives."""
+    done = suite(
+        f"--controller-image={in_cluster}",
+        f"--controller-manifests={installed(tmp_path, in_cluster)}",
+        f"--controller-metrics=http://127.0.0.1:{PORT}/metrics",
+        *WIDGETS,
+        *QUICK,
+        "-k",
+        "restart/restarts",
+        env=ENVIRONMENT,
+    )
+    assert done.code == 0, done.output
+    assert done.results["survives-restart"] == "passed"
+    environment = done.conformance["environment"]
+    assert environment["network"] == "bridge"
+    assert re.search(r"validate\.widgets\.staleproof\.dev\D+[1-9]", environment["webhooks"]), environment["webhooks"]
+    assert "system:serviceaccount:widget-system:widget-controller" in environment["rbac"]
+    assert not done.report.get("refused"), done.report["refused"]
 
 
 def test_an_image_that_looks_for_its_api_server_elsewhere_is_told_so(engine: DockerClient, programs: Path, suite: Run) -> None:

@@ -21,6 +21,7 @@ from staleproof.checks.facts.usability import reference_trouble, trouble
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core import but_for
+from staleproof.core.entry import Settled
 from staleproof.core.history import History, HistoryRole
 from staleproof.core.pace import lasted
 from staleproof.core.plan import Plan, is_workload
@@ -57,7 +58,20 @@ def differs(history: History, verdicts: Sequence[Verdict]) -> bool:
         return True
     trial = Trial(history, history.references)
     is_open = any(verdict.outcome is Outcome.INCONCLUSIVE and is_scored(verdict.requirement) for verdict in verdicts)
+    is_open = is_open or _never_looked_again(trial)
     return is_open and not (trouble(trial) or reference_trouble(trial) or trial.settled is None or converged(trial))
+
+
+def waited_in_vain(history: History) -> bool:
+    """Whether the trial was to let everything be reconciled again, and never did because it waited for another end than its own,
+    which is as good as any, as its references tell by now."""
+    trial = Trial(history, history.references)
+    return _never_looked_again(trial) and converged(trial)
+
+
+def _never_looked_again(trial: Trial) -> bool:
+    settled = trial.entries[trial.settled] if trial.settled is not None else None
+    return trial.plan.settle.resync and isinstance(settled, Settled) and not settled.ok
 
 
 def fresh(plan: Plan) -> Plan:

@@ -16,7 +16,7 @@ from staleproof.core.entry import Exited, Probed
 from staleproof.core.fault.effects import EFFECTS
 from staleproof.core.history import History
 
-_BEFORE = "in-the-life-before"
+IN_THE_LIFE_BEFORE, IN_VAIN = "in-the-life-before", "in-vain"
 
 
 def stopped(history: History) -> str:
@@ -43,12 +43,12 @@ def left_like_that(how: str, harmed_by: str) -> str:
     return f"{how}, but not when the trial was run again in a new life{who}"
 
 
-def set_aside(folder: Path) -> None:
-    """Keep the files of a trial that has to be run again, in a folder of their own within its folder."""
+def set_aside(folder: Path, name: str) -> None:
+    """Keep the files of a trial that has to be run again, in a folder of this name within its folder."""
     files = [path for path in folder.iterdir() if path.is_file()]
-    (folder / _BEFORE).mkdir()
+    (folder / name).mkdir()
     for path in files:
-        path.rename(folder / _BEFORE / path.name)
+        path.rename(folder / name / path.name)
 
 
 def doubted(verdicts: Sequence[Verdict], why: str) -> tuple[Verdict, ...]:

@@ -23,8 +23,8 @@ from filelock import FileLock, Timeout
 from staleproof import __version__
 from staleproof.assess import patience
 from staleproof.assess.background import Background, Work
-from staleproof.assess.comparison import CONTROLS, RERUNS, differs, questions, without_faults
-from staleproof.assess.lives import died_between, doubted, left_like_that, set_aside, stopped
+from staleproof.assess.comparison import CONTROLS, RERUNS, differs, questions, waited_in_vain, without_faults
+from staleproof.assess.lives import IN_THE_LIFE_BEFORE, IN_VAIN, died_between, doubted, left_like_that, set_aside, stopped
 from staleproof.assess.result import Result, Run, confirmed, failures, is_undecided
 from staleproof.assess.run_folder import HISTORY, RunFolder, acquired_now, new_run_folder, write_whole
 from staleproof.checks.catalog import waits
@@ -292,13 +292,11 @@ class Session:
         began = time.monotonic()
         history, ruined = self._run_soundly(plan, references, folder)
         seconds = time.monotonic() - began
-        verdicts = judge(history)
         reproduced = (0, 0)
-        for question in questions(self.asked, plan):
-            if not differs(history, verdicts):
-                break
-            history = self._against(question(history), history, folder)
-            verdicts = judge(history)
+        history, verdicts = self._compared(plan, history, folder)
+        if not failures(verdicts) and waited_in_vain(history):
+            set_aside(folder, IN_VAIN)
+            history, verdicts = self._compared(plan, self._run(plan, history.references, folder), folder)
         if failures(verdicts):
             history, verdicts, reproduced = self._reproduced(
                 plan, history, folder, self.options.reruns if reruns is None else reruns
@@ -310,6 +308,16 @@ class Session:
         if self.options.keep == "findings" and result.passed:
             (folder / HISTORY).unlink()
         return result
+
+    def _compared(self, plan: Plan, history: History, folder: Path) -> tuple[History, tuple[Verdict, ...]]:
+        """The trial, judged, with as many more references as explain what it differs in, if any do."""
+        verdicts = judge(history)
+        for question in questions(self.asked, plan):
+            if not differs(history, verdicts):
+                break
+            history = self._against(question(history), history, folder)
+            verdicts = judge(history)
+        return history, verdicts
 
     def _completed(self, plan: Plan) -> Plan:
         """With all that is needed to run it again by itself. The companions of an earlier run's plan run here, too."""
@@ -450,7 +458,7 @@ class Session:
         first = self._run(plan, references, folder)
         if plan.fresh or not stopped(first):
             return first, ""
-        set_aside(folder)
+        set_aside(folder, IN_THE_LIFE_BEFORE)
         second = self._run(plan, references, folder, anew=True)
         return second, "" if stopped(second) else left_like_that(stopped(first), before)
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
-from staleproof.assess.comparison import AGREEING, CONTROLS, differs, fresh, questions, without_faults
+from staleproof.assess.comparison import AGREEING, CONTROLS, differs, fresh, questions, waited_in_vain, without_faults
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.but_for import final_only, woken
 from staleproof.core.fault import AnyFault, HoldStream, Restart, Window
@@ -146,3 +147,30 @@ def test_of_findings_only_what_was_compared_is_asked_about(slugs: list[str], *, 
 )
 def test_a_doubt_about_another_end_is_asked_about_as_well(history: History, outcome: Outcome, *, expected: bool) -> None:
     assert differs(history, [Verdict("survives-restart", outcome)]) is expected
+
+
+def looking_again(history: History) -> History:
+    """The same, of a plan after which everything is reconciled once more."""
+    plan = history.header.plan
+    plan = structs.replace(plan, settle=structs.replace(plan.settle, resync=True))
+    return replace(history, header=structs.replace(history.header, plan=plan))
+
+
+def test_what_was_never_reconciled_again_because_of_another_end_is_asked_about() -> None:
+    passed = [Verdict("survives-restart", Outcome.PASS)]
+    assert differs(looking_again(ending("w-3", stuck=True)), passed)
+    assert not differs(looking_again(ending("w-3")), passed)
+
+
+@pytest.mark.parametrize(
+    ("history", "expected"),
+    [
+        (looking_again(ending(stuck=True)), True),
+        (looking_again(ending("w-3", stuck=True)), False),
+        (looking_again(ending()), False),
+        (ending(stuck=True), False),
+    ],
+    ids=["as fault-free runs end by now", "another end", "it settled", "nothing was to be reconciled again"],
+)
+def test_a_trial_waits_in_vain_for_one_of_several_right_ends(history: History, *, expected: bool) -> None:
+    assert waited_in_vain(history) is expected

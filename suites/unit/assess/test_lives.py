@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess.lives import died_between, doubted, left_like_that, set_aside, stopped
+from staleproof.assess.lives import IN_VAIN, died_between, doubted, left_like_that, set_aside, stopped
 from staleproof.checks.verdict import Finding, Outcome, Verdict
 from staleproof.core.entry import Exited, Probed
 
@@ -44,7 +44,7 @@ def test_a_life_that_did_nothing_is_told_with_what_it_had_been_through() -> None
 
 def test_what_was_run_in_the_life_before_is_kept_apart(tmp_path: Path) -> None:
     (tmp_path / "history.jsonl.gz").write_text("first")
-    set_aside(tmp_path)
+    set_aside(tmp_path, IN_VAIN)
     (tmp_path / "history.jsonl.gz").write_text("second")
     assert [path.read_text() for path in sorted(tmp_path.rglob("*.gz"))] == ["second", "first"]
 

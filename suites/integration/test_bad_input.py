@@ -42,6 +42,7 @@ def is_refused(done: Done, code: int, *told: str) -> None:
     """It ended with this exit code, said all this, and showed no traceback through staleproof."""
     assert done.code == code, done.output
     assert "Traceback" not in done.output
+    assert done.output.count("ERROR at") <= 1, "what is wrong is told once, not by each test"
     assert "harness/staleproof" not in done.output.replace("harness/staleproof/plugin", "")
     plain = " ".join(done.output.split())
     assert [text for text in told if text not in plain] == []

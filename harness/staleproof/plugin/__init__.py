@@ -23,6 +23,7 @@ BEGAN = pytest.StashKey[float]()
 """When the run began, on the monotonic clock; in an xdist worker, when the controlling process did."""
 _PROFILES = "staleproof-"
 _PROMISED = pytest.StashKey[Path]()
+_NONE_BEGINS = "staleproof: what keeps this test from beginning keeps all the others, so none is tried"
 _FIRST_BUILD = "staleproof: workers are starting their control planes; the first run builds it, about 6 minutes"
 
 
@@ -169,7 +170,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     report = yield
     outcomes = _outcomes(item.config)
     if outcomes is not None and call.excinfo is not None:
-        outcomes.note_error(call.excinfo.value, ours=item.path.parent == _bundled_suite())
+        ours = item.path.parent == _bundled_suite()
+        outcomes.note_error(call.excinfo.value, ours=ours)
+        if ours and call.when == "setup" and outcomes.has_trouble:
+            item.session.shouldfail = _NONE_BEGINS
     return report
 
 

@@ -128,6 +128,11 @@ class Outcomes:
         else:
             self._note(_Note(problem="a test failed"))
 
+    @property
+    def has_trouble(self) -> bool:
+        """Whether something went wrong that is no finding and no doubt: input, surroundings, or staleproof itself."""
+        return any(self.problems[code] for code in (_BUG, _BROKEN, _MISUSED))
+
     def worker_died(self) -> None:
         """Note that a worker died. What it had finished is read from its file; what it was doing is lost."""
         self.lost = True
@@ -211,6 +216,8 @@ class Outcomes:
     def _exit_code(self, config: pytest.Config, exitstatus: int, counted: Report | None) -> int:
         """pytest's own codes win; ours are for when nothing worse happened. `counted`: the report without what is known."""
         outcome = worst(overall(counted).items()) if counted is not None else Outcome.NOT_EXERCISED
+        if exitstatus == _INTERRUPTED and self.has_trouble:
+            exitstatus = _FAILED  # a worker that cannot begin ends the run, which to xdist is an interruption
         if exitstatus == _FAILED and not self.other_failures and outcome is not Outcome.FAIL:
             code = next((code for code, told in self.problems.items() if told), exitstatus)
             return _when_inconclusive(config) if code == _INCONCLUSIVE else code

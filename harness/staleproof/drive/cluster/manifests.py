@@ -83,7 +83,8 @@ def _built(path: Path, option: str) -> list[Manifest]:
     if done.returncode:
         told = done.stderr.strip() or f"exit code {done.returncode}"
         raise UsageError(f"{option}: {' '.join(command)} cannot build {path}: {told}")
-    return [_object(document, path, option) for document in yaml.load_all(done.stdout, _Loader) if document is not None]
+    documents = yaml.load_all(done.stdout, _Loader)
+    return [_object(each, path, option) for document in documents if document is not None for each in _items(document)]
 
 
 def _manifests(path: Path, option: str) -> list[Manifest]:
@@ -120,9 +121,16 @@ def _documents(file: Path, option: str) -> Iterator[Manifest]:
         raise UsageError(f"{option}: cannot read {file}: {err.strerror or err}; give a manifest file or a folder of them") from err
     if not documents and not _is_kustomize(None, file):
         raise UsageError(f"{option}: {file} is empty; expected a Kubernetes object")
-    for document in documents:
+    for document in (each for document in documents for each in _items(document)):
         if not _is_kustomize(document, file):
             yield _object(document, file, option)
+
+
+def _items(document: Any) -> list[Any]:  # noqa: ANN401  # whatever YAML holds
+    """What is in a v1 List, as `kubectl get -o yaml` prints one and `kubectl apply` takes it; any other document is alone."""
+    is_list = isinstance(document, dict) and (document.get("apiVersion"), document.get("kind")) == ("v1", "List")
+    items = document.get("items") if is_list else None
+    return items if isinstance(items, list) and items else [document]
 
 
 def _is_kustomize(document: Any, file: Path) -> bool:  # noqa: ANN401  # whatever YAML holds

@@ -57,6 +57,18 @@ def test_every_document_of_a_file_is_read_and_empty_ones_are_none() -> None:
     assert names("all.yaml") == ["a", "b"]
 
 
+def test_the_items_of_a_list_are_read_each_for_itself() -> None:
+    """What `kubectl get -o yaml` prints."""
+    listed = {"apiVersion": "v1", "kind": "List", "items": [DOCUMENT, DOCUMENT | {"metadata": {"name": "v"}}]}
+    put({"all.yaml": f"{json.dumps(listed)}\n---\n{document('a')}"})
+    assert names("all.yaml") == ["w", "v", "a"]
+    put({"none.yaml": "apiVersion: v1\nkind: List\nitems: []\n", "odd.yaml": "apiVersion: v1\nkind: List\nitems: [1]\n"})
+    with pytest.raises(UsageError, match="none.yaml is not a Kubernetes object: metadata.name missing"):
+        names("none.yaml")
+    with pytest.raises(UsageError, match="odd.yaml holds a int, expected a Kubernetes object"):
+        names("odd.yaml")
+
+
 def test_a_lone_equals_sign_is_a_text() -> None:
     put({"a.yaml": document("a") + "spec:\n  enum:\n  - =\n  - '!='\n"})
     (found,) = read([Path("a.yaml")], "--samples")

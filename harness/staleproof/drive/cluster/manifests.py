@@ -6,6 +6,7 @@ Every refusal names the file and says what to do; the API server's answers are p
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +84,8 @@ def _built(path: Path, option: str) -> list[Manifest]:
     if done.returncode:
         told = done.stderr.strip() or f"exit code {done.returncode}"
         raise UsageError(f"{option}: {' '.join(command)} cannot build {path}: {told}")
-    documents = yaml.load_all(done.stdout, _Loader)
-    return [_object(each, path, option) for document in documents if document is not None for each in _items(document)]
+    documents = [document for document in yaml.load_all(done.stdout, _Loader) if document is not None]
+    return [_object(each, path, option) for each in chain.from_iterable(map(_items, documents))]
 
 
 def _manifests(path: Path, option: str) -> list[Manifest]:
@@ -121,9 +122,9 @@ def _documents(file: Path, option: str) -> Iterator[Manifest]:
         raise UsageError(f"{option}: cannot read {file}: {err.strerror or err}; give a manifest file or a folder of them") from err
     if not documents and not _is_kustomize(None, file):
         raise UsageError(f"{option}: {file} is empty; expected a Kubernetes object")
-    for document in (each for document in documents for each in _items(document)):
-        if not _is_kustomize(document, file):
-            yield _object(document, file, option)
+    for each in chain.from_iterable(map(_items, documents)):
+        if not _is_kustomize(each, file):
+            yield _object(each, file, option)
 
 
 def _items(document: Any) -> list[Any]:  # noqa: ANN401  # whatever YAML holds

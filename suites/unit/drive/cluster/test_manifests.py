@@ -63,9 +63,9 @@ def test_the_items_of_a_list_are_read_each_for_itself() -> None:
     put({"all.yaml": f"{json.dumps(listed)}\n---\n{document('a')}"})
     assert names("all.yaml") == ["w", "v", "a"]
     put({"none.yaml": "apiVersion: v1\nkind: List\nitems: []\n", "odd.yaml": "apiVersion: v1\nkind: List\nitems: [1]\n"})
-    with pytest.raises(UsageError, match="none.yaml is not a Kubernetes object: metadata.name missing"):
+    with pytest.raises(UsageError, match=r"none\.yaml is not a Kubernetes object: metadata\.name missing"):
         names("none.yaml")
-    with pytest.raises(UsageError, match="odd.yaml holds a int, expected a Kubernetes object"):
+    with pytest.raises(UsageError, match=r"odd\.yaml holds a int, expected a Kubernetes object"):
         names("odd.yaml")
 
 

@@ -48,7 +48,7 @@ def options(operator: Operator, built: Built) -> list[str]:
     """What pytest is given."""
     folders = {PUBLISHED: str(built.published), MADE: str(built.made)}
     arguments, more = ([_filled(each, folders) for each in words] for words in (operator.arguments, operator.options))
-    return [f"--controller-cmd={shlex.join([str(built.program), *arguments])}", *more]
+    return [f"--controller-cmd={shlex.join([*built.command, *arguments])}", *more]
 
 
 def _filled(word: str, folders: Mapping[str, str]) -> str:
@@ -96,7 +96,7 @@ def _environment() -> dict[str, str]:
 
 def row(ran: Ran) -> list[str]:
     told = [
-        f"{ran.operator.name} {ran.operator.module.version}",
+        f"{ran.operator.name} {ran.operator.origin.version}",
         ran.operator.library,
         _minutes(ran.first_minutes),
         _minutes(ran.minutes),

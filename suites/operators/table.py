@@ -22,6 +22,33 @@ class GoModule:
     main: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MavenArchives:
+    """Archives on Maven Central, each unpacked into a folder of its own (`folder` to `group:artifact:version:type[:classifier]`).
+
+    `jar`, in one of these folders, is what this release of Java or a newer one runs.
+    """
+
+    version: str
+    archives: Mapping[str, str]
+    jar: str
+    java: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NpmPackage:
+    """A package on npm, and which of its programs is the operator. `overrides`: versions of what it needs, where those that it asks
+    for are not to be had."""
+
+    name: str
+    version: str
+    program: str
+    overrides: Mapping[str, str] = field(default_factory=dict)
+
+
+Origin = GoModule | MavenArchives | NpmPackage
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """What is between two marks in a published file, where they are there first; in a frame, if it needs one."""
@@ -42,6 +69,17 @@ class Chart:
     helm: GoModule = GoModule("helm.sh/helm/v3", "v3.22.0", "cmd/helm")
 
 
+@dataclass(frozen=True, slots=True)
+class Kustomization:
+    """What `kustomize build` makes of a published folder; this is where kustomize comes from."""
+
+    folder: str
+    kustomize: GoModule = GoModule("sigs.k8s.io/kustomize/kustomize/v5", "v5.7.1", ".")
+
+
+Made = Piece | Chart | Kustomization
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
     """One row.
@@ -56,18 +94,18 @@ class Operator:
 
     name: str
     library: str
-    module: GoModule
+    origin: Origin
     has: str
     arguments: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
-    made: Mapping[str, Piece | Chart] = field(default_factory=dict)
+    made: Mapping[str, Made] = field(default_factory=dict)
 
 
 OPERATORS: Sequence[Operator] = (
     Operator(
         name="prometheus-operator",
         library="client-go informers of its own",
-        module=GoModule("github.com/prometheus-operator/prometheus-operator", "v0.85.0", "cmd/operator"),
+        origin=GoModule("github.com/prometheus-operator/prometheus-operator", "v0.85.0", "cmd/operator"),
         has="StatefulSets with PersistentVolumeClaims, a cluster-scoped prerequisite, RBAC from its manifests",
         arguments=("--web.listen-address=127.0.0.1:{metrics_port}",),
         options=(
@@ -79,7 +117,7 @@ OPERATORS: Sequence[Operator] = (
     Operator(
         name="argo-rollouts",
         library="client-go informers of its own",
-        module=GoModule("github.com/argoproj/argo-rollouts", "v1.8.3", "cmd/rollouts-controller"),
+        origin=GoModule("github.com/argoproj/argo-rollouts", "v1.8.3", "cmd/rollouts-controller"),
         has="prerequisites (Services), children that are ReplicaSets",
         arguments=("--kubeconfig={kubeconfig}", "--leader-elect=false", "--metricsport={metrics_port}", "--healthzPort=0"),
         options=(
@@ -91,7 +129,7 @@ OPERATORS: Sequence[Operator] = (
     Operator(
         name="trust-manager",
         library="controller-runtime",
-        module=GoModule("github.com/cert-manager/trust-manager", "v0.25.0", "cmd/trust-manager"),
+        origin=GoModule("github.com/cert-manager/trust-manager", "v0.25.0", "cmd/trust-manager"),
         has="a cluster-scoped primary, children in every namespace, a validating webhook, RBAC from its chart, a prerequisite",
         arguments=(
             "--kubeconfig={kubeconfig}",
@@ -125,5 +163,133 @@ OPERATORS: Sequence[Operator] = (
                 "{apiVersion: v1, kind: ConfigMap, metadata: {name: my-ca, namespace: cert-manager}, data: {ca.crt: {quoted}}}",
             ),
         },
+    ),
+    Operator(
+        name="debezium-operator",
+        library="java-operator-sdk (Quarkus) on fabric8",
+        origin=MavenArchives(
+            version="3.3.0.Final",
+            archives={
+                "app": "io.debezium:debezium-operator-dist:3.3.0.Final:tar.gz",
+                "chart": "io.debezium:debezium-operator-dist:3.3.0.Final:tar.gz:helm-chart",
+                "bundle": "io.debezium:debezium-operator-dist:3.3.0.Final:tar.gz:olm-bundle",
+            },
+            jar="app/quarkus-run.jar",
+            java=21,
+        ),
+        has="Java; dependents of a workflow, RBAC from its chart",
+        options=(
+            "--staleproof-crds={published}/chart/crds",
+            f"--controller-manifests={MADE}/chart.yaml",
+            f"--staleproof-samples={MADE}/sample.yaml",
+            "--controller-env=QUARKUS_HTTP_PORT={metrics_port}",
+            "--staleproof-companions=auto",
+        ),
+        made={
+            "chart.yaml": Chart("chart", "debezium-operator", "debezium"),
+            "sample.yaml": Piece(
+                "bundle/manifests/debezium-operator.v3.3.0-final.clusterserviceversion.yaml",
+                "alm-examples: |\n      [\n",
+                "\n      ]\n",
+            ),
+        },
+    ),
+    Operator(
+        name="mustachetemplate",
+        library="watches of its own in JavaScript",
+        origin=NpmPackage(
+            name="@razee/mustachetemplate",
+            version="4.0.3",
+            program="mustachetemplate",
+            overrides={"@razee/razeedeploy-core": "1.3.24", "@razee/kubernetes-util": "1.1.20"},
+        ),
+        has="JavaScript; watches without a list and without a resourceVersion, children of any kind that it does not watch",
+        options=(
+            f"--staleproof-crds={MADE}/crd.yaml",
+            f"--staleproof-samples={MADE}/sample.yaml",
+            "--staleproof-before={published}/test/example/hello-cm.yaml",
+            "--staleproof-before={published}/test/example/alternate-greeting-cm.yaml",
+            "--controller-env=CRD_WATCH_TIMEOUT_SECONDS=5",
+            "--staleproof-companions=auto",
+        ),
+        made={
+            "crd.yaml": Piece(
+                "kubernetes/MustacheTemplate/resource.yaml",
+                "optional: true\n  - apiVersion: apiextensions.k8s.io/v1",
+                "                status:\n",
+                f"apiVersion: v1\nkind: List\nitems:\n  - apiVersion: apiextensions.k8s.io/v1{PIECE}"
+                "                status: {type: object, x-kubernetes-preserve-unknown-fields: true}\n",
+            ),
+            "sample.yaml": Piece(  # less the namespace of its child: each trial has one of its own
+                "test/example/hello-mtp.yaml",
+                "---\n",
+                "      namespace: default\n    data:",
+                f'{PIECE}    data:\n      result: "{{{{greeting}}}}, {{{{name}}}}!"\n',
+            ),
+        },
+    ),
+    Operator(
+        name="opentelemetry-operator",
+        library="controller-runtime",
+        origin=GoModule("github.com/open-telemetry/opentelemetry-operator", "v0.140.0", "."),
+        has="defaulting, validating and converting webhooks, samples in two versions, RBAC from its kustomization",
+        arguments=(
+            "--metrics-addr=127.0.0.1:{metrics_port}",
+            "--health-probe-addr=0",
+            "--enable-leader-election=false",
+            "--webhook-port={webhook_port}",
+        ),
+        options=(
+            f"--controller-manifests={MADE}/default.yaml",
+            "--staleproof-samples={published}/config/samples/core_v1beta1_opentelemetrycollector.yaml",
+            "--staleproof-companions=auto",
+        ),
+        made={"default.yaml": Kustomization("config/default")},
+    ),
+    Operator(
+        name="cloud-on-k8s",
+        library="controller-runtime",
+        origin=GoModule("github.com/elastic/cloud-on-k8s/v3", "v3.5.0", "cmd"),
+        has="StatefulSets, Services and Secrets of its own certificates, validating webhooks, RBAC from its chart",
+        arguments=(
+            "manager",
+            f"--config={PUBLISHED}/config/eck.yaml",
+            "--enable-webhook",
+            "--manage-webhook-certs=false",
+            "--webhook-cert-dir={webhook_cert_dir}",
+            "--webhook-port={webhook_port}",
+            "--metrics-port={metrics_port}",
+            "--enable-leader-election=false",
+            "--disable-telemetry",
+            "--operator-namespace=elastic-system",
+        ),
+        options=(
+            "--staleproof-crds={published}/config/crds/v1/all-crds.yaml",
+            f"--controller-manifests={MADE}/chart.yaml",
+            "--staleproof-samples={published}/config/samples/logstash/logstash.yaml",
+            "--staleproof-companions=auto",
+        ),
+        made={"chart.yaml": Chart("deploy/eck-operator", "elastic-operator", "elastic-system")},
+    ),
+    Operator(
+        name="jaeger-operator",
+        library="controller-runtime",
+        origin=GoModule("github.com/jaegertracing/jaeger-operator", "v1.65.0", "."),
+        has="watches none of its children, polls, writes its primary whole; webhooks of others' Deployments",
+        arguments=(
+            "start",
+            "--metrics-host=127.0.0.1",
+            "--metrics-port={metrics_port}",
+            "--health-probe-bind-address=0",
+            "--webhook-bind-port={webhook_port}",
+            "--leader-elect=false",
+        ),
+        options=(
+            f"--controller-manifests={MADE}/default.yaml",
+            "--controller-deployment=jaeger-operator/jaeger-operator",
+            "--staleproof-samples={published}/examples/simplest.yaml",
+            "--staleproof-companions=auto",
+        ),
+        made={"default.yaml": Kustomization("config/default")},
     ),
 )

@@ -1,5 +1,6 @@
 """The table of public operators has the shape that `ci/operators` takes; they are neither fetched nor run."""
 
+import json
 import shlex
 import shutil
 import subprocess
@@ -16,15 +17,18 @@ from staleproof.report.model import Report
 from staleproof.settings import OPTIONS
 
 from ...operators.__main__ import chosen
+from ...operators.origins import java
 from ...operators.run import HEADINGS, Ran, options, page, row
 from ...operators.source import Built, digest, ensure_operator
-from ...operators.table import MADE, OPERATORS, PIECE, PUBLISHED, QUOTED, Chart, GoModule, Operator, Piece
+from ...operators.table import MADE, OPERATORS, PIECE, PUBLISHED, QUOTED, Chart, GoModule, NpmPackage, Operator, Piece
 
 ROOT = Path(__file__).parents[3]
 FLAGS = {option.flag for option in OPTIONS}
 README = "# Hello\n\n```console\nhello\n```\n\n```yaml\nkind: It\n```\n\n```yaml\nkind: Another\n```\n"
 PRIMARIES = {"--staleproof-samples"}
 KINDS = {"--staleproof-crds", "--controller-manifests"}
+NAMES = {"--controller-deployment"}
+"""These name what is in a file, and no file."""
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.name)
@@ -34,21 +38,22 @@ def test_a_row_gives_what_its_publisher_has_and_nothing_of_ours(operator: Operat
     assert flags >= PRIMARIES
     assert flags & KINDS
     assert str(ROOT) not in repr(operator)
-    paths = [value for _, _, value in (option.partition("=") for option in operator.options) if "/" in value]
+    given = [option.partition("=") for option in operator.options]
+    paths = [value for flag, _, value in given if "/" in value and flag not in NAMES]
     made = {f"{MADE}/{name}" for name in operator.made}
     assert [path for path in paths if path not in made and not path.startswith(f"{PUBLISHED}/")] == []
-    assert operator.module.version.lstrip("v")[0].isdigit(), "a release, never a branch"
+    assert operator.origin.version.lstrip("v")[0].isdigit(), "a release, never a branch"
 
 
 def test_names_are_of_one_operator_each() -> None:
     names = [operator.name for operator in OPERATORS]
-    assert len({*names}) == len({digest(operator.module) for operator in OPERATORS}) == len(names)
+    assert len({*names}) == len({digest(operator.origin) for operator in OPERATORS}) == len(names)
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.name)
 def test_an_operator_is_started_as_its_author_would_start_it(operator: Operator) -> None:
-    given = options(operator, Built(Path("/built/it"), Path("/with space"), Path("/made too")))
-    arguments = [each.replace(MADE, "/made too") for each in operator.arguments]
+    given = options(operator, Built(("/built/it",), Path("/with space"), Path("/made too")))
+    arguments = [each.replace(MADE, "/made too").replace(PUBLISHED, "/with space") for each in operator.arguments]
     assert shlex.split(given[0].removeprefix("--controller-cmd=")) == ["/built/it", *arguments]
     assert len(given) == 1 + len(operator.options)
     assert PUBLISHED not in " ".join(given)
@@ -103,7 +108,7 @@ def hello(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Operator:
         "GOFLAGS": "-modcacherw",
     }.items():
         monkeypatch.setenv(name, value)
-    return Operator(name="hello", library="none", module=GoModule("example.org/hello", "v1.0.0", "cmd"), has="a word")
+    return Operator(name="hello", library="none", origin=GoModule("example.org/hello", "v1.0.0", "cmd"), has="a word")
 
 
 def serve(proxy: Path, module: str, files: Mapping[str, str]) -> None:
@@ -118,7 +123,7 @@ def serve(proxy: Path, module: str, files: Mapping[str, str]) -> None:
 
 async def test_a_module_is_built_once_beside_what_it_publishes(hello: Operator, tmp_path: Path) -> None:
     built = await ensure_operator(hello, Silent())
-    assert subprocess.run([built.program], capture_output=True, text=True, check=True).stderr == "hello\n"
+    assert subprocess.run(built.command, capture_output=True, text=True, check=True).stderr == "hello\n"
     assert (built.published / "crd.yaml").read_text() == "kind: It"
     shutil.rmtree(tmp_path / "proxy")
     assert await ensure_operator(hello, Silent()) == built
@@ -147,3 +152,39 @@ async def test_a_chart_is_rendered_by_a_helm_that_is_built_like_an_operator(hell
     assert (
         built.made / "chart.yaml"
     ).read_text() == f"[template release {folder} --namespace space --kube-version={KUBERNETES_VERSION}]\n"
+
+
+async def test_a_package_of_npm_is_installed_with_its_programs(hello: Operator, tmp_path: Path) -> None:
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not on PATH")
+    package = tmp_path / "hello-js"
+    (package / "bin").mkdir(parents=True)
+    (package / "package.json").write_text(json.dumps({"name": "hello-js", "version": "1.0.0", "bin": {"hello": "./bin/hello"}}))
+    (package / "bin" / "hello").write_text("#!/usr/bin/env node\nconsole.log('hello')\n")
+    (package / "crd.yaml").write_text("kind: It")
+    archive = subprocess.run(["npm", "pack", "--silent"], cwd=package, capture_output=True, text=True, check=True).stdout.strip()
+    origin = NpmPackage(name="hello-js", version=f"file:{package / archive}", program="hello")
+    built = await ensure_operator(replace(hello, origin=origin), Silent())
+    assert subprocess.run(built.command, capture_output=True, text=True, check=True).stdout == "hello\n"
+    assert (built.published / "crd.yaml").read_text() == "kind: It"
+
+
+def test_the_first_java_that_is_new_enough_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = (
+        a_java(tmp_path / name, says) for name, says in (("old", 'openjdk version "1.8.0_402"'), ("new", 'version "25" 2025'))
+    )
+    monkeypatch.setenv("PATH", f"{old.parent}:/usr/bin:/bin")
+    monkeypatch.setenv("JAVA_HOME", str(new.parents[1]))
+    assert java(21) == str(new)
+    monkeypatch.delenv("JAVA_HOME")
+    assert java(8) == str(old)
+    with pytest.raises(SetupError, match=rf"Java 99 or newer is needed: {old} is 8.*JAVA_HOME"):
+        java(99)
+
+
+def a_java(folder: Path, says: str) -> Path:
+    program = folder / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+    program.chmod(0o755)
+    return program

@@ -238,7 +238,12 @@ class Trial:
     @cached_property
     def primaries(self) -> frozenset[str]:
         """Resources that the workload applies."""
-        return frozenset(primary.rpartition("/")[0] for primary in self.history.header.primaries)
+        return frozenset(primary.rpartition("/")[0] for primary in self.applied)
+
+    @cached_property
+    def applied(self) -> frozenset[str]:
+        """Resource and name of what the workload applies, as `widgets.staleproof.dev/sample`."""
+        return frozenset(self.history.header.primaries)
 
     @cached_property
     def commits(self) -> Sequence[Commit]:

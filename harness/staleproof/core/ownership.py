@@ -12,6 +12,8 @@ def owner_of(manifest: Manifest) -> Mapping[str, Any] | None:
     Many operators set plain references (fabric8's addOwnerReference, controller-runtime's SetOwnerReference). Of several plain ones
     none says more than the others whose child it is.
     """
-    references = manifest["metadata"].get("ownerReferences") or []
+    references = manifest["metadata"].get("ownerReferences")
+    if not references:
+        return None
     alone = references[0] if len(references) == 1 else None
     return next((reference for reference in references if reference.get("controller")), alone)

@@ -9,10 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.object_history import Incarnation, creations, deletions, object_history
 from staleproof.checks.facts.pending_events import PendingEvent, pending_events
+from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Delivered, Listed, Settled, Started
+from staleproof.core.entry import Settled, Started
 from staleproof.core.history import Request
 from staleproof.core.provenance import uid_of
 
@@ -40,7 +41,7 @@ def first_effects(trial: Trial) -> Mapping[str, FirstEffect]:
     found: dict[str, FirstEffect] = {}
     for each in sorted(made.objects.values(), key=lambda each: each.create_revision):
         primary = f"{each.resource}/{each.name}"
-        if primary in trial.history.header.primaries and primary not in found and each.creator is None:
+        if primary in trial.applied and primary not in found and each.creator is None:
             found[primary] = _effect(trial, each, writes[each.uid])
     return found
 
@@ -78,7 +79,8 @@ def waits(trial: Trial) -> Sequence[Standstill]:
     for shown, (primary, effect) in by_position.items():
         if shown is None or (trial.settled is not None and shown > trial.settled):
             continue
-        hidden = [event for event in pending_events(trial).before(shown + 1) if _is_for_other(trial, event, effect.uid)]
+        unseen = pending_events(trial).before(shown + 1)
+        hidden = [event for event in unseen if _written_for(trial).get(event.index, effect.uid) != effect.uid]
         seen = [event.until for event in hidden if event.until is not None]
         until: list[int] = [max(seen)] if seen and len(seen) == len(hidden) else []
         until += [end for end in trial.positions(Settled, Started) if end > shown][:1]
@@ -87,19 +89,17 @@ def waits(trial: Trial) -> Sequence[Standstill]:
     return sorted(found, key=lambda wait: (wait.until, wait.shown))
 
 
-def _is_for_other(trial: Trial, event: PendingEvent, primary: str) -> bool:
-    """Whether it is a create or a delete of the controller's, for another primary than that with this uid."""
-    child = object_history(trial).objects.get(event.commit.uid)
-    if child is None or object_history(trial).root_of(child.uid) == primary:
-        return False
-    created = child.creator is not None and child.created == event.index
-    return created or (child.deleter is not None and child.deleted == event.index)
+@fact
+def _written_for(trial: Trial) -> Mapping[int, str]:
+    """By position, the creates and deletes of the controller's: the uid of the primary that each was for."""
+    made = object_history(trial)
+    created = [(child.created, child) for _, child in creations(trial)]
+    deleted = [(child.deleted, child) for _, child in deletions(trial) if child.deleted is not None]
+    return {index: made.root_of(child.uid) for index, child in (*created, *deleted)}
 
 
 def _effect(trial: Trial, each: Incarnation, writes: list[int]) -> FirstEffect:
-    delivered = (index for index, entry in trial.every(Delivered) if entry.uid == each.uid)
-    listed = (index for index, entry in trial.every(Listed) if any(item.uid == each.uid for item in entry.items))
-    shown = min([*list(delivered)[:1], *list(listed)[:1]], default=None)
+    shown = next(iter(reconcile_epochs(trial).shown.get(each.uid, ())), None)
     first = next((index for index in writes if shown is not None and index > shown), None)
     return FirstEffect(each.uid, shown, first)
 

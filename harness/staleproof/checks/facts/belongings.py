@@ -80,7 +80,7 @@ def _ours(trial: Trial) -> set[str]:
 
 
 def _is_primary(trial: Trial, each: Incarnation) -> bool:
-    return f"{each.resource}/{each.name}" in trial.history.header.primaries
+    return f"{each.resource}/{each.name}" in trial.applied
 
 
 def _owners(each: Incarnation) -> Iterator[str]:

@@ -313,13 +313,13 @@ _STEPS: dict[type, Callable[[Frontier, int, Any], None]] = {
 @fact
 def frontiers(trial: Trial) -> Mapping[str, Frontier]:
     """By client: the name of whoever watched, listed and asked, as the proxy recorded it."""
-    found: dict[str, Frontier] = {}
+    found: dict[str, Frontier] = defaultdict(lambda: Frontier(selections(trial)))
     for index, entry in enumerate(trial.entries):
         if isinstance(entry, Started):
             for frontier in found.values():
                 frontier.advance(index, entry)
         elif client := _client(trial, entry):
-            found.setdefault(client, Frontier(selections(trial))).advance(index, entry)
+            found[client].advance(index, entry)
     return found
 
 

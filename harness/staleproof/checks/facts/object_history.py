@@ -7,6 +7,7 @@ trial's to say (`Trial.commits`); a delete of what somebody else had deleted bef
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from staleproof.checks.facts.roles import Named, Names, Role, gone, learn_names, owner_labels
 from staleproof.checks.trial import Trial, fact
@@ -14,11 +15,13 @@ from staleproof.core.history import Request
 from staleproof.core.ownership import owner_of
 from staleproof.core.provenance import Commit, is_create
 
+_Counts = dict[Role, dict[int, int]]
+"""By role and position."""
 BEYOND = 2**63 - 1
 """More than any generation: for what was shown at a revision that we have no commit of."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Incarnation:
     """One object by its uid, with its commits in the order of their revisions.
 
@@ -105,16 +108,15 @@ class Incarnation:
 
 
 class ObjectHistory:
-    """The objects of a trial. `counts` has, per role, position of a commit → live objects after it, in commit order."""
+    """The objects of a trial."""
 
-    def __init__(self, objects: Mapping[str, Incarnation]) -> None:
+    def __init__(self, objects: dict[str, Incarnation]) -> None:
         self.objects = objects
-        self.counts: dict[Role, dict[int, int]] = {}
-        self._peaks: dict[Role, dict[int, int]] = {}
-        self._named: dict[tuple[str, str], list[Incarnation]] = defaultdict(list)
-        for each in objects.values():
-            self._named[each.resource, each.name].append(each)
-        self._count()
+
+    @property
+    def counts(self) -> Mapping[Role, Mapping[int, int]]:
+        """Per role, position of a commit → live objects after it, in commit order."""
+        return self._counted[0]
 
     def named(self, resource: str, name: str) -> Sequence[Incarnation]:
         """All incarnations of a name, in the order of their creation."""
@@ -122,7 +124,11 @@ class ObjectHistory:
 
     def labelled(self, resource: str, label: str) -> Incarnation | None:
         """The first object that roles call so as an owner: in any run of a workload it is the same one."""
-        return next((each for each in self.objects.values() if (each.resource, each.label) == (resource, label)), None)
+        return self._labelled.get((resource, label))
+
+    def roles_of(self, owner: str) -> Sequence[Role]:
+        """Those of the objects of an owner, by its label."""
+        return self._roles.get(owner, ())
 
     def peak(self, role: Role) -> int:
         """The most that were ever alive."""
@@ -149,7 +155,7 @@ class ObjectHistory:
 
     def peak_until(self, role: Role, index: int) -> int:
         """The most that had been alive at any time up to the commit at this position."""
-        return self._peaks[role][index]
+        return self._counted[1][role][index]
 
     def root_of(self, uid: str) -> str:
         """The uid of the owner at the top; the object's own when it has none that is known."""
@@ -159,7 +165,31 @@ class ObjectHistory:
             uid = each.owner_uid
         return uid
 
-    def _count(self) -> None:
+    @cached_property
+    def _named(self) -> Mapping[tuple[str, str], Sequence[Incarnation]]:
+        """By resource and name."""
+        found: dict[tuple[str, str], list[Incarnation]] = defaultdict(list)
+        for each in self.objects.values():
+            found[each.resource, each.name].append(each)
+        return found
+
+    @cached_property
+    def _labelled(self) -> Mapping[tuple[str, str], Incarnation]:
+        """By resource and label, the first."""
+        return {(each.resource, each.label): each for each in reversed(self.objects.values())}
+
+    @cached_property
+    def _roles(self) -> Mapping[str, Sequence[Role]]:
+        """By owner."""
+        found: dict[str, list[Role]] = defaultdict(list)
+        for role in self.counts:
+            found[role.owner].append(role)
+        return found
+
+    @cached_property
+    def _counted(self) -> tuple[_Counts, _Counts]:
+        """How many were alive after each commit, and the most that had been by then."""
+        live, most = _Counts(), _Counts()
         changes: dict[Role, list[tuple[int, int, int]]] = defaultdict(list)
         for each in self.objects.values():
             changes[each.role].append((each.create_revision, each.created, 1))
@@ -167,17 +197,20 @@ class ObjectHistory:
                 changes[each.role].append((each.end.entry.revision, each.end.index, -1))
         for role, moves in changes.items():
             count, peak = 0, 0
-            counts, peaks = self.counts.setdefault(role, {}), self._peaks.setdefault(role, {})
+            live[role], most[role] = {}, {}
             for _, index, change in sorted(moves, key=lambda move: (move[0], -move[2])):
                 count += change
                 peak = max(peak, count)
-                counts[index], peaks[index] = count, peak
+                live[role][index], most[role][index] = count, peak
+        return live, most
 
 
 @fact
 def names(trial: Trial) -> Names:
     """What the names of objects have in common in the references: those of the trial that this one is, or is a reference of."""
-    return learn_names([_called(reference) for reference in trial.beside.alike])
+    if trial.beside is not trial:
+        return names(trial.beside)
+    return learn_names([_called(reference).values() for reference in trial.alike])
 
 
 @fact
@@ -186,14 +219,13 @@ def object_history(trial: Trial) -> ObjectHistory:
     by_uid: dict[str, list[Commit]] = defaultdict(list)
     for commit in trial.commits:
         by_uid[commit.entry.uid].append(commit)
-    labels = owner_labels(commit.entry.object for commit in trial.commits)
-    known = names(trial)
+    labels, called, known = _labels(trial), _called(trial), names(trial)
     objects = {}
     for uid, commits in by_uid.items():
-        named, owner_uid = _named(commits[0], labels)
-        role = known.role(named, commits[0].entry.object)
+        first, named = commits[0].entry.object, called[uid]
+        owner, role = owner_of(first), known.role(named, first)
         end = next((commit for commit in commits if commit.deletes), None)
-        objects[uid] = Incarnation(named, role, labels.get(uid, ""), owner_uid, commits, end)
+        objects[uid] = Incarnation(named, role, labels.get(uid, ""), owner["uid"] if owner else "", commits, end)
     return ObjectHistory(objects)
 
 
@@ -215,17 +247,23 @@ def is_bare(trial: Trial) -> bool:
     return not any(creations(run) for run in (trial, *trial.references))
 
 
+@fact
+def _labels(trial: Trial) -> Mapping[str, str]:
+    """By uid, what to call each object as an owner."""
+    return owner_labels(commit.entry.object for commit in trial.commits)
+
+
 def _in_order(written: Iterable[tuple[Request | None, Incarnation]]) -> list[tuple[Request, Incarnation]]:
     return sorted(((request, child) for request, child in written if request is not None), key=lambda pair: pair[0].index)
 
 
-def _called(trial: Trial) -> list[Named]:
-    labels = owner_labels(commit.entry.object for commit in trial.commits)
-    return [_named(commit, labels)[0] for commit in trial.commits if commit.before is None]
+@fact
+def _called(trial: Trial) -> Mapping[str, Named]:
+    """By uid, what each object is called by its first commit."""
+    return {commit.entry.uid: _named(commit, _labels(trial)) for commit in trial.commits if commit.before is None}
 
 
-def _named(commit: Commit, labels: Mapping[str, str]) -> tuple[Named, str]:
-    """What an object is called by its first commit, and the uid of its owner."""
+def _named(commit: Commit, labels: Mapping[str, str]) -> Named:
     owner = owner_of(commit.entry.object)
     label = (labels.get(owner["uid"]) or gone(owner)) if owner else ""
-    return Named(label, commit.entry.resource, commit.entry.name), owner["uid"] if owner else ""
+    return Named(label, commit.entry.resource, commit.entry.name)

@@ -14,9 +14,12 @@ A list or stream with a selector skips nothing of a resource that is watched wit
 selection.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from staleproof.checks.facts.frontier import frontier
@@ -50,8 +53,23 @@ class PendingEvents:
 
     def before(self, index: int, resource: str = "") -> list[PendingEvent]:
         """Committed and not shown, in the order recorded; of one resource, or of all."""
-        open_then = (e for e in self._all if e.index < index and (e.until is None or e.until >= index))
-        return [event for event in open_then if not resource or event.commit.resource == resource]
+        newest_first = (self._all[place] for place in reversed(range(self._begun(index))))
+        open_then = (event for event in newest_first if event.until is None or event.until >= index)
+        found = [*islice(open_then, self._open(index))]
+        return [event for event in reversed(found) if not resource or event.commit.resource == resource]
+
+    def _begun(self, index: int) -> int:
+        """How many were committed before a position."""
+        return bisect_left(self._all, index, key=lambda event: event.index)
+
+    def _open(self, index: int) -> int:
+        """How many of them had not been taken off."""
+        return self._begun(index) - bisect_left(self._ends, index)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where events were taken off, in order."""
+        return sorted(event.until for event in self._all if event.until is not None)
 
     def skipped(self, *, before: int) -> list[PendingEvent]:
         """States that the controller can never know of, in the order in which it skipped them."""
@@ -83,7 +101,7 @@ class PendingEvents:
         """
         opened = (stream.entry.resource for stream in self._trial.streams.values() if stream.opened < since)
         wanted = set(opened) - BOOKKEEPING
-        everything = (index for index in range(since, until) if not self.before(index + 1))
+        everything = (index for index in range(since, until) if not self._open(index + 1))
         return next((index for index in everything if wanted <= self.watched(before=index + 1)), None)
 
 

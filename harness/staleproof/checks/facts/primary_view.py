@@ -11,6 +11,7 @@ deleted): own status updates and touches make a revision newer, and nobody would
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Set
+from itertools import takewhile
 
 from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.frontier import frontier
@@ -65,8 +66,9 @@ class PrimaryView:
         """
         place = bisect_left(self._set_back, before)
         last = self._set_back[place - 1] if place else 0
-        written = [self._objects[uid] for uid, writes in self._acted.items() if writes[0][0] < last]
-        return [child for child in written if not child.is_gone(before=before) and self.is_behind(child.uid, before=before)]
+        written = takewhile(lambda each: each[1][0][0] < last, self._acted.items())
+        children = [self._objects[uid] for uid, _ in written]
+        return [child for child in children if not child.is_gone(before=before) and self.is_behind(child.uid, before=before)]
 
     # --- what it knows
 
@@ -170,7 +172,7 @@ def primary_view(trial: Trial) -> PrimaryView:
 @fact
 def owned_resources(trial: Trial) -> Set[tuple[str, str]]:
     """(resource of a primary, resource of children) for each resource of which the controller created children."""
-    owners = ((primary_view(trial).primary_of(child.uid), child.resource) for _, child in creations(trial))
+    owners = ((primary_of(trial, child.uid), child.resource) for _, child in creations(trial))
     return {(primary.resource, resource) for primary, resource in owners if primary is not None}
 
 

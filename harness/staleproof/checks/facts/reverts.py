@@ -5,7 +5,7 @@ by the rule that uses this; scaling up and down again is the most natural reason
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from staleproof.checks.facts.object_history import Incarnation, object_history
@@ -17,6 +17,8 @@ from staleproof.core.provenance import Commit
 
 _NOT_CONTENT = ("metadata", "status", "apiVersion", "kind")
 _MISSING = "<not set>"
+_FEWEST = 3
+"""Commits that it takes to return a value: one has it, one has another, one has it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +50,31 @@ class Revert:
 @fact
 def reverts(trial: Trial) -> Mapping[int, Revert]:
     """By the position of the request, in order: the first path that it returned."""
-    usual = {pair for reference in trial.references for pair in _usual(reference)}
     found: dict[int, Revert] = {}
     for child in object_history(trial).objects.values():
         if not any(_is_own_update(commit) for commit in child.commits):
             continue
-        for path, overwritten, content in _returns(_contents(child)):
+        for path, overwritten, content in _returned(child):
             request = content.commit.by
-            if request is not None and _is_own_update(content.commit) and (child.role, path) not in usual:
+            if request is not None and _is_own_update(content.commit) and (child.role, path) not in _usual(trial):
                 found.setdefault(request.index, Revert(child, request, path, overwritten, content))
     return dict(sorted(found.items()))
 
 
-def _usual(reference: Trial) -> Iterator[tuple[Role, str]]:
-    """What was returned in a reference, by whomever."""
-    for child in object_history(reference).objects.values():
-        yield from ((child.role, path) for path, _, _ in _returns(_contents(child)))
+@fact
+def _usual(trial: Trial) -> Set[tuple[Role, str]]:
+    """What was returned in any reference, by whomever."""
+    children = (child for reference in trial.references for child in object_history(reference).objects.values())
+    return {(child.role, path) for child in children for path, _, _ in _returned(child)}
 
 
 def _is_own_update(commit: Commit) -> bool:
     return commit.by is not None and commit.by.asked.verb in ("update", "patch") and not commit.by.asked.subresource
+
+
+def _returned(child: Incarnation) -> Iterator[tuple[str, Content, Content]]:
+    """What was returned in one object, as `_returns` tells it."""
+    return _returns(_contents(child)) if len(child.commits) >= _FEWEST else iter(())
 
 
 def _contents(child: Incarnation) -> list[Content]:

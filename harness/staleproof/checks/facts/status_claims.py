@@ -5,8 +5,11 @@ True: the condition's own, or that of the whole status. Only the controller's ow
 not, and only those by which the claim changed: what an update carries along was claimed before.
 """
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from staleproof.checks.facts.object_history import Incarnation, object_history
@@ -80,9 +83,18 @@ def acted_before(trial: Trial, claim: StatusClaim) -> bool:
 
 def acted_on_children(trial: Trial, of: Incarnation, *, after: int, before: int) -> bool:
     """Whether it did something to a child of this object between two positions."""
-    objects = object_history(trial).objects
-    written = (objects.get(uid_of(r)) for r in trial.work if after < r.index < before and r.succeeded)
-    return any(child is not None and child.owner_uid == of.uid for child in written)
+    return any(after < index < before for index in _written_children(trial).get(of.uid, ()))
+
+
+@fact
+def _written_children(trial: Trial) -> Mapping[str, Sequence[int]]:
+    """By the uid of an owner, where the controller asked for the writes to its children that succeeded."""
+    objects, found = object_history(trial).objects, defaultdict[str, list[int]](list)
+    for request in trial.work:
+        child = objects.get(uid_of(request))
+        if request.succeeded and child is not None:
+            found[child.owner_uid].append(request.index)
+    return found
 
 
 def asked_on_others(trial: Trial, of: Incarnation, *, after: int, before: int) -> bool:
@@ -90,12 +102,21 @@ def asked_on_others(trial: Trial, of: Incarnation, *, after: int, before: int) -
 
     Whatever it asked for counts as having acted: so a doubt is decided for the controller where the trial is looked at.
     """
-    return any(after < r.index < before and (r.asked.resource, r.asked.name) != (of.resource, of.name) for r in trial.work)
+    first = bisect_right(trial.work, after, key=lambda request: request.index)
+    later = takewhile(lambda request: request.index < before, (trial.work[place] for place in range(first, len(trial.work))))
+    return any((request.asked.resource, request.asked.name) != (of.resource, of.name) for request in later)
 
 
 def first_ready(trial: Trial, of: Incarnation, about: str, generation: int) -> StatusClaim | None:
     """The first claim that this generation is Ready or Available, of the object that another run of the workload calls so."""
-    return next((claim for claim in ready_claims(trial) if claim.generation == generation and claim.is_like(about, of)), None)
+    return _first_ready(trial).get((about, generation, of.label, of.resource))
+
+
+@fact
+def _first_ready(trial: Trial) -> Mapping[tuple[str, int, str, str], StatusClaim]:
+    """By condition, generation, label and resource."""
+    every = reversed(ready_claims(trial))
+    return {(claim.about, claim.generation, claim.of.label, claim.of.resource): claim for claim in every}
 
 
 def fewest_when_ready(trial: Trial, of: Incarnation, about: str, generation: int) -> Mapping[Role, int]:
@@ -117,7 +138,7 @@ def _children(trial: Trial, claim: StatusClaim) -> Mapping[Role, int]:
     own = [(commit.by, ready(commit.entry.object)) for commit in claim.of.commits if commit.by is not None]
     asked = [request.index for request, claims in own if claims.get(claim.about) == claim.generation]
     made = object_history(trial)
-    return {role: min(made.live_at(role, i) for i in asked) for role in made.counts if role.owner == claim.of.label}
+    return {role: min(made.live_at(role, i) for i in asked) for role in made.roles_of(claim.of.label)}
 
 
 def observed(obj: Manifest) -> Claims:

@@ -4,67 +4,85 @@ Frames leave a stream in order, so while one is kept nothing newer can have been
 ended is forgotten: a client that opens the next one is shown it again, or lists.
 """
 
+from bisect import bisect_right, insort
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 
 from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Closed, Delivered, Dropped, Opened, Started, StreamId, Withheld
-
-_Kept = Mapping[str, int | None]
-"""Resources of which something is kept → the revision from which on no open stream can have shown anything; None: one may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class WithheldFrames:
     """Every question names a position and is about what had happened before it."""
 
-    _kept: Timeline[None, _Kept]
+    _ever: set[str] = field(default_factory=set)
+    _kept: Timeline[str, bool] = field(default_factory=lambda: Timeline(default=False))
+    _oldest: Timeline[str, int | None] = field(default_factory=lambda: Timeline(None))
 
     def resources(self, *, before: int) -> set[str]:
         """Of which something is being kept."""
-        return set(self._kept.before(before, None))
+        return {resource for resource in self._ever if self._kept.before(before, resource)}
 
     def resources_between(self, since: int, until: int) -> set[str]:
         """Of which something was being kept at some time from behind the entry at `since` to before that at `until`."""
-        during = (kept for index, kept in self._kept.steps(None) if since < index < until)
-        return self.resources(before=min(since + 1, until)).union(*during) if since < until else set()
+        if since >= until:
+            return set()
+        return {resource for resource in self._ever if self._is_kept_between(resource, since + 1, until)}
 
     def oldest(self, resource: str, *, before: int) -> int | None:
         """The revision from which on no open stream of this resource can have shown anything; None if one may have."""
-        return self._kept.before(before, None).get(resource)
+        return self._oldest.before(before, resource)
+
+    def _is_kept_between(self, resource: str, since: int, until: int) -> bool:
+        later = (kept for _, kept in self._kept.steps(resource, since=since, until=until))
+        return self._kept.before(since, resource) or any(later)
+
+    # --- folding
+
+    def _forget(self, index: int) -> None:
+        self._kept.forget(index)
+        self._oldest.forget(index)
+
+    def _keep(self, index: int, resource: str, streams: Collection[list[int]]) -> None:
+        """`streams` has the revisions that each open stream of the resource keeps, in order."""
+        kept, oldest = any(streams), max(revisions[0] for revisions in streams) if streams and all(streams) else None
+        if kept:
+            self._ever.add(resource)
+        if kept != self._kept.now(resource):
+            self._kept.note(index, resource, kept)
+        if oldest != self._oldest.now(resource):
+            self._oldest.note(index, resource, oldest)
 
 
 @fact
 def withheld_frames(trial: Trial) -> WithheldFrames:
     """Of all streams of the controller."""
-    streams: dict[StreamId, list[int]] = {}
-    kept: Timeline[None, _Kept] = Timeline({})
+    frames = WithheldFrames()
+    every: dict[str, dict[StreamId, list[int]]] = defaultdict(dict)
     for index, entry in enumerate(trial.entries):
-        match entry:
-            case Started():
-                streams.clear()
-            case Opened():
-                streams[entry.stream] = []
-            case Closed():
-                streams.pop(entry.stream, None)
-            case Withheld(revision=int(revision)) if entry.stream in streams:
-                streams[entry.stream].append(revision)
-            case Delivered(revision=int(revision)) if entry.stream in streams:
-                streams[entry.stream] = [other for other in streams[entry.stream] if other > revision]
-            case Dropped(revision=int(revision)) if revision in streams.get(entry.stream, ()):
-                streams[entry.stream].remove(revision)
-            case _:
-                continue
-        kept.note(index, None, _kept(trial, streams))
-    return WithheldFrames(kept)
+        if isinstance(entry, Started):
+            every.clear()
+            frames._forget(index)
+        elif isinstance(entry, Opened | Closed | Withheld | Delivered | Dropped):
+            resource = trial.resource_of(entry.stream)
+            _advance(every[resource], entry)
+            frames._keep(index, resource, every[resource].values())
+    return frames
 
 
-def _kept(trial: Trial, streams: Mapping[StreamId, list[int]]) -> _Kept:
-    found: dict[str, list[list[int]]] = defaultdict(list)
-    for stream, revisions in streams.items():
-        found[trial.resource_of(stream)].append(revisions)
-    return {
-        resource: max(map(min, revisions)) if all(revisions) else None for resource, revisions in found.items() if any(revisions)
-    }
+def _advance(streams: dict[StreamId, list[int]], entry: Opened | Closed | Withheld | Delivered | Dropped) -> None:
+    """Note what an entry does to the streams of a resource."""
+    match entry:
+        case Opened():
+            streams[entry.stream] = []
+        case Closed():
+            streams.pop(entry.stream, None)
+        case Withheld(revision=int(revision)) if entry.stream in streams:
+            insort(streams[entry.stream], revision)
+        case Delivered(revision=int(revision)) if entry.stream in streams:
+            del streams[entry.stream][: bisect_right(streams[entry.stream], revision)]
+        case Dropped(revision=int(revision)) if revision in streams.get(entry.stream, ()):
+            streams[entry.stream].remove(revision)

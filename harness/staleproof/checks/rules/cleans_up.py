@@ -46,7 +46,7 @@ def check(trial: Trial) -> Iterator[Said]:
 def _deletions(trial: Trial) -> Iterator[int]:
     """Where something of the workload was deleted."""
     for each in object_history(trial).objects.values():
-        if each.deleted is not None and not each.owner_uid and f"{each.resource}/{each.name}" in trial.history.header.primaries:
+        if each.deleted is not None and not each.owner_uid and f"{each.resource}/{each.name}" in trial.applied:
             yield each.deleted
 
 

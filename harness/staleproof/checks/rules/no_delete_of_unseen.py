@@ -16,19 +16,21 @@ been shown that incarnation, deleted it by the end of the same step; nor what a 
 one does that removes what has failed: a fault-free run did so under the same owner, which it had been shown.
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.excess import end_of_step, step_at
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, deletions, object_history
+from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.facts.usability import reference_trouble
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name, owner_name, short_name
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Finding, NotExercised, Said
-from staleproof.core.entry import Asked, Delivered, Listed, Withheld
+from staleproof.core.entry import Asked, Listed, Withheld
 from staleproof.core.history import Request
 
 
@@ -131,8 +133,17 @@ def _is_of_the_past(trial: Trial, child: Incarnation, asked: int) -> bool:
 def _withheld(trial: Trial, uid: str, before: int) -> int | None:
     """Where this life was last kept from seeing an incarnation that it did not know; None if it was not."""
     born = max((start for start in trial.starts if start < before), default=0)
-    kept = [index for index, entry in trial.every(Withheld, since=born, until=before) if entry.uid == uid]
+    kept = [index for index in _kept(trial).get(uid, ()) if born <= index < before]
     return next((index for index in reversed(kept) if not frontier(trial).is_known(uid, before=index)), None)
+
+
+@fact
+def _kept(trial: Trial) -> Mapping[str, Sequence[int]]:
+    """By uid, where frames of each incarnation were withheld, in order."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for index, entry in trial.every(Withheld):
+        found[entry.uid].append(index)
+    return found
 
 
 def _takes_hidden(trial: Trial, index: int, asked: Asked) -> bool:
@@ -147,11 +158,7 @@ def _takes_hidden(trial: Trial, index: int, asked: Asked) -> bool:
 def _is_hidden(trial: Trial, uid: str, before: int) -> bool:
     """Whether it was kept from the controller and has not been shown since."""
     since = _withheld(trial, uid, before)
-    if since is None:
-        return False
-    delivered = any(entry.uid == uid for _, entry in trial.every(Delivered, since=since, until=before))
-    listed = (item.uid for _, entry in trial.every(Listed, since=since, until=before) for item in entry.items)
-    return not delivered and uid not in listed
+    return since is not None and not any(since <= index < before for index in reconcile_epochs(trial).shown.get(uid, ()))
 
 
 REQUIREMENT = Requirement(

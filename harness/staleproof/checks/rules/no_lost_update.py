@@ -20,12 +20,13 @@ Divergence from Kubernetes: whose a field is follows from who has changed it, no
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name
@@ -79,13 +80,12 @@ class _Object:
                     self.own.add(path)
                 else:
                     yield path, theirs
-            elif path not in self.own and commit.before is not None:
+            elif path not in self.own and _is_foreign(commit):
                 self.foreign[path].append((before.get(path), commit))
 
 
 def check(trial: Trial) -> Iterator[Said]:
-    usual = {(loss.of.role, loss.field) for reference in trial.references for loss in _reverted(reference)}
-    lost = [loss for loss in _losses(trial) if (loss.of.role, loss.field) not in usual]
+    lost = [loss for loss in _losses(trial) if (loss.of.role, loss.field) not in _usual(trial)]
     found = {request.index: _replaced(trial, request, entry) for request, entry in _blind_puts(trial)}
     found |= {loss.request.index: _finding(trial, loss) for loss in reversed(lost)}
     yield from (found[index] for index in sorted(found))
@@ -110,6 +110,12 @@ def _replaced(trial: Trial, request: Request, entry: Competed) -> Finding:
     return Finding(because, context(trial, [], request.index, request.answer_index or request.index), though)
 
 
+@fact
+def _usual(trial: Trial) -> Set[tuple[Role, str]]:
+    """What any reference wrote back, shown or not."""
+    return {(loss.of.role, loss.field) for reference in trial.references for loss in _reverted(reference)}
+
+
 def _losses(trial: Trial) -> list[_Loss]:
     """Of changes that had not been shown."""
     return [loss for loss in _reverted(trial) if not _is_shown(trial, loss.of, loss.theirs, loss.request)]
@@ -121,7 +127,13 @@ def _reverted(trial: Trial) -> list[_Loss]:
     by_name: dict[tuple[str, str], list[Incarnation]] = defaultdict(list)
     for of in object_history(trial).objects.values():
         by_name[of.resource, of.name].append(of)
-    return [loss for incarnations in by_name.values() for loss in _reverted_in(trial, incarnations)]
+    changed = (incarnations for incarnations in by_name.values() if _is_changed(incarnations))
+    return [loss for incarnations in changed for loss in _reverted_in(trial, incarnations)]
+
+
+def _is_changed(incarnations: Sequence[Incarnation]) -> bool:
+    """Whether somebody else changed any of them."""
+    return any(_is_foreign(commit) for of in incarnations for commit in of.commits)
 
 
 def _reverted_in(trial: Trial, incarnations: Sequence[Incarnation]) -> Iterator[_Loss]:
@@ -161,10 +173,14 @@ def _told(trial: Trial) -> Timeline[str, int]:
 def _foreign(trial: Trial) -> Timeline[str, Commit | None]:
     """By uid, the last change by somebody else that was recorded."""
     found: Timeline[str, Commit | None] = Timeline(None)
-    every = (commit for commit in trial.commits if commit.by is None and commit.before is not None)
-    for commit in sorted(every, key=lambda each: each.index):
+    for commit in sorted(filter(_is_foreign, trial.commits), key=lambda each: each.index):
         found.note(commit.index, commit.entry.uid, commit)
     return found
+
+
+def _is_foreign(commit: Commit) -> bool:
+    """Whether somebody else changed, or ended, an object that was there."""
+    return commit.by is None and commit.before is not None
 
 
 def _is_tempted(trial: Trial, request: Request) -> bool:

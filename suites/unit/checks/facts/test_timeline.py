@@ -38,11 +38,13 @@ def test_it_answers_of_every_position_what_was_known_then(changes: list[Change])
     assert {key: timeline.now(key) for key in KEYS} == known(changes)
 
 
-@given(CHANGES)
-def test_its_steps_are_the_changes_of_a_key(changes: list[Change]) -> None:
+@given(CHANGES, st.integers(0, 9), st.none() | st.integers(0, 9))
+def test_its_steps_are_the_changes_of_a_key_between_two_positions(changes: list[Change], since: int, until: int | None) -> None:
     for key in KEYS:
         mine = [(i, 0 if change is None else change[1]) for i, change in enumerate(changes) if change is None or change[0] == key]
         assert list(noted(changes).steps(key)) == mine
+        between = [(index, value) for index, value in mine if since <= index < (len(changes) if until is None else until)]
+        assert list(noted(changes).steps(key, since=since, until=until)) == between
 
 
 def test_a_position_may_bring_several_changes_of_which_the_last_counts() -> None:

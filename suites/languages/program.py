@@ -19,6 +19,8 @@ from staleproof.drive.process.process import Command, run_process
 from staleproof.errors import SetupError
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
+QUICK_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""Options with which a JVM begins quickly: it is started again in many trials, and does not live long."""
 _SHARED = "shared"  # what builds of one program have in common, beside them
 
 
@@ -53,8 +55,7 @@ JAVA = Language(
     sources=("pom.xml", "src/**/*"),
     tools=("mvn", "java"),
     build=("mvn", "--quiet", "--batch-mode", "package"),
-    # A JVM that begins quickly: it is started again in many trials, and does not live long.
-    command=("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar", "{folder}/target/java-widget.jar"),
+    command=("java", *QUICK_JVM, "-jar", "{folder}/target/java-widget.jar"),
 )
 JAVASCRIPT = Language(
     name="js-widget",

@@ -16,14 +16,13 @@ from staleproof.drive.cluster.control_plane.toolchain import ENVIRONMENT, find_g
 from staleproof.drive.cluster.go_program import FLAGS
 from staleproof.errors import SetupError
 
+from ..languages.program import QUICK_JVM
 from .table import GoModule, MavenArchives, NpmPackage, Origin
 
 PUBLISHED = "published"
 _PROGRAM, _PACKAGE = "operator", "package"
 _LINES = 20
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
-_QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-"""A JVM that begins quickly: it is started again in many trials, and does not live long."""
 _INSTALL = ("install", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund")
 
 
@@ -45,7 +44,7 @@ def command(origin: Origin, kept: Path) -> tuple[str, ...]:
         case GoModule():
             return (str(kept / _PROGRAM),)
         case MavenArchives(jar=jar, java=release):
-            return (java(release), *_QUICK, "-jar", str(kept / PUBLISHED / jar))
+            return (java(release), *QUICK_JVM, "-jar", str(kept / PUBLISHED / jar))
         case NpmPackage(program=program):
             return (_tool("node"), str(kept / _PACKAGE / "node_modules" / ".bin" / program))
 

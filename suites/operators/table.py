@@ -1,7 +1,7 @@
 """Which public operators are run, and with what: everything about them that is ours to say.
 
-It decides nothing about how they are built (`source.py`) or run (`run.py`). CRDs, samples and manifests are the operators' own, as
-published with the version that is named; paths are inside of what is published.
+It decides nothing about how they are built (`origins.py`), kept (`source.py`) or run (`run.py`). CRDs, samples and manifests are
+the operators' own, as published with the version that is named; paths are inside of what is published.
 """
 
 from collections.abc import Mapping, Sequence

@@ -53,12 +53,12 @@ def questions(asks: Asks, plan: Plan) -> Iterator[Callable[[History], tuple[Hist
 
 def differs(history: History, verdicts: Sequence[Verdict]) -> bool:
     """Whether one of these verdicts hangs on a difference from the references: a finding, or a doubt about an end that is not
-    theirs."""
+    theirs; or whether the trial never came to be reconciled again because of one."""
     if any(BY_SLUG[verdict.requirement].needs_references for verdict in failures(verdicts)):
         return True
     trial = Trial(history, history.references)
-    is_open = any(verdict.outcome is Outcome.INCONCLUSIVE and is_scored(verdict.requirement) for verdict in verdicts)
-    is_open = is_open or _never_looked_again(trial)
+    doubts = any(verdict.outcome is Outcome.INCONCLUSIVE and is_scored(verdict.requirement) for verdict in verdicts)
+    is_open = doubts or _never_looked_again(trial)
     return is_open and not (trouble(trial) or reference_trouble(trial) or trial.settled is None or converged(trial))
 
 

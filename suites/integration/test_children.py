@@ -46,9 +46,11 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 
 def test_what_others_can_change_is_known_and_told(session: Session) -> None:
-    """The content of its ConfigMap, and what its status says; it watches both, so it looks at once."""
+    """The content of its ConfigMap, what its status says, and whose its children are; it watches all of it, so it looks at once."""
     observed = observe(session, SAMPLE)
-    assert observed.edits == (EDIT,)
+    assert [edit for edit in observed.edits if not edit.sets_aside] == [EDIT]
+    aside = Edit(resource="pods", nth=-1, patch={"metadata": {"ownerReferences": None}})
+    assert aside in observed.edits
     assert {field for reset in observed.resets for field in reset.patch["status"]} == {
         "replicas", "observedGeneration", "conditions"
     }  # fmt: skip

@@ -15,7 +15,7 @@ from staleproof.fixtures.controllers.sleepless import SLEEPLESS  # noqa: TID251 
 
 from staleproof.assess.result import Result
 from staleproof.checks.verdict import Outcome
-from staleproof.core.plan import Plan, Remove, Subject
+from staleproof.core.plan import Edit, Plan, Remove, Subject
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
@@ -134,8 +134,8 @@ def in_language(language: Language, *arguments: str) -> Subject:
 
 
 def _vanishes(plan: Plan) -> bool:
-    """Whether somebody else deletes a child of which the controller may not have been shown that it is there."""
-    gone = {step.resource for step in plan.steps if isinstance(step, Remove)}
+    """Whether somebody else deletes a child, or sets it aside, of which the controller may not have been shown that it is there."""
+    gone = {step.resource for step in plan.steps if isinstance(step, Remove) or (isinstance(step, Edit) and step.sets_aside)}
     return any(fault.resource in gone and "hides" in fault.effects for fault in plan.faults)
 
 

@@ -1,4 +1,4 @@
-"""What others can do to what a controller wrote, and it stands: edit its children, and take away what its status says.
+"""What others can do to what a controller wrote, and it stands: edit its children, set them aside, take away what its status says.
 
 A run without faults tries it, all of it in a row. What the API server refuses, what changes nothing, and what makes the controller
 exit or never come to rest is left out and told; it is no error.
@@ -14,12 +14,12 @@ from staleproof.assess.session import Session
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial
 from staleproof.core.change import is_unmoved, moved
-from staleproof.core.observed import Observed
+from staleproof.core.observed import ChildKind, Observed
 from staleproof.core.plan import Apply, Edit, Manifest, PatchStatus, Plan, Step, describe
-from staleproof.draw.by_others import edits, resets
+from staleproof.draw.by_others import edits, resets, set_aside
 from staleproof.drive.trial.workload import NotDone
 
-_MOST_RUNS = 3
+_MOST_RUNS = 5
 _WIDTH = 200
 _NOT_CONTENT = ("metadata", "status")
 _Theirs = Edit | PatchStatus
@@ -28,7 +28,8 @@ _Planned = Callable[[tuple[Step, ...]], Plan]
 
 def with_others(session: Session, bare: Observed, trial: Trial, planned: _Planned) -> Observed:
     """With what others can do to what it wrote in this trial. `planned` makes a plan without faults of steps."""
-    left: list[_Theirs] = list(itertools.islice(itertools.chain(_edits(bare, trial), _resets(bare, trial)), most_steps(bare)))
+    every: Iterator[_Theirs] = itertools.chain(_edits(bare, trial), _resets(bare, trial), _asides(bare, trial))
+    left: list[_Theirs] = list(itertools.islice(every, most_steps(bare)))
     refused: list[str] = []
     for _ in range(_MOST_RUNS):
         bad = _tried(session, bare, left, planned) if left else {}
@@ -76,10 +77,21 @@ def _is_done(trial: Trial, bare: Observed, number: int, step: _Theirs) -> bool:
 
 
 def _edits(bare: Observed, trial: Trial) -> Iterator[Edit]:
+    for kind, children in _kept(bare, trial):
+        yield from edits(kind.resource, [_written(child) for child in children], stable=kind.stable_names)
+
+
+def _asides(bare: Observed, trial: Trial) -> Iterator[Edit]:
+    for kind, children in _kept(bare, trial):
+        yield from set_aside(kind.resource, [child.last.entry.object for child in children])
+
+
+def _kept(bare: Observed, trial: Trial) -> Iterator[tuple[ChildKind, list[Incarnation]]]:
+    """The kinds of children that stay and that nobody else made, with those that are there, by name."""
     for kind in bare.children:
         children = sorted(_children(trial, kind.resource), key=lambda child: child.name)
         if kind.stays and all(child.creator is not None for child in children):
-            yield from edits(kind.resource, [_written(child) for child in children], stable=kind.stable_names)
+            yield kind, children
 
 
 def _children(trial: Trial, resource: str) -> list[Incarnation]:

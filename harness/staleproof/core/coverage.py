@@ -6,7 +6,7 @@ Everything follows from the plan alone, so what was planned and what a report te
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from staleproof.core.fault import AnyFault, CallFault
+from staleproof.core.fault import AnyFault, CallFault, Restart
 from staleproof.core.move import merged
 from staleproof.core.plan import (
     Apply,
@@ -71,9 +71,14 @@ def occasions(plan: Plan) -> list[Occasion]:
 
 
 def named(fault: AnyFault) -> str:
-    """Its name, with the verb of the writes that it is about."""
+    """Its name, with the verb of the writes that it is about, or that the controller is down meanwhile."""
     about = fault.verb if isinstance(fault, CallFault) else getattr(getattr(fault, "write", None), "verb", "")
-    return f"{fault.tag} {about}".strip()
+    return f"{fault.tag} {'(down)' if is_down(fault) else about}".strip()
+
+
+def is_down(fault: AnyFault) -> bool:
+    """Whether the controller is down while the fault lasts."""
+    return isinstance(fault, Restart) and fault.stays_down
 
 
 def _opens(fault: AnyFault) -> int:

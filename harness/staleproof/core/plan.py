@@ -121,6 +121,11 @@ class Edit(_Step, frozen=True, kw_only=True, tag="edit"):
     nth: int = 1
     patch: Manifest
 
+    @property
+    def sets_aside(self) -> bool:
+        """Whether the child may be nobody's afterwards, because its labels or its owner changed."""
+        return "metadata" in self.patch
+
 
 class Heartbeat(_Step, frozen=True, kw_only=True, tag="heartbeat"):
     """Touch a child that the controller made, as a kubelet changes a pod's status; nothing new is to be done.

@@ -1,8 +1,8 @@
-"""What others can do to what a controller wrote: edit its children, and take away what its status says.
+"""What others can do to what a controller wrote: edit its children, set them aside, and take away what its status says.
 
 Nothing is proposed but what the controller put there itself and the API server most often lets others change: texts in the `data`
-of a ConfigMap or a Secret, the `replicas` of a workload, and whole fields of a status. Labels and annotations are left alone,
-because it may find its children by them; so are lists, which a merge patch replaces whole.
+of a ConfigMap or a Secret, the `replicas` of a workload, whole fields of a status, and, all at once, the labels of a child or its
+owners. Annotations are left alone; so are other lists, which a merge patch replaces whole.
 """
 
 import base64
@@ -30,6 +30,14 @@ def edits(resource: str, children: Sequence[Manifest], *, stable: bool) -> Itera
     for child in children[:1]:
         first = next((patch for patch in _patches(child) if stable or all(_has(other, patch) for other in children)), None)
         yield from [Edit(resource=resource, patch=first)] if first is not None else []
+
+
+def set_aside(resource: str, children: Sequence[Manifest]) -> Iterator[Edit]:
+    """The labels of the last of these children go, as when somebody takes a pod out of its set to look into it; then its owners, as
+    `kubectl delete --cascade=orphan` leaves it. All of them have what goes, because any may be the last."""
+    for field in ("labels", "ownerReferences"):
+        if children and all(child["metadata"].get(field) for child in children):
+            yield Edit(resource=resource, nth=-1, patch={"metadata": {field: None}})
 
 
 def resets(target: Target, status: Manifest, written: Collection[str]) -> list[PatchStatus]:

@@ -34,14 +34,14 @@ def occasions(observed: Observed, steps: Sequence[Step]) -> "Occasions":
 def written(observed: Observed, steps: Sequence[Step]) -> list[Written]:
     """What the controller is expected to write in these steps, at least."""
     found = []
-    missing: Counter[str] = Counter()  # somebody else deleted them, and nobody knows whether they came back
+    missing: Counter[str] = Counter()  # somebody else deleted them, or set them aside, and nobody knows whether others came
     for number, (step, like) in enumerate(zip(steps, _likes(observed, steps), strict=True), 1):
         for each in like.writes:
             times = min(each.times, like.at_most) if like.at_most else each.times
             times -= missing[each.resource] if each.verb == "delete" else 0
             if each.step == like.step and times > 0:
                 found.append(replace(each, step=number, times=times))
-        missing.update([step.resource] if isinstance(step, Remove) else [])
+        missing.update([step.resource] if isinstance(step, Remove) or (isinstance(step, Edit) and step.sets_aside) else [])
     return found
 
 

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 
-from staleproof.core.coverage import occasions
-from staleproof.core.fault import AnyFault, HideOwnWrite, PastSnapshot
+from staleproof.core.coverage import is_down, moments, named, occasions
+from staleproof.core.fault import AnyFault, Compete, HideOwnWrite, PastSnapshot
 from staleproof.core.plan import Plan, Rest
 
 _LEAST_SECONDS = 0.5
@@ -60,7 +60,7 @@ def most_varied(plans: Sequence[Plan], count: int) -> list[Plan]:
 
 
 def _is_telling(plan: Plan) -> bool:
-    return any(isinstance(fault, HideOwnWrite | PastSnapshot) for fault in plan.faults)
+    return any(isinstance(fault, Compete | HideOwnWrite | PastSnapshot) or is_down(fault) for fault in plan.faults)
 
 
 def _in_order(plans: Sequence[Plan], seconds: Sequence[float]) -> Iterator[int]:
@@ -85,9 +85,19 @@ def _cells(plan: Plan) -> Cells:
 
 
 def _details(plan: Plan) -> Cells:
-    """Which faults it tries on which resources, in which phases of the workload, over which changes, and with one another."""
+    """Which faults it tries on which resources, in which phases of the workload, over which changes, with one another, with which
+    effects, and what is done while they last."""
     each = occasions(plan)
-    tried = {(fault.tag, fault.resource, "", "") for fault in plan.faults}
+    tried: Cells = {(fault.tag, fault.resource, "", "") for fault in plan.faults}
     tried |= {(at.fault, at.resource, at.phase, "") for at in each}
     tried |= {(at.fault, "", at.phase, at.move) for at in each if at.move}
+    tried |= {(named(fault), "does", *sorted(fault.effects)) for fault in plan.faults}
+    tried |= {(named(fault), "outlasts", phase, "") for fault in plan.faults for phase in _outlasted(fault, plan)}
     return tried | set(itertools.combinations(sorted({at.fault for at in each}), 2))
+
+
+def _outlasted(fault: AnyFault, plan: Plan) -> Iterator[str]:
+    """The phases that begin while it lasts, after the one in which it opens; a long rest is not a short one."""
+    since, until = fault.window.from_step, (fault.window.until_step or len(plan.steps) + 1) - 1
+    for moment, step in zip(moments(plan.steps)[since:until], plan.steps[since:until], strict=True):
+        yield f"{moment.phase} {step.seconds:g}" if isinstance(step, Rest) else moment.phase

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from staleproof.assess.others import _edits, _resets
+from staleproof.assess.others import _asides, _edits, _resets
 from staleproof.checks.trial import Trial
 from staleproof.core.observed import ChildKind, Observed
 from staleproof.core.plan import Edit, PatchStatus
@@ -48,6 +48,12 @@ def test_nor_is_a_child_that_somebody_else_made_or_that_does_not_stay() -> None:
     assert edits_of(trial().applied("w").made("w-a", "configmaps", data={"b": "x"})) == []
     assert edits_of(kept(b="x"), replace(BARE, children=(replace(MAPS, stays=0),))) == []
     assert edits_of(kept(b="x").removed("w-a", "configmaps")) == []
+
+
+def test_a_child_of_its_own_is_set_aside() -> None:
+    aside = [Edit(resource="configmaps", nth=-1, patch={"metadata": {"ownerReferences": None}})]
+    assert list(_asides(BARE, Trial(kept().ends()))) == aside
+    assert not list(_asides(BARE, Trial(trial().applied("w").made("w-a", "configmaps").ends())))
 
 
 def test_of_its_status_goes_what_the_controller_wrote_and_what_does_not_move_by_itself() -> None:

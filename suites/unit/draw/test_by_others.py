@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from staleproof.core.plan import Edit, Manifest, PatchStatus, Target
-from staleproof.draw.by_others import edits, resets
+from staleproof.draw.by_others import edits, resets, set_aside
 
 
 def config(**data: Any) -> Manifest:  # noqa: ANN401  # JSON
@@ -67,3 +67,19 @@ def test_an_edit_is_a_step() -> None:
     assert list(edits("configmaps", [config(a="b")], stable=True)) == [
         Edit(resource="configmaps", patch={"data": {"a": "b-edited"}})
     ]
+
+
+@pytest.mark.parametrize(
+    ("children", "goes"),
+    [
+        ([{"labels": {"a": "b"}, "ownerReferences": [{"uid": "1"}]}], ["labels", "ownerReferences"]),
+        ([{"labels": {"a": "b"}}, {"labels": {}, "ownerReferences": [{"uid": "1"}]}], []),
+        ([{"ownerReferences": [{"uid": "1"}]}, {"labels": {"a": "b"}, "ownerReferences": [{"uid": "2"}]}], ["ownerReferences"]),
+        ([], []),
+    ],
+)
+def test_a_child_is_set_aside_by_what_all_of_them_have(children: list[Manifest], goes: list[str]) -> None:
+    found = list(set_aside("pods", [{"metadata": metadata} for metadata in children]))
+    assert found == [Edit(resource="pods", nth=-1, patch={"metadata": {field: None}}) for field in goes]
+    assert all(edit.sets_aside for edit in found)
+    assert not Edit(resource="pods", patch={"spec": {"replicas": 7}}).sets_aside

@@ -46,6 +46,7 @@ from staleproof.core.plan import (
 )
 from staleproof.draw import moves, plans, schedules, strategies, workloads
 from staleproof.draw.drawn import drawn
+from staleproof.draw.occasions import OF_A_CHILD
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import canonical_plans
 from staleproof.draw.shrink import is_possible
@@ -62,7 +63,11 @@ LABEL = Move(
     undo={"metadata": {"labels": None}},
 )
 LABELLED = (MOVE, REMOVED, SWITCHED, LABEL)
-EDITS = (Edit(resource=MAPS, patch={"data": {"content": "first-edited"}}), Edit(resource=PODS, patch={"spec": {"x": 1}}))
+EDITS = (
+    Edit(resource=MAPS, patch={"data": {"content": "first-edited"}}),
+    Edit(resource=PODS, patch={"spec": {"x": 1}}),
+    Edit(resource=PODS, nth=-1, patch={"metadata": {"ownerReferences": None}}),
+)
 RESETS = tuple(PatchStatus(target=TARGET, patch={"status": {field: None}}) for field in ("replicas", "conditions"))
 STEPS = (
     "apply", "patch", "patch-status", "touch", "delete", "resync", "recreate", "remove", "edit", "heartbeat", "rest"
@@ -78,7 +83,7 @@ def test_whatever_is_drawn_can_be_run(data: st.DataObject) -> None:
     assert plan.faults
     assert plan.contract == "legal"
     assert is_possible(plan.steps)
-    assert sum("restarts" in fault.effects for fault in plan.faults) <= 1
+    assert _restarts(plan) <= 1
     calls = [fault.resource for fault in plan.faults if isinstance(fault, CallFault)]
     assert len(set(calls)) == len(calls), "the first would take the occasion of the second"
     assert isinstance(plan.steps[0], Apply)
@@ -86,7 +91,11 @@ def test_whatever_is_drawn_can_be_run(data: st.DataObject) -> None:
         if isinstance(fault, HideOwnWrite):
             assert fault.resource in of.watched
         if isinstance(fault, PastSnapshot):
-            assert fault.resource in of.reads_past
+            assert fault.resource in (of.reads_past if _restarts(plan) else of.watched)
+
+
+def _restarts(plan: Plan) -> int:
+    return sum("restarts" in fault.effects for fault in plan.faults)
 
 
 def test_everything_that_may_happen_is_drawn() -> None:
@@ -116,7 +125,14 @@ def test_everything_that_may_happen_is_drawn() -> None:
     assert max(len(plan.faults) for plan in every) == 3
     calls = {(type(fault), fault.subresource) for plan in every for fault in plan.faults if isinstance(fault, CallFault)}
     assert calls >= {(kind, "status") for kind in (Compete, Kill, LoseAnswer, Reject)}
-    assert any(isinstance(fault, SeverStream) and (fault.nth or 0) > 1 for plan in every for fault in plan.faults)
+
+
+def test_streams_end_at_any_event_of_a_step() -> None:
+    of = widgets()
+    shrinks = st.just((Apply(object=sample(3)), of.scale(1), Touch(target=TARGET)))
+    faults = [fault for plan in drawn(plans(of, workload=shrinks), by="7", examples=300) for fault in plan.faults]
+    for kind in (SeverStream, Expire):
+        assert {fault.nth for fault in faults if isinstance(fault, kind)} > {None, 1}
 
 
 def _hidden(plan: Plan) -> list[HideOwnWrite]:
@@ -188,7 +204,7 @@ def test_no_fault_waits_for_a_write_that_a_hold_may_prevent(data: st.DataObject)
     holds = [fault for fault in plan.faults if isinstance(fault, HoldStream | Coalesce | DelayStream)]
     writes = [fault for fault in plan.faults if isinstance(fault, CallFault | HideOwnWrite)]
     for hold, write in itertools.product(holds, writes):
-        both = isinstance(hold, HideOwnWrite) and isinstance(write, HideOwnWrite)  # of one step
+        both = isinstance(hold, HideOwnWrite) and isinstance(write, HideOwnWrite | Compete)  # of one step
         is_over = hold.window.until_step is not None and hold.window.until_step < write.window.from_step
         assert is_over or write.window.from_step < hold.window.from_step or (both and write.window == hold.window)
 
@@ -220,6 +236,8 @@ def test_others_write_once_and_only_what_is_sure_to_be_there_and_the_controllers
             assert all(count % 2 == 0 for count in turned), "what was changed has been taken back"
         if isinstance(step, Edit):
             assert not [each for each in before if isinstance(each, Remove | Recreate) and each.resource == step.resource]
+        if isinstance(step, OF_A_CHILD):
+            assert not [each for each in before if isinstance(each, Edit) and each.sets_aside and each.resource == step.resource]
 
 
 def test_where_others_can_write_nothing_nothing_of_it_is_drawn() -> None:

@@ -15,7 +15,6 @@ from staleproof.core.fault import (
     DropFrame,
     Kill,
     LoseAnswer,
-    PastSnapshot,
     Pause,
     Reject,
     Reorder,
@@ -30,12 +29,12 @@ from staleproof.core.observed import Written
 from staleproof.core.plan import Apply
 from staleproof.draw.api_failure import LOSSES, REJECTIONS, edit
 from staleproof.draw.occasions import Occasions
-from staleproof.draw.strategies.watching import AWAY_SECONDS, LAGS, Faults, Incident, in_step, some_frame, some_step, until
+from staleproof.draw.strategies.watching import LAGS, Faults, Incident, in_step, some_frame, some_step
 
 _THENS: tuple[Literal["ends", "closes"], ...] = ("ends", "closes")
 _MOMENTS: tuple[Literal["after", "before"], ...] = ("after", "before")
 _SLOW_SECONDS = 2.0
-_OFTEN, _MOST_TIMES = 3, 3
+_MOST_TIMES = 3
 """So many requests in a row are rejected, where it is not every one for seconds."""
 
 
@@ -50,12 +49,12 @@ def failing(at: Occasions) -> Iterator[Incident]:
 
 def _calls(at: Occasions) -> Iterator[Incident]:
     if at.every_write:
-        yield from (partial(_lose, at), partial(_slow, at), partial(_reject, at), partial(_reject_for_long, at))
-    if mine := [each for each in at.every_write if _is_update(at, each)]:
+        yield from (partial(_lose, at), partial(_slow, at), partial(_reject, at))
+    if mine := [each for each in at.every_write if is_update(at, each)]:
         yield partial(_compete, at, mine)
 
 
-def _is_update(at: Occasions, each: Written) -> bool:
+def is_update(at: Occasions, each: Written) -> bool:
     """Whether it is a write of what was there before: a patch of a child may have created it."""
     return each.verb == "update" or (each.verb == "patch" and each.resource == at.observed.resource)
 
@@ -75,20 +74,16 @@ def _reject(at: Occasions, draw: st.DrawFn) -> Faults:
     return (Reject(**each.selectors, code=draw(st.sampled_from(REJECTIONS)), times=draw(st.integers(1, _MOST_TIMES))),)
 
 
-def _reject_for_long(at: Occasions, draw: st.DrawFn) -> Faults:
-    """Every one of these writes, for seconds."""
-    each = draw(st.sampled_from(at.every_write))
-    window, code = Window(each.step, seconds=AWAY_SECONDS), draw(st.sampled_from(REJECTIONS))
-    return (Reject(resource=each.resource, verb=each.verb, subresource=each.subresource, code=code, times=None, window=window),)
-
-
 def _compete(at: Occasions, writes: Sequence[Written], draw: st.DrawFn) -> Faults:
+    return (compete(at, draw(st.sampled_from(writes))),)
+
+
+def compete(at: Occasions, each: Written) -> Compete:
     """Somebody else edits the object just before. Where there is another primary, nobody knows which of them is written first, so
     it has a newer version and is otherwise as it was."""
-    each = draw(st.sampled_from(writes))
     names = {step.object["metadata"]["name"] for step in at.steps[: each.step] if isinstance(step, Apply)}
     changes = edit(at.observed, each, at.steps) if len(names) == 1 or each.resource != at.observed.resource else {}
-    return (Compete(**each.selectors, edit=changes),)
+    return Compete(**each.selectors, edit=changes)
 
 
 # --- its process ends, and begins again ------------------------------------------------------------------------------------------
@@ -100,8 +95,6 @@ def _lives(at: Occasions) -> Iterator[Incident]:
         yield from [partial(_kill, at)] * 2
     if at.last > 2:
         yield from (partial(_down, at), partial(_pause, at))
-    if pasts := list(_pasts(at)):
-        yield from [partial(_past, at, pasts)] * 3
     if resources := [each for each in at.observed.watched if at.changed(each, 1, 2)]:
         yield partial(_slow_start, at, resources)
 
@@ -124,27 +117,6 @@ def _down(at: Occasions, draw: st.DrawFn) -> Faults:
 def _pause(at: Occasions, draw: st.DrawFn) -> Faults:
     """Its process stands still for a step."""
     return (Pause(window=in_step(draw(st.integers(2, at.last - 1)))),)
-
-
-def _pasts(at: Occasions) -> Iterator[tuple[int, int, Sequence[str]]]:
-    """(step, earlier step, resources) of each earlier state that it may be shown in a step, of one resource or of all at once.
-
-    Those in which there was something come more often than that there was nothing, before the first step.
-    """
-    for step in range(at.last, 1, -1):
-        for before in range(step - 1, 0, -1):
-            changed = [each for each in at.observed.reads_past if at.changed(each, before, step)]
-            shown: list[Sequence[str]] = [(each,) for each in changed]
-            shown += [changed] if len(changed) > 1 else []
-            yield from [(step, before, each) for each in shown] * (_OFTEN if before > 1 else 1)
-
-
-def _past(at: Occasions, pasts: Sequence[tuple[int, int, Sequence[str]]], draw: st.DrawFn) -> Faults:
-    """Restart it on an earlier state."""
-    step, before, resources = draw(st.sampled_from(pasts))
-    window = until(at, step, draw)
-    snapshots = (PastSnapshot(resource=each, as_of_step=before, window=window) for each in resources)
-    return (*snapshots, Restart(window=Window(from_step=step)))
 
 
 def _slow_start(at: Occasions, resources: Sequence[str], draw: st.DrawFn) -> Faults:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import hypothesis.strategies as st
 
+from staleproof.core.coverage import is_down
 from staleproof.core.fault import (
     AddBookmarks,
     AnyFault,
@@ -29,6 +30,7 @@ from staleproof.core.plan import Apply, Delete, Step
 from staleproof.draw.deletion import unseen_end
 from staleproof.draw.occasions import OF_A_CHILD, occasions
 from staleproof.draw.strategies.failing import failing, forged
+from staleproof.draw.strategies.pairs import pairs
 from staleproof.draw.strategies.users import Steps
 from staleproof.draw.strategies.watching import Faults, unseen
 from staleproof.draw.strategies.whom import observations
@@ -42,7 +44,8 @@ def schedules(
 
     Every kind of fault of the canonical plans is drawn, keyed by step, by the nth frame, by the nth write: own writes hidden, of
     two resources or of a status, too; streams held, late, out of step, cut, expired; the API server away; requests rejected,
-    answered late or not at all, competed with; the controller killed at any write, restarted on any state that it may be shown.
+    answered late or not at all, competed with; the controller killed at any write, restarted on any state that it may be shown. One
+    half of them begins with a fault that is made for a step of this workload (`strategies.pairs`).
 
     Args:
         steps: the workload.
@@ -52,9 +55,13 @@ def schedules(
     """
     observed = observed if observed is not None else draw(observations())
     at = occasions(observed, steps)
-    sources = [*unseen(at), *failing(at), *(forged(at) if hostile else ())]
-    some = draw(st.lists(st.integers(0, len(sources) - 1), min_size=1, max_size=most_faults))
-    kept = together([sources[number](draw) for number in some], observed, steps, most_faults)
+    asked_for = [*forged(at)] if hostile else []
+    sources, telling = [*unseen(at), *failing(at), *asked_for], [*pairs(at), *asked_for]
+    is_telling = draw(st.booleans())
+    first = telling if is_telling and telling else sources
+    others = draw(st.lists(st.sampled_from(sources), max_size=most_faults - 1))
+    incidents = [draw(st.sampled_from(first)), *others]
+    kept = together([incident(draw) for incident in incidents], observed, steps, most_faults)
     return kept or (Restart(window=Window(from_step=len(steps))),)
 
 
@@ -107,7 +114,7 @@ def _stops_work(fault: AnyFault) -> bool:
     """Whether the controller cannot do its work while it lasts."""
     if isinstance(fault, CallFault):
         return fault.times is None
-    return isinstance(fault, Hang | Pause | Refuse) or getattr(fault, "stays_down", False)
+    return isinstance(fault, Hang | Pause | Refuse) or is_down(fault)
 
 
 def _leaves_steps(fault: AnyFault, observed: Observed, steps: Sequence[Step]) -> bool:

@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 
 from staleproof.core.move import Move
 from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.plan import Apply, Delete, Heartbeat, Patch, Recreate, Remove, Rest, Resync, Step, Touch
+from staleproof.core.plan import Apply, Delete, Edit, Heartbeat, Patch, Recreate, Remove, Rest, Resync, Step, Touch
 from staleproof.draw.by_others import MOST_REPLICAS
 from staleproof.draw.canonical import another
 from staleproof.draw.strategies.whom import observations
@@ -19,21 +19,19 @@ from staleproof.errors import UsageError
 
 Steps = tuple[Step, ...]
 _RESTS = 0.5, 1.0
-_LONG_SECONDS = 12.0
+LONG_SECONDS = 12.0
 """Longer than the patience that controllers have of their own: for the creates that they expect, say."""
 _GONE_RESTS = (0.0, 0.3, 1.0)
 """At once, while what belonged to it is going, and once that is gone."""
 _END_SECONDS = 1.0
-_MORE_OFTEN = 3
-"""What the controller passes on, than anything else."""
 _HELD = "staleproof.dev/held"
 """A finalizer of somebody else's."""
 
 
 @st.composite
 def moves(draw: st.DrawFn, observed: Observed | None = None, *, live: bool = False) -> Move:
-    """What can be changed in the primary, and taken back: what the controller passes on three times as often as anything else.
-    Scaling is none of them.
+    """What can be changed in the primary, and taken back: what the controller passes on three times as often as anything else, and
+    what it was watched at more often than the rest of that. Scaling is none of them.
 
     Args:
         observed: what the controller was observed to do; empty: that of this run's.
@@ -46,7 +44,8 @@ def moves(draw: st.DrawFn, observed: Observed | None = None, *, live: bool = Fal
             f"nothing of {observed.target} can be changed and taken back{' that the controller passes on' if live else ''}"
         )
     passed_on, others = [move for move in found if move.live], [move for move in found if not move.live]
-    groups = [group for group in (*[passed_on] * _MORE_OFTEN, others) if group]
+    known = [move for move in found if move in (*observed.live[:1], *observed.turned)]
+    groups = [group for group in (known, passed_on, passed_on, others) if group]
     return draw(st.sampled_from(draw(st.sampled_from(groups))))
 
 
@@ -65,9 +64,9 @@ def workloads(
     changes: st.SearchStrategy[Move] | None = None,
 ) -> Steps:
     """What users do: a primary appears, is scaled, changed and changed back, touched and listed again, labelled, deleted and made
-    anew under its name; another one appears; time passes. Somebody else deletes, replaces, edits or touches a child, or takes away
-    something that the status said, as a restore from a backup does. In the end the primary is touched, or deleted for good, perhaps
-    held by a finalizer for a while, or somebody else has taken the name of a child that goes.
+    anew under its name; another one appears; time passes. Somebody else deletes, replaces, edits or touches a child, takes away its
+    labels or its owner, or something that the status said, as a restore from a backup does. In the end the primary is touched, or
+    deleted for good, perhaps held by a finalizer for a while, or somebody else has taken the name of a child that goes.
 
     A change is taken back before another is made, because each was tried by itself; one that cannot be is the last.
 
@@ -98,7 +97,7 @@ class _Story:
         changes: what they may change.
         replicas: how many the primary wants, and `fewest`, how many it wanted at least; 1 where it has no such number.
         changed: what was changed and not taken back yet.
-        touched: the resources of which somebody else has deleted a child, and `replaced`, of which one was replaced.
+        touched: the resources of which somebody else has deleted a child or set one aside; `replaced`: of which one was replaced.
     """
 
     observed: Observed
@@ -131,6 +130,8 @@ class _Story:
                     self.is_renewed, self.changed = True, None
                 case Remove(resource=resource):
                     self.touched.add(resource)
+                case Edit(resource=resource) if step.sets_aside:
+                    self.touched.add(resource)
                 case Recreate(resource=resource):
                     self.replaced.add(resource)
                 case Patch():
@@ -143,7 +144,7 @@ class _Story:
         return not self.is_renewed and self.changed is None
 
     def children(self) -> list[ChildKind]:
-        """Those of which one is sure to be there now, and was not deleted by anybody else."""
+        """Those of which one is sure to be there now, and none was deleted or set aside by anybody else."""
         if not self.is_plain or not self.fewest:
             return []
         return [child for child in self.observed.children if child.stays and child.resource not in self.touched]
@@ -161,16 +162,16 @@ def _number(patch: object) -> int:
 
 def _kinds(observed: Observed, changes: st.SearchStrategy[Move] | None) -> Iterator[str]:
     """What can be done to this primary, simple things first; what does most harm more than once."""
-    yield from ("touch", "rest", "patience")
+    yield from ("touch", "rest", "patience", "patience")
     if observed.scale_path:
         yield from ("scale", "scale", "scale and back", "scale and back")
     if changes is not None:
-        yield from ("change", "change", "change and back", "change and back")
+        yield from ["change", "change and back"] * 3
     yield from ["resync"] * observed.relists_at_once
     if any(child.stays for child in observed.children):
         yield from ("delete a child", "delete a child", "touch a child", "replace a child")
     yield from ["edit a child"] * bool(observed.edits) + ["take status away"] * bool(observed.resets)
-    yield from ("renew", "another")
+    yield from ("renew", "another", "another")
     if _labels(observed):
         yield "label"
 
@@ -185,7 +186,7 @@ def _rest(story: _Story, draw: st.DrawFn) -> list[Step]:
 
 def _patience(story: _Story, draw: st.DrawFn) -> list[Step]:
     """Let more time pass than a controller waits for what it is not shown, once, and have it look again."""
-    long = Rest(seconds=_LONG_SECONDS)
+    long = Rest(seconds=LONG_SECONDS)
     return [long, *_touch(story, draw)] if long not in story.steps else []
 
 

@@ -1,7 +1,7 @@
 """What a controller is not shown, or late, or out of step: own writes hidden, streams held, late, cut and expired.
 
 Each incident is one fault, or some that only make sense together. It is drawn where it has an occasion, as far as can be known
-(`draw.occasions`), keyed by step, by the nth frame, by the nth write. What is most valuable is offered more than once.
+(`draw.occasions`), keyed by step, by the nth frame, by the nth write. What is made for one step of the workload is in `pairs`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,8 +29,6 @@ from staleproof.core.fault import (
     Window,
 )
 from staleproof.core.observed import Written
-from staleproof.core.plan import Delete, Remove
-from staleproof.draw.deletion import unseen_end
 from staleproof.draw.occasions import Occasions
 
 Faults = tuple[AnyFault, ...]
@@ -62,43 +60,20 @@ def _own_writes(at: Occasions) -> Iterator[Incident]:
     children = [each for each in hidden if each.resource != at.observed.resource]  # which may wait for what it wrote to the primary
     if pairs := [(one, two) for one in children for two in children if one.step == two.step and one.resource < two.resource]:
         yield partial(_hide_both, at, pairs)
-    if vanished := list(_vanished(at)):
-        yield from [partial(_one_of, vanished)] * 4
-    if gone := list(_ends(at)):
-        yield from [partial(_hide_end, at, gone)] * 2
 
 
 def _hide(at: Occasions, writes: Sequence[Written], draw: st.DrawFn) -> Faults:
     """Hide one of these writes, and what comes after it, until some later step or for good."""
     each = draw(st.sampled_from(writes))
     write = OwnWrite(each.verb, draw(st.integers(1, each.times)), each.subresource)
-    return (HideOwnWrite(resource=each.resource, window=until(at, each.step, draw), write=write, release=_release(draw)),)
+    return (HideOwnWrite(resource=each.resource, window=until(at, each.step, draw), write=write, release=release(draw)),)
 
 
 def _hide_both(at: Occasions, pairs: Sequence[tuple[Written, Written]], draw: st.DrawFn) -> Faults:
     """Hide the first of both kinds of writes of one step."""
     both = draw(st.sampled_from(pairs))
-    window, release = until(at, both[0].step, draw), _release(draw)
-    return tuple(HideOwnWrite(resource=each.resource, window=window, write=OwnWrite(each.verb), release=release) for each in both)
-
-
-def _vanished(at: Occasions) -> Iterator[Faults]:
-    """Its own creates are hidden, somebody else deletes one of them, and a list tells what is left (KEP-5647, Risks)."""
-    for number, step in enumerate(at.steps, 1):
-        for each in at.hideable(at.writes):
-            if isinstance(step, Remove) and (each.resource, each.verb) == (step.resource, "create") and each.step < number:
-                yield (HideOwnWrite(resource=each.resource, window=Window(each.step), write=OwnWrite("create"), release="relist"),)
-
-
-def _ends(at: Occasions) -> Iterator[int]:
-    """The steps that delete the primary, where something comes after it."""
-    watched = at.observed.resource in at.observed.watched
-    return (n for n, step in enumerate(at.steps, 1) if watched and isinstance(step, Delete) and n < at.last)
-
-
-def _hide_end(at: Occasions, gone: Sequence[int], draw: st.DrawFn) -> Faults:
-    """The primary is gone, and perhaps made anew, unseen."""
-    return (unseen_end(at.observed, draw(st.sampled_from(gone)), _release(draw)),)
+    window, how = until(at, both[0].step, draw), release(draw)
+    return tuple(HideOwnWrite(resource=each.resource, window=window, write=OwnWrite(each.verb), release=how) for each in both)
 
 
 # --- it is shown things late, or never, or out of step ---------------------------------------------------------------------------
@@ -126,15 +101,15 @@ def _together(at: Occasions, resources: Sequence[str]) -> list[tuple[int, list[s
 
 def _hold(at: Occasions, draw: st.DrawFn) -> Faults:
     resource, step = draw(st.sampled_from(at.seen))
-    return (HoldStream(resource=resource, window=until(at, step, draw), release=_release(draw)),)
+    return (HoldStream(resource=resource, window=until(at, step, draw), release=release(draw)),)
 
 
 def _hold_two(at: Occasions, two: Sequence[tuple[int, list[str]]], draw: st.DrawFn) -> Faults:
     """Two resources at once are not shown."""
     step, resources = draw(st.sampled_from(two))
     pair = draw(st.sampled_from([(one, other) for one in resources for other in resources if one < other]))
-    window, release = until(at, step, draw), _release(draw)
-    return tuple(HoldStream(resource=resource, window=window, release=release) for resource in pair)
+    window, how = until(at, step, draw), release(draw)
+    return tuple(HoldStream(resource=resource, window=window, release=how) for resource in pair)
 
 
 def _late(at: Occasions, draw: st.DrawFn) -> Faults:
@@ -219,11 +194,8 @@ def _add_bookmarks(at: Occasions, draw: st.DrawFn) -> Faults:
 # --- what they share -------------------------------------------------------------------------------------------------------------
 
 
-def _one_of(found: Sequence[Faults], draw: st.DrawFn) -> Faults:
-    return draw(st.sampled_from(found))
-
-
-def _release(draw: st.DrawFn) -> Release:
+def release(draw: st.DrawFn) -> Release:
+    """How what was held is shown in the end."""
     return draw(st.sampled_from(_RELEASES))
 
 

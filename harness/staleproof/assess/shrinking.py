@@ -11,6 +11,7 @@ from typing import Protocol
 
 from staleproof.assess.baseline import NOTHING_KNOWN, new_stories
 from staleproof.assess.result import Result
+from staleproof.checks.trial import Trial
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.plan import Plan
 from staleproof.draw.shrink import shrunk
@@ -45,7 +46,7 @@ def shrink(session: Tries, found: Result, ends: float, baseline: Baseline = NOTH
         except SetupError:
             return None  # what was found is worth more than what might be
 
-    made = shrunk(found.plan, fails)
+    made = shrunk(found.plan, fails, _shown_in(found, slugs))
     if fingerprint(made.plan) == fingerprint(found.plan):
         return _told(found, str(made))
     try:
@@ -55,6 +56,13 @@ def shrink(session: Tries, found: Result, ends: float, baseline: Baseline = NOTH
     if not slugs & _new_in(smallest, baseline):
         return replace(found, shrunk=f"{made} did not fail again ({smallest.name}), so this is as it was found")
     return _told(smallest, f"{made}", found.name)
+
+
+def _shown_in(found: Result, slugs: frozenset[str]) -> int:
+    """The number of the step in which the first of these findings had shown; 0 if none of them has a witness."""
+    findings = [finding for verdict in found.failures if verdict.requirement in slugs for finding in verdict.findings]
+    shown = min((max(finding.witnesses) for finding in findings if finding.witnesses), default=0)
+    return sum(step.began <= shown for step in Trial(found.history).steps)
 
 
 def _told(result: Result, size: str, found_in: str = "") -> Result:

@@ -3,6 +3,8 @@
 A loop of our own, and not Hypothesis': each question takes a trial of seconds on a live controller. Hypothesis can neither be told
 when to stop nor what to try first, it shrinks choices and not plans, and it calls a test that does not answer alike twice flaky.
 What is tried: fewer faults, then fewer steps, then less content; what still fails is kept, and the search begins again from there.
+Of the steps the first guess is what most findings need: the first one, those with which faults open and close, and the one in
+which the finding showed.
 
 Where a step is left out, the numbers of the others follow. A step with which a fault opens is never left out, because the fault
 would have no occasion any more; nor is one that later steps need.
@@ -37,11 +39,14 @@ class Shrunk:
         return f"{_MINIMAL if self.whole else 'the smallest found in time: '}{sizes}"
 
 
-def shrunk(plan: Plan, fails: Fails) -> Shrunk:
-    """The smallest plan that is found to fail as this one does. No plan is asked about twice."""
+def shrunk(plan: Plan, fails: Fails, shown_in: int = 0) -> Shrunk:
+    """The smallest plan that is found to fail as this one does. No plan is asked about twice.
+
+    `shown_in`: the number of the step in which the finding showed; 0: nobody knows, so in the last.
+    """
     best, tried = plan, {fingerprint(plan)}
     while True:
-        for candidate in smaller(best):
+        for candidate in smaller(best, shown_in):
             if fingerprint(candidate) in tried:
                 continue
             tried.add(fingerprint(candidate))
@@ -49,6 +54,7 @@ def shrunk(plan: Plan, fails: Fails) -> Shrunk:
             if answer is None:
                 return Shrunk(titled(plan, best), whole=False)
             if answer:
+                shown_in = shown_in if len(candidate.steps) == len(best.steps) else 0
                 best = candidate
                 break
         else:
@@ -68,10 +74,12 @@ def titled(before: Plan, plan: Plan) -> Plan:
     return replace(plan, title=f"{_MINIMAL}{told or 'no fault'} in {len(plan.steps)} steps")
 
 
-def smaller(plan: Plan) -> Iterator[Plan]:
+def smaller(plan: Plan, shown_in: int = 0) -> Iterator[Plan]:
     """Each plan that is smaller by one change and can be run: faults before steps before content, large changes before small."""
-    for candidate in itertools.chain(_fewer_faults(plan), _fewer_steps(plan), _less_content(plan)):
-        if candidate != plan and not contradictions(candidate) and is_possible(candidate.steps):
+    found, steps = [plan], itertools.chain(_likely_steps(plan, shown_in or len(plan.steps)), _fewer_steps(plan))
+    for candidate in itertools.chain(_fewer_faults(plan), steps, _less_content(plan)):
+        if candidate not in found and not contradictions(candidate) and is_possible(candidate.steps):
+            found.append(candidate)
             yield candidate
 
 
@@ -89,14 +97,34 @@ def _fewer_faults(plan: Plan) -> Iterator[Plan]:
 # --- steps -----------------------------------------------------------------------------------------------------------------------
 
 
+def _likely_steps(plan: Plan, shown_in: int) -> Iterator[Plan]:
+    """With those steps alone that most findings need; then with all up to the one in which it showed."""
+    needed = {1, shown_in}
+    for fault in plan.faults:
+        needed |= {fault.window.from_step, fault.window.until_step or 0, getattr(fault, "as_of_step", 0)}
+    for kept in (needed, range(1, shown_in + 1)):
+        made: Plan | None = plan
+        for number in range(len(plan.steps), 1, -1):
+            made = _without(made, number, 1) if made is not None and number not in kept else made
+        if made is not None:
+            yield made
+
+
 def _fewer_steps(plan: Plan) -> Iterator[Plan]:
     """Without a row of steps, the longest first and the last first; the first step stays."""
     count = len(plan.steps)
     for length in range(count - 1, 0, -1):
-        for start in range(count - length, 0, -1):
-            faults = [_after(fault, start + 1, length) for fault in plan.faults]
-            if None not in faults:
-                yield replace(plan, steps=plan.steps[:start] + plan.steps[start + length :], faults=tuple(filter(None, faults)))
+        for first in range(count - length + 1, 1, -1):
+            if (made := _without(plan, first, length)) is not None:
+                yield made
+
+
+def _without(plan: Plan, first: int, length: int) -> Plan | None:
+    """The plan when so many steps from this number on are gone; None when a fault has no occasion any more."""
+    faults = [_after(fault, first, length) for fault in plan.faults]
+    if None in faults:
+        return None
+    return replace(plan, steps=plan.steps[: first - 1] + plan.steps[first - 1 + length :], faults=tuple(filter(None, faults)))
 
 
 def _after(fault: AnyFault, first: int, length: int) -> AnyFault | None:

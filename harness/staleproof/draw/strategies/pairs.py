@@ -1,8 +1,8 @@
 """What does harm only together: a fault, and the step that makes it one.
 
 To hide the creates of a controller shows little unless somebody deletes the primary meanwhile, another one comes, or more time
-passes than the controller is patient for. By chance such pairs are rare, so each is drawn as one: a fault for a step of the
-workload.
+passes than the controller is patient for; to hide its deletes, unless more is wanted again. By chance such pairs are rare, so each
+is drawn as one: a fault for a step of the workload.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ from staleproof.core.fault import (
     Window,
 )
 from staleproof.core.observed import Written
-from staleproof.core.plan import Apply, Delete, Patch, Remove, Rest, Step
+from staleproof.core.plan import Apply, Delete, Patch, Remove, Rest, Step, Touch
 from staleproof.draw.api_failure import REJECTIONS
 from staleproof.draw.deletion import unseen_end
 from staleproof.draw.occasions import Occasions
@@ -34,6 +34,15 @@ from staleproof.draw.strategies.watching import Faults, Incident, in_step, relea
 _OUTAGE_SECONDS = 4.0
 """Long enough to tell a growing delay between retries from one that does not grow."""
 _OFTEN = 3
+_WHILE: tuple[tuple[str, type[Step]], ...] = (
+    ("create", Rest),
+    ("create", Apply),
+    ("create", Delete),
+    ("create", Remove),
+    ("delete", Patch),
+    ("delete", Touch),
+)
+"""Own writes, and what is done while they are hidden."""
 
 
 def pairs(at: Occasions) -> Iterator[Incident]:
@@ -56,27 +65,26 @@ def _one_of(found: Sequence[Faults], draw: st.DrawFn) -> Faults:
 
 
 def _hidden(at: Occasions) -> Iterator[Incident]:
-    for kind in (Rest, Apply, Delete, Remove):
-        if hidden := list(_hidden_while(at, kind)):
+    for verb, kind in _WHILE:
+        if hidden := list(_hidden_while(at, verb, kind)):
             yield partial(_one_of, hidden)
     if gone := list(_ends(at)):
         yield partial(_hide_end, at, gone)
 
 
-def _hidden_while(at: Occasions, kind: type[Step]) -> Iterator[Faults]:
-    """Its own creates are hidden from it while such a step is done, and from then on; rests count if they are long.
+def _hidden_while(at: Occasions, verb: str, kind: type[Step]) -> Iterator[Faults]:
+    """Its own creates, or deletes, are hidden from it while such a step is done, and from then on; rests count if they are long.
 
-    Where somebody else deletes one of them, a list tells what is left (KEP-5647, Risks).
+    Where somebody else deletes one that it has made, a list tells what is left (KEP-5647, Risks).
     """
     for number, step in enumerate(at.steps, 1):
         is_one = isinstance(step, kind) and (not isinstance(step, Rest) or step.seconds >= LONG_SECONDS)
-        for each in at.hideable(at.writes) if is_one else ():
-            if each.verb != "create" or each.step >= number:
-                continue
+        own = [each for each in at.hideable(at.writes) if each.verb == verb and each.step < number and is_one]
+        for each in own:
             if not isinstance(step, Remove):
-                yield (HideOwnWrite(resource=each.resource, window=Window(each.step), write=OwnWrite("create")),)
+                yield (HideOwnWrite(resource=each.resource, window=Window(each.step), write=OwnWrite(each.verb)),)
             elif each.resource == step.resource:
-                yield (HideOwnWrite(resource=each.resource, window=Window(each.step), write=OwnWrite("create"), release="relist"),)
+                yield (HideOwnWrite(resource=each.resource, window=Window(each.step), write=OwnWrite(each.verb), release="relist"),)
 
 
 def _ends(at: Occasions) -> Iterator[int]:

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from staleproof.core.fault import (
+    AnyFault,
     CallFault,
     Coalesce,
     Compete,
@@ -27,7 +29,7 @@ from staleproof.core.fault import (
 )
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.move import Move
-from staleproof.core.observed import Observed
+from staleproof.core.observed import Observed, Written
 from staleproof.core.plan import (
     Apply,
     Delete,
@@ -38,6 +40,7 @@ from staleproof.core.plan import (
     Plan,
     Recreate,
     Remove,
+    Rest,
     Step,
     Touch,
     contradictions,
@@ -133,6 +136,49 @@ def test_streams_end_at_any_event_of_a_step() -> None:
     faults = [fault for plan in drawn(plans(of, workload=shrinks), by="7", examples=300) for fault in plan.faults]
     for kind in (SeverStream, Expire):
         assert {fault.nth for fault in faults if isinstance(fault, kind)} > {None, 1}
+
+
+def _hides(verb: Literal["create", "patch", "delete"], step: int, release: Literal["events", "relist"] = "events") -> AnyFault:
+    return HideOwnWrite(resource=PODS, write=OwnWrite(verb), window=Window(step), release=release)
+
+
+OF = replace(widgets(turned=(REMOVED, SWITCHED)), reads_past=(WIDGETS,))
+APPLIES = replace(OF, life=tuple(replace(each, verb="patch") if each.verb == "create" else each for each in OF.life))
+APPEARS, WAKES, WAITS = Apply(object=sample(3)), Touch(target=TARGET), Rest(seconds=12.0)
+CONFIG_MAP = Written(2, MAPS, "update", "", 1).selectors
+
+
+@pytest.mark.parametrize(
+    ("of", "steps", "faults"),
+    [
+        (OF, (APPEARS, WAITS, WAKES), (_hides("create", 1),)),
+        (APPLIES, (APPEARS, WAITS, WAKES), (_hides("patch", 1),)),
+        (OF, (APPEARS, Delete(target=TARGET), Rest(seconds=1.0)), (_hides("create", 1),)),
+        (OF, (APPEARS, Remove(resource=PODS), WAKES), (_hides("create", 1, "relist"),)),
+        (OF, (APPEARS, OF.scale(1), OF.scale(3), WAKES), (_hides("delete", 2),)),
+        (OF, (APPEARS, OF.scale(1), WAKES), (_hides("delete", 2),)),
+        (OF, (APPEARS, CHANGE, WAKES), (Restart(stays_down=True, window=Window(2, 3)),)),
+        (
+            OF,
+            (APPEARS, CHANGE, WAKES),
+            (
+                Compete(**CONFIG_MAP, edit={"metadata": {"annotations": {"staleproof.dev/touched": "2"}}}),
+                HideOwnWrite(resource=MAPS, write=OwnWrite("update"), window=Window(2, 3)),
+            ),
+        ),
+        (
+            OF,
+            (APPEARS, CHANGE, WAKES),
+            (
+                SeverStream(resource=WIDGETS, window=Window(3, 4)),
+                PastSnapshot(resource=WIDGETS, as_of_step=2, window=Window(3, 4)),
+            ),
+        ),
+    ],
+)
+def test_what_harms_only_together_is_drawn_together(of: Observed, steps: tuple[Step, ...], faults: Faults) -> None:
+    some = [plan.faults for plan in drawn(plans(of, workload=st.just(steps)), by="7", examples=150)]
+    assert faults in some
 
 
 def _hidden(plan: Plan) -> list[HideOwnWrite]:

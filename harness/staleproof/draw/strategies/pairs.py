@@ -25,6 +25,7 @@ from staleproof.core.fault import (
 from staleproof.core.observed import Written
 from staleproof.core.plan import Apply, Delete, Patch, Remove, Rest, Step, Touch
 from staleproof.draw.api_failure import REJECTIONS
+from staleproof.draw.canonical import own_create
 from staleproof.draw.deletion import unseen_end
 from staleproof.draw.occasions import Occasions
 from staleproof.draw.strategies.failing import compete, is_update
@@ -79,12 +80,18 @@ def _hidden_while(at: Occasions, verb: str, kind: type[Step]) -> Iterator[Faults
     """
     for number, step in enumerate(at.steps, 1):
         is_one = isinstance(step, kind) and (not isinstance(step, Rest) or step.seconds >= LONG_SECONDS)
-        own = [each for each in at.hideable(at.writes) if each.verb == verb and each.step < number and is_one]
-        for each in own:
+        for each in _own(at, verb, before=number) if is_one else ():
             if not isinstance(step, Remove):
                 yield (HideOwnWrite(resource=each.resource, window=Window(each.step), write=OwnWrite(each.verb)),)
             elif each.resource == step.resource:
                 yield (HideOwnWrite(resource=each.resource, window=Window(each.step), write=OwnWrite(each.verb), release="relist"),)
+
+
+def _own(at: Occasions, verb: str, *, before: int) -> list[Written]:
+    """Its creates, or deletes, of children in earlier steps; whoever creates by server-side apply patches."""
+    children = [each for each in at.hideable(at.writes) if each.resource != at.observed.resource and each.step < before]
+    verbs = {each.resource: own_create(at.observed, each.resource).verb if verb == "create" else verb for each in children}
+    return [each for each in children if each.verb == verbs[each.resource]]
 
 
 def _ends(at: Occasions) -> Iterator[int]:

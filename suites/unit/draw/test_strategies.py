@@ -286,6 +286,14 @@ def test_others_write_once_and_only_what_is_sure_to_be_there_and_the_controllers
             assert not [each for each in before if isinstance(each, Edit) and each.sets_aside and each.resource == step.resource]
 
 
+@given(st.data())
+def test_nobody_takes_the_name_of_a_child_that_another_primary_may_want(data: st.DataObject) -> None:
+    of = replace(widgets(), children=tuple(replace(child, stable_names=True) for child in widgets().children))
+    steps = data.draw(workloads(of, most_steps=6))
+    names = {step.object["metadata"]["name"] for step in steps if isinstance(step, Apply)}
+    assert len(names) == 1 or not [step for step in steps if isinstance(step, Recreate) and step.foreign]
+
+
 def test_where_others_can_write_nothing_nothing_of_it_is_drawn() -> None:
     every = drawn(plans(widgets()), by="7", examples=60)
     assert not [step for plan in every for step in plan.steps if isinstance(step, Edit | PatchStatus)]

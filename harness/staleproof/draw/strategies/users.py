@@ -243,8 +243,13 @@ def _renew(story: _Story, draw: st.DrawFn) -> list[Step]:
 
 
 def _another(story: _Story, draw: st.DrawFn) -> list[Step]:
-    second = Apply(object=another(story.observed.sample))
+    second = _other(story.observed)
     return [second] if second not in story.steps else []
+
+
+def _other(observed: Observed) -> Apply:
+    """The step in which another primary appears."""
+    return Apply(object=another(observed.sample))
 
 
 def _delete_child(story: _Story, draw: st.DrawFn) -> list[Step]:
@@ -308,7 +313,8 @@ def _ends(story: _Story) -> Iterator[Steps]:
     yield gone
     if not of.keeps_finalizer and not of.sample["metadata"].get("finalizers"):
         yield (_finalizers(of, [_HELD]), *gone, _finalizers(of, None))
-    for child in story.children():  # if it were made again as it was, it would have to go whoever knew of it
+    # if it were made again as it was, it would have to go whoever knew of it; the last may be another primary's, which wants its name
+    for child in story.children() if _other(of) not in story.steps else ():
         if child.stable_names and child.deletes and child.watched and of.scale_path and story.replicas:
             yield (Recreate(resource=child.resource, foreign=True), of.scale(story.replicas - 1), touch)
 

@@ -313,7 +313,7 @@ def _ends(story: _Story) -> Iterator[Steps]:
     yield gone
     if not of.keeps_finalizer and not of.sample["metadata"].get("finalizers"):
         yield (_finalizers(of, [_HELD]), *gone, _finalizers(of, None))
-    # if it were made again as it was, it would have to go whoever knew of it; the last may be another primary's, which wants its name
+    # if it were made again as it was, it would have to go whoever knew of it; and another primary, whose the last may be, wants it
     for child in story.children() if _other(of) not in story.steps else ():
         if child.stable_names and child.deletes and child.watched and of.scale_path and story.replicas:
             yield (Recreate(resource=child.resource, foreign=True), of.scale(story.replicas - 1), touch)

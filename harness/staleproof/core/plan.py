@@ -435,6 +435,11 @@ def _unfit(fault: AnyFault, contract: Contract, steps: int | None) -> Iterator[M
             yield f'{misfit}; if that is wanted, say "contract": "hostile"'
 
 
+def target_of(manifest: Manifest) -> Target:
+    """The object of a manifest, as steps name it."""
+    return Target(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])
+
+
 def describe(step: Step) -> str:
     """A step in a few words, for the timeline and the story."""
     match step:

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from staleproof.core.coverage import Occasion, occasions
 from staleproof.core.fingerprint import fingerprint, identity
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Apply, Manifest, Plan, PlanError, Subject, Target, decode, encode, masked
+from staleproof.core.plan import Apply, Plan, PlanError, Subject, decode, encode, masked, target_of
 from staleproof.draw.family import Family
 from staleproof.draw.order import most_varied
 from staleproof.draw.profile import PROFILES, Profile
@@ -104,7 +104,7 @@ def drawn_family(
 
 def _workload(plan: Plan) -> str:
     """What is done to whom; not what it says when it appears: to touch one with three replicas shows what one with five does."""
-    return repr([_target(step.object) if isinstance(step, Apply) else step for step in plan.steps])
+    return repr([target_of(step.object) if isinstance(step, Apply) else step for step in plan.steps])
 
 
 class Failing:
@@ -158,11 +158,7 @@ class Covered:
 
 def is_about(plan: Plan, observed: Observed) -> bool:
     """Whether the plan is one of this primary's."""
-    return any(isinstance(step, Apply) and _target(step.object) == observed.target for step in plan.steps)
-
-
-def _target(manifest: Manifest) -> Target:
-    return Target(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])
+    return any(isinstance(step, Apply) and target_of(step.object) == observed.target for step in plan.steps)
 
 
 def first(failed: Iterable[Plan], others: Iterable[Plan]) -> list[Plan]:

@@ -18,7 +18,21 @@ from msgspec.structs import replace
 
 from staleproof.core.fault import AnyFault, Window
 from staleproof.core.fingerprint import fingerprint
-from staleproof.core.plan import Apply, Delete, Lull, Manifest, Patch, PatchStatus, Plan, Rest, Step, Target, Touch, contradictions
+from staleproof.core.plan import (
+    Apply,
+    Delete,
+    Lull,
+    Manifest,
+    Patch,
+    PatchStatus,
+    Plan,
+    Rest,
+    Step,
+    Target,
+    Touch,
+    contradictions,
+    target_of,
+)
 
 _MINIMAL = "minimal: "
 _REST_SECONDS = 0.1
@@ -153,7 +167,7 @@ def is_possible(steps: Sequence[Step]) -> bool:
             return False
         match step:
             case Apply(object=manifest):
-                there.add(_target(manifest))
+                there.add(target_of(manifest))
             case Delete(target=target) if target in held:
                 held[target] = True
             case Delete(target=target):
@@ -172,10 +186,6 @@ def _needed(step: Step) -> tuple[Target, ...]:
         case Lull(touches=touches):
             return touches
     return ()
-
-
-def _target(manifest: Manifest) -> Target:
-    return Target(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])
 
 
 # --- content ---------------------------------------------------------------------------------------------------------------------

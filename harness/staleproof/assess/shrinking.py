@@ -1,13 +1,16 @@
 """Shrinking a finding on the live controller: bounded by time, each change confirmed, and the smallest plan reproduced five times.
 
 What is tried on the way is judged by its fault-free references alone, and must fail twice, the second time in a new life of the
-controller. Only the smallest plan is compared with all that explains a finding away. If it does not hold, the finding stays as it
+controller. It gets less time to converge, because a controller that never does would take all the time there is. Only the smallest
+plan is waited for as long as any other, and compared with all that explains a finding away. If it does not hold, the finding stays as it
 was found: nothing is lost, and a controller that answers now so, now so, crashes nothing. All histories are kept.
 """
 
 import time
 from dataclasses import replace
 from typing import Protocol
+
+import msgspec
 
 from staleproof.assess.baseline import NOTHING_KNOWN, new_stories
 from staleproof.assess.result import Result
@@ -19,6 +22,8 @@ from staleproof.errors import SetupError, UsageError
 from staleproof.report.baseline import Baseline
 
 _CONFIRMED, _RERUNS = 2, 4
+_DEADLINE_SECONDS = 5.0
+"""Seconds to converge for what is tried on the way; `assess.patience` gives a controller more where a correct one may need more."""
 
 
 class Tries(Protocol):
@@ -40,7 +45,7 @@ def shrink(session: Tries, found: Result, ends: float, baseline: Baseline = NOTH
         if time.monotonic() >= ends:
             return None
         try:
-            return session.fails(plan, slugs, _CONFIRMED)
+            return session.fails(_hurried(plan), slugs, _CONFIRMED)
         except UsageError:
             return False  # the API server refuses it
         except SetupError:
@@ -56,6 +61,13 @@ def shrink(session: Tries, found: Result, ends: float, baseline: Baseline = NOTH
     if not slugs & _new_in(smallest, baseline):
         return replace(found, shrunk=f"{made} did not fail again ({smallest.name}), so this is as it was found")
     return _told(smallest, f"{made}", found.name)
+
+
+def _hurried(plan: Plan) -> Plan:
+    settle = plan.settle
+    return msgspec.structs.replace(
+        plan, settle=msgspec.structs.replace(settle, deadline_seconds=min(settle.deadline_seconds, _DEADLINE_SECONDS))
+    )
 
 
 def _shown_in(found: Result, slugs: frozenset[str]) -> int:

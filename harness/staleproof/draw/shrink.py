@@ -2,16 +2,17 @@
 
 A loop of our own, and not Hypothesis': each question takes a trial of seconds on a live controller. Hypothesis can neither be told
 when to stop nor what to try first, it shrinks choices and not plans, and it calls a test that does not answer alike twice flaky.
-What is tried: fewer faults, then fewer steps, then less content; what still fails is kept, and the search begins again from there.
-Of the steps the first guess is what most findings need: the first one, those with which faults open and close, and the one in
-which the finding showed.
+What is tried: short rests, because they cost most of the time, then fewer faults, fewer steps, less content; what still fails is
+kept, and the search begins again from there. Faults that open together were drawn for each other, and stay together at first. Of
+the steps the first guess is what most findings need: the first one, those with which faults open and close, and the one in which
+the finding showed.
 
 Where a step is left out, the numbers of the others follow. A step with which a fault opens is never left out, because the fault
 would have no occasion any more; nor is one that later steps need.
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -89,9 +90,10 @@ def titled(before: Plan, plan: Plan) -> Plan:
 
 
 def smaller(plan: Plan, shown_in: int = 0) -> Iterator[Plan]:
-    """Each plan that is smaller by one change and can be run: faults before steps before content, large changes before small."""
+    """Each plan that is smaller by one change and can be run: faults before steps before content, large changes before small. Short
+    rests come first."""
     found, steps = [plan], itertools.chain(_likely_steps(plan, shown_in or len(plan.steps)), _fewer_steps(plan))
-    for candidate in itertools.chain(_fewer_faults(plan), steps, _less_content(plan)):
+    for candidate in itertools.chain([_with_short_rests(plan)], _fewer_faults(plan), steps, _less_content(plan)):
         if candidate not in found and not contradictions(candidate) and is_possible(candidate.steps):
             found.append(candidate)
             yield candidate
@@ -101,9 +103,11 @@ def smaller(plan: Plan, shown_in: int = 0) -> Iterator[Plan]:
 
 
 def _fewer_faults(plan: Plan) -> Iterator[Plan]:
-    """Each fault alone, then all but one."""
+    """Those that open in one step, then each fault alone, then all but one."""
     faults = plan.faults
     if len(faults) > 1:
+        for opens in dict.fromkeys(fault.window.from_step for fault in faults):
+            yield replace(plan, faults=tuple(fault for fault in faults if fault.window.from_step == opens))
         yield from (replace(plan, faults=(fault,)) for fault in faults)
         yield from (replace(plan, faults=faults[:number] + faults[number + 1 :]) for number in range(len(faults)))
 
@@ -112,16 +116,24 @@ def _fewer_faults(plan: Plan) -> Iterator[Plan]:
 
 
 def _likely_steps(plan: Plan, shown_in: int) -> Iterator[Plan]:
-    """With those steps alone that most findings need; then with all up to the one in which it showed."""
+    """With those steps alone that most findings need; then with all up to the one in which it showed. What is made anew has to go
+    first."""
     needed = {1, shown_in}
     for fault in plan.faults:
         needed |= {fault.window.from_step, fault.window.until_step or 0, getattr(fault, "as_of_step", 0)}
-    for kept in (needed, range(1, shown_in + 1)):
+    gone = {number for number, step in enumerate(plan.steps, 1) if isinstance(step, Delete) and _is_made_anew(plan, number, needed)}
+    for kept in (needed | gone, range(1, shown_in + 1)):
         made: Plan | None = plan
         for number in range(len(plan.steps), 1, -1):
             made = _without(made, number, 1) if made is not None and number not in kept else made
         if made is not None:
             yield made
+
+
+def _is_made_anew(plan: Plan, number: int, kept: Collection[int]) -> bool:
+    """Whether one of these steps, after the one with this number, applies what that one deletes."""
+    later = (step for each, step in enumerate(plan.steps, 1) if each > number and each in kept and isinstance(step, Apply))
+    return any((target_of(step.object),) == _needed(plan.steps[number - 1]) for step in later)
 
 
 def _fewer_steps(plan: Plan) -> Iterator[Plan]:
@@ -191,8 +203,12 @@ def _needed(step: Step) -> tuple[Target, ...]:
 # --- content ---------------------------------------------------------------------------------------------------------------------
 
 
+def _with_short_rests(plan: Plan) -> Plan:
+    return replace(plan, steps=tuple(Rest(seconds=_REST_SECONDS) if isinstance(step, Rest) else step for step in plan.steps))
+
+
 def _less_content(plan: Plan) -> Iterator[Plan]:
-    """Faults with what they usually have, shorter rests, smaller numbers."""
+    """Faults with what they usually have, smaller numbers."""
     for number, fault in enumerate(plan.faults):
         yield from (replace(plan, faults=(*plan.faults[:number], made, *plan.faults[number + 1 :])) for made in _plainer(fault))
     for number, step in enumerate(plan.steps):
@@ -210,8 +226,6 @@ def _plainer(fault: AnyFault) -> Iterator[AnyFault]:
 
 def _less(step: Step) -> Iterator[Step]:
     match step:
-        case Rest(seconds=seconds) if seconds > _REST_SECONDS:
-            yield Rest(seconds=_REST_SECONDS)
         case Apply(object=manifest):
             yield from (replace(step, object={**manifest, "spec": spec}) for spec in _lower(manifest.get("spec")))
         case Patch(patch=patch):

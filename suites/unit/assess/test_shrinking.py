@@ -10,7 +10,7 @@ import pytest
 from staleproof.assess.result import Result
 from staleproof.assess.shrinking import shrink
 from staleproof.checks.verdict import Finding, Outcome, Verdict
-from staleproof.core.plan import Plan, Rest
+from staleproof.core.plan import Plan, Rest, Settle
 from staleproof.errors import SetupError, UsageError
 from staleproof.report.baseline import Baseline, Known
 
@@ -48,6 +48,14 @@ def test_the_smallest_plan_takes_the_place_of_what_was_found(guilty: Result) -> 
     assert made.name == "009"
     assert made.shrunk == "minimal: 2 steps, 1 fault, reproduced 5/5; found in 001"
     assert [(len(plan.steps), reruns) for plan, reruns in controller.tried] == [(2, 4)]
+
+
+def test_only_what_is_tried_on_the_way_is_hurried(guilty: Result) -> None:
+    plan = msgspec.structs.replace(guilty.plan, settle=Settle(deadline_seconds=30.0))
+    controller = Controller(lambda plan: len(plan.steps) >= 2, guilty)
+    shrink(controller, replace(guilty, plan=plan), math.inf)
+    assert {each.settle.deadline_seconds for each in controller.asked} == {5.0}
+    assert [each.settle.deadline_seconds for each, _ in controller.tried] == [30.0]
 
 
 def test_what_is_as_small_as_can_be_is_not_run_again(guilty: Result) -> None:

@@ -15,7 +15,7 @@ from staleproof.draw.strategies import plans
 
 from .seen import PODS, TARGET, WIDGETS, sample, widgets
 
-APPLY, TOUCH, REST, DELETE = Apply(object=sample(3)), Touch(target=TARGET), Rest(seconds=2.0), Delete(target=TARGET)
+APPLY, TOUCH, REST, DELETE = Apply(object=sample(3)), Touch(target=TARGET), Rest(seconds=0.1), Delete(target=TARGET)
 UP, DOWN = (Patch(target=TARGET, patch={"spec": {"replicas": n}}) for n in (4, 2))
 HIDE = HideOwnWrite(resource=PODS, window=Window(from_step=3), write=OwnWrite("delete", nth=2), release="relist")
 LONG = Plan(scenario="own-writes", title="drawn", steps=(APPLY, UP, DOWN, REST, TOUCH, TOUCH), faults=(HIDE,))
@@ -109,13 +109,29 @@ def test_a_status_is_overwritten_only_where_there_is_one() -> None:
     assert not is_possible((APPLY, DELETE, reset))
 
 
+def test_rests_are_short_first_because_they_take_the_time() -> None:
+    first = next(smaller(plan(APPLY, Rest(seconds=12.0), TOUCH, Rest(seconds=12.0))))
+    assert first.steps == (APPLY, REST, TOUCH, REST)
+
+
+def test_faults_that_open_together_stay_together_at_first() -> None:
+    past, restart = PastSnapshot(resource=PODS, window=Window(4)), Restart(window=Window(4))
+    found = [each.faults for each in smaller(replace(LONG, faults=(past, HIDE, restart)))]
+    assert found[:3] == [(past, restart), (HIDE,), (past,)]
+
+
+def test_what_is_made_anew_goes_first() -> None:
+    hold = HoldStream(resource=PODS, window=Window(5))
+    found = [each.steps for each in smaller(plan(APPLY, UP, DELETE, REST, APPLY, DOWN, TOUCH, faults=(hold,)), shown_in=6)]
+    assert found[0] == (APPLY, DELETE, APPLY, DOWN)
+
+
 def test_content_gets_plainer_and_smaller() -> None:
     found = [each for each in smaller(plan(APPLY, UP, REST, faults=(replace(HIDE, window=Window(2)),))) if len(each.steps) == 3]
     assert found[0].faults == (replace(HIDE, window=Window(2), write=OwnWrite("delete")),)
     assert [each.steps[1] for each in found if each.steps[1] != UP] == [
         Patch(target=TARGET, patch={"spec": {"replicas": n}}) for n in (1, 2)
     ]
-    assert Rest(seconds=0.1) in [each.steps[2] for each in found]
 
 
 @given(st.data())

@@ -3,7 +3,8 @@
 What is tried on the way is judged by its fault-free references alone, and must fail twice, the second time in a new life of the
 controller. It gets less time to converge, because a controller that never does would take all the time there is. Only the
 smallest plan is waited for as long as any other, and compared with all that explains a finding away. If it does not hold, the
-finding stays as it was found: nothing is lost, and a controller that answers now so, now so, crashes nothing. All histories are kept.
+finding stays as it was found: nothing is lost, and a controller that answers now so, now so, crashes nothing. All histories are
+kept.
 """
 
 import time

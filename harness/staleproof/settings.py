@@ -269,12 +269,12 @@ class Settings:
     companions: Annotated[
         tuple[str, ...],
         Option(
-            "real controllers beside the one under test, with commas: kube-controller-manager's by name, e.g. garbage-collector; "
-            "scheduler; kwok (three Nodes, Pods that run, Jobs that finish); provisioner (volumes for claims); auto: those that a "
-            "real cluster has for what the controller creates; none",
+            "real controllers beside the one under test: auto: those that a real cluster has for what the controller creates; "
+            "none; or with commas: kube-controller-manager's by name, e.g. garbage-collector; scheduler; kwok (three Nodes, Pods "
+            "that run, Jobs that finish); provisioner (volumes for claims)",
             _companions,
         ),
-    ] = ()
+    ] = ("auto",)
     profile: Annotated[str, Option(f"how thorough to be: {', '.join(PROFILES)}", choices=tuple(PROFILES))] = STANDARD.name
     minutes: Annotated[
         float | None,

@@ -92,6 +92,7 @@ def _runner(command: list[str], folders: pytest.TempPathFactory) -> Run:
         where = folder or folders.mktemp("user")
         if env is None:  # a pytest started by an xdist worker must not take itself for a worker
             env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+        env = {"STALEPROOF_COMPANIONS": "none", **env}  # they cost seconds a run, and test_companions has them
         finished = subprocess.run(
             [*command, *arguments], cwd=where, env=env, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
         )

@@ -33,12 +33,12 @@ from staleproof.checks.facts.usability import ended_well, reference_trouble
 from staleproof.checks.judge import judge
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Verdict
-from staleproof.core.companion import together
+from staleproof.core.companion import ALWAYS, WITHOUT, together
 from staleproof.core.history import History, HistoryRole, UnstableField, sealed
 from staleproof.core.plan import Apply, Manifest, Plan, Subject, masked_subject
 from staleproof.core.prerequisite import with_payloads, without_payload
 from staleproof.draw.mutations import Mutations
-from staleproof.drive.cluster.companions import OPTION
+from staleproof.drive.cluster.companions import OPTION, NotBuilt
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
 from staleproof.drive.cluster.manifests import name_of
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions
@@ -113,6 +113,7 @@ class Session:
         self._references_seconds = 0.0
         self._numbers, self._workloads = itertools.count(1), itertools.count(1)
         self._is_spoilt = False
+        self._not_built: frozenset[str] = frozenset()
 
     def __enter__(self) -> Self:
         self._background.__enter__()
@@ -134,13 +135,17 @@ class Session:
 
     def accompany(self, names: Iterable[str]) -> float:
         """Have these companions, too, from now on, if the run chooses its own and the cluster is not one that has them; the seconds
-        that all starts have taken so far."""
+        that all starts have taken so far. The run goes on without those that cannot be built, and says so."""
         mine = self.options
-        wanted = together(mine.companions, names)
+        wanted = together(mine.companions, set(names) - self._not_built)
         if not mine.chooses_companions or self.plane.provider == "existing" or set(wanted) == set(mine.companions):
             return 0.0
         try:
             seconds = self.call(lambda env: env.accompany(wanted))
+        except NotBuilt as err:
+            self._not_built |= err.names
+            self.note(WITHOUT, f"{', '.join(sorted(self._not_built))}, which cannot be built here: {' '.join(str(err).split())}")
+            return self.accompany(names)
         except SetupError as err:
             raise SetupError(f"{err}\n{OPTION}=auto asks for {', '.join(wanted)}; {OPTION}=none does without.") from err
         self.options = replace(mine, companions=wanted)
@@ -320,8 +325,9 @@ class Session:
         return history, verdicts
 
     def _completed(self, plan: Plan) -> Plan:
-        """With all that is needed to run it again by itself. The companions of an earlier run's plan run here, too."""
-        self.accompany(plan.companions)
+        """With all that is needed to run it again by itself. The companions of an earlier run's plan run here, too, and those that
+        every cluster has."""
+        self.accompany((*ALWAYS, *plan.companions))
         mine = self.options
         manifests = plan.manifests or mine.manifests
         before = with_payloads(plan.before, mine.before) or mine.before

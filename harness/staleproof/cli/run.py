@@ -28,7 +28,7 @@ from staleproof.cli.check import EXIT_FINDING, EXIT_INCONCLUSIVE, exit_code, exi
 from staleproof.cli.ledger import ROOT, Ledger, kept, run_again
 from staleproof.cli.option import SUBJECT, called, settings_of, takes
 from staleproof.cli.show import show_verdicts
-from staleproof.core.companion import CompanionError, companion_names, together
+from staleproof.core.companion import ALWAYS, CompanionError, companion_names, together
 from staleproof.core.plan import Manifest, Plan, Subject
 from staleproof.draw.order import expected_seconds
 from staleproof.draw.profile import PROFILES
@@ -202,16 +202,17 @@ def subject_for(settings: Settings, plans: Sequence[Plan]) -> Subject:
 
 def _session(settings: Settings, plans: Sequence[Plan], samples: Samples) -> Session:
     options = session_options(settings, subject_for(settings, plans), samples.manifests, samples.before)
-    is_open = options.chooses_companions or not options.companions
-    if is_open and options.control_plane.kubeconfig is None:  # else the cluster has its own
-        options = dataclasses.replace(options, companions=together(options.companions, _companions_of(plans)))
+    if options.chooses_companions and options.control_plane.kubeconfig is None:  # else the cluster has its own
+        names = together(options.companions, _companions_of(plans))
+        options = dataclasses.replace(options, companions=names, chooses_companions=False)
     return Session(options, progress_on(Console(stderr=True)), folder=new_run_folder(ROOT))
 
 
 def _companions_of(plans: Sequence[Plan]) -> tuple[str, ...]:
-    """Those that the plans were drawn with."""
+    """Those that the plans were run with; those that every cluster has, for one that nobody has run yet."""
+    every = [name for plan in plans for name in (*plan.companions, *(ALWAYS if plan.controller is None else ()))]
     try:
-        return companion_names(",".join(name for plan in plans for name in plan.companions))
+        return companion_names(",".join(every))
     except CompanionError as err:
         raise UsageError(f"the plan's companions: {err}") from err
 

@@ -15,6 +15,8 @@ ROOT_CA, TOKENS = "root-ca-certificate-publisher", "serviceaccount-token"
 """These need the control plane's CA and its key for service accounts."""
 COMPANIONS_FOR = "companions for "
 """Begins what reports say of those that were chosen for a sample, and what they cost."""
+WITHOUT = "without companions"
+"""Names, in reports, those that were chosen and cannot be built."""
 _ENDING = "-controller"
 _CONTROLLERS = """
     clusterrole-aggregation cronjob daemonset deployment disruption endpoints endpointslice endpointslice-mirroring

@@ -435,6 +435,15 @@ def _unfit(fault: AnyFault, contract: Contract, steps: int | None) -> Iterator[M
             yield f'{misfit}; if that is wanted, say "contract": "hostile"'
 
 
+def removes(step: Step) -> bool:
+    """Whether it changes an object of the workload by taking something out of it."""
+    return isinstance(step, Patch) and "metadata" not in step.patch and _has_null(step.patch)
+
+
+def _has_null(patch: Manifest) -> bool:
+    return any(value is None or (isinstance(value, dict) and _has_null(value)) for value in patch.values())
+
+
 def target_of(manifest: Manifest) -> Target:
     """The object of a manifest, as steps name it."""
     return Target(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])

@@ -10,7 +10,7 @@ from math import fsum
 
 from staleproof.core.coverage import is_down, moments, named, occasions
 from staleproof.core.fault import AnyFault, Compete, HideOwnWrite, PastSnapshot
-from staleproof.core.plan import Plan, Rest
+from staleproof.core.plan import Plan, Rest, Step, removes
 
 _LEAST_SECONDS = 0.5
 _TRIES_AGAIN = 4.0
@@ -91,9 +91,15 @@ def _details(plan: Plan) -> Cells:
     tried: Cells = {(fault.tag, fault.resource, "", "") for fault in plan.faults}
     tried |= {(at.fault, at.resource, at.phase, "") for at in each}
     tried |= {(at.fault, "", at.phase, at.move) for at in each if at.move}
+    tried |= {(at.fault, "without", at.move) for fault, at in zip(plan.faults, each, strict=True) if removes(_opening(fault, plan))}
     tried |= {(named(fault), "does", *sorted(fault.effects)) for fault in plan.faults}
     tried |= {(named(fault), "outlasts", phase, "") for fault in plan.faults for phase in _outlasted(fault, plan)}
     return tried | set(itertools.combinations(sorted({at.fault for at in each}), 2))
+
+
+def _opening(fault: AnyFault, plan: Plan) -> Step:
+    """The step with which it opens."""
+    return plan.steps[fault.window.from_step - 1]
 
 
 def _outlasted(fault: AnyFault, plan: Plan) -> Iterator[str]:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.checks.verdict import Outcome
-from staleproof.core.companion import COMPANIONS_FOR
+from staleproof.core.companion import COMPANIONS_FOR, WITHOUT
 from staleproof.core.request import not_allowed
 from staleproof.core.time_breakdown import Spent
 from staleproof.report.coverage import reach
@@ -215,7 +215,9 @@ def _time(report: Report) -> Text:
 
 
 def _companions(report: Report) -> Iterator[Text]:
-    """Those that were chosen for each sample, and what they cost."""
+    """Those that were chosen for each sample, and what they cost; and those that the run had to do without."""
+    if missing := report.environment.get(WITHOUT):
+        yield Text(f"{WITHOUT} {missing}", style="yellow")
     chosen = {name: told for name, told in report.environment.items() if name.startswith(COMPANIONS_FOR)}
     yield from (Text(f"{name}: {told}", style="dim") for name, told in chosen.items())
 

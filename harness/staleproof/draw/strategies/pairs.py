@@ -23,7 +23,7 @@ from staleproof.core.fault import (
     Window,
 )
 from staleproof.core.observed import Written
-from staleproof.core.plan import Apply, Delete, Manifest, Patch, Remove, Rest, Step, Touch
+from staleproof.core.plan import Apply, Delete, Patch, Remove, Rest, Step, Touch, removes
 from staleproof.draw.api_failure import REJECTIONS
 from staleproof.draw.canonical import own_create
 from staleproof.draw.deletion import unseen_end
@@ -120,24 +120,15 @@ def _refused_unseen(at: Occasions, updates: Sequence[Written], draw: st.DrawFn) 
 
 
 def _new_lives(at: Occasions) -> Iterator[Incident]:
-    if changes := list(_changes(at)):
+    if changes := [number for number, step in enumerate(at.steps[:-1], 1) if isinstance(step, Patch)]:
         yield partial(_missed, changes)
+    # who only reacts to changes never learns of what went unseen
+    if removals := [number for number in changes if removes(at.steps[number - 1])]:
+        yield from [partial(_missed, removals)] * _OFTEN
     if pasts := list(_pasts(at)):
         yield partial(_past, at, pasts)
     if at.observed.watched and (behind := list(_behind(at))):
         yield partial(_past_relist, behind)
-
-
-def _changes(at: Occasions) -> Iterator[int]:
-    """The steps that change the primary, where another comes after them; more often those in which something goes, because who only
-    reacts to changes never learns of that."""
-    for number, step in enumerate(at.steps[:-1], 1):
-        if isinstance(step, Patch):
-            yield from [number] * (_OFTEN if _takes_away(step.patch) else 1)
-
-
-def _takes_away(patch: Manifest) -> bool:
-    return any(value is None or (isinstance(value, dict) and _takes_away(value)) for value in patch.values())
 
 
 def _missed(changes: Sequence[int], draw: st.DrawFn) -> Faults:

@@ -7,7 +7,7 @@ run: trials after it would be compared with references from another cluster.
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Protocol
 
 import aiohttp
 
-from staleproof.core.companion import KWOK, PROVISIONER, ROOT_CA, SCHEDULER, TOKENS, controllers_flag
+from staleproof.core.companion import CONTROLLERS, KWOK, PROVISIONER, ROOT_CA, SCHEDULER, TOKENS, controllers_flag
 from staleproof.core.plan import Manifest
 from staleproof.drive.cluster import manifests
 from staleproof.drive.cluster.access import not_inherited
@@ -42,6 +42,14 @@ _READY_SECONDS = 60.0
 _GRACE_SECONDS = 5.0
 _CLIENT = ("--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000")
 _WAITS, _SYNCED = "Waiting for caches to sync", "Caches are synced"
+
+
+class NotBuilt(SetupError):
+    """Programs that companions need cannot be had. `names`: those companions."""
+
+    def __init__(self, names: Collection[str], err: SetupError) -> None:
+        super().__init__(str(err))
+        self.names = frozenset(names)
 
 
 class Site(Protocol):
@@ -83,7 +91,8 @@ class Companions:
 
         Raises:
             UsageError: the cluster is the user's own, which has controllers of its own.
-            SetupError: one cannot be built or started, or exits; with the end of its log.
+            NotBuilt: there is no Go, or no way to its modules; those that run stay as they were.
+            SetupError: one cannot be started, or exits; with the end of its log.
         """
         new = set(names) - set(self.names)
         if not new:
@@ -93,21 +102,45 @@ class Companions:
             raise UsageError(
                 f"{OPTION}: the cluster that you gave has controllers of its own; leave the option out, or give no cluster"
             )
+        programs = await self._programs(new)
         if not self.names:
             every = [self._log(name) for name in (KWOK, SCHEDULER, _MANAGER)]
             self.stack.callback(logs.mask, every, list(self.site.plane.tokens.values()))
             self.site.plane.write_kubeconfig(self._kubeconfig, user=COMPANION)
             await self.stack.enter_async_context(self._manager)
         if KWOK in new:
-            await self._kwok()
+            await self._kwok(programs[KWOK])
         if SCHEDULER in new:
-            await self._scheduler()
+            await self._scheduler(programs[SCHEDULER])
         if PROVISIONER in new:
             await self._provisioner()
         if controllers_flag(new):
-            await self._controller_manager(names)
+            await self._controller_manager(programs[_MANAGER], names)
         self.names = tuple(names)
         self.seconds += time.monotonic() - began
+
+    async def _programs(self, names: Collection[str]) -> dict[str, Path]:
+        """What these companions are started from, by name, built where it is missing. NotBuilt for all that cannot be had."""
+        found: dict[str, Path] = {}
+        failed: list[NotBuilt] = []
+
+        async def build(name: str, making: Awaitable[Path], needed_by: Collection[str]) -> None:
+            try:
+                found[name] = await making
+            except SetupError as err:
+                failed.append(NotBuilt(needed_by, err))
+
+        for name in (KWOK, SCHEDULER):
+            if name in names:
+                await build(name, ensure_go_program(_module(name), self.progress), [name])
+        if controllers_flag(names):
+            await build(_MANAGER, self._manager_program(), CONTROLLERS & set(names))
+        if failed:
+            raise NotBuilt(frozenset().union(*(each.names for each in failed)), failed[0])
+        return found
+
+    async def _manager_program(self) -> Path:
+        return await ensure_built(KUBERNETES_VERSION, self.progress) / _MANAGER
 
     @property
     def _kubeconfig(self) -> Path:
@@ -130,9 +163,8 @@ class Companions:
         watching = self.site.group.create_task(_until_it_exits(program))
         stack.callback(watching.cancel)
 
-    async def _controller_manager(self, names: Sequence[str]) -> None:
+    async def _controller_manager(self, program: Path, names: Sequence[str]) -> None:
         """One kube-controller-manager runs them all. It is ready when every controller has said that its caches are synced."""
-        program = await ensure_built(KUBERNETES_VERSION, self.progress) / _MANAGER
         controllers = controllers_flag(names)
         flags = (f"--controllers={controllers}", "--use-service-account-credentials=false", "--secure-port=0", *_CLIENT)
         await self._manager.aclose()
@@ -156,9 +188,7 @@ class Companions:
         providing = self.site.group.create_task(await provide(self.site.api, self.site.truth))
         self.stack.callback(providing.cancel)
 
-    async def _scheduler(self) -> None:
-        program = await ensure_go_program(_module(SCHEDULER), self.progress)
-
+    async def _scheduler(self, program: Path) -> None:
         def command(port: int) -> Command:
             return self._command(SCHEDULER, program, "--bind-address=127.0.0.1", f"--secure-port={port}", *_CLIENT)
 
@@ -166,10 +196,9 @@ class Companions:
         ((scheduler, _),) = await on_free_ports(self.stack, lambda: [(server, free_port())])
         self._end_the_run_with(scheduler, self.stack)
 
-    async def _kwok(self) -> None:
+    async def _kwok(self, program: Path) -> None:
         """kwok, with Nodes for it to manage. It is ready when they are."""
         module, api, truth = _module(KWOK), self.site.api, self.site.truth
-        program = await ensure_go_program(module, self.progress)
         flags = (
             f"--config={module.folder / 'stages.yaml'}",
             "--manage-all-nodes=true",

@@ -137,12 +137,18 @@ def _is_made_anew(plan: Plan, number: int, kept: Collection[int]) -> bool:
 
 
 def _fewer_steps(plan: Plan) -> Iterator[Plan]:
-    """Without a row of steps, the longest first and the last first; the first step stays."""
+    """Without half of the steps, a quarter, and so on to each one of them (Zeller and Hildebrandt's delta debugging), then without
+    any other row of them; the last first, and the first step stays."""
     count = len(plan.steps)
-    for length in range(count - 1, 0, -1):
-        for first in range(count - length + 1, 1, -1):
-            if (made := _without(plan, first, length)) is not None:
-                yield made
+    halves: list[tuple[int, int]] = []
+    length = count - 1
+    while length > 1:
+        length = (length + 1) // 2
+        halves += [(max(2, end - length + 1), min(length, end - 1)) for end in range(count, 1, -length)]
+    rows = [(first, length) for length in range(count - 1, 0, -1) for first in range(count - length + 1, 1, -1)]
+    for first, length in dict.fromkeys((*halves, *rows)):
+        if (made := _without(plan, first, length)) is not None:
+            yield made
 
 
 def _without(plan: Plan, first: int, length: int) -> Plan | None:

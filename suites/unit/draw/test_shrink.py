@@ -59,10 +59,9 @@ def test_a_finding_that_needs_other_steps_is_made_smaller_all_the_same() -> None
     assert (made.plan.steps[1:], made.whole) == ((DOWN, REST), True)
 
 
-def test_the_longest_row_of_steps_goes_first_but_never_one_with_which_a_fault_opens() -> None:
+def test_half_of_the_steps_goes_first_then_a_quarter_but_never_one_with_which_a_fault_opens() -> None:
     _, *rows = [each.steps for each in smaller(LONG)]
-    assert [len(each) for each in rows] == sorted(map(len, rows))
-    assert rows[:2] == [(APPLY, UP, DOWN), (APPLY, UP, DOWN, REST)]
+    assert rows[:3] == [(APPLY, UP, DOWN), (APPLY, UP, DOWN, REST), (APPLY, DOWN, REST, TOUCH, TOUCH)]
     assert all(DOWN in each.steps or each.steps[2] != DOWN for each in smaller(LONG) if len(each.steps) < 6)
 
 
@@ -100,7 +99,7 @@ def test_what_a_finalizer_holds_is_there_until_that_is_removed() -> None:
 def test_nothing_is_done_to_what_is_not_there() -> None:
     found = [each.steps for each in smaller(plan(APPLY, DELETE, APPLY, TOUCH)) if len(each.steps) < 4]
     assert (APPLY, DELETE, TOUCH) not in found
-    assert found == [(APPLY, TOUCH), (APPLY,), (APPLY, DELETE), (APPLY, DELETE, APPLY), (APPLY, APPLY, TOUCH)]
+    assert found == [(APPLY, TOUCH), (APPLY, DELETE), (APPLY, DELETE, APPLY), (APPLY, APPLY, TOUCH), (APPLY,)]
 
 
 def test_a_status_is_overwritten_only_where_there_is_one() -> None:

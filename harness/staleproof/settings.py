@@ -369,6 +369,8 @@ class Settings:
 def _shown(default: object) -> str:
     if default is True:
         return "yes"
+    if isinstance(default, tuple):
+        return ",".join(default)
     return f"{default:g}" if isinstance(default, float) else str(default or "")
 
 

@@ -91,7 +91,6 @@ def _run(run: _Run, seconds: float, found: list[Ran]) -> None:
 
 def _arguments(run: _Run) -> list[str]:
     subject = run.subject
-    companions = [f"--staleproof-companions={','.join(subject.companions)}"] if subject.companions else []
     metrics = [f"--controller-metrics={METRICS}"] if subject.has_metrics else []
     some = " or ".join(family.name for family in FAMILIES[::EVERY])  # another revision may not know their scenarios
     return [
@@ -101,7 +100,7 @@ def _arguments(run: _Run) -> list[str]:
         f"--staleproof-samples={MANIFESTS / subject.sample}",
         "--staleproof-profile=standard",
         f"--staleproof-dir={run.folder / 'artefacts'}",
-        *companions,
+        f"--staleproof-companions={','.join(subject.companions) or 'none'}",
         *metrics,
         *([] if run.whole else ["-k", some, "--staleproof-max-examples=0"]),
     ]

@@ -13,7 +13,7 @@ from staleproof.assess import Session, SessionOptions
 from staleproof.assess.company import keep_company
 from staleproof.checks.facts.baseline import final_objects
 from staleproof.checks.trial import Trial
-from staleproof.core.companion import acting_on
+from staleproof.core.companion import ALWAYS, WITHOUT, acting_on
 from staleproof.core.entry import Committed, Delivered, Ended, Settled, StepBegan
 from staleproof.core.history import History
 from staleproof.core.pace import longest_pause, paced
@@ -207,6 +207,29 @@ def test_a_namespace_has_its_account_before_the_first_step_and_secrets_get_token
         return {key[2] for key in environment.truth.live(name)}
 
     assert given <= chooser.call(there)
+
+
+def test_a_run_goes_on_without_what_cannot_be_built(tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nowhere to get the modules of kwok and the scheduler from; kube-controller-manager came with the control plane."""
+    monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "control-plane").symlink_to(programs.parent)
+    for name, value in {"GOPROXY": "off", "GOFLAGS": "-modcacherw", "GOMODCACHE": str(tmp_path / "modules")}.items():
+        monkeypatch.setenv(name, value)
+    options = SessionOptions(subject=fixture("expectations"), manifests=tuple(CRDS), chooses_companions=True, root=tmp_path)
+    with Session(options) as session:
+        session.accompany(acting_on({"pods"}))
+        assert session.options.companions == ALWAYS
+        told = session.run.environment[WITHOUT]
+        assert told.startswith("kwok, scheduler, which cannot be built here: the Go module in ")
+        assert session.trial(Plan(scenario="own", steps=(Apply(object=WIDGET),))).plan.companions == ALWAYS
+
+
+def test_every_cluster_has_those_that_always_run(tmp_path: Path) -> None:
+    """Also where nobody has looked at what the controller creates."""
+    options = SessionOptions(subject=fixture("expectations"), manifests=tuple(CRDS), chooses_companions=True, root=tmp_path)
+    with Session(options) as session:
+        assert session.trial(Plan(scenario="own", steps=(Apply(object=WIDGET),))).plan.companions == ALWAYS
 
 
 def test_an_existing_cluster_is_left_as_it_is(session: Session, tmp_path: Path) -> None:

@@ -204,7 +204,7 @@ def _session(settings: Settings, plans: Sequence[Plan], samples: Samples) -> Ses
     options = session_options(settings, subject_for(settings, plans), samples.manifests, samples.before)
     if options.chooses_companions and options.control_plane.kubeconfig is None:  # else the cluster has its own
         names = together(options.companions, _companions_of(plans))
-        options = dataclasses.replace(options, companions=names, chooses_companions=False)
+        options = dataclasses.replace(options, companions=names, chooses_companions=bool(samples.primaries))
     return Session(options, progress_on(Console(stderr=True)), folder=new_run_folder(ROOT))
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import shlex
+from dataclasses import replace as replace_settings
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from staleproof.assess import Result as Trial
 from staleproof.assess import Run
 from staleproof.assess.crashes import crash_id
 from staleproof.assess.observations import keep
+from staleproof.assess.samples import Samples
 from staleproof.cli.ledger import Ledger, kept, run_again
-from staleproof.cli.run import _code, _manifests_of, replay, run, subject_for
+from staleproof.cli.run import _code, _manifests_of, _session, replay, run, subject_for
+from staleproof.core.companion import ALWAYS
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.observed import ChildKind, Observed
 from staleproof.core.plan import Apply, Manifest, Plan, Subject, encode
@@ -47,6 +50,37 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def invoke(command: click.Command, *arguments: str) -> Result:
     return CliRunner().invoke(command, arguments, standalone_mode=False)
+
+
+def test_a_plan_is_run_again_with_the_companions_that_it_had() -> None:
+    run_before = replace(plan(controller=Subject(command=("./m",))), companions=("job", "kwok"))
+    assert _session(Settings(), [run_before], Samples(primaries=())).options.companions == ("job", "kwok")
+    assert not _session(Settings(), [run_before], Samples(primaries=())).options.chooses_companions
+    alone = replace(run_before, companions=())
+    assert _session(Settings(), [alone], Samples(primaries=())).options.companions == ()
+
+
+def test_a_plan_written_by_hand_has_those_of_every_cluster_besides() -> None:
+    mine = Settings(controller_cmd=("./m",))
+    assert _session(mine, [plan()], Samples(primaries=())).options.companions == ALWAYS
+    assert _session(mine, [replace(plan(), companions=("job",))], Samples(primaries=())).options.companions == (
+        *ALWAYS[:1],
+        "job",
+        "namespace",
+    )
+
+
+def test_who_names_companions_or_has_a_cluster_gets_no_others(here: Path) -> None:
+    named = Settings(controller_cmd=("./m",), companions=("kwok",))
+    assert _session(named, [plan()], Samples(primaries=())).options.companions == ("kwok",)
+    assert _session(replace_settings(named, companions=()), [plan()], Samples(primaries=())).options.companions == ()
+    guest = replace_settings(named, companions=("auto",), kubeconfig=here / "kubeconfig")
+    assert _session(guest, [plan()], Samples(primaries=())).options.companions == ()
+
+
+def test_with_samples_a_run_chooses_its_companions() -> None:
+    options = _session(Settings(controller_cmd=("./m",)), [], Samples(primaries=(WIDGET,))).options
+    assert (options.companions, options.chooses_companions) == ((), True)
 
 
 # --- refused at the door -------------------------------------------------------------------------------------------------------

@@ -221,3 +221,13 @@ def test_prerequisites_that_make_no_sense(
 ) -> None:
     samples = put(tmp_path / "samples", *documents)
     is_refused(suite(NEEDY, CRDS, f"--staleproof-samples={samples}", *more), USAGE, *told)
+
+
+def test_a_controller_that_knows_a_primary_by_its_name_is_given_that_name_in_every_trial(suite: Run, staleproof: Run) -> None:
+    tenants = (f"--staleproof-crds={MANIFESTS / 'tenant-crd.yaml'}", f"--staleproof-samples={MANIFESTS / 'tenant-sample.yaml'}")
+    done = suite(f"--controller-cmd={fixture_controller('tenant')} lonely", *tenants, *ONE_PLAN)
+    assert done.code == 0, done.output
+    assert plan_of(done)["keptNames"] == ["tenants.staleproof.dev/sample"]
+    trial = str(done.run_folder / done.report["trials"][0]["folder"])
+    again = staleproof("replay", trial, folder=done.folder)
+    assert again.code == 0, again.output

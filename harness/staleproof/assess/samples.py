@@ -11,10 +11,11 @@ from pathlib import Path
 
 import msgspec
 
-from staleproof.assess.company import keep_company
+from staleproof.assess.company import keep_company, patient_look
 from staleproof.assess.observations import Role, keep_roles, recall, recall_roles
 from staleproof.assess.observe import Unreacted, observe
 from staleproof.assess.session import Hopeless, Session
+from staleproof.checks.trial import Trial
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Manifest, Subject, masked_manifests
 from staleproof.core.prerequisite import CircleError, in_order, needed
@@ -76,6 +77,8 @@ def observe_all(session: Session, samples: Samples) -> Seen:
     session.ready()
     roles = _roles(session, samples)
     seen, wanted = Seen(), samples.of(roles)
+    for sample, before in wanted:
+        _keep_name(session, sample, before)
     keep_company(session, wanted)
     hopeless: Hopeless | None = None
     for sample, before in wanted:
@@ -113,6 +116,28 @@ def _roles(session: Session, samples: Samples) -> list[Role]:
 
     found = msgspec.json.decode(session.once("watched", samples.primaries, find), type=list[bool])
     return roles_of(found, is_said=samples.is_said)
+
+
+def _keep_name(session: Session, sample: Manifest, before: tuple[Manifest, ...]) -> None:
+    """Let a cluster-scoped primary have the name that the sample has in every trial, if the controller does nothing for it under
+    another one: some configure a whole cluster, and know one primary by its name."""
+    kind = session.call(lambda environment: resource_type(sample, environment.api))
+    if kind.namespaced:
+        return
+
+    def find() -> bytes:
+        under_another = patient_look(session, sample, before)
+        if not under_another.header.mark or not Trial(under_another).idle:
+            return b""
+        mine = session.options
+        session.keep_name(name)
+        is_known = not Trial(patient_look(session, sample, before)).idle
+        session.options = mine
+        return name.encode() * is_known
+
+    name = f"{kind.name}/{sample['metadata']['name']}"
+    if kept := session.once("name", (sample, before), find):
+        session.keep_name(kept.decode())
 
 
 def roles_of(watched: Sequence[bool], *, is_said: bool) -> list[Role]:

@@ -68,6 +68,7 @@ class SessionOptions(EnvironmentOptions):
         run_secret: what the workers of a run know and no file says; empty: the run has one process.
         reruns: how often a trial with a finding is run again before the finding is believed.
         keep: whether the histories of trials that pass are kept, too.
+        kept_names: cluster-scoped primaries that have the same name in every trial (`core.plan`); more may follow (`keep_name`).
         chooses_companions: besides those that are named, companions run that a real cluster would have for what the controller
             creates (`assess.company`).
         mutations: what of the samples may be changed.
@@ -83,6 +84,7 @@ class SessionOptions(EnvironmentOptions):
     mutations: Mutations = field(default_factory=Mutations)
     before: tuple[Manifest, ...] = ()
     chooses_companions: bool = False
+    kept_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,10 @@ class Session:
             raise SetupError(f"{err}\n{OPTION}=auto asks for {', '.join(wanted)}; {OPTION}=none does without.") from err
         self.options = replace(mine, companions=wanted)
         return seconds
+
+    def keep_name(self, *primaries: str) -> None:
+        """Let these cluster-scoped primaries, as `core.plan` calls them, have the same name in every trial from now on."""
+        self.options = replace(self.options, kept_names=together(self.options.kept_names, primaries))
 
     def ready(self) -> None:
         """Return once the controller runs and is idle."""
@@ -261,7 +267,9 @@ class Session:
         folder = self._shared.reference_under_way(self._named(next(self._workloads)))
         began = time.monotonic()
         mine = self.options
-        kept = self._shared.keep_manifests(msgspec.structs.replace(plan, controller=mine.subject, companions=mine.companions))
+        kept = self._shared.keep_manifests(
+            msgspec.structs.replace(plan, controller=mine.subject, companions=mine.companions, kept_names=mine.kept_names)
+        )
         reached = goals.is_reached if goals else None
         spec = TrialSpec(plan=kept, before=plan.before, folder=folder, role=role, lasts=lasts, reached=reached)
         history = self.call(lambda env: run_trial(spec, env))
@@ -328,12 +336,18 @@ class Session:
         """With all that is needed to run it again by itself. The companions of an earlier run's plan run here, too, and those that
         every cluster has."""
         self.accompany((*ALWAYS, *plan.companions))
+        self.keep_name(*plan.kept_names)
         mine = self.options
         manifests = plan.manifests or mine.manifests
         before = with_payloads(plan.before, mine.before) or mine.before
         self._note_placeholders(before)
         return msgspec.structs.replace(
-            plan, controller=mine.subject, manifests=manifests, before=before, companions=mine.companions
+            plan,
+            controller=mine.subject,
+            manifests=manifests,
+            before=before,
+            companions=mine.companions,
+            kept_names=mine.kept_names,
         )
 
     def _note_placeholders(self, before: Sequence[Manifest]) -> None:
@@ -356,8 +370,8 @@ class Session:
         """Names work by all that it depends on. Secret values are among that, so nobody can tell from the key whether they guessed
         them: it cannot be worked out without what only this run knows."""
         mine = self.options
-        depends = (kind, about, __version__, mine.subject, mine.manifests, mine.companions, mine.metrics, mine.release_leases)
-        return hmac.digest(self._secret, msgspec.json.encode(depends, order="sorted"), "sha256").hex()
+        depends = (__version__, mine.subject, mine.manifests, mine.companions, mine.kept_names, mine.metrics, mine.release_leases)
+        return hmac.digest(self._secret, msgspec.json.encode((kind, about, depends), order="sorted"), "sha256").hex()
 
     def _acquire(self, lock: FileLock) -> None:
         """Wait for a lock, as long as the run is on."""

@@ -252,6 +252,8 @@ class Plan(Value, frozen=True, kw_only=True):
         contract: `legal` (hostile faults are refused) or `hostile` (findings are told apart and never scored).
         controller: the one it was drawn for; empty when the command line names it.
         companions: real controllers that run beside it, by name.
+        kept_names: cluster-scoped primaries, as `widgets.staleproof.dev/sample`, that have the same name in every trial, because
+            the controller knows them by it; the others get one of their own.
         fresh: the controller is started anew before the first step, so that its client has forgotten earlier failures (client-go
             waits longer after each 410, up to a minute).
     """
@@ -269,6 +271,7 @@ class Plan(Value, frozen=True, kw_only=True):
     settle: Settle = Settle()
     controller: Subject | None = None
     companions: tuple[str, ...] = ()
+    kept_names: tuple[str, ...] = ()
     fresh: bool = False
 
     @property

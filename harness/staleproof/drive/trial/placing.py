@@ -1,7 +1,7 @@
 """Where a trial is, and what its objects are called there: a namespace that nobody had before, and names for what has none."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from staleproof.core.plan import Apply, Manifest, Step
 from staleproof.core.prerequisite import Placement, placement
@@ -16,12 +16,14 @@ _LONGEST_NAME = 63
 _REFUSED = (400, 403, 422)
 
 
-async def place(environment: Environment, steps: Sequence[Step], before: Sequence[Manifest]) -> tuple[Scope, Placement]:
+async def place(
+    environment: Environment, steps: Sequence[Step], before: Sequence[Manifest], kept_names: Collection[str] = ()
+) -> tuple[Scope, Placement]:
     """A place for this workload and what it needs. What happens is followed from now on, so that what becomes the trial's is known;
     the namespace is not there yet.
 
-    A cluster-scoped primary is given a name of its own, unless it may not have another than the plan's. UsageError when the API
-    server does not know one of the kinds.
+    A cluster-scoped primary is given a name of its own, unless it may not have another than the plan's, or is to keep that
+    (`kept_names`, as in `core.plan`). UsageError when the API server does not know one of the kinds.
     """
     namespace, mark = f"staleproof-{_token()}", f"-{_token()}"
     called: dict[tuple[str, str], str] = {}
@@ -31,7 +33,8 @@ async def place(environment: Environment, steps: Sequence[Step], before: Sequenc
         if kind.namespaced:
             namespaced = True
             continue
-        if await _may_be_called(environment, kind, manifest, f"{name}{mark}"):
+        is_kept = f"{kind.name}/{name}" in kept_names
+        if not is_kept and await _may_be_called(environment, kind, manifest, f"{name}{mark}"):
             called[kind.kind, name] = f"{name}{mark}"
         primaries.append((kind.name, called.get((kind.kind, name), name)))
     scope = environment.bus.scope = Scope(namespace, primaries, mark if called else "")

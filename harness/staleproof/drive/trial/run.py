@@ -98,7 +98,7 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
     plan, bus = spec.plan, environment.bus
     await environment.controller_ready(fresh=plan.fresh)
     primaries, before = await _primaries(plan, environment), spec.before or plan.before
-    scope, there = await place(environment, plan.steps, before)
+    scope, there = await place(environment, plan.steps, before, plan.kept_names)
     given = await _furnished(environment, before, scope, there)
     spec.folder.mkdir(parents=True, exist_ok=True)
     (spec.folder / "plan.json").write_bytes(encode_plan(plan))

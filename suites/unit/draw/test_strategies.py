@@ -286,6 +286,13 @@ def test_others_write_once_and_only_what_is_sure_to_be_there_and_the_controllers
             assert not [each for each in before if isinstance(each, Edit) and each.sets_aside and each.resource == step.resource]
 
 
+@given(plans(replace(widgets(turned=(REMOVED, SWITCHED)), edits=EDITS[2:])))
+def test_no_new_life_comes_to_what_was_set_aside(drawn: Plan) -> None:
+    """It may make another, and is right."""
+    if any(isinstance(step, Edit) and step.sets_aside for step in drawn.steps):
+        assert not [fault for fault in drawn.faults if "restarts" in fault.effects]
+
+
 @given(st.data())
 def test_nobody_takes_the_name_of_a_child_that_another_primary_may_want(data: st.DataObject) -> None:
     of = replace(widgets(), children=tuple(replace(child, stable_names=True) for child in widgets().children))

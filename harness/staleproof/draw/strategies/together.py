@@ -21,12 +21,13 @@ from staleproof.core.fault import (
     Reject,
     Release,
     Restart,
+    SeverStream,
     Skew,
     Window,
 )
 from staleproof.core.fault.model import ANY
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Apply, Delete, Step
+from staleproof.core.plan import Apply, Delete, Edit, Step
 from staleproof.draw.deletion import unseen_end
 from staleproof.draw.occasions import OF_A_CHILD, occasions
 from staleproof.draw.strategies.failing import failing, forged
@@ -62,7 +63,8 @@ def schedules(
     others = draw(st.lists(st.sampled_from(sources), max_size=most_faults - 1))
     incidents = [draw(st.sampled_from(first)), *others]
     kept = together([incident(draw) for incident in incidents], observed, steps, most_faults)
-    return kept or (Restart(window=Window(from_step=len(steps))),)
+    last = Window(from_step=len(steps))
+    return kept or ((SeverStream(resource=ANY, window=last),) if _sets_aside(steps) else (Restart(window=last),))
 
 
 def together(drawn: Sequence[Faults], observed: Observed, steps: Sequence[Step], most: int) -> Faults:
@@ -122,6 +124,8 @@ def _leaves_steps(fault: AnyFault, observed: Observed, steps: Sequence[Step]) ->
     gone before it is made anew, because its finalizer was removed."""
     window = fault.window
     until = window.until_step or len(steps) + 1
+    if "restarts" in fault.effects and _sets_aside(steps):
+        return False
     for number, step in enumerate(steps, 1):
         if isinstance(step, OF_A_CHILD) and window.from_step <= number and _prevents(fault, step.resource, number, until):
             return False
@@ -129,6 +133,12 @@ def _leaves_steps(fault: AnyFault, observed: Observed, steps: Sequence[Step]) ->
         if comes_back and observed.keeps_finalizer and _keeps_back(fault) and window.from_step <= number < until:
             return window.from_step == number and fault == unseen_end(observed, number, _release(fault))
     return True
+
+
+def _sets_aside(steps: Sequence[Step]) -> bool:
+    """Whether a child is set aside: a new life of the controller, which does not remember that it made that one, may well make
+    another, and is right."""
+    return any(isinstance(step, Edit) and step.sets_aside for step in steps)
 
 
 def _prevents(fault: AnyFault, resource: str, step: int, until: int) -> bool:

@@ -439,7 +439,7 @@ def _unfit(fault: AnyFault, contract: Contract, steps: int | None) -> Iterator[M
 
 
 def removes(step: Step) -> bool:
-    """Whether it changes an object of the workload by taking something out of it."""
+    """Whether it changes an object of the workload by taking something out of it, its metadata left aside."""
     return isinstance(step, Patch) and "metadata" not in step.patch and _has_null(step.patch)
 
 

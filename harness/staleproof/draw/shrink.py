@@ -12,8 +12,9 @@ would have no occasion any more; nor is one that later steps need.
 """
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -35,6 +36,7 @@ from staleproof.core.plan import (
     target_of,
 )
 
+S = TypeVar("S")
 _MINIMAL = "minimal: "
 _REST_SECONDS = 0.1
 Fails = Callable[[Plan], bool | None]
@@ -121,7 +123,13 @@ def _likely_steps(plan: Plan, shown_in: int) -> Iterator[Plan]:
     needed = {1, shown_in}
     for fault in plan.faults:
         needed |= {fault.window.from_step, fault.window.until_step or 0, getattr(fault, "as_of_step", 0)}
-    gone = {number for number, step in enumerate(plan.steps, 1) if isinstance(step, Delete) and _is_made_anew(plan, number, needed)}
+    made_anew = [(number, target_of(step.object)) for number, step in _numbered(plan, Apply) if number in needed]
+    gone = {
+        number
+        for number, step in _numbered(plan, Delete)
+        for later, target in made_anew
+        if later > number and target == step.target
+    }
     for kept in (needed | gone, range(1, shown_in + 1)):
         made: Plan | None = plan
         for number in range(len(plan.steps), 1, -1):
@@ -130,10 +138,8 @@ def _likely_steps(plan: Plan, shown_in: int) -> Iterator[Plan]:
             yield made
 
 
-def _is_made_anew(plan: Plan, number: int, kept: Collection[int]) -> bool:
-    """Whether one of these steps, after the one with this number, applies what that one deletes."""
-    later = (step for each, step in enumerate(plan.steps, 1) if each > number and each in kept and isinstance(step, Apply))
-    return any((target_of(step.object),) == _needed(plan.steps[number - 1]) for step in later)
+def _numbered(plan: Plan, kind: type[S]) -> list[tuple[int, S]]:
+    return [(number, step) for number, step in enumerate(plan.steps, 1) if isinstance(step, kind)]
 
 
 def _fewer_steps(plan: Plan) -> Iterator[Plan]:

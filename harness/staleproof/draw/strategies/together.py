@@ -71,7 +71,7 @@ def together(drawn: Sequence[Faults], observed: Observed, steps: Sequence[Step],
     """As many of these incidents as go together and leave every step something to be done to, the first before the others."""
     kept: list[AnyFault] = []
     for incident in drawn:
-        if len(kept) + len(incident) > most or not all(_leaves_steps(fault, observed, steps) for fault in incident):
+        if len(kept) + len(incident) > most or not all(_fits(fault, observed, steps) for fault in incident):
             continue
         if not any(_takes(one, other, observed) or _takes(other, one, observed) for one in incident for other in kept):
             kept += incident
@@ -119,13 +119,15 @@ def _stops_work(fault: AnyFault) -> bool:
     return isinstance(fault, Hang | Pause | Refuse) or is_down(fault)
 
 
+def _fits(fault: AnyFault, observed: Observed, steps: Sequence[Step]) -> bool:
+    return _leaves_steps(fault, observed, steps) and not ("restarts" in fault.effects and _sets_aside(steps))
+
+
 def _leaves_steps(fault: AnyFault, observed: Observed, steps: Sequence[Step]) -> bool:
     """Whether what the steps are about will be there all the same: a child that is made before it is deleted, and a primary that is
     gone before it is made anew, because its finalizer was removed."""
     window = fault.window
     until = window.until_step or len(steps) + 1
-    if "restarts" in fault.effects and _sets_aside(steps):
-        return False
     for number, step in enumerate(steps, 1):
         if isinstance(step, OF_A_CHILD) and window.from_step <= number and _prevents(fault, step.resource, number, until):
             return False

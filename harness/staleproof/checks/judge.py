@@ -13,7 +13,7 @@ from itertools import islice
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.facts.cessation import cessation
 from staleproof.checks.facts.fault_outcomes import hostility
-from staleproof.checks.facts.liveness import converged, differences, other_workload, too_soon, unneeded
+from staleproof.checks.facts.liveness import converged, differences, other_circumstances, too_soon, unneeded
 from staleproof.checks.facts.usability import reference_trouble, trouble, unfired
 from staleproof.checks.harm import with_harm
 from staleproof.checks.requirement import Requirement
@@ -121,7 +121,7 @@ def _ending(suspicion: Suspicion, trial: Trial) -> Finding | NotExercised | Inco
     certain = next((difference.text for difference in found if not difference.unstable), "")
     if not certain:
         return Inconclusive(f"the references do not agree: {found[0].text}")
-    doubt = other_workload(trial) or too_soon(trial) or ("" if suspicion.proof else _otherwise(suspicion, trial))
+    doubt = other_circumstances(trial) or too_soon(trial) or ("" if suspicion.proof else _otherwise(suspicion, trial))
     if doubt:
         return Inconclusive(f"it did not converge ({certain}), but {doubt}")
     witnesses = tuple(sorted({*suspicion.acts, trial.released, trial.settled}))

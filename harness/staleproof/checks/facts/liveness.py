@@ -2,13 +2,14 @@
 
 Several requirements are decided by the same end state and differ in what was done: the stream was lost, history expired, states
 were skipped. A state that is right at the end of the settling or at the end of the trial is right. One that is not proves nothing
-when the controller had too little time, or when the steps of the workload came to something else than in the references.
+when the controller had too little time, or when its circumstances were others than in the references.
 """
 
 from staleproof.checks.facts.baseline import Difference, baseline, final_objects
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.recovery_budget import awaits_election, budget
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.plan import Edit
 
 
 def differences(trial: Trial, until: int) -> list[Difference]:
@@ -39,15 +40,20 @@ def unneeded(trial: Trial) -> str:
 
 
 @fact
-def other_workload(trial: Trial) -> str:
-    """Whether the user's steps came to something else than in the references, in words; then another end is no wonder.
+def other_circumstances(trial: Trial) -> str:
+    """Why another end than the references' is no wonder, in words; empty when it would be one.
 
-    A primary that is applied again while it is still terminating is never created again: the apply changes the dying one.
+    The user's steps may have come to something else: a primary that is applied again while it is still terminating is never created
+    again, because the apply changes the dying one. And when somebody takes the labels or the owner off a child, the life that made
+    it may wait for it, as the EndpointSlice controller does (`util/endpointslice_tracker.go` of `k8s.io/endpointslice`), whereas
+    the next life, which rightly knows nothing of it, makes another.
     """
     for primary in trial.history.header.primaries:
         times, usual = _creations(trial, primary), [_creations(reference, primary) for reference in trial.alike]
         if times not in usual:
             return f"the workload created {primary} {times} times and {max(usual, default=0)} times in fault-free runs"
+    if trial.starts[1:] and any(isinstance(step, Edit) and step.sets_aside for step in trial.plan.steps):
+        return "somebody set one of its children aside, which a life that began later need not know of"
     return ""
 
 

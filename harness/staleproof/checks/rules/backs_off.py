@@ -12,7 +12,7 @@ Put to the test: requests of the controller were rejected without being executed
 
 from collections.abc import Iterator, Sequence
 
-from staleproof.checks.facts.liveness import certain_difference, converged, other_workload
+from staleproof.checks.facts.liveness import certain_difference, converged, other_circumstances
 from staleproof.checks.facts.recovery_budget import silence
 from staleproof.checks.facts.retries import Rejections, pace_of, rejections
 from staleproof.checks.facts.stimuli import stimuli
@@ -63,7 +63,7 @@ def _gave_up(trial: Trial, groups: Sequence[Rejections]) -> Iterator[Finding]:
     _, settled = trial.ending
     last_rejected = max(group.rejected[-1] for group in groups)
     wrote = any(each.kind == "write" and last_rejected < each.index < settled for each in stimuli(trial))
-    if wrote or other_workload(trial) or not all("rejects" in fault.effects for fault in trial.fired.values()):
+    if wrote or other_circumstances(trial) or not all("rejects" in fault.effects for fault in trial.fired.values()):
         return
     certain = certain_difference(trial, settled)
     for group in groups:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.leftovers import Leftover, leftovers, let_go_at
-from staleproof.checks.facts.liveness import other_workload, too_soon, unneeded
+from staleproof.checks.facts.liveness import other_circumstances, too_soon, unneeded
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.wording import full_name, listing, owner_name, span
 from staleproof.checks.requirement import LATE, RESTARTS, STREAMS, Requirement
@@ -59,7 +59,7 @@ def _is_disturbed(trial: Trial, deleted: int) -> bool:
 
 
 def _judge(trial: Trial, found: Sequence[Leftover], fired: int) -> Iterator[Said]:
-    hasty, other = too_soon(trial), other_workload(trial)
+    hasty, other = too_soon(trial), other_circumstances(trial)
     certain = [left for left in found if not left.unstable and (left.kind == "unfinished" or not other)]
     if certain and not hasty:
         yield from (_finding(trial, left, fired) for left in certain)

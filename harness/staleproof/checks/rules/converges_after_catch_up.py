@@ -12,7 +12,7 @@ A controller that works in every fault-free run and writes nothing here has stop
 
 from collections.abc import Iterator
 
-from staleproof.checks.facts.liveness import converged, differences, other_workload, too_soon, unneeded
+from staleproof.checks.facts.liveness import converged, differences, other_circumstances, too_soon, unneeded
 from staleproof.checks.requirement import LATE, RESTARTS, STREAMS, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said
@@ -33,7 +33,7 @@ def check(trial: Trial) -> Iterator[Said]:
         return
     found = differences(trial, settled)
     certain = next((difference.text for difference in found if not difference.unstable), "")
-    doubt = other_workload(trial) or too_soon(trial)
+    doubt = other_circumstances(trial) or too_soon(trial)
     if not certain:
         yield Inconclusive(f"the references do not agree: {found[0].text}")
     elif doubt:

@@ -14,7 +14,7 @@ The bookmark that ends the initial events is another matter: no fault may drop i
 from collections.abc import Iterator
 
 from staleproof.checks.facts.bookmarks import bookmark_writes, went_on_with_bookmark
-from staleproof.checks.facts.liveness import certain_difference, other_workload
+from staleproof.checks.facts.liveness import certain_difference, other_circumstances
 from staleproof.checks.facts.recovery_budget import usual_pauses
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
@@ -47,7 +47,7 @@ def _rest_seconds(trial: Trial) -> float:
 
 def _waited(trial: Trial) -> Iterator[Finding]:
     drops_only = all("drops-bookmarks" in fault.effects for fault in trial.fired.values())
-    if not trial.spans or other_workload(trial) or not drops_only:
+    if not trial.spans or other_circumstances(trial) or not drops_only:
         return
     opened, closed = min(span.opened for span in trial.spans.values()), max(map(trial.closing, trial.spans))
     if any(trial.every(StepBegan, since=closed)):

@@ -10,7 +10,7 @@ controller to sleep, so there may be another reason. Whether it ends well is for
 
 from collections.abc import Iterator
 
-from staleproof.checks.facts.liveness import certain_difference, differences, other_workload, unneeded
+from staleproof.checks.facts.liveness import certain_difference, differences, other_circumstances, unneeded
 from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.facts.recovery_budget import usual_pauses
 from staleproof.checks.facts.stimuli import sleep_after
@@ -28,7 +28,7 @@ BOUND_SECONDS, BOUND_FACTOR, LONG_HOLD_SECONDS = 5.0, 10.0, 10.0
 def check(trial: Trial) -> Iterator[Said]:
     _, settled = trial.ending
     hides = [number for number, fault in trial.fired.items() if "hides" in fault.effects and number in trial.spans]
-    reason = unneeded(trial) or other_workload(trial) or ("" if hides else "nothing was kept from the controller")
+    reason = unneeded(trial) or other_circumstances(trial) or ("" if hides else "nothing was kept from the controller")
     if reason:
         yield NotExercised(reason)
         return

@@ -16,7 +16,7 @@ Not judged: a write that is repeated under the same name. It is refused, which i
 from collections.abc import Iterator
 
 from staleproof.checks.facts.excess import SurplusCreate, SurplusDelete, surplus_writes
-from staleproof.checks.facts.liveness import other_workload
+from staleproof.checks.facts.liveness import other_circumstances
 from staleproof.checks.facts.own_writes import lost_writes, unheard_creates, unheard_deletes
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import listing
@@ -35,7 +35,7 @@ def check(trial: Trial) -> Iterator[Said]:
     acts = tuple(request.answer_index for request in lost if request.answer_index is not None)
     charge = f"after the answer to its {lost[0].asked.verb} of {lost[0].asked.resource} was lost"
     end = Suspicion(acts[:_TOLD], frozenset({"loses", "slows"}), charge)
-    yield from unless(other_workload(trial), list(_findings(trial))) or [end]
+    yield from unless(other_circumstances(trial), list(_findings(trial))) or [end]
 
 
 def _findings(trial: Trial) -> Iterator[Finding]:

@@ -23,7 +23,7 @@ from staleproof.checks.facts.baseline import ends_with_more
 from staleproof.checks.facts.excess import SurplusCreate, SurplusDelete, own_deletes_in_all, surplus_writes
 from staleproof.checks.facts.exits import given_restarts, lost_its_lease
 from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.liveness import other_workload
+from staleproof.checks.facts.liveness import other_circumstances
 from staleproof.checks.facts.object_history import Incarnation, creations, is_bare
 from staleproof.checks.facts.own_writes import is_inherited, own_children, own_creates, own_deletes
 from staleproof.checks.facts.witnesses import inherited
@@ -41,7 +41,7 @@ def check(trial: Trial) -> Iterator[Said]:
         return
     untested = "" if _had_work(trial) else "it had done nothing before it was restarted, or was not shown a primary since"
     end = Suspicion(restarts, frozenset({"restarts", "rewinds"}), "after it was restarted", proof=_proof(trial), untested=untested)
-    yield from unless(other_workload(trial), list(_findings(trial))) or [end]
+    yield from unless(other_circumstances(trial), list(_findings(trial))) or [end]
 
 
 def _proof(trial: Trial) -> str:

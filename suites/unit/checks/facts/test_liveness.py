@@ -2,13 +2,15 @@
 
 import pytest
 
-from staleproof.checks.facts.liveness import certain_difference, converged, differences, other_workload, too_soon
+from staleproof.checks.facts.liveness import certain_difference, converged, differences, other_circumstances, too_soon
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Ended
 from staleproof.core.fault import Reject
+from staleproof.core.plan import Edit, Manifest
 
+from ..draft import STEPS
 from ..rule_cases import ONE_POD
-from ..script import SEVER, WIDGETS, Script, beside, pair_renewed
+from ..script import RESTART, SEVER, WIDGETS, Script, beside, pair_renewed
 
 
 def slow(script: Script) -> Script:
@@ -91,8 +93,18 @@ def test_a_controller_may_need_time(trial: Trial, why: str) -> None:
 
 
 def test_the_steps_may_come_to_something_else_than_in_the_references() -> None:
-    assert other_workload(beside(cut())) == ""
-    assert other_workload(beside(cut(), pair_renewed, Script.pair)) == ""
-    assert other_workload(beside(cut(), pair_renewed)) == (
+    assert other_circumstances(beside(cut())) == ""
+    assert other_circumstances(beside(cut(), pair_renewed, Script.pair)) == ""
+    assert other_circumstances(beside(cut(), pair_renewed)) == (
         f"the workload created {WIDGETS}/w 1 times and 2 times in fault-free runs"
     )
+
+
+@pytest.mark.parametrize("patch", [{"metadata": {"labels": None}}, {"spec": {"nodeName": "n"}}], ids=["set aside", "edited"])
+@pytest.mark.parametrize("is_restarted", [True, False], ids=["restarted", "one life"])
+def test_a_new_life_need_not_know_of_a_child_that_somebody_set_aside(patch: Manifest, *, is_restarted: bool) -> None:
+    script = Script(RESTART, steps=(*STEPS, Edit(resource="pods", patch=patch))).pair()
+    trial = beside(script.restarted() if is_restarted else script)
+
+    excused = "somebody set one of its children aside, which a life that began later need not know of"
+    assert other_circumstances(trial) == (excused if is_restarted and "metadata" in patch else "")

@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from staleproof.assess import Session
+from staleproof.assess.references import REFERENCES
 from staleproof.assess.run_folder import HISTORY, read_history
-from staleproof.assess.session import REFERENCES, SessionOptions
+from staleproof.assess.worker import SessionOptions
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault import SlowAnswer, Window
@@ -37,7 +38,7 @@ def test_what_a_controller_does_later_by_itself_is_no_finding(tmp_path: Path) ->
     steps = (Apply(object=sample), Patch(target=primary, patch={"spec": {"replicas": 4}}))
     manifests = tuple(read_crds([MANIFESTS / "widget-crd.yaml"]))
     with Session(SessionOptions(subject=slow(NEVER_SECONDS), manifests=manifests, root=tmp_path)) as session:
-        took = max(sum(lasted(reference)) for reference in session.repeat(Plan(scenario="references", steps=steps)))
+        took = max(sum(lasted(reference)) for reference in session.references.repeat(Plan(scenario="references", steps=steps)))
         phase = max(PHASE_SECONDS, 3 * took)  # how long a reference takes is up to the machine
         late = 2 * phase
         session.use(slow(phase))

@@ -13,8 +13,8 @@ import pytest
 
 from staleproof.assess import Session, SessionOptions
 from staleproof.assess.crashes import find_plan
+from staleproof.assess.references import REFERENCES
 from staleproof.assess.run_folder import HISTORY, RunFolder, read_history
-from staleproof.assess.session import REFERENCES
 from staleproof.core.plan import Subject
 from staleproof.errors import SetupError
 

@@ -39,7 +39,7 @@ def keep_company(session: Session, samples: Iterable[tuple[Manifest, tuple[Manif
 def patient_look(session: Session, sample: Manifest, before: tuple[Manifest, ...], settle: Settle = PATIENT) -> History:
     """What the controller does for the sample, within some seconds, when nothing else happens; run once for all workers."""
     plan = undisturbed(Apply(object=sample), before=before, settle=settle)
-    return session.take(session.shared_run("patient look", plan, session.watch))
+    return session.references.take(session.references.shared_run("patient look", plan, session.watch))
 
 
 def _company(session: Session, sample: Manifest, before: tuple[Manifest, ...]) -> bytes:

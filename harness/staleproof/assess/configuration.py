@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from staleproof.assess.session import SessionOptions
+from staleproof.assess.worker import SessionOptions
 from staleproof.core.companion import AUTO
 from staleproof.core.installation import OPTION, Installation, InstallationError, read_installation
 from staleproof.core.plan import Manifest, Subject

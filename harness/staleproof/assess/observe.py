@@ -16,7 +16,8 @@ from staleproof.assess import observations
 from staleproof.assess.changes import step_at, told, with_changes
 from staleproof.assess.company import PATIENT, patient_look, undisturbed
 from staleproof.assess.others import with_others
-from staleproof.assess.session import Session, SharedRun
+from staleproof.assess.references import SharedRun
+from staleproof.assess.session import Session
 from staleproof.checks.facts.bypasses import bypassed
 from staleproof.checks.facts.complaints import complaints, says_it_failed
 from staleproof.checks.facts.object_history import object_history
@@ -74,9 +75,9 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
     bare = named("rhythm", lambda: _rhythm(session, sample, needs))
     known = [canonical.life(bare), canonical.death(bare), *_turns(bare)]
     runs = [_plan(bare, workload.steps) for workload in known]
-    beginning = session.shared_run("beginning", _beginning(bare), partial(_begin, session))
+    beginning = session.references.shared_run("beginning", _beginning(bare), partial(_begin, session))
     if bare.children or bare.live:  # else the life will show whether there is anything to be seen
-        session.share((*(run for plan in runs for run in session.runs_of(plan)), beginning))
+        session.references.share((*(run for plan in runs for run in session.references.runs_of(plan)), beginning))
     seen = named("observation", lambda: _observed(session, bare, runs, beginning))
     observations.keep(session.options.root, session.options.subject, seen, session.options.mutations)
     session.note("moves", ", ".join(seen.moves))
@@ -149,7 +150,7 @@ def _paused(session: Session, bare: Observed, settle: Settle) -> tuple[History, 
 
 def _observed(session: Session, bare: Observed, plans: Sequence[Plan], beginning: SharedRun) -> Observed:
     """`plans`: a life, a death, and, if there are any, turns."""
-    life, death, *turned = ([Trial(history) for history in session.repeat(plan)] for plan in plans)
+    life, death, *turned = ([Trial(history) for history in session.references.repeat(plan)] for plan in plans)
     children = _children(life)
     if not any(trial.history.complete for trial in life) or (not children and _is_hindered(bare, life[0], session.refusals())):
         raise _unreacted(bare, life[0], "created nothing", session.refusals())
@@ -171,7 +172,7 @@ def _observed(session: Session, bare: Observed, plans: Sequence[Plan], beginning
         asks_bookmarks=any(stream.entry.bookmarks for stream in streams),
         bookmarked=_bookmarked(life),
     )
-    return _with_beginning(seen, bare, Trial(session.take(beginning)))
+    return _with_beginning(seen, bare, Trial(session.references.take(beginning)))
 
 
 def _is_hindered(bare: Observed, trial: Trial, refused: str) -> bool:

@@ -14,7 +14,8 @@ import msgspec
 from staleproof.assess.company import keep_company, patient_look
 from staleproof.assess.observations import Role, keep_roles, recall, recall_roles
 from staleproof.assess.observe import Unreacted, observe
-from staleproof.assess.session import Hopeless, Session
+from staleproof.assess.references import Hopeless
+from staleproof.assess.session import Session
 from staleproof.checks.trial import Trial
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Manifest, Subject, masked_manifests

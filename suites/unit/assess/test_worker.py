@@ -1,14 +1,11 @@
 """By what name the workers of a run know the work that they share."""
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from staleproof.assess import Session, SessionOptions
-from staleproof.assess.run_folder import RunFolder
-from staleproof.assess.session import Hopeless
+from staleproof.assess.worker import SessionOptions, Worker
 from staleproof.core.plan import Subject
 
 OPTIONS: dict[str, Any] = {
@@ -19,7 +16,7 @@ OPTIONS: dict[str, Any] = {
 
 
 def key(folder: Path, *about: object, **options: Any) -> str:  # noqa: ANN401  # fields of SessionOptions
-    return Session(SessionOptions(**OPTIONS | options), folder=folder)._key("references", *about)
+    return Worker(SessionOptions(**OPTIONS | options), folder=folder).key("references", *about)
 
 
 def test_all_workers_of_a_run_have_the_same(tmp_path: Path) -> None:
@@ -47,15 +44,3 @@ def test_nobody_outside_the_run_can_try_out_a_secret(tmp_path: Path) -> None:
     assert key(tmp_path, "steps", run_secret="another run") != key(tmp_path, "steps")
     alone = {key(tmp_path, "steps", run_secret="") for _ in range(2)}
     assert len(alone) == 2
-
-
-@pytest.mark.parametrize(
-    ("troubles", "ends"), [(["it exits"], False), (["it exits", ""], False), (["it exits", "it is busy"], True)]
-)
-def test_a_sample_is_given_up_when_no_workload_of_it_can_be_compared_with(troubles: list[str], ends: bool, tmp_path: Path) -> None:  # noqa: FBT001
-    session = Session(SessionOptions(**OPTIONS), folder=tmp_path)
-    for number, trouble in enumerate(troubles):
-        RunFolder(tmp_path).keep_trouble("a sample", str(number), trouble)
-    with pytest.raises(Hopeless, match="nothing can be judged: 2 workloads") if ends else nullcontext():
-        session._raise_hopeless("a sample")
-    session._raise_hopeless("another sample")

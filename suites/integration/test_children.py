@@ -9,8 +9,10 @@ from staleproof.assess import Session
 from staleproof.assess.observe import observe
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Committed
-from staleproof.core.plan import Apply, Edit, Manifest, PatchStatus, Plan, Recreate, Remove, Settle, Step, Target, Touch
+from staleproof.core.manifest import Manifest, Target
+from staleproof.core.plan import Plan, Settle
 from staleproof.core.provenance import Commit
+from staleproof.core.step import Apply, Edit, PatchStatus, Recreate, Remove, Step, Touch
 
 from .environment_stage import CRDS, MANIFESTS, fixture, session_in
 

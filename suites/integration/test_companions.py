@@ -16,9 +16,11 @@ from staleproof.checks.trial import Trial
 from staleproof.core.companion import ALWAYS, WITHOUT, acting_on
 from staleproof.core.entry import Committed, Delivered, Ended, Settled, StepBegan
 from staleproof.core.history import History
+from staleproof.core.manifest import Manifest
 from staleproof.core.pace import longest_pause, paced
-from staleproof.core.plan import Apply, Delete, Manifest, Plan, Rest, Settle, Subject
+from staleproof.core.plan import Plan, Settle, Subject
 from staleproof.core.scope import is_trials
+from staleproof.core.step import Apply, Delete, Rest
 from staleproof.drive.cluster.control_plane import ControlPlaneOptions
 from staleproof.drive.cluster.manifests import read
 from staleproof.drive.trial.environment import Environment

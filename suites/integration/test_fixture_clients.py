@@ -15,8 +15,10 @@ from staleproof.core.change import WriteKind
 from staleproof.core.entry import Asked, FaultFired
 from staleproof.core.fault import AnyFault, Expire, HoldStream, SeverStream, Window
 from staleproof.core.history import History
-from staleproof.core.plan import Apply, Delete, Patch, Plan, Settle, Subject, Target
+from staleproof.core.manifest import Target
+from staleproof.core.plan import Plan, Settle, Subject
 from staleproof.core.request import WRITES
+from staleproof.core.step import Apply, Delete, Patch
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.process.program import Program
 from staleproof.drive.trial.environment import Environment

@@ -15,7 +15,8 @@ from staleproof.assess.observe import observe
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Committed, Opened
 from staleproof.core.history import Request
-from staleproof.core.plan import Apply, Plan, Rest
+from staleproof.core.plan import Plan
+from staleproof.core.step import Apply, Rest
 from staleproof.drive.cluster.manifests import read
 from staleproof.drive.trial.environment import Environment
 

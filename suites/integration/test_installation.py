@@ -22,7 +22,9 @@ from staleproof.checks.verdict import Outcome
 from staleproof.core.entry import Answered, Asked, Broke, Committed, Continued, RequestId, Started
 from staleproof.core.fault import AnyFault, Pause, Restart, Window
 from staleproof.core.installation import read_installation
-from staleproof.core.plan import Apply, Manifest, Patch, Plan, Settle, Subject, Target
+from staleproof.core.manifest import Manifest, Target
+from staleproof.core.plan import Plan, Settle, Subject
+from staleproof.core.step import Apply, Patch
 from staleproof.drive.cluster.api import Api
 from staleproof.drive.cluster.certificates import Authority
 from staleproof.drive.cluster.control_plane import RUNNER

@@ -30,7 +30,9 @@ from staleproof.core.entry import (
 )
 from staleproof.core.fault import AnyFault, Kill, Pause, Refuse, Restart, Window
 from staleproof.core.history import History
-from staleproof.core.plan import Apply, Delete, Manifest, Patch, Plan, Rest, Touch
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import Plan
+from staleproof.core.step import Apply, Delete, Patch, Rest, Touch
 from staleproof.drive.cluster.api import ApiError
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.trial.environment import Environment

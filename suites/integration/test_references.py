@@ -12,8 +12,10 @@ from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault import SlowAnswer, Window
 from staleproof.core.history import History
+from staleproof.core.manifest import Target
 from staleproof.core.pace import lasted
-from staleproof.core.plan import Apply, Patch, Plan, Settle, Subject, Target
+from staleproof.core.plan import Plan, Settle, Subject
+from staleproof.core.step import Apply, Patch
 from staleproof.drive.cluster.manifests import read, read_crds
 
 from .conftest import MANIFESTS

@@ -22,8 +22,10 @@ from staleproof.core.entry import Asked, Committed, Delivered, Entry, Exited, Me
 from staleproof.core.fault import AnyFault, HideOwnWrite, Kill, OwnWrite, Restart, Window
 from staleproof.core.flatten import flatten
 from staleproof.core.history import History, decode, is_work
+from staleproof.core.manifest import Manifest
 from staleproof.core.pace import lasted
-from staleproof.core.plan import Apply, Heartbeat, Manifest, Patch, Plan, Remove, Rest, Step, Subject, Touch, encode
+from staleproof.core.plan import Plan, Subject, encode
+from staleproof.core.step import Apply, Heartbeat, Patch, Remove, Rest, Step, Touch
 from staleproof.drive.cluster.leases import LEASES
 from staleproof.drive.cluster.truth import Key
 from staleproof.errors import SetupError, UsageError
@@ -265,7 +267,8 @@ async def test_an_invalid_metrics_url_is_reported_before_anything_starts(stage: 
 
 OWN_TEST = """
     from staleproof.core.entry import Metrics
-    from staleproof.core.plan import Apply, Plan
+    from staleproof.core.step import Apply
+from staleproof.core.plan import Plan
 
     def test_mine(trial, staleproof_session, controller_samples):
         result = trial(Plan(scenario="mine", steps=(Apply(object=controller_samples[0]),)))

@@ -11,7 +11,9 @@ import yaml
 from staleproof.core.entry import Asked, Committed, FaultFired
 from staleproof.core.fault import HoldStream, Window
 from staleproof.core.history import History
-from staleproof.core.plan import Apply, Delete, Edit, Manifest, Patch, Plan, Recreate, Step, Touch
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import Plan
+from staleproof.core.step import Apply, Delete, Edit, Patch, Recreate, Step, Touch
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.trial.environment import EnvironmentOptions, environment
 

@@ -18,7 +18,8 @@ import pytest_asyncio
 
 from staleproof.core.entry import Broke, Committed, Entry
 from staleproof.core.history import Header, encode_line
-from staleproof.core.plan import Plan, Rest
+from staleproof.core.plan import Plan
+from staleproof.core.step import Rest
 from staleproof.core.stored import plain
 from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType
 from staleproof.drive.cluster.control_plane import ControlPlane

@@ -15,7 +15,8 @@ from staleproof.fixtures.controllers.sleepless import SLEEPLESS  # noqa: TID251 
 
 from staleproof.assess.result import Result
 from staleproof.checks.verdict import Outcome
-from staleproof.core.plan import Edit, Plan, Remove, Subject
+from staleproof.core.plan import Plan, Subject
+from staleproof.core.step import Apply, Delete, Edit, Remove
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
@@ -77,6 +78,8 @@ class Known:
 
     `counts`: who counts the creates that are to come waits for one that never does: five minutes, and then until something happens.
     So an honest one fails all the same, and truly, where what it created vanishes unseen: docs/kube-controller-manager.md.
+    `retries_by_name`: who meets a conflict when it writes a status gets the object by its name and writes the same once more. That
+    is another incarnation where it was made anew, and the generation is none that it was shown of it: the same page.
     `language`: it is one of those in other languages, which `ci/languages` builds.
     `races`: it shows its fault in some runs only, so that a rate has to tell.
     """
@@ -89,6 +92,7 @@ class Known:
     companions: tuple[str, ...] = ()
     races: bool = False
     counts: bool = False
+    retries_by_name: bool = False
     language: Language | None = None
 
     @property
@@ -98,7 +102,10 @@ class Known:
 
     def is_accused(self, result: Result) -> bool:
         """Whether an honest one is accused of what it does not do."""
-        return bool(result.failures) and not (self.counts and _vanishes(result.plan))
+        violated = {verdict.requirement for verdict in result.failures}
+        if self.retries_by_name and _makes_anew(result.plan):
+            violated -= {"honest-observed-generation"}
+        return bool(violated) and not (self.counts and _vanishes(result.plan))
 
     @property
     def kept_as(self) -> str:
@@ -137,6 +144,12 @@ def _vanishes(plan: Plan) -> bool:
     """Whether somebody else deletes a child, or sets it aside, of which the controller may not have been shown that it is there."""
     gone = {step.resource for step in plan.steps if isinstance(step, Remove) or (isinstance(step, Edit) and step.sets_aside)}
     return any(fault.resource in gone and "hides" in fault.effects for fault in plan.faults)
+
+
+def _makes_anew(plan: Plan) -> bool:
+    """Whether something is applied again after it was deleted."""
+    deleted = [number for number, step in enumerate(plan.steps) if isinstance(step, Delete)]
+    return bool(deleted) and any(isinstance(step, Apply) for step in plan.steps[deleted[0] :])
 
 
 def in_words(result: Result) -> str:
@@ -219,7 +232,7 @@ HONEST = (
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),
     Known("go-widget", ()),
-    Known("kube-controller-manager", tuple(_KCM.split()), "replicaset-sample.yaml", counts=True),
+    Known("kube-controller-manager", tuple(_KCM.split()), "replicaset-sample.yaml", counts=True, retries_by_name=True),
     *_complete("sleepless", SLEEPLESS),
     *_complete("habits", HABITS),
     *_complete("childless", CHILDLESS),

@@ -29,7 +29,9 @@ from staleproof.core.fault import (
     SlowStart,
     Window,
 )
-from staleproof.core.plan import Apply, Delete, Patch, Plan, Rest, Step, Target
+from staleproof.core.manifest import Target
+from staleproof.core.plan import Plan
+from staleproof.core.step import Apply, Delete, Patch, Rest, Step
 
 from .reflector import KINDS, Client, Kind
 

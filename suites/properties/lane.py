@@ -14,7 +14,7 @@ from pathlib import Path
 from staleproof.core.entry import Broke, Ended, Entry, Released, StepBegan
 from staleproof.core.fault import PastSnapshot
 from staleproof.core.history import Header, History
-from staleproof.core.plan import Apply, Delete, Patch, Rest, Step, describe
+from staleproof.core.step import Apply, Delete, Patch, Rest, Step, describe
 from staleproof.core.watch_properties import breaches
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.api import Api, ApiError, connect

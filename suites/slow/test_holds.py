@@ -17,7 +17,9 @@ from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome
 from staleproof.core.entry import Metrics
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Window
-from staleproof.core.plan import Apply, Manifest, Plan, Rest, Settle, Subject, Target, Touch
+from staleproof.core.manifest import Manifest, Target
+from staleproof.core.plan import Plan, Settle, Subject
+from staleproof.core.step import Apply, Rest, Touch
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.cluster.manifests import read

@@ -13,8 +13,9 @@ from staleproof.core.change import is_unmoved
 from staleproof.core.flatten import flatten
 from staleproof.core.move import Liveness, Move
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Apply, Plan, Step
+from staleproof.core.plan import Plan
 from staleproof.core.provenance import Commit
+from staleproof.core.step import Apply, Step
 from staleproof.draw.canonical import replicas
 from staleproof.draw.mutations import MutationError, allowed_moves
 from staleproof.draw.schema import find_schema

@@ -15,8 +15,10 @@ from staleproof.checks.facts.object_history import creations, object_history
 from staleproof.checks.trial import Trial
 from staleproof.core.companion import COMPANIONS_FOR, acting_on
 from staleproof.core.history import History
+from staleproof.core.manifest import Manifest, Target
 from staleproof.core.pace import paced
-from staleproof.core.plan import Apply, Delete, Manifest, Plan, Settle, Step, Target
+from staleproof.core.plan import Plan, Settle
+from staleproof.core.step import Apply, Delete, Step
 
 PATIENT = Settle(quiet_seconds=5.0, deadline_seconds=30.0)
 """Long enough to see what a controller does some seconds later by itself. Each sample is watched like this once, after one step, so

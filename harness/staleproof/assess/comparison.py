@@ -24,7 +24,8 @@ from staleproof.core import but_for
 from staleproof.core.entry import Settled
 from staleproof.core.history import History, HistoryRole
 from staleproof.core.pace import lasted
-from staleproof.core.plan import Plan, is_workload
+from staleproof.core.plan import Plan
+from staleproof.core.step import is_workload
 
 AGREEING = 6
 """So many fault-free ends must agree before a value or a count is held against a controller."""
@@ -47,7 +48,7 @@ def questions(asks: Asks, plan: Plan) -> Iterator[Callable[[History], tuple[Hist
     yield lambda history: _more(history, asks(fresh(plan), "paced", lasts=_paced(history)))
     yield lambda history: _more(history, _woken(asks, plan, history))
     yield lambda history: _more(history, _final(asks, plan))
-    yield lambda history: _more(history, [found for each in but_for.slept(plan) for found in asks(each, "slept")])
+    yield lambda history: _more(history, _slept(asks, plan, history))
     yield lambda history: without_faults(asks, plan, history, AGREEING)
 
 
@@ -94,6 +95,10 @@ def _woken(asks: Asks, plan: Plan, history: History) -> tuple[History, ...]:
 def _final(asks: Asks, plan: Plan) -> tuple[History, ...]:
     final = but_for.final_only(plan)
     return asks(final, "final") if final is not None else ()
+
+
+def _slept(asks: Asks, plan: Plan, history: History) -> list[History]:
+    return [found for each in but_for.slept(plan, history.header.primaries) for found in asks(each, "slept")]
 
 
 def without_faults(asks: Asks, plan: Plan, history: History, wanted: int) -> tuple[History, ...]:

@@ -6,7 +6,8 @@ from dataclasses import replace
 from staleproof.assess.worker import SessionOptions
 from staleproof.core.companion import AUTO
 from staleproof.core.installation import OPTION, Installation, InstallationError, read_installation
-from staleproof.core.plan import Manifest, Subject
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import Subject
 from staleproof.core.prerequisite import CircleError, Documents, NoSuchPrimaryError, sort_out
 from staleproof.draw.mutations import MutationError, Mutations, read
 from staleproof.drive.cluster.control_plane import ControlPlaneOptions

@@ -11,7 +11,7 @@ from typing import Literal
 from staleproof.checks.facts.complaints import complaints
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Answered, Asked, Broke, Entry, Exited, Opened, Refused, Settled
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 from staleproof.core.prerequisite import lacking
 from staleproof.core.request import BOOKKEEPING
 from staleproof.errors import SetupError, UsageError

@@ -26,12 +26,14 @@ from staleproof.checks.trial import Trial
 from staleproof.core.entry import Broke, Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.history import History
+from staleproof.core.manifest import Manifest
 from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
 from staleproof.core.pace import longest_pause, restless_fields, writes_at_rest
-from staleproof.core.plan import Apply, Manifest, Plan, Rest, Settle, Step, Touch
+from staleproof.core.plan import Plan, Settle
 from staleproof.core.prerequisite import lacking
 from staleproof.core.provenance import is_bookkeeping
 from staleproof.core.request import BOOKKEEPING
+from staleproof.core.step import Apply, Rest, Step, Touch
 from staleproof.draw import canonical
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment

@@ -14,8 +14,10 @@ from staleproof.assess.session import Session
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial
 from staleproof.core.change import is_unmoved, moved
+from staleproof.core.manifest import Manifest
 from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.plan import Apply, Edit, Manifest, PatchStatus, Plan, Step, describe
+from staleproof.core.plan import Plan
+from staleproof.core.step import Apply, Edit, PatchStatus, Step, describe
 from staleproof.draw.by_others import edits, resets, set_aside
 from staleproof.drive.trial.workload import NotDone
 

@@ -14,7 +14,9 @@ from staleproof.checks.facts.step_work import kinds_between
 from staleproof.checks.trial import Trial
 from staleproof.core.change import WriteKind
 from staleproof.core.history import History, UnstableField
-from staleproof.core.plan import Apply, Manifest, Plan, is_workload
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import Plan
+from staleproof.core.step import Apply, is_workload
 from staleproof.drive.trial.probe import Probe
 from staleproof.drive.trial.run import Live
 

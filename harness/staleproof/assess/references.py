@@ -19,7 +19,8 @@ from staleproof.checks.facts.instability import is_harmless, pooled, unstable_fi
 from staleproof.checks.facts.usability import ended_well, reference_trouble
 from staleproof.checks.trial import Trial
 from staleproof.core.history import History, HistoryRole, UnstableField
-from staleproof.core.plan import Apply, Plan, masked_subject
+from staleproof.core.plan import Plan, masked_subject
+from staleproof.core.step import Apply
 from staleproof.drive.cluster.companions import OPTION
 from staleproof.drive.cluster.manifests import name_of
 from staleproof.errors import SetupError

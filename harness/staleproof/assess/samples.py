@@ -17,8 +17,9 @@ from staleproof.assess.observe import Unreacted, observe
 from staleproof.assess.references import Hopeless
 from staleproof.assess.session import Session
 from staleproof.checks.trial import Trial
+from staleproof.core.manifest import Manifest, masked_manifests
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Manifest, Subject, masked_manifests
+from staleproof.core.plan import Subject
 from staleproof.core.prerequisite import CircleError, in_order, needed
 from staleproof.draw.mutations import Mutations
 from staleproof.drive.cluster.manifests import name_of, resource_type

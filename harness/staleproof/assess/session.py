@@ -20,7 +20,8 @@ from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Verdict
 from staleproof.core.companion import ALWAYS
 from staleproof.core.history import History, sealed
-from staleproof.core.plan import Manifest, Plan
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import Plan
 from staleproof.core.prerequisite import with_payloads, without_payload
 from staleproof.drive.cluster.control_plane import Progress
 from staleproof.drive.trial.environment import Environment

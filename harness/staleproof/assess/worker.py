@@ -24,7 +24,8 @@ from staleproof.assess.result import Run
 from staleproof.assess.run_folder import RunFolder, new_run_folder
 from staleproof.core.companion import WITHOUT, together
 from staleproof.core.history import History, HistoryRole
-from staleproof.core.plan import Manifest, Plan, Subject
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import Plan, Subject
 from staleproof.draw.mutations import Mutations
 from staleproof.drive.cluster.companions import OPTION, NotBuilt
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent

@@ -22,7 +22,7 @@ from staleproof.core.fault import AnyFault, Effect
 from staleproof.core.fault.model import ANY
 from staleproof.core.flatten import flatten
 from staleproof.core.history import Request
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 from staleproof.core.request import WRITES
 
 HEALED_SECONDS = 5.0

@@ -31,8 +31,8 @@ from staleproof.core.entry import (
 )
 from staleproof.core.fault import AnyFault
 from staleproof.core.history import History, HistoryRole, Position, Request, is_work, requests
-from staleproof.core.plan import is_workload
 from staleproof.core.provenance import Commit, commits_of
+from staleproof.core.step import is_workload
 
 E = TypeVar("E", bound=Entry)
 T = TypeVar("T")

@@ -14,7 +14,9 @@ from staleproof.checks.verdict import Outcome
 from staleproof.cli.ledger import ROOT, Ledger, kept
 from staleproof.cli.show import show_story
 from staleproof.core.fault import HideOwnWrite
-from staleproof.core.plan import Apply, Plan, Settle, Subject, Target, Touch
+from staleproof.core.manifest import Target
+from staleproof.core.plan import Plan, Settle, Subject
+from staleproof.core.step import Apply, Touch
 from staleproof.progress import progress_on
 from staleproof.shipped import shipped
 

@@ -29,7 +29,8 @@ from staleproof.cli.ledger import ROOT, Ledger, kept, run_again
 from staleproof.cli.option import SUBJECT, called, settings_of, takes
 from staleproof.cli.show import show_verdicts
 from staleproof.core.companion import ALWAYS, CompanionError, companion_names, together
-from staleproof.core.plan import Manifest, Plan, Subject
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import Plan, Subject
 from staleproof.draw.order import expected_seconds
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import canonical_plans

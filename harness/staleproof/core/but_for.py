@@ -10,14 +10,16 @@ there was anything to see is left out.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
 
-from staleproof.core.fault import AnyFault, Expire, Restart, SeverStream, Twin, Window
+from staleproof.core.fault import AnyFault, Compete, Expire, Restart, SeverStream, Twin, Window
+from staleproof.core.manifest import Manifest, Target
 from staleproof.core.move import merge_patch
-from staleproof.core.plan import Apply, Delete, Edit, Lull, Manifest, Patch, PatchStatus, Plan, Resync, Step, Target, is_workload
+from staleproof.core.plan import Plan
+from staleproof.core.step import Apply, Delete, Edit, Lull, Patch, PatchStatus, Resync, Step, is_workload
 
 _Number = int
 """The number of the workload's step (resyncs do not count) at whose beginning something is done; one more than it has: the end."""
@@ -49,28 +51,43 @@ def final_only(plan: Plan) -> Plan | None:
     return _made(plan, "only the last state of", steps, ()) if steps and steps != workload else None
 
 
-def slept(plan: Plan) -> list[Plan]:
+def slept(plan: Plan, primaries: Collection[str] = ()) -> list[Plan]:
     """For each fault, and for all together, what is left of the workload for somebody who acts on nothing while it lasts: with and
     without the step in which it begins. Each once, and none that is the workload or its last state.
 
     Which children are deleted or made again meanwhile is left out, as are touches and rests: that is over when somebody looks
     again. What others have written stays, until somebody writes over it: whoever wakes up finds it, and acts on what came last.
+    So does what a competitor edits in one of these primaries (`resource/name`): it may be all that is seen of the step.
     """
     workload = plan.reference.steps
     final = final_only(plan)
     spans = [(_at(plan, each.window.from_step), _at(plan, each.window.until_step or len(plan.steps))) for each in plan.faults]
     spans += [(min(first for first, _ in spans), max(last for _, last in spans))] if len(spans) > 1 else []
+    asleep = [_asleep(workload, begins, last) for first, last in spans for begins in (first, first + 1)]
+    asleep += [_asleep(workload, number, number, edit) for number, edit in _competing(plan, primaries)]
     found: list[tuple[Step, ...]] = []
-    for first, last in spans:
-        for begins in (first, first + 1):
-            before, meanwhile = workload[: begins - 1], workload[begins - 1 : last]
-            missed = tuple(_change(_present(before), _present(workload[:last]), meanwhile))
-            theirs = tuple(step for step in meanwhile if isinstance(step, Edit | PatchStatus))
-            appears = any(isinstance(step, Apply) for step in missed)
-            steps = (*before, *(missed + theirs if appears else theirs + missed), *workload[last:])
-            if steps and steps not in (workload, final.steps if final is not None else (), *found):
-                found.append(steps)
+    for steps in asleep:
+        if steps and steps not in (workload, final.steps if final is not None else (), *found):
+            found.append(steps)
     return [_made(plan, "asleep while a fault lasted", steps, ()) for steps in found]
+
+
+def _asleep(workload: tuple[Step, ...], begins: int, last: int, *edits: Patch) -> tuple[Step, ...]:
+    """The workload for somebody who sees of these steps, the last one included, and of these edits only what they come to."""
+    before, meanwhile = workload[: begins - 1], workload[begins - 1 : last]
+    missed = tuple(_change(_present(before), _present((*workload[:last], *edits)), meanwhile))
+    theirs = tuple(step for step in meanwhile if isinstance(step, Edit | PatchStatus))
+    appears = any(isinstance(step, Apply) for step in missed)
+    return (*before, *(missed + theirs if appears else theirs + missed), *workload[last:])
+
+
+def _competing(plan: Plan, primaries: Collection[str]) -> Iterator[tuple[_Number, Patch]]:
+    """What a competitor does to a primary, and in which step."""
+    for fault in plan.faults:
+        if isinstance(fault, Compete) and fault.edit:
+            number = _at(plan, fault.window.from_step)
+            there = [each for each in _present(plan.reference.steps[:number]) if f"{fault.resource}/{each.name}" in primaries]
+            yield from [(number, Patch(target=target, patch=fault.edit)) for target in there]
 
 
 def _change(before: Mapping[Target, Manifest], after: Mapping[Target, Manifest], steps: Sequence[Step]) -> Iterator[Step]:

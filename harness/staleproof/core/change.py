@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from staleproof.core.entry import Answered, Asked, Committed
 from staleproof.core.flatten import Flat, flatten
 from staleproof.core.history import Request
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 from staleproof.core.provenance import Commit
 from staleproof.core.resource_version import Revision
 

@@ -7,23 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from staleproof.core.fault import AnyFault, CallFault, Restart
+from staleproof.core.manifest import Manifest, Target
 from staleproof.core.move import merged
-from staleproof.core.plan import (
-    Apply,
-    Delete,
-    Edit,
-    Heartbeat,
-    Manifest,
-    Patch,
-    PatchStatus,
-    Plan,
-    Recreate,
-    Remove,
-    Rest,
-    Resync,
-    Step,
-    Target,
-)
+from staleproof.core.plan import Plan
+from staleproof.core.step import Apply, Delete, Edit, Heartbeat, Patch, PatchStatus, Recreate, Remove, Rest, Resync, Step
 
 Phase = Literal[
     "appears", "changes", "changes back", "is touched", "is deleted", "returns", "another appears", "a child is deleted",

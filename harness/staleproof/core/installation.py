@@ -14,7 +14,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from staleproof.core.plan import Manifest, Subject, WebhookServer
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import Subject, WebhookServer
 from staleproof.core.pod_environment import PodEnvironment, expanded
 from staleproof.core.webhooks import HOOKS, labels_of, webhooks_of
 

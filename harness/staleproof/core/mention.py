@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 
 _NOT_READ = frozenset({"apiVersion", "kind", "metadata", "status"})
 _REFERENCES = ("ref", "refs", "reference", "references")

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from staleproof.core.fault.model import Value
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 
 MoveKind = Literal[
     "up", "down", "zero", "quantity", "duration", "toggle", "enum", "remove-block", "remove-entry", "append-entry", "reorder",

@@ -4,9 +4,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypedDict
 
 from staleproof.core.fault import Window
+from staleproof.core.manifest import Manifest, Target
 from staleproof.core.move import Move, MoveKind, merged
 from staleproof.core.pace import paced
-from staleproof.core.plan import Edit, Manifest, Patch, PatchStatus, Settle, Target
+from staleproof.core.plan import Settle
+from staleproof.core.step import Edit, Patch, PatchStatus
 
 _LATE_SECONDS = 0.5
 """A life whose first write comes so long after it watches everything begins its work late."""

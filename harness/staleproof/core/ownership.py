@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 
 
 def owner_of(manifest: Manifest) -> Mapping[str, Any] | None:

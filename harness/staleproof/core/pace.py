@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from staleproof.core.change import essential, is_unmoved, moved, void_writes
 from staleproof.core.entry import Answered, Asked, Committed, Delivered, Opened, Released, RequestId, Settled, StepBegan, StepEnded
 from staleproof.core.history import History, Position, Request, is_work, requests
-from staleproof.core.plan import Settle, is_workload
+from staleproof.core.plan import Settle
 from staleproof.core.provenance import Commit, commits_of
 from staleproof.core.request import BOOKKEEPING
+from staleproof.core.step import is_workload
 
 _REST_SECONDS = 2.0
 _FACTOR_IDLE, _FACTOR_QUIET, _FACTOR_LIMIT = 1.5, 2.0, 10.0

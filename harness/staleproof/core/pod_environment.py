@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 
 _PAIRS = ("labels", "annotations")
 _REFERENCE = re.compile(r"\$\$|\$\(([-._a-zA-Z0-9]+)\)")

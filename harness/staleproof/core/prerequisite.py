@@ -15,9 +15,10 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from staleproof.core.group_kind import GroupKind
+from staleproof.core.manifest import Manifest
 from staleproof.core.masking import SECRET, is_placeholder
 from staleproof.core.mention import Mention, mentions, mentions_namespace, mentions_object
-from staleproof.core.plan import Apply, Manifest, Step
+from staleproof.core.step import Apply, Step
 
 CRD = "CustomResourceDefinition"
 _DEFAULT = "default"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from staleproof.core.entry import Answered, Committed
 from staleproof.core.history import Position, Request, is_work
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 from staleproof.core.request import BOOKKEEPING
 
 LEADER = "control-plane.alpha.kubernetes.io/leader"

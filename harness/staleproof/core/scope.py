@@ -22,7 +22,7 @@ import msgspec
 
 from staleproof.core.entry import Answered, Asked, Committed, Competed, Delivered, Entry, Item, Listed, RequestId, Withheld
 from staleproof.core.history import Position, Request, is_work
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 from staleproof.core.provenance import is_bookkeeping, is_create, is_executed
 
 T = TypeVar("T", bound=Answered | Competed | Delivered | Withheld | Item)

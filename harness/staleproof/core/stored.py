@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from staleproof.core.plan import SHA256, Manifest, Plan, digest_in, masked
+from staleproof.core.manifest import SHA256, Manifest, digest_in
+from staleproof.core.plan import Plan, masked
 
 DIGEST_LENGTH = 2 * hashlib.sha256().digest_size
 _GZIP = b"\x1f\x8b"

@@ -4,7 +4,7 @@ import msgspec
 
 from staleproof.core.entry import Ended, Released, Settled, StepBegan, StepEnded
 from staleproof.core.history import History
-from staleproof.core.plan import Rest
+from staleproof.core.step import Rest
 
 
 class Spent(msgspec.Struct, frozen=True, kw_only=True):

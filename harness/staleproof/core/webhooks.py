@@ -9,7 +9,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from staleproof.core.plan import Manifest, WebhookServer
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import WebhookServer
 
 HOOKS = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 CRD = "CustomResourceDefinition"

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from staleproof.core.fault import AnyFault, Compete, Expire, HideOwnWrite, LoseAnswer, OwnWrite, Reject, SlowAnswer, Window
 from staleproof.core.fault.calls import Code
+from staleproof.core.manifest import Manifest
 from staleproof.core.masking import SECRET
 from staleproof.core.observed import Observed, Written
-from staleproof.core.plan import TOUCHED, Delete, Manifest, Patch, Step, Touch
+from staleproof.core.step import TOUCHED, Delete, Patch, Step, Touch
 from staleproof.draw.canonical import life, outage, own_updates, patient
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from staleproof.core.fault import Coalesce, HideOwnWrite, HoldStream, OwnWrite, Release, Skew, Window
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Delete, Rest, Step
+from staleproof.core.step import Delete, Rest, Step
 from staleproof.draw.canonical import appear, glance, life, patient, replicas, stirred, turns
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile

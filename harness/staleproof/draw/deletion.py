@@ -6,7 +6,7 @@ from msgspec import structs
 
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Reject, Release, Restart, Window
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Apply, Recreate, Remove, Touch
+from staleproof.core.step import Apply, Recreate, Remove, Touch
 from staleproof.draw.canonical import appear, death, hidden_creates, patient, removal, slow_to_start
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile

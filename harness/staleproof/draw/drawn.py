@@ -21,8 +21,10 @@ from msgspec.structs import replace
 
 from staleproof.core.coverage import Occasion, occasions
 from staleproof.core.fingerprint import fingerprint, identity
+from staleproof.core.manifest import target_of
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Apply, Plan, PlanError, Subject, decode, encode, masked, target_of
+from staleproof.core.plan import Plan, PlanError, Subject, decode, encode, masked
+from staleproof.core.step import Apply
 from staleproof.draw.family import Family
 from staleproof.draw.order import most_varied
 from staleproof.draw.profile import PROFILES, Profile

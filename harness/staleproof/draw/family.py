@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from staleproof.core.fault import AnyFault
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Plan, Resync, Settle, Step
+from staleproof.core.plan import Plan, Settle
+from staleproof.core.step import Resync, Step
 from staleproof.draw.canonical import life
 from staleproof.draw.profile import Profile
 

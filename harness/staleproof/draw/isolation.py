@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Apply, Rest
+from staleproof.core.step import Apply, Rest
 from staleproof.draw.canonical import another, appear, hidden_creates
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile

@@ -10,7 +10,8 @@ from math import fsum
 
 from staleproof.core.coverage import is_down, moments, named, occasions
 from staleproof.core.fault import AnyFault, Compete, HideOwnWrite, PastSnapshot
-from staleproof.core.plan import Plan, Rest, Step, removes
+from staleproof.core.plan import Plan
+from staleproof.core.step import Rest, Step, removes
 
 _LEAST_SECONDS = 0.5
 _TRIES_AGAIN = 4.0

@@ -16,7 +16,7 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import HypothesisException
 
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 from staleproof.draw.cel import met_all
 from staleproof.draw.mending import grown, mended
 from staleproof.draw.schema import JSON, Schema

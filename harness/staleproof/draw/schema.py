@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 from staleproof.draw.cel import UNESCAPED
 
 JSON = dict[str, Any]

@@ -20,21 +20,9 @@ from msgspec.structs import replace
 
 from staleproof.core.fault import AnyFault, Window
 from staleproof.core.fingerprint import fingerprint
-from staleproof.core.plan import (
-    Apply,
-    Delete,
-    Lull,
-    Manifest,
-    Patch,
-    PatchStatus,
-    Plan,
-    Rest,
-    Step,
-    Target,
-    Touch,
-    contradictions,
-    target_of,
-)
+from staleproof.core.manifest import Manifest, Target, target_of
+from staleproof.core.plan import Plan, contradictions
+from staleproof.core.step import Apply, Delete, Lull, Patch, PatchStatus, Rest, Step, Touch
 
 S = TypeVar("S")
 _MINIMAL = "minimal: "

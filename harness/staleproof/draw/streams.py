@@ -20,7 +20,7 @@ from staleproof.core.fault import (
     Window,
 )
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Rest, Touch
+from staleproof.core.step import Rest, Touch
 from staleproof.draw.canonical import life, outage, patient, stirred
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile

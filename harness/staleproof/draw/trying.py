@@ -8,7 +8,7 @@ from msgspec import structs
 
 from staleproof.core.move import Liveness, Move, MoveKind, collide
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Patch
+from staleproof.core.step import Patch
 
 _GROUPS: tuple[tuple[MoveKind, ...], ...] = (
     ("up", "down", "zero", "quantity", "duration"),

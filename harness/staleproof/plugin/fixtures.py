@@ -17,8 +17,9 @@ from staleproof.plugin.options import profile_of, settings_of
 if TYPE_CHECKING:
     from staleproof.assess import Result, Session
     from staleproof.core.installation import Installation
+    from staleproof.core.manifest import Manifest
     from staleproof.core.observed import Observed
-    from staleproof.core.plan import Manifest, Plan, Subject
+    from staleproof.core.plan import Plan, Subject
     from staleproof.core.prerequisite import Documents
     from staleproof.draw.drawn import Covered, Failing
     from staleproof.draw.family import Family

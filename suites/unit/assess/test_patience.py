@@ -13,7 +13,8 @@ from staleproof.checks.facts.step_work import changing_kinds
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Released, Settled
 from staleproof.core.history import History, UnstableField
-from staleproof.core.plan import Apply, Resync, Settle
+from staleproof.core.plan import Settle
+from staleproof.core.step import Apply, Resync
 from staleproof.drive.cluster.truth import Key
 
 from ..judged import result

@@ -8,7 +8,8 @@ import pytest
 
 from staleproof.assess.observations import keep, keep_roles
 from staleproof.assess.samples import Samples, recall_all
-from staleproof.core.plan import Manifest, Subject
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import Subject
 from staleproof.draw.mutations import Mutations
 from staleproof.errors import UsageError
 

@@ -9,8 +9,9 @@ from staleproof.suites.bench.trials import Ran, Timed, bound, holds, table, work
 from staleproof.core.entry import Committed, Entry, Settled, StepBegan, StepEnded
 from staleproof.core.fault import DelayStream, HoldStream, Skew, Window
 from staleproof.core.history import Header, History
-from staleproof.core.plan import Plan, Rest
+from staleproof.core.plan import Plan
 from staleproof.core.resource_version import Revision
+from staleproof.core.step import Rest
 
 PLAN = Plan(scenario="x", steps=(Rest(seconds=2.0), Rest(seconds=1.0)))
 

@@ -11,8 +11,9 @@ from staleproof.core.entry import Answered, Asked, Committed, Delivered, Entry, 
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.legality import Contract
 from staleproof.core.history import Header, History, HistoryRole
-from staleproof.core.plan import Apply, Plan, Step, Touch
-from staleproof.core.plan import Target as PlanTarget
+from staleproof.core.manifest import Target as PlanTarget
+from staleproof.core.plan import Plan
+from staleproof.core.step import Apply, Step, Touch
 
 NAMESPACE = "ns"
 WIDGETS = "widgets.example.com"

@@ -22,8 +22,10 @@ from staleproof.cli.ledger import Ledger, kept, run_again
 from staleproof.cli.run import _code, _manifests_of, _session, replay, run, subject_for
 from staleproof.core.companion import ALWAYS
 from staleproof.core.fingerprint import fingerprint
+from staleproof.core.manifest import Manifest
 from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.plan import Apply, Manifest, Plan, Subject, encode
+from staleproof.core.plan import Plan, Subject, encode
+from staleproof.core.step import Apply
 from staleproof.draw.mutations import Mutations
 from staleproof.errors import SetupError, UsageError
 from staleproof.report.baseline import Baseline, Known, excused

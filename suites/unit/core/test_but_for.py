@@ -25,23 +25,9 @@ from staleproof.core.fault import (
     SlowAnswer,
     Window,
 )
-from staleproof.core.plan import (
-    Apply,
-    Delete,
-    Edit,
-    Lull,
-    Patch,
-    PatchStatus,
-    Plan,
-    Remove,
-    Resync,
-    Step,
-    Target,
-    Touch,
-    contradictions,
-    decode,
-    encode,
-)
+from staleproof.core.manifest import Target
+from staleproof.core.plan import Plan, contradictions, decode, encode
+from staleproof.core.step import Apply, Delete, Edit, Lull, Patch, PatchStatus, Remove, Resync, Step, Touch
 
 SAMPLE: dict[str, Any] = {
     "apiVersion": "v1",
@@ -206,3 +192,18 @@ def test_what_others_write_is_nothing_that_the_user_wants() -> None:
 
 def test_without_faults_nobody_sleeps() -> None:
     assert slept(plan()) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "steps"),
+    [
+        (Compete(resource="widgets", edit={"spec": {"content": "b"}}, window=Window(1)), (MOVED, GROW, TOUCH)),
+        (Compete(resource="widgets", edit={"spec": {"content": "b"}}, window=Window(2)), (APPEAR, GROWN_AND_MOVED, TOUCH)),
+        (Compete(resource="widgets", window=Window(1)), None),
+        (Compete(resource="maps", edit={"data": {"a": "b"}}, window=Window(1)), None),  # that is none of the workload's
+    ],
+)
+def test_who_was_asleep_may_first_see_a_primary_as_a_competitor_left_it(fault: AnyFault, steps: tuple[Step, ...] | None) -> None:
+    found = [each.steps for each in slept(plan(fault), ["widgets/w"])]
+    others = [each.steps for each in slept(plan(fault))]
+    assert found == [*others, *([steps] if steps is not None else [])]

@@ -4,22 +4,9 @@ import pytest
 
 from staleproof.core.coverage import PHASES, Moment, Occasion, moments, occasions
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, Kill, OwnWrite, PastSnapshot, Window
-from staleproof.core.plan import (
-    Apply,
-    Delete,
-    Edit,
-    Heartbeat,
-    Patch,
-    PatchStatus,
-    Plan,
-    Recreate,
-    Remove,
-    Rest,
-    Resync,
-    Step,
-    Target,
-    Touch,
-)
+from staleproof.core.manifest import Target
+from staleproof.core.plan import Plan
+from staleproof.core.step import Apply, Delete, Edit, Heartbeat, Patch, PatchStatus, Recreate, Remove, Rest, Resync, Step, Touch
 
 TARGET = Target("example.com/v1", "Widget", "w")
 

@@ -7,7 +7,8 @@ import pytest
 
 from staleproof.core.fault import HoldStream
 from staleproof.core.fingerprint import fingerprint, identity
-from staleproof.core.plan import Apply, Plan, Settle, Subject
+from staleproof.core.plan import Plan, Settle, Subject
+from staleproof.core.step import Apply
 
 WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"replicas": 3, "paused": False}}
 PLAN = Plan(scenario="own-writes", title="hold", steps=(Apply(object=WIDGET),), faults=(HoldStream(resource="pods"),))

@@ -25,8 +25,9 @@ from staleproof.core.history import (
     requests,
     sealed,
 )
-from staleproof.core.plan import Apply, Plan, Rest, Subject
+from staleproof.core.plan import Plan, Subject
 from staleproof.core.plan import encode as encode_plan
+from staleproof.core.step import Apply, Rest
 from staleproof.core.stored import compressed, digest, plain
 
 from .entries import asked, committed

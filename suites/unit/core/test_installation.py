@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from staleproof.core.installation import Installation, InstallationError, read_installation
-from staleproof.core.plan import Manifest, Subject
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import Subject
 
 NAMESPACE = "widget-system"
 

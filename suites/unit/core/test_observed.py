@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from staleproof.core.manifest import Target
 from staleproof.core.move import Move
 from staleproof.core.observed import ChildKind, Observed, Written
-from staleproof.core.plan import Edit, Patch, PatchStatus, Target
+from staleproof.core.step import Edit, Patch, PatchStatus
 
 from .structs import OBJECT, TEXT, anything
 

@@ -5,7 +5,8 @@ import pytest
 from staleproof.core.entry import Ended, Entry, Released, Settled, StepBegan, StepEnded
 from staleproof.core.history import Header, History
 from staleproof.core.pace import lasted, longest_pause, paced, restless_fields, writes_at_rest
-from staleproof.core.plan import Plan, Rest, Resync, Settle
+from staleproof.core.plan import Plan, Settle
+from staleproof.core.step import Rest, Resync
 
 from .entries import NAMESPACE, answered, asked, changed, committed, delivered, wrote
 

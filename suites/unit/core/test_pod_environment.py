@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 from staleproof.core.pod_environment import PodEnvironment, expanded
 
 MANIFESTS: list[Manifest] = [

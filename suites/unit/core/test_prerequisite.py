@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from staleproof.core.group_kind import GroupKind
-from staleproof.core.plan import Apply, Manifest, masked_manifests
+from staleproof.core.manifest import Manifest, masked_manifests
 from staleproof.core.prerequisite import (
     CircleError,
     Documents,
@@ -21,6 +21,7 @@ from staleproof.core.prerequisite import (
     with_payloads,
     without_payload,
 )
+from staleproof.core.step import Apply
 
 
 def obj(kind: str, name: str, namespace: str = "", *, version: str = "v1", **fields: Any) -> Manifest:  # noqa: ANN401  # JSON

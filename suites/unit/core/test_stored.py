@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.plan import Apply, Manifest, Plan, Rest, contradictions, decode, encode, masked
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import Plan, contradictions, decode, encode, masked
+from staleproof.core.step import Apply, Rest
 from staleproof.core.stored import attached, compressed, detached, digest, is_compressed, is_detached, plain
 
 CRD: Manifest = {

@@ -2,7 +2,9 @@
 
 from staleproof.core.entry import Ended, Entry, Released, Settled, StepBegan, StepEnded
 from staleproof.core.history import Header, History
-from staleproof.core.plan import Plan, Rest, Target, Touch
+from staleproof.core.manifest import Target
+from staleproof.core.plan import Plan
+from staleproof.core.step import Rest, Touch
 from staleproof.core.time_breakdown import Spent, spent
 
 PLAN = Plan(scenario="s", steps=(Touch(target=Target("v1", "ConfigMap", "c")), Rest(seconds=2.0)))

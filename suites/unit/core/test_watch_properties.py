@@ -11,7 +11,8 @@ from staleproof.core.entry import Broke, Committed, Delivered, Dropped, Ended, E
 from staleproof.core.fault import AnyFault, DropFrame, HoldStream, NoEndBookmark, Reorder, RepeatFrame
 from staleproof.core.history import Header, History
 from staleproof.core.monitor import Property
-from staleproof.core.plan import Apply, Plan
+from staleproof.core.plan import Plan
+from staleproof.core.step import Apply
 from staleproof.core.watch_properties import breaches, unexplained
 
 NAMESPACE = "ns"

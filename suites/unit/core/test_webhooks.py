@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.plan import Manifest, WebhookServer
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import WebhookServer
 from staleproof.core.webhooks import led_to, webhooks_of, without_admission
 
 TEMPLATE: dict[str, Any] = {"metadata": {"labels": {"app": "widget", "tier": "x"}}, "spec": {}}

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from staleproof.core.move import Move, merged
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Apply, Delete, Patch, Rest, Touch
+from staleproof.core.step import Apply, Delete, Patch, Rest, Touch
 from staleproof.draw.canonical import appear, death, life, patience, removal, replicas, round_trip, turns
 
 from .seen import CHANGE, GROWN, MAPS, MOVE, PODS, REMOVED, SWITCHED, controllers, widgets

@@ -13,7 +13,9 @@ from msgspec.structs import replace
 
 from staleproof.core.coverage import occasions
 from staleproof.core.fingerprint import fingerprint
-from staleproof.core.plan import Apply, Patch, Plan, Subject, Target
+from staleproof.core.manifest import Target
+from staleproof.core.plan import Plan, Subject
+from staleproof.core.step import Apply, Patch
 from staleproof.draw.drawn import Covered, Failing, drawn, drawn_family, first, is_about
 from staleproof.draw.profile import PROFILES, Profile
 from staleproof.draw.strategies import DRAWN, plans

@@ -7,7 +7,8 @@ import pytest
 
 from staleproof.core.fault import AnyFault, Coalesce, Expire, Hang, HideOwnWrite, HoldStream, Kill, Refuse, Reject, SeverStream
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Resync, Settle, Step, Touch
+from staleproof.core.plan import Settle
+from staleproof.core.step import Resync, Step, Touch
 from staleproof.draw.canonical import glance, life, patient
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import STANDARD, Profile

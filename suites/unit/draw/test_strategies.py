@@ -28,25 +28,11 @@ from staleproof.core.fault import (
     Window,
 )
 from staleproof.core.fingerprint import fingerprint
+from staleproof.core.manifest import Manifest
 from staleproof.core.move import Move
 from staleproof.core.observed import Observed, Written
-from staleproof.core.plan import (
-    Apply,
-    Delete,
-    Edit,
-    Manifest,
-    Patch,
-    PatchStatus,
-    Plan,
-    Recreate,
-    Remove,
-    Rest,
-    Step,
-    Touch,
-    contradictions,
-    decode,
-    encode,
-)
+from staleproof.core.plan import Plan, contradictions, decode, encode
+from staleproof.core.step import Apply, Delete, Edit, Patch, PatchStatus, Recreate, Remove, Rest, Step, Touch
 from staleproof.draw import moves, plans, schedules, strategies, workloads
 from staleproof.draw.drawn import drawn
 from staleproof.draw.occasions import OF_A_CHILD

@@ -31,7 +31,8 @@ CONFTEST = """
 """
 TESTS = """
     from conftest import RAN
-    from staleproof.core.plan import Plan, Rest
+    from staleproof.core.step import Rest
+    from staleproof.core.plan import Plan
     from staleproof.draw.family import Family
 
     def plan(title, hold):

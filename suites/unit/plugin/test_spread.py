@@ -61,7 +61,8 @@ TESTS = """
     import pytest
     from conftest import RESTS, say
     from staleproof.core.fault import Refuse
-    from staleproof.core.plan import Plan, Rest
+    from staleproof.core.step import Rest
+    from staleproof.core.plan import Plan
     from staleproof.draw.family import Family
 
     def family(name):

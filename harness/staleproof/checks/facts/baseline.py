@@ -26,8 +26,8 @@ from staleproof.checks.trial import Trial, fact
 from staleproof.core.change import moved
 from staleproof.core.entry import Committed
 from staleproof.core.flatten import Flat, flatten
+from staleproof.core.manifest import Manifest
 from staleproof.core.ownership import owner_of
-from staleproof.core.plan import Manifest
 from staleproof.core.provenance import is_bookkeeping
 
 _NOBODYS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})

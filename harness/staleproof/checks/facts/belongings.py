@@ -16,7 +16,7 @@ from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Competed
 from staleproof.core.history import Request
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 from staleproof.core.provenance import written
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Committed
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 
 _EVENTS = "events"
 _BAD = ("fail", "error", "degraded", "stalled")

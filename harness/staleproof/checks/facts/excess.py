@@ -29,7 +29,7 @@ from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.wording import full_name, kind_of, of_owner, ordinal, plural
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history import Request
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 
 
 @dataclass(frozen=True, slots=True)

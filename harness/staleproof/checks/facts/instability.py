@@ -10,7 +10,8 @@ from staleproof.checks.facts.baseline import baseline
 from staleproof.checks.facts.usability import ended_well
 from staleproof.checks.trial import Trial
 from staleproof.core.history import History, UnstableField
-from staleproof.core.plan import Lull, Plan
+from staleproof.core.plan import Plan
+from staleproof.core.step import Lull
 
 
 def is_harmless(plan: Plan) -> bool:

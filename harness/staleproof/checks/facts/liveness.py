@@ -9,7 +9,7 @@ from staleproof.checks.facts.baseline import Difference, baseline, final_objects
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.recovery_budget import awaits_election, budget
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.plan import Edit
+from staleproof.core.step import Edit
 
 
 def differences(trial: Trial, until: int) -> list[Difference]:

@@ -20,7 +20,7 @@ from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Answered, Committed, Delivered, Entry, Listed, Started
 from staleproof.core.history import Request
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 from staleproof.core.provenance import is_executed, uid_of
 from staleproof.core.request import WRITES
 

@@ -23,8 +23,8 @@ from staleproof.core.entry import Answered, Asked, Closed, Delivered, Opened, Re
 from staleproof.core.fault import Effect
 from staleproof.core.history import is_work
 from staleproof.core.pace import longest_pause
-from staleproof.core.plan import Rest
 from staleproof.core.request import BOOKKEEPING
+from staleproof.core.step import Rest
 
 LOST = ("clean", "truncated", "reset", "cut")
 EXPIRED = ("expired", "lapsed", "gone")

@@ -17,7 +17,7 @@ from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.shown_generations import shown_generations
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history import Request
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 from staleproof.core.provenance import Commit, uid_of
 
 OBSERVED = "status.observedGeneration"

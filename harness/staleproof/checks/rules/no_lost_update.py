@@ -35,7 +35,7 @@ from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.core.entry import Answered, Competed, Started
 from staleproof.core.history import Request
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 from staleproof.core.provenance import Commit, uid_of
 
 _METADATA = ("labels", "annotations", "finalizers", "ownerReferences")

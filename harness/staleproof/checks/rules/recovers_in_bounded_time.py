@@ -19,7 +19,7 @@ from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said
 from staleproof.core.entry import Started, StepBegan, Stopped
 from staleproof.core.fault import Effect
-from staleproof.core.plan import Rest
+from staleproof.core.step import Rest
 
 OTHER_REASONS: frozenset[Effect] = frozenset({"competes", "disconnects", "loses", "rejects", "slows"})
 BOUND_SECONDS, BOUND_FACTOR, LONG_HOLD_SECONDS = 5.0, 10.0, 10.0

@@ -26,7 +26,7 @@ from staleproof.core.fault import (
     Window,
 )
 from staleproof.core.observed import Written
-from staleproof.core.plan import Apply
+from staleproof.core.step import Apply
 from staleproof.draw.api_failure import LOSSES, REJECTIONS, edit
 from staleproof.draw.occasions import Occasions
 from staleproof.draw.strategies.watching import LAGS, Faults, Incident, in_step, some_frame, some_step

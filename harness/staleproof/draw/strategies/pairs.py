@@ -23,7 +23,7 @@ from staleproof.core.fault import (
     Window,
 )
 from staleproof.core.observed import Written
-from staleproof.core.plan import Apply, Delete, Patch, Remove, Rest, Step, Touch, removes
+from staleproof.core.step import Apply, Delete, Patch, Remove, Rest, Step, Touch, removes
 from staleproof.draw.api_failure import REJECTIONS
 from staleproof.draw.canonical import own_create
 from staleproof.draw.deletion import unseen_end

@@ -27,7 +27,7 @@ from staleproof.core.fault import (
 )
 from staleproof.core.fault.model import ANY
 from staleproof.core.observed import Observed
-from staleproof.core.plan import Apply, Delete, Edit, Step
+from staleproof.core.step import Apply, Delete, Edit, Step
 from staleproof.draw.deletion import unseen_end
 from staleproof.draw.occasions import OF_A_CHILD, occasions
 from staleproof.draw.strategies.failing import failing, forged

@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 
 from staleproof.core.move import Move
 from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.plan import Apply, Delete, Edit, Heartbeat, Patch, Recreate, Remove, Rest, Resync, Step, Touch
+from staleproof.core.step import Apply, Delete, Edit, Heartbeat, Patch, Recreate, Remove, Rest, Resync, Step, Touch
 from staleproof.draw.by_others import MOST_REPLICAS
 from staleproof.draw.canonical import another
 from staleproof.draw.strategies.whom import observations

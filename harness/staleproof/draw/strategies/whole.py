@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from staleproof.core.fault import AnyFault, CallFault, HideOwnWrite, HoldStream
 from staleproof.core.observed import Observed
 from staleproof.core.plan import DRAWN as DRAWN_SCENARIO
-from staleproof.core.plan import Apply, Delete, Plan, Step
+from staleproof.core.plan import Plan
+from staleproof.core.step import Apply, Delete, Step
 from staleproof.draw.canonical import slow_to_start
 from staleproof.draw.drawn import drawn_family
 from staleproof.draw.family import Draft, Scenario

@@ -11,7 +11,8 @@ from pathlib import Path
 from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
-from staleproof.core.plan import Manifest, Subject, WebhookServer
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import Subject, WebhookServer
 from staleproof.core.webhooks import led_to
 from staleproof.drive.cluster.certificates import LOOPBACK, Authority
 from staleproof.drive.process.address import free_port

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from staleproof import __version__
 from staleproof.core.companion import ROOT_CA
 from staleproof.core.entry import Broke, Exited, Started
-from staleproof.core.plan import Manifest, Subject
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import Subject
 from staleproof.core.request import not_allowed
 from staleproof.core.webhooks import without_admission
 from staleproof.drive.cluster import manifests

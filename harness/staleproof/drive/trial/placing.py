@@ -3,9 +3,10 @@
 import uuid
 from collections.abc import Collection, Sequence
 
-from staleproof.core.plan import Apply, Manifest, Step
+from staleproof.core.manifest import Manifest
 from staleproof.core.prerequisite import Placement, placement
 from staleproof.core.scope import Scope
+from staleproof.core.step import Apply, Step
 from staleproof.drive.cluster.api import ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from staleproof.core.plan import Manifest
+from staleproof.core.manifest import Manifest
 from staleproof.core.prerequisite import Placement
 from staleproof.core.resource_version import revision
 from staleproof.core.stored import digest

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from staleproof.core.entry import Asked, Entry, Probed
 from staleproof.core.history import is_work
-from staleproof.core.plan import Apply, Manifest
+from staleproof.core.manifest import Manifest
 from staleproof.core.prerequisite import placement
 from staleproof.core.scope import Scope
+from staleproof.core.step import Apply
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment

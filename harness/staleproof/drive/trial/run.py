@@ -19,10 +19,12 @@ from staleproof.core.entry import Broke, Ended, Released, Settled, StepBegan, St
 from staleproof.core.fault import PastSnapshot, StaleRead
 from staleproof.core.fault.effects import MOMENTARY
 from staleproof.core.history import Header, History, HistoryRole
-from staleproof.core.plan import Apply, Delete, Manifest, Plan, Step, describe
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import Plan
 from staleproof.core.plan import encode as encode_plan
 from staleproof.core.prerequisite import Placement
 from staleproof.core.scope import Scope
+from staleproof.core.step import Apply, Delete, Step, describe
 from staleproof.drive.cluster.api import JSON, ApiError
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.cluster.truth import Key

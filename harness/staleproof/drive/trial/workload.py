@@ -5,8 +5,12 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from staleproof.core.manifest import Target
 from staleproof.core.ownership import owner_of
-from staleproof.core.plan import (
+from staleproof.core.plan import Plan
+from staleproof.core.prerequisite import Placement
+from staleproof.core.resource_version import revision
+from staleproof.core.step import (
     TOUCHED,
     Apply,
     Delete,
@@ -15,18 +19,14 @@ from staleproof.core.plan import (
     Lull,
     Patch,
     PatchStatus,
-    Plan,
     Recreate,
     Remove,
     Rest,
     Resync,
     Step,
-    Target,
     Touch,
     describe,
 )
-from staleproof.core.prerequisite import Placement
-from staleproof.core.resource_version import revision
 from staleproof.drive.cluster.api import JSON, NAMESPACES, Api, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.cluster.truth import Key, Truth

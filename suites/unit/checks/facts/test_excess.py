@@ -21,7 +21,7 @@ from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import StepEnded
-from staleproof.core.plan import Resync
+from staleproof.core.step import Resync
 
 from ..draft import STEPS
 from ..script import HOLD, WIDGETS, Script, beside, losing

@@ -7,7 +7,8 @@ from staleproof.core.entry import Entry, FaultFired, FaultMissed, FaultRefused
 from staleproof.core.fault import AnyFault, DropFrame, Expire, HoldStream, PastSnapshot, Reject, Reorder
 from staleproof.core.fault.legality import Contract
 from staleproof.core.history import Header, History
-from staleproof.core.plan import Apply, Plan
+from staleproof.core.plan import Plan
+from staleproof.core.step import Apply
 
 HOLD, PAST = HoldStream(resource="pods"), PastSnapshot()
 FIRED = FaultFired(at=2.0, fault=0, on="ADDED pods ns/a")

@@ -6,7 +6,8 @@ from staleproof.checks.facts.liveness import certain_difference, converged, diff
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Ended
 from staleproof.core.fault import Reject
-from staleproof.core.plan import Edit, Manifest
+from staleproof.core.manifest import Manifest
+from staleproof.core.step import Edit
 
 from ..draft import STEPS
 from ..rule_cases import ONE_POD

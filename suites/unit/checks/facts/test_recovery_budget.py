@@ -16,7 +16,8 @@ from staleproof.checks.facts.recovery_budget import (
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Answered, FaultFired, Refused, Started
 from staleproof.core.fault import Expire, Reject
-from staleproof.core.plan import Rest, Step, Target, Touch
+from staleproof.core.manifest import Target
+from staleproof.core.step import Rest, Step, Touch
 
 from ..script import HOLD, RESTART, SEVER, WIDGETS, Script, beside, losing
 

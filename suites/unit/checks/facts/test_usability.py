@@ -10,7 +10,8 @@ from staleproof.core.but_for import final_only, slept, woken
 from staleproof.core.entry import Broke, Delivered, Exited, FaultMissed, FaultRefused
 from staleproof.core.fault import AnyFault, DropFrame, Expire, PastSnapshot, RepeatFrame, Restart, Window
 from staleproof.core.history import History, HistoryRole
-from staleproof.core.plan import Plan, Rest, Step
+from staleproof.core.plan import Plan
+from staleproof.core.step import Rest, Step
 
 from ..draft import STEPS
 from ..script import HOLD, Script, trial

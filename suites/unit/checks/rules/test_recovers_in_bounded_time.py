@@ -3,7 +3,7 @@
 from staleproof.checks.rules.recovers_in_bounded_time import REQUIREMENT
 from staleproof.core.entry import Ended
 from staleproof.core.fault import AnyFault, HoldStream, LoseAnswer, Refuse, Reject, Skew
-from staleproof.core.plan import Rest
+from staleproof.core.step import Rest
 
 from ..draft import STEPS
 from ..rule_cases import ONE_POD, verdicts

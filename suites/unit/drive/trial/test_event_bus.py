@@ -8,7 +8,8 @@ import pytest
 
 from staleproof.core.entry import Answered, Asked, Broke, Ended, Entry, Opened, Released
 from staleproof.core.history import Header
-from staleproof.core.plan import Plan, Rest
+from staleproof.core.plan import Plan
+from staleproof.core.step import Rest
 from staleproof.drive.trial.event_bus import Condition, EventBus
 from staleproof.drive.trial.recorder import Recorder
 

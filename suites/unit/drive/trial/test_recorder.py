@@ -24,7 +24,8 @@ from staleproof.core.entry import (
     Withheld,
 )
 from staleproof.core.history import Header, History, decode, sealed
-from staleproof.core.plan import Plan, Rest
+from staleproof.core.plan import Plan
+from staleproof.core.step import Rest
 from staleproof.drive.trial.recorder import Recorder
 
 HEADER = Header(plan=Plan(scenario="mine", steps=(Rest(seconds=1.0),)), namespace="mine")

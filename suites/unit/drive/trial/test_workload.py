@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.plan import Apply, Delete, Plan, Recreate, Step, Target, Touch
+from staleproof.core.manifest import Target
+from staleproof.core.plan import Plan
 from staleproof.core.scope import Scope
+from staleproof.core.step import Apply, Delete, Recreate, Step, Touch
 from staleproof.drive.cluster.api import ApiError
 from staleproof.drive.trial.workload import Workload, _again, is_unserved, primaries_of
 

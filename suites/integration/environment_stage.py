@@ -6,7 +6,6 @@ One environment serves a whole file. Pods of other trials are in other namespace
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +51,8 @@ class EnvironmentStage:
 
     async def use(self, subject: Subject, *, metrics: str = "", release_leases: bool = True) -> None:
         """Put a controller under test."""
-        await self.environment.use(subject, metrics=metrics)
-        options = self.environment.options
-        self.environment.options = replace(options, release_leases=release_leases)
+        await self.environment.lives.use(subject, metrics=metrics)
+        self.environment.lives.release_leases = release_leases
 
     async def play(self, plan: Plan, **waits: Any) -> History:  # noqa: ANN401  # fields of TrialSpec
         folder = self._folder / str(len(list(self._folder.iterdir())))

@@ -102,8 +102,8 @@ def test_it_begins_with_existing_objects_and_stops_on_request(session: Session, 
         mirrored = await environment.bus.until(
             lambda now: not not_mirrored(environment.truth.live(namespace)) or now + 0.05, limit_seconds=60.0
         )
-        assert environment.controller is not None
-        return mirrored, environment.controller
+        assert environment.lives.program is not None
+        return mirrored, environment.lives.program
 
     session.use(subject)
     mirrored, controller = session.call(begin)

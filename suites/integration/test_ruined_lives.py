@@ -39,10 +39,10 @@ def signals(session: Session, number: int) -> None:
     """Do this to the controller's process between two trials."""
 
     async def sent(env: Environment) -> None:
-        assert env.controller is not None
-        await env.controller.send_signal(number)
+        assert env.lives.program is not None
+        await env.lives.program.send_signal(number)
         if number == signal.SIGKILL:
-            await env.controller.wait()
+            await env.lives.program.wait()
 
     session.call(sent)
 

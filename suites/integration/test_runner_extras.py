@@ -6,7 +6,6 @@ import itertools
 import textwrap
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -238,20 +237,20 @@ async def test_metrics_of_every_life_are_read(stage: EnvironmentStage) -> None:
 
 async def test_a_silent_metrics_url_is_reported_at_the_start(stage: EnvironmentStage) -> None:
     await stage.use(complete(), metrics=URL)
-    environment, before = stage.environment, stage.environment.options
-    environment.options = replace(before, start_seconds=LIMIT_SECONDS)
+    bus, lives = stage.environment.bus, stage.environment.lives
+    before, lives.start_seconds = lives.start_seconds, LIMIT_SECONDS
 
     def opened(entry: Entry) -> None:
         """The program may take its time to start: only the metrics are not waited for that long."""
         if isinstance(entry, Opened):
-            environment.options = replace(before, start_seconds=START_SECONDS)
+            lives.start_seconds = START_SECONDS
 
-    environment.bus.listeners.append(opened)
+    bus.listeners.append(opened)
     with pytest.raises(SetupError) as told:
         await run(stage, Apply(object=WIDGET))
-    environment.bus.listeners.remove(opened)
-    environment.options = before
-    url = f"http://127.0.0.1:{environment.metrics_port}/metrics"
+    bus.listeners.remove(opened)
+    lives.start_seconds = before
+    url = f"http://127.0.0.1:{lives.metrics_port}/metrics"
     assert str(told.value).startswith(f"--controller-metrics: no metrics at {url} within {START_SECONDS:g} s: Cannot connect")
     assert "{metrics_port} stands for a free port" in str(told.value)
     assert "Command: " in str(told.value)
@@ -268,14 +267,14 @@ async def test_an_invalid_metrics_url_is_reported_before_anything_starts(stage: 
 OWN_TEST = """
     from staleproof.core.entry import Metrics
     from staleproof.core.step import Apply
-from staleproof.core.plan import Plan
+    from staleproof.core.plan import Plan
 
     def test_mine(trial, staleproof_session, controller_samples):
         result = trial(Plan(scenario="mine", steps=(Apply(object=controller_samples[0]),)))
         assert [entry for entry in result.history.entries if isinstance(entry, Metrics)]
 
         async def releases(environment):
-            return environment.options.release_leases
+            return environment.lives.release_leases
 
         assert staleproof_session.call(releases) is False
 """

@@ -69,7 +69,7 @@ class Background:
                 while True:
                     work, done = await self._work.get()
                     await _do(work, running, done)
-                    self.description, self.refused = dict(running.description), dict(running.refusals.counts)
+                    self.description, self.refused = dict(running.description), dict(running.lives.refusals.counts)
         except Exception as err:
             self._ended = _innermost(err)
             raise self._ended from None

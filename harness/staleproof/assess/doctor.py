@@ -29,7 +29,8 @@ from staleproof.core.step import Apply
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.subject.metrics import Unreadable
 from staleproof.drive.subject.webhooks import told_calls
-from staleproof.drive.trial.environment import ControllerExited, Environment
+from staleproof.drive.trial.environment import Environment
+from staleproof.drive.trial.lives import ControllerExited
 from staleproof.drive.trial.run import TrialSpec, run_trial
 from staleproof.errors import SetupError, UsageError
 
@@ -97,7 +98,7 @@ class _Visit:
         """What needs a controller that runs is not asked of one that does not; what it may not do is asked of it all the same."""
 
         async def asked() -> list[Check]:
-            if self._is_up or (name == RBAC and self._environment.refusals.counts):
+            if self._is_up or (name == RBAC and self._environment.lives.refusals.counts):
                 return await step()
             return [diagnosis.not_asked(name, "the controller does not run, or watches nothing")]
 
@@ -170,8 +171,8 @@ class _Visit:
         return Trial(await run_trial(TrialSpec(plan=plan, before=before, folder=folder), self._environment))
 
     async def _restart(self) -> list[Check]:
-        environment, controller, began = self._environment, self._environment.controller, time.monotonic()
-        await environment.stop_controller(gently=True)
+        environment, controller, began = self._environment, self._environment.lives.program, time.monotonic()
+        await environment.lives.stop(gently=True)
         seconds = time.monotonic() - began
         again = await self._begin()
         if again.error is None:
@@ -180,18 +181,18 @@ class _Visit:
 
     async def _rights(self) -> list[Check]:
         environment = self._environment
-        refused = await environment.told_refusals()
-        account, is_users = environment.refusals.account, environment.is_users_cluster
+        refused = await environment.lives.refusals.told(environment.api)
+        account, is_users = environment.lives.refusals.account, environment.is_users_cluster
         return [diagnosis.rights(account, refused, works=self._works, is_users_cluster=is_users)]
 
     async def _webhooks(self) -> list[Check]:
         environment = self._environment
-        has_some = environment.webhooks is not None
+        has_some = environment.lives.webhooks is not None
         calls = told_calls(await environment.api.metrics()) if has_some and not environment.is_users_cluster else ""
         return [diagnosis.webhooks(calls, self._unserved, has_some=has_some, is_users_cluster=environment.is_users_cluster)]
 
     async def _metrics(self) -> list[Check]:
-        environment, source = self._environment, self._environment.endpoint
+        environment, source = self._environment, self._environment.lives.endpoint
         end, trouble = time.monotonic() + _METRICS_SECONDS, ""
         while source is not None:
             try:
@@ -203,7 +204,7 @@ class _Visit:
             if time.monotonic() >= end:
                 break
             await environment.bus.until(lambda now: False, limit_seconds=_AGAIN_SECONDS)
-        return [diagnosis.metrics(source.url if source is not None else "", trouble, environment.metrics_port)]
+        return [diagnosis.metrics(source.url if source is not None else "", trouble, environment.lives.metrics_port)]
 
     async def _begin(self) -> Beginning:
         """Begin a life of the controller. Its metrics are not waited for: they have a check of their own."""
@@ -217,12 +218,12 @@ class _Visit:
             seen=self._seen,
             seconds=time.monotonic() - began,
             error=error,
-            is_started=environment.controller is not None,
+            is_started=environment.lives.program is not None,
             exit_code=error.code if isinstance(error, ControllerExited) else None,
             log=tuple(self._log()),
-            is_image=bool(environment.options.subject.image),
+            is_image=bool(environment.lives.subject.image),
         )
 
     def _log(self) -> Sequence[str]:
-        environment = self._environment
-        return environment.log_of(environment.controller) if environment.controller is not None else ()
+        lives = self._environment.lives
+        return lives.log_of(lives.program) if lives.program is not None else ()

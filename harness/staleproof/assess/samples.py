@@ -169,4 +169,5 @@ def _differs(opened: Callable[[], set[str]], before: set[str], now: float) -> bo
 
 
 async def _last_lines(environment: Environment) -> list[str]:
-    return environment.log_of(environment.controller)[-_MOST_LINES:] if environment.controller is not None else []
+    lives = environment.lives
+    return lives.log_of(lives.program)[-_MOST_LINES:] if lives.program is not None else []

@@ -102,7 +102,7 @@ class Worker:
 
     def use(self, subject: Subject, *, metrics: str = "") -> None:
         """Put another controller under test, with metrics of its own or none."""
-        self.call(lambda env: env.use(subject, metrics=metrics))
+        self.call(lambda env: env.lives.use(subject, metrics=metrics))
         self.options = replace(self.options, subject=subject, metrics=metrics)
 
     def accompany(self, names: Iterable[str]) -> float:
@@ -137,7 +137,7 @@ class Worker:
 
     def refusals(self) -> str:
         """What the controller has asked for and may not do, in words; empty when there is nothing."""
-        return self.call(lambda env: env.told_refusals())
+        return self.call(lambda env: env.lives.refusals.told(env.api))
 
     def note(self, name: str, text: str) -> None:
         """Let reports say this of the environment; nothing when the text is empty."""

@@ -60,14 +60,14 @@ async def refused_returns(
     taken for what an earlier trial left behind. UsageError when the API server refuses the sample itself.
     """
     answers: list[str] = []
-    exited = environment.exited
+    exited = environment.lives.exited
     while len(answers) < len(moves):
         async with _placed(environment, sample, before) as (kind, namespace, name):
             for move in moves[len(answers) :]:
                 answers.append(await _refused_return(environment, kind, namespace, name, move))
                 if answers[-1]:
                     break
-    environment.exited = exited
+    environment.lives.exited = exited
     return answers
 
 
@@ -77,7 +77,7 @@ async def refused_in_turn(
     """Why the API server refuses each of these merge patches, in its words, when they are made one after the other on the same
     object; empty for those that it accepts, and where that does not show. UsageError when it refuses the sample itself."""
     answers: list[str] = []
-    exited = environment.exited
+    exited = environment.lives.exited
     async with _placed(environment, sample, before) as (kind, namespace, name):
         for patch in patches:
             try:
@@ -85,7 +85,7 @@ async def refused_in_turn(
                 answers.append("")
             except ApiError as err:
                 answers.append(_reason(err))
-    environment.exited = exited
+    environment.lives.exited = exited
     return answers
 
 

@@ -24,15 +24,16 @@ from staleproof.core.entry import (
     Stopped,
 )
 from staleproof.core.fault import AnyFault, Kill, Pause, Restart
-from staleproof.drive.trial.environment import Environment
+from staleproof.drive.trial.event_bus import EventBus
+from staleproof.drive.trial.lives import Lives
 from staleproof.drive.trial.supervision import MOST_EXITS, supervisor_wait
 
 
 class ProcessFaults:
     """Follows the entries of one trial. `follow` runs as a task; `settled` waits until everything that was asked for is done."""
 
-    def __init__(self, environment: Environment, faults: Sequence[AnyFault]) -> None:
-        self._environment, self._faults = environment, faults
+    def __init__(self, lives: Lives, bus: EventBus, faults: Sequence[AnyFault]) -> None:
+        self._lives, self._bus, self._faults = lives, bus, faults
         self.exits = 0
         """How often the controller exited by itself."""
         self._asked: asyncio.Queue[FaultOpened | FaultClosed | FaultFired | Exited] = asyncio.Queue()
@@ -46,7 +47,7 @@ class ProcessFaults:
         if isinstance(entry, FaultOpened | FaultClosed | FaultFired):
             fault = self._faults[entry.fault]
             if fault.refuses_connections and not isinstance(entry, FaultFired):
-                self._environment.bus.activity.reachable(entry.at, yes=isinstance(entry, FaultClosed))
+                self._bus.activity.reachable(entry.at, yes=isinstance(entry, FaultClosed))
             elif isinstance(fault, Kill | Restart | Pause) and not (isinstance(entry, FaultFired) and entry.fault in self._fired):
                 self._ask(entry)
         elif isinstance(entry, Exited):
@@ -113,10 +114,10 @@ class ProcessFaults:
                 await self._continue()
 
     async def _end(self, index: FaultIndex, fault: AnyFault, *, gently: bool, stays_down: bool) -> None:
-        if self._environment.running_controller is None:
+        if self._lives.running is None:
             return
-        await self._environment.stop_controller(gently=gently)
-        self._tell(Stopped(at=time.monotonic(), life=self._environment.life, fault=index))
+        await self._lives.stop(gently=gently)
+        self._tell(Stopped(at=time.monotonic(), life=self._lives.number, fault=index))
         if isinstance(fault, Restart):
             self._fire(index, f"the controller was {'stopped' if gently else 'killed'}")
         self._keep_down.add(index)
@@ -126,8 +127,8 @@ class ProcessFaults:
     async def _supervise(self, exited: Exited) -> None:
         """Start the controller again, unless a fault keeps it down or has started it meanwhile."""
         await asyncio.sleep(supervisor_wait(self.exits))
-        if not self._keep_down and exited.life == self._environment.life:
-            self._tell(await self._environment.revive_controller())
+        if not self._keep_down and exited.life == self._lives.number:
+            self._tell(await self._lives.revive())
 
     async def _begin(self, index: FaultIndex) -> None:
         """Start the controller again, unless another fault keeps it down."""
@@ -135,20 +136,20 @@ class ProcessFaults:
             return
         self._keep_down.discard(index)
         if not self._keep_down:
-            self._tell(await self._environment.restart_controller())
+            self._tell(await self._lives.restart())
 
     async def _pause(self, index: FaultIndex) -> None:
-        if controller := self._environment.running_controller:
+        if controller := self._lives.running:
             await controller.send_signal(signal.SIGSTOP)
             self._is_paused = True
-            self._tell(Stopped(at=time.monotonic(), life=self._environment.life, paused=True, fault=index))
+            self._tell(Stopped(at=time.monotonic(), life=self._lives.number, paused=True, fault=index))
             self._fire(index, "the controller's process was stopped")
 
     async def _continue(self) -> None:
-        if self._is_paused and (controller := self._environment.running_controller):
+        if self._is_paused and (controller := self._lives.running):
             self._is_paused = False
             await controller.send_signal(signal.SIGCONT)
-            self._tell(Continued(at=time.monotonic(), life=self._environment.life))
+            self._tell(Continued(at=time.monotonic(), life=self._lives.number))
 
     def _fire(self, index: FaultIndex, on: str) -> None:
         if index not in self._fired:
@@ -156,4 +157,4 @@ class ProcessFaults:
             self._tell(FaultFired(at=time.monotonic(), fault=index, on=on))
 
     def _tell(self, entry: Started | Stopped | Continued | FaultFired) -> None:
-        self._environment.bus.take(entry)
+        self._bus.take(entry)

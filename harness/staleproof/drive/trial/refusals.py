@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from staleproof.core.entry import Answered, Asked, Entry, Listed, Refused, RequestId
+from staleproof.core.request import not_allowed
 from staleproof.drive.cluster.api import Api
 from staleproof.drive.cluster.control_plane.credentials import account_groups, account_user
 
@@ -38,7 +39,7 @@ class _Act:
 class Refusals:
     """Of one ServiceAccount (`namespace/name`); empty: there are none.
 
-    `counts`: how often it asked for each thing that it may not do, as far as `sort_out` has been called.
+    `counts`: how often it asked for each thing that it may not do, as of the last time that it was `told`.
     """
 
     account: str
@@ -62,12 +63,14 @@ class Refusals:
             case Refused(code=code, fault=None) if code == _FORBIDDEN:
                 self._unsorted[_Act("watch", entry.resource, "", entry.namespace)] += 1
 
-    async def sort_out(self, api: Api) -> None:
-        """Count what was refused since the last time, if the ServiceAccount has no right to it."""
+    async def told(self, api: Api) -> str:
+        """What it asked for and may not do, in words; empty when there is nothing. Counts what was refused since the last time, if
+        the ServiceAccount has no right to it."""
         while self._unsorted:
             act, times = self._unsorted.popitem()
             if not await self._may(act, api):
                 self.counts[str(act)] += times
+        return "; ".join(not_allowed(self.counts))
 
     async def _may(self, act: _Act, api: Api) -> bool:
         """Whether it may do so to all objects, or else, as a Role with `resourceNames` says, to that one."""

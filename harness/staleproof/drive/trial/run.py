@@ -116,7 +116,7 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
     recorder = Recorder(spec.folder / "history.jsonl", header, spec.references, began=time.monotonic(), scope=scope)
     resources = list(dict.fromkeys(resource for resource, _ in primaries))
     bus.recorder = recorder
-    environment.harmed_by = spec.title if plan.faults else environment.harmed_by
+    environment.lives.harmed_by = spec.title if plan.faults else environment.lives.harmed_by
     logged = logs.sizes(environment.logs)
     try:
         await _Run(_aimed(spec, primaries, there), environment, recorder, resources, there, given).run()
@@ -126,7 +126,7 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
     finally:
         bus.recorder = None
         history = recorder.finish()
-        logs.copy_since(logged, spec.folder, environment.secrets)
+        logs.copy_since(logged, spec.folder, environment.lives.secrets)
         if not bus.dead:
             await environment.proxy.install((), scope.namespace)
             await clean_up(environment, scope, resources)
@@ -180,7 +180,7 @@ class _Run:
         self._spec, self._environment, self._recorder, self._primaries = spec, environment, recorder, primaries
         self._bus, self._activity, self._proxy = environment.bus, environment.bus.activity, environment.proxy
         self._namespace, self._settle = recorder.header.namespace, spec.plan.settle
-        self._process_faults = ProcessFaults(environment, spec.plan.faults)
+        self._process_faults = ProcessFaults(environment.lives, environment.bus, spec.plan.faults)
         self._workload = Workload(
             environment.api,
             environment.truth,
@@ -190,7 +190,7 @@ class _Run:
             self._process_faults.give_way,
             child_seconds=0.0 if _may_lack_children(spec) else self._settle.limit_seconds,
         )
-        self._readings = Readings(environment.endpoint, self._bus)
+        self._readings = Readings(environment.lives.endpoint, self._bus)
         self._is_unserved = False
 
     async def run(self) -> None:
@@ -199,9 +199,9 @@ class _Run:
         self._activity.begin(
             self._namespace, self._recorder.began, moves=self._settle.moves, begins_seconds=self._settle.begins_seconds
         )
-        if self._environment.running_controller is None:
-            await self._environment.revive_controller()  # it exits again and again, and this trial will show it
-        bus.take(self._environment.controller_started(self._recorder.began))
+        if self._environment.lives.running is None:
+            await self._environment.lives.revive()  # it exits again and again, and this trial will show it
+        bus.take(self._environment.lives.started(self._recorder.began))
         for flaw in bus.flaws:
             self._recorder.take(flaw)
         bus.flaws = [flaw for flaw in bus.flaws if flaw.where == "watch"]  # a watch that goes on spoils every trial

@@ -51,7 +51,7 @@ def final_only(plan: Plan) -> Plan | None:
     return _made(plan, "only the last state of", steps, ()) if steps and steps != workload else None
 
 
-def slept(plan: Plan, primaries: Collection[str] = ()) -> list[Plan]:
+def slept(plan: Plan, primaries: Collection[str]) -> list[Plan]:
     """For each fault, and for all together, what is left of the workload for somebody who acts on nothing while it lasts: with and
     without the step in which it begins. Each once, and none that is the workload or its last state.
 

@@ -35,6 +35,7 @@ SAMPLE: dict[str, Any] = {
     "metadata": {"name": "w"},
     "spec": {"replicas": 1, "content": "a"},
 }
+PRIMARIES = ["widgets/w"]
 TARGET = Target("v1", "Widget", "w")
 APPEAR, GROW, TOUCH = Apply(object=SAMPLE), Patch(target=TARGET, patch={"spec": {"replicas": 3}}), Touch(target=TARGET)
 STEPS: tuple[Step, ...] = (APPEAR, GROW, TOUCH)
@@ -171,7 +172,7 @@ def test_slept_leaves_out_what_came_and_went_while_a_fault_lasted(
     window: Window, steps: tuple[Step, ...], expected: list[tuple[Step, ...]]
 ) -> None:
     of = plan(HoldStream(resource="pods", window=window), steps=steps)
-    found = slept(of)
+    found = slept(of, PRIMARIES)
     assert [each.steps for each in found] == expected
     assert all(not each.faults and each.fresh and not contradictions(each) for each in found)
 
@@ -180,7 +181,7 @@ def test_two_faults_may_have_kept_it_asleep_together() -> None:
     faults = (HoldStream(resource="pods", window=Window(2, 3)), HoldStream(resource="maps", window=Window(3, 4)))
     steps = (APPEAR, GROW, SHRINK, MOVE, TOUCH)
     assert (APPEAR, Patch(target=TARGET, patch={"spec": {"replicas": 0, "content": "b"}}), TOUCH) in [
-        each.steps for each in slept(plan(*faults, steps=steps))
+        each.steps for each in slept(plan(*faults, steps=steps), PRIMARIES)
     ]
 
 
@@ -191,7 +192,7 @@ def test_what_others_write_is_nothing_that_the_user_wants() -> None:
 
 
 def test_without_faults_nobody_sleeps() -> None:
-    assert slept(plan()) == []
+    assert slept(plan(), PRIMARIES) == []
 
 
 @pytest.mark.parametrize(
@@ -204,6 +205,6 @@ def test_without_faults_nobody_sleeps() -> None:
     ],
 )
 def test_who_was_asleep_may_first_see_a_primary_as_a_competitor_left_it(fault: AnyFault, steps: tuple[Step, ...] | None) -> None:
-    found = [each.steps for each in slept(plan(fault), ["widgets/w"])]
-    others = [each.steps for each in slept(plan(fault))]
+    found = [each.steps for each in slept(plan(fault), PRIMARIES)]
+    others = [each.steps for each in slept(plan(fault), [])]
     assert found == [*others, *([steps] if steps is not None else [])]

@@ -78,7 +78,8 @@ def _is_of(reference: Trial, trial: Trial) -> bool:
         asked = but_for.final_only(trial.plan)
         return asked is not None and not plan.faults and len(plan.steps) == len(asked.steps)
     if reference.role == "slept":
-        return not plan.faults and len(plan.steps) in {len(each.steps) for each in but_for.slept(trial.plan)}
+        asleep = but_for.slept(trial.plan, trial.history.header.primaries)
+        return not plan.faults and len(plan.steps) in {len(each.steps) for each in asleep}
     if plan.reference.steps != trial.plan.reference.steps:
         return False
     asked = but_for.woken(trial.plan) if reference.role == "woken" else None

@@ -8,13 +8,14 @@ from staleproof.checks.facts.usability import reference_trouble, trouble, unfire
 from staleproof.checks.trial import Trial
 from staleproof.core.but_for import final_only, slept, woken
 from staleproof.core.entry import Broke, Delivered, Exited, FaultMissed, FaultRefused
-from staleproof.core.fault import AnyFault, DropFrame, Expire, PastSnapshot, RepeatFrame, Restart, Window
+from staleproof.core.fault import AnyFault, Compete, DropFrame, Expire, PastSnapshot, RepeatFrame, Restart, Window
 from staleproof.core.history import History, HistoryRole
+from staleproof.core.manifest import Target
 from staleproof.core.plan import Plan
-from staleproof.core.step import Rest, Step
+from staleproof.core.step import Patch, Rest, Step
 
 from ..draft import STEPS
-from ..script import HOLD, Script, trial
+from ..script import HOLD, WIDGETS, Script, trial
 
 UNRELIABLE = (
     "the self-check failed, which is a bug of staleproof, not of the controller: "
@@ -149,8 +150,20 @@ def test_what_a_trial_is_compared_with_besides(third: History, why: str) -> None
 def test_it_may_be_compared_with_who_slept_while_the_fault_lasted(*, sleeps: bool, why: str) -> None:
     steps = (STEPS[0], Rest(seconds=1.0), Rest(seconds=2.0), *STEPS[1:])
     missed = Script(Restart(window=Window(2, 4)), steps=steps)
-    third = asked_for(slept(missed.plan)[0] if sleeps else missed.plan, "slept")
+    third = asked_for(slept(missed.plan, ())[0] if sleeps else missed.plan, "slept")
     assert reference_trouble(Trial(missed.ends(), (work(1, steps=steps).ends(), work(2, steps=steps).ends(), third))) == why
+
+
+def test_it_may_be_compared_with_who_saw_first_what_a_competitor_had_made_of_a_primary() -> None:
+    steps = (STEPS[0], Rest(seconds=1.0), *STEPS[1:])
+    edited = Script(Compete(resource=WIDGETS, edit={"spec": {"replicas": 2}}, window=Window(2)), steps=steps)
+    third = asked_for(slept(edited.plan, [f"{WIDGETS}/w"])[-1], "slept")
+    assert third.header.plan.steps == (
+        STEPS[0],
+        Patch(target=Target("example.com/v1", "Widget", "w"), patch={"spec": {"replicas": 2}}),
+        STEPS[1],
+    )
+    assert reference_trouble(Trial(edited.ends(), (work(1, steps=steps).ends(), work(2, steps=steps).ends(), third))) == ""
 
 
 def test_none_of_that_takes_the_place_of_a_reference() -> None:

@@ -78,8 +78,8 @@ class Known:
 
     `counts`: who counts the creates that are to come waits for one that never does: five minutes, and then until something happens.
     So an honest one fails all the same, and truly, where what it created vanishes unseen: docs/kube-controller-manager.md.
-    `retries_by_name`: who meets a conflict when it writes a status gets the object by its name and writes the same once more. That
-    is another incarnation where it was made anew, and the generation is none that it was shown of it: the same page.
+    `retries_by_name`: when it meets a conflict as it writes a status, it gets the object by its name and writes the same again. If
+    the object was made anew, that is another incarnation, of which it was never shown that generation (same page).
     `language`: it is one of those in other languages, which `ci/languages` builds.
     `races`: it shows its fault in some runs only, so that a rate has to tell.
     """

@@ -2,7 +2,8 @@
 
 Two fault-free runs show only part of what a controller may honestly do. One thing after the other is asked, as long as a difference
 remains: does it do the same when it takes as long as the trial did? When it is woken as often, and nothing is hidden from it? When
-it sees only the last state, or nothing of what came and went while a fault lasted? And do so many fault-free ends agree that chance
+it sees only the last state, or nothing of what came and went while a fault lasted, or a competitor's edit
+at once? And do so many fault-free ends agree that chance
 is no explanation?
 """
 
@@ -36,7 +37,7 @@ _STEP_SECONDS, _SETTLING_SECONDS, _QUICK_SECONDS = 1.0, 5.0, 0.25
 
 class Asks(Protocol):
     """Runs a plan so often, each time in a life of its own, and judges nothing; once for all workers of a run. `lasts`: see
-    `Session.watch`."""
+    `Worker.watch`."""
 
     def __call__(self, plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]: ...
 

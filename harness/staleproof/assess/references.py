@@ -49,7 +49,7 @@ class SharedRun:
 
 
 class References:
-    """What the workers of a run have in common of runs without faults; this worker runs what it is the first to need."""
+    """The runs without faults that the workers of a run share; this worker makes those that it is the first to need."""
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker

@@ -2,8 +2,8 @@
 
 A *woken* plan has the same workload, and each fault's harmless twin: the controller looks again as often as in the trial, each time
 when it is at rest, and sees what is there. A *final-only* plan has nothing but the last wanted state, as one sees who slept
-meanwhile, and a *slept* plan lacks only the states that came and went while a fault lasted. What a controller does in one of them
-it may do in the trial, too.
+meanwhile. A *slept* plan lacks only the states that came and went while a fault lasted; or a step has a competitor's edit in it.
+What a controller does in one of them it may do in the trial, too.
 
 Divergence from the trial: what a fault did in the midst of a step its twin does at the end of that step, and what it did before
 there was anything to see is left out.
@@ -57,7 +57,7 @@ def slept(plan: Plan, primaries: Collection[str]) -> list[Plan]:
 
     Which children are deleted or made again meanwhile is left out, as are touches and rests: that is over when somebody looks
     again. What others have written stays, until somebody writes over it: whoever wakes up finds it, and acts on what came last.
-    So does what a competitor edits in one of these primaries (`resource/name`): it may be all that is seen of the step.
+    A competitor's edit of one of these primaries (`resource/name`) stays, too: the controller may see nothing else of that step.
     """
     workload = plan.reference.steps
     final = final_only(plan)
@@ -73,7 +73,7 @@ def slept(plan: Plan, primaries: Collection[str]) -> list[Plan]:
 
 
 def _asleep(workload: tuple[Step, ...], begins: int, last: int, *edits: Patch) -> tuple[Step, ...]:
-    """The workload for somebody who sees of these steps, the last one included, and of these edits only what they come to."""
+    """The workload as somebody sees it to whom these steps (`last` included) and edits show only their outcome."""
     before, meanwhile = workload[: begins - 1], workload[begins - 1 : last]
     missed = tuple(_change(_present(before), _present((*workload[:last], *edits)), meanwhile))
     theirs = tuple(step for step in meanwhile if isinstance(step, Edit | PatchStatus))
@@ -82,12 +82,13 @@ def _asleep(workload: tuple[Step, ...], begins: int, last: int, *edits: Patch) -
 
 
 def _competing(plan: Plan, primaries: Collection[str]) -> Iterator[tuple[_Number, Patch]]:
-    """What a competitor does to a primary, and in which step."""
+    """What a competitor does to a primary, and after which step; not where it may be any of several."""
     for fault in plan.faults:
         if isinstance(fault, Compete) and fault.edit:
-            number = _at(plan, fault.window.from_step)
-            there = [each for each in _present(plan.reference.steps[:number]) if f"{fault.resource}/{each.name}" in primaries]
-            yield from [(number, Patch(target=target, patch=fault.edit)) for target in there]
+            number = sum(map(is_workload, plan.steps[: fault.window.from_step]))
+            named = {name for resource, name in (each.rsplit("/", 1) for each in primaries) if fault.concerns(resource)}
+            there = [each for each in _present(plan.reference.steps[:number]) if each.name in named & {fault.name or each.name}]
+            yield from [(number, Patch(target=target, patch=fault.edit)) for target in there if len(there) == 1]
 
 
 def _change(before: Mapping[Target, Manifest], after: Mapping[Target, Manifest], steps: Sequence[Step]) -> Iterator[Step]:

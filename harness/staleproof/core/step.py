@@ -101,7 +101,8 @@ class Edit(_Step, frozen=True, kw_only=True, tag="edit"):
     @property
     def sets_aside(self) -> bool:
         """Whether the child may be nobody's afterwards, because its labels or its owner changed."""
-        return "metadata" in self.patch
+        metadata = self.patch.get("metadata")
+        return isinstance(metadata, dict) and not metadata.keys().isdisjoint(("labels", "ownerReferences"))
 
 
 class Heartbeat(_Step, frozen=True, kw_only=True, tag="heartbeat"):

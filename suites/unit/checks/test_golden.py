@@ -37,9 +37,11 @@ KUBE_CONTROLLER_MANAGER = {
     "statefulset-name-taken": {"no-delete-of-unseen"},
     "statefulset-pod-recreated": set(),  # the pod had to go, whichever incarnation it was
     "endpointslice-creates-rejected": {"backs-off", "converges-after-catch-up"},
+    "endpointslice-placeholder-replaced": {"no-lost-update"},
     "deployment-replicasets-late": {"no-blind-retry"},
     "deployment-old-set-unseen": {"converges-after-catch-up"},
     "replicaset-create-vanished": {"converges-after-catch-up", "tolerates-coalescing"},
+    "replicaset-recreated": {"honest-observed-generation"},
 }
 UNDECIDED = {
     "replicaset-create-vanished": {"survives-expiry", "tolerates-skew"},

@@ -200,6 +200,8 @@ def test_without_faults_nobody_sleeps() -> None:
     [
         (Compete(resource="widgets", edit={"spec": {"content": "b"}}, window=Window(1)), (MOVED, GROW, TOUCH)),
         (Compete(resource="widgets", edit={"spec": {"content": "b"}}, window=Window(2)), (APPEAR, GROWN_AND_MOVED, TOUCH)),
+        (Compete(resource="*", name="w", edit={"spec": {"content": "b"}}, window=Window(2)), (APPEAR, GROWN_AND_MOVED, TOUCH)),
+        (Compete(resource="widgets", name="v", edit={"spec": {"content": "b"}}, window=Window(2)), None),  # which is not there
         (Compete(resource="widgets", window=Window(1)), None),
         (Compete(resource="maps", edit={"data": {"a": "b"}}, window=Window(1)), None),  # that is none of the workload's
     ],
@@ -208,3 +210,15 @@ def test_who_was_asleep_may_first_see_a_primary_as_a_competitor_left_it(fault: A
     found = [each.steps for each in slept(plan(fault), PRIMARIES)]
     others = [each.steps for each in slept(plan(fault), [])]
     assert found == [*others, *([steps] if steps is not None else [])]
+
+
+def test_a_competitor_edits_what_is_there_before_a_resync_and_nobody_knows_which_of_two() -> None:
+    edited = Compete(resource="widgets", edit={"spec": {"replicas": 5}}, window=Window(2))
+    other = Apply(object=SAMPLE | {"metadata": {"name": "v"}})
+    grown = Apply(object=SAMPLE | {"spec": {"replicas": 5, "content": "a"}})
+
+    assert (grown, GROW, TOUCH) in [
+        each.steps for each in slept(plan(edited, steps=(APPEAR, Resync(resource="pods"), GROW, TOUCH)), PRIMARIES)
+    ]
+    two = plan(edited, steps=(APPEAR, other, TOUCH))
+    assert slept(two, [*PRIMARIES, "widgets/v"]) == slept(two, [])

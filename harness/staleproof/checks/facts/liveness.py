@@ -2,7 +2,7 @@
 
 Several requirements are decided by the same end state and differ in what was done: the stream was lost, history expired, states
 were skipped. A state that is right at the end of the settling or at the end of the trial is right. One that is not proves nothing
-when the controller had too little time, or when its circumstances were others than in the references.
+when the controller had too little time, or when its circumstances differed from the references'.
 """
 
 from staleproof.checks.facts.baseline import Difference, baseline, final_objects
@@ -41,20 +41,27 @@ def unneeded(trial: Trial) -> str:
 
 @fact
 def other_circumstances(trial: Trial) -> str:
-    """Why another end than the references' is no wonder, in words; empty when it would be one.
+    """Why it may rightly end otherwise than the references, in words; empty when it may not.
 
-    The user's steps may have come to something else: a primary that is applied again while it is still terminating is never created
-    again, because the apply changes the dying one. And when somebody takes the labels or the owner off a child, the life that made
-    it may wait for it, as the EndpointSlice controller does (`util/endpointslice_tracker.go` of `k8s.io/endpointslice`), whereas
-    the next life, which rightly knows nothing of it, makes another.
+    The user's steps came to something else, or a child was `set_aside`. A primary that is applied again while it is still
+    terminating is never created again, because the apply changes the dying one.
     """
     for primary in trial.history.header.primaries:
         times, usual = _creations(trial, primary), [_creations(reference, primary) for reference in trial.alike]
         if times not in usual:
             return f"the workload created {primary} {times} times and {max(usual, default=0)} times in fault-free runs"
-    if trial.starts[1:] and any(isinstance(step, Edit) and step.sets_aside for step in trial.plan.steps):
-        return "somebody set one of its children aside, which a life that began later need not know of"
-    return ""
+    return set_aside(trial)
+
+
+@fact
+def set_aside(trial: Trial) -> str:
+    """Whether a life of the controller need not know of a child that an earlier one made, in words.
+
+    Somebody took its labels or its owner. The life that made it may wait for it, as the EndpointSlice controller does
+    (`util/endpointslice_tracker.go` of `k8s.io/endpointslice`); a later one, which lists by label or owner, rightly makes another.
+    """
+    is_so = bool(trial.starts[1:]) and any(isinstance(step, Edit) and step.sets_aside for step in trial.plan.steps)
+    return "somebody set one of its children aside, which a life that began later need not know of" if is_so else ""
 
 
 def _creations(trial: Trial, primary: str) -> int:

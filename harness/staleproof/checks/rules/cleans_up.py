@@ -9,8 +9,8 @@ the end of the trial:
 3. *leaked*: objects without an owner are left over that the controller had made and that it deleted in every reference.
 
 Each counts only after a time that suffices for any client (`too_soon`), and only beyond what any reference left (`leftovers`).
-Where the references do not agree how much is left, a leftover proves nothing. Where the user's steps came to something else than in
-the references, only what is unfinished proves something.
+Where the references do not agree how much is left, a leftover proves nothing. Under `other_circumstances` (the user's steps came to
+something else; a child was set aside) only what is unfinished proves something.
 """
 
 from collections.abc import Iterator, Sequence

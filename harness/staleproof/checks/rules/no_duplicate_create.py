@@ -15,19 +15,20 @@ Known limits: a duplicate below the references' peak so far is not seen here, no
 from collections.abc import Iterator
 
 from staleproof.checks.facts.excess import most_ever, surplus_creates
+from staleproof.checks.facts.liveness import set_aside
 from staleproof.checks.facts.object_history import Incarnation, creations
 from staleproof.checks.facts.own_writes import own_creates
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import span
 from staleproof.checks.requirement import HIDDEN, SEED, Requirement
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Finding, NotExercised, Said
+from staleproof.checks.verdict import Finding, NotExercised, Said, unless
 from staleproof.core.history import Request
 
 
 def check(trial: Trial) -> Iterator[Said]:
     for request, child in creations(trial):
-        yield from _judge(trial, request, child)
+        yield from unless(set_aside(trial), list(_judge(trial, request, child)))
     if not own_creates(trial).looked:
         yield NotExercised("the controller was never made to look again while an own create was hidden from it")
 

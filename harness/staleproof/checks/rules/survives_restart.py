@@ -10,8 +10,8 @@ The memory of the life before is lost: expectations, names, what was already don
    it has written nothing since and had less time than it takes to be elected: what its former life held has to run out first.
    A controller that exited by itself, as one that loses its lease has to, is started again, and then the same holds.
 
-Where the user's steps came to something else than in the references, an excess is no wonder and proves nothing. Nor does a delete
-that the references made later: what takes longer under a fault reaches the controller's own timers in an earlier step.
+Under `other_circumstances` (the user's steps came to something else; a child was set aside) an excess proves nothing. Nor does a
+delete that the references made later: what takes longer under a fault reaches the controller's own timers in an earlier step.
 
 What unseen writes of the same life explain has nothing to do with the restart: that is for `no-duplicate-create` and
 `no-excess-delete`.

@@ -18,18 +18,22 @@ from collections.abc import Iterator
 
 from staleproof.checks.facts.excess import SurplusCreate, SurplusDelete, surplus_writes
 from staleproof.checks.facts.initial_lists import initial_lists, is_held_up
+from staleproof.checks.facts.liveness import set_aside
 from staleproof.checks.facts.own_writes import unseen_children
 from staleproof.checks.facts.primary_view import owned_resources, primary_view
 from staleproof.checks.facts.witnesses import inherited
 from staleproof.checks.facts.wording import short_name
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Finding, NotExercised, Said
+from staleproof.checks.verdict import Finding, NotExercised, Said, unless
 
 
 def check(trial: Trial) -> Iterator[Said]:
     for write in surplus_writes(trial):
-        yield from _judge_create(trial, write) if isinstance(write, SurplusCreate) else _judge_delete(trial, write)
+        if isinstance(write, SurplusCreate):
+            yield from unless(set_aside(trial), list(_judge_create(trial, write)))
+        else:
+            yield from _judge_delete(trial, write)
     if not _was_tempted(trial):
         yield NotExercised("no first list of the controller was slow while it had shown itself to have work to repeat")
 

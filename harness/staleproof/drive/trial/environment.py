@@ -228,7 +228,7 @@ async def _network(subject: Subject) -> "Network | None":
     """The network of the subject's container; None if it is none. Raises what `controller_network` raises."""
     if not subject.image:
         return None
-    from staleproof.drive.subject.image import controller_network  # as above
+    from staleproof.drive.subject.image import controller_network  # docker is imported only when it is used
 
     return await controller_network(subject)
 

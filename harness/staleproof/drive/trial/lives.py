@@ -60,7 +60,7 @@ class Lives:
         webhooks: its own; None: it has none.
         network: the one that its container is in; None for a command.
         program: its present life, or its last one.
-        number: of that life; 0 before the first.
+        number: the number of that life; 0 before the first.
         harmed_by: the last run with faults, in words; empty when nothing has been done to this controller yet.
         exited: what a controller that died between two runs had been through, in words, and its last exit; None if none died.
     """

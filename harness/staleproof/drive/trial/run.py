@@ -325,7 +325,7 @@ class _Run:
         await self._readings.take()
         await self._sweep()
         await bus.until(
-            lambda now: not self._activity.is_starting or now + POLL_SECONDS, limit_seconds=self._environment.options.start_seconds
+            lambda now: not self._activity.is_starting or now + POLL_SECONDS, limit_seconds=self._environment.lives.start_seconds
         )
         missing = await self._until_settled(released)
         waited = time.monotonic() - released

@@ -1,10 +1,13 @@
 """no-duplicate-create: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules.no_duplicate_create import REQUIREMENT
+from staleproof.checks.rules.no_duplicate_create import REQUIREMENT, check
+from staleproof.checks.verdict import Finding, Inconclusive
+from staleproof.core.step import Edit, Step
 
+from ..draft import STEPS
 from ..rule_cases import verdicts, witnesses
-from ..script import WIDGETS, Script, beside, three, trial, two_references
+from ..script import HOLD, HOLD_WIDGETS, WIDGETS, Script, beside, three, trial, two_references
 
 
 def began(script: Script, *names: str, hidden: bool = True) -> Script:
@@ -192,3 +195,13 @@ def test_the_story_ends_with_the_write() -> None:
 
 def test_ten_findings_are_enough() -> None:
     assert len(verdict_of(REQUIREMENT, beside(many(), three)).findings) == 10
+
+
+def test_a_life_that_begins_when_a_child_was_set_aside_need_not_know_of_it() -> None:
+    def said(*more: Step) -> list[type]:
+        script = three(Script(HOLD, HOLD_WIDGETS, steps=(*STEPS, *more))).restarted().applied("w").creates("w-d")
+        return [type(each) for each in check(beside(script, three))]
+
+    assert said() == [Finding]
+    assert said(Edit(resource="pods", patch={"metadata": {"labels": None}})) == [Inconclusive]
+    assert said(Edit(resource="pods", patch={"metadata": {"annotations": {"a": "b"}}})) == [Finding]

@@ -1,10 +1,14 @@
 """waits-for-initial-sync: whom it accuses, whom it does not, and when it knows nothing."""
 
-from staleproof.checks.rules.waits_for_initial_sync import REQUIREMENT
+from msgspec import structs
+
+from staleproof.checks.rules.waits_for_initial_sync import REQUIREMENT, check
+from staleproof.checks.verdict import Inconclusive
 from staleproof.core.entry import Opened
+from staleproof.core.step import Edit
 
 from ..rule_cases import verdicts
-from ..script import RESTART, SLOW_PODS, SLOW_WIDGETS, WIDGETS, Script, three, two_references
+from ..script import RESTART, SLOW_PODS, SLOW_WIDGETS, WIDGETS, Script, beside, three, two_references
 
 
 def slow(resource: str, *, removed: str = "") -> Script:
@@ -78,3 +82,11 @@ CASES = {
 
 
 test_verdict = verdicts(REQUIREMENT, CASES, two_references(three))
+
+
+def test_a_life_that_begins_when_a_child_was_set_aside_need_not_know_of_it() -> None:
+    script = in_time(slow("pods").creates("w-d"))
+    edit = Edit(resource="pods", patch={"metadata": {"labels": None}})
+    script.plan = structs.replace(script.plan, steps=(*script.plan.steps, edit))
+
+    assert [type(each) for each in check(beside(script, three))] == [Inconclusive]

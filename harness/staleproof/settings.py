@@ -287,7 +287,7 @@ class Settings:
     max_examples: Annotated[
         int | None,
         Option(
-            "plans drawn by Hypothesis for each scenario and sample; empty: as many as the profile says "
+            "plans drawn by Hypothesis for each sample; empty: as many as the profile says "
             f"({', '.join(f'{each.name} {each.examples}' for each in PROFILES.values())})",
             _count_or_none,
         ),

@@ -71,6 +71,7 @@ def _drawn(
 
 
 def _few(some: SearchStrategy[tuple[Plan, ...]], by: str) -> list[tuple[Plan, ...]]:
+    """Those last in which all are the same plan: Hypothesis begins with the simplest, whatever the seed."""
     found: list[tuple[Plan, ...]] = []
 
     @seed(by)
@@ -80,7 +81,7 @@ def _few(some: SearchStrategy[tuple[Plan, ...]], by: str) -> list[tuple[Plan, ..
         found.append(plans)
 
     note()
-    return found
+    return sorted(found, key=lambda plans: len(plans) > 1 and all(each == plans[0] for each in plans))
 
 
 def drawn_family(

@@ -19,7 +19,7 @@ class Profile:
         every: try every variant (each resource, each write, each earlier state); otherwise the first of each kind, at most.
         alike: of the kinds of children that the controller treats alike, and of the changes that it passes on, try each; otherwise
             one stands for all.
-        examples: how many plans are drawn for each scenario and primary.
+        examples: how many plans are drawn for each primary.
         seed: of all that is drawn; the same gives the same plans.
     """
 

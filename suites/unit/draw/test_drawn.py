@@ -74,6 +74,12 @@ def test_a_family_draws_as_many_as_the_profile_says_if_there_is_an_occasion() ->
     assert (str(DRAWN), DRAWN.drawn) == ("drawn/drawn", True)
 
 
+def test_the_few_that_smoke_draws_are_as_many_as_it_says_and_others_with_each_seed() -> None:
+    kept = [names(list(DRAWN(widgets(), dataclasses.replace(PROFILES["smoke"], seed=seed)))) for seed in ("3", "7", "11")]
+    assert [len(each) for each in kept] == [3, 3, 3]
+    assert len({str(each) for each in kept}) == 3
+
+
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 def test_profiles_are_hypothesis_profiles_too(profile: Profile) -> None:
     found = settings.get_profile(f"staleproof-{profile.name}")

@@ -70,12 +70,15 @@ class Allowed:
 
 
 def allowed_moves(sample: Manifest, schema: Schema, mutations: Mutations) -> Allowed:
-    """The sample's moves as far as the user allows them. MutationError when a path is no field of the sample, nor of its schema."""
+    """The sample's moves as far as the user allows them. MutationError when a path is no field of the sample, or of its schema."""
     whose = f"{sample['kind']}/{sample['metadata']['name']}"
     every = find_moves(sample, schema)
     known = _known(sample, schema) | {_plain(move.path) for move in every}
-    for path in (*mutations.only, *mutations.forbid, *(each.path for each in mutations.extend)):
-        _check(path, known, whose)
+    extended = tuple(each.path for each in mutations.extend)
+    named = {"only": mutations.only, "forbid": mutations.forbid, "extend": extended}
+    asked = [(word, path, _unknown(path, known)) for word, paths in named.items() for path in paths]
+    if wrong := [f"{word}: {path!r} {problem}" for word, path, problem in asked if problem]:
+        raise MutationError(f"{whose}: {'; '.join(wrong)}")
     own, idle = _extended(sample, mutations, whose)
     names = {move.name for move in own}
     found = tuple(move for move in every if move.name not in names and _is_allowed(move.path, mutations))
@@ -129,13 +132,14 @@ def _plain(path: str) -> str:
     return _INDEX.sub("[]", path)
 
 
-def _check(path: str, known: set[str], whose: str) -> None:
+def _unknown(path: str, known: set[str]) -> str:
+    """That this is no field, in words; empty when it is one."""
     plain = _plain(path)
     if plain in known or any(each.endswith(".*") and _is_within(plain, each[:-2]) for each in known):
-        return
+        return ""
     close = difflib.get_close_matches(plain, sorted(known), n=1, cutoff=0.6)
-    meant = f"; did you mean {close[0]!r}?" if close else ""
-    raise MutationError(f"{path!r} is no field of {whose}, nor of its schema{meant}")
+    meant = f" (did you mean {close[0]!r}?)" if close else ""
+    return f"is no field of it or of its schema{meant}"
 
 
 def _known(sample: Manifest, schema: Schema) -> set[str]:

@@ -24,7 +24,10 @@ BEGAN = pytest.StashKey[float]()
 _PROFILES = "staleproof-"
 _PROMISED = pytest.StashKey[Path]()
 _NONE_BEGINS = "staleproof: what keeps this test from beginning keeps all the others, so none is tried"
-_FIRST_BUILD = "staleproof: workers are starting their control planes; the first run builds it, about 6 minutes"
+_FIRST_BUILD = (
+    "staleproof: workers are starting their control planes. What is not there yet is built first and kept: a control plane in "
+    "about 6 minutes; a scheduler and kwok, if somebody has to run the pods, in as many more"
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -102,6 +105,7 @@ def pytest_xdist_setupnodes(config: pytest.Config) -> None:
     """Workers are silent, and without a word a first build looks like a hang."""
     terminal: Any = config.pluginmanager.getplugin("terminalreporter")
     if _is_asked(config) and terminal is not None:
+        terminal.ensure_newline()
         terminal.write_line(_FIRST_BUILD)
 
 

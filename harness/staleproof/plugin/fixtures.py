@@ -145,7 +145,7 @@ def staleproof_session(
     worker = xdist.get("workerid", "")
     with told_plainly():
         outcomes = begun(pytestconfig)  # a conftest.py, and no option, may name the controller
-    options = session_options(settings_of(pytestconfig), controller_spec, staleproof_documents.definitions, controller_before)
+        options = session_options(settings_of(pytestconfig), controller_spec, staleproof_documents.definitions, controller_before)
     options = replace(options, control_plane=control_plane_config, worker=worker, run_secret=xdist.get("testrunuid", ""))
     progress = Silent() if worker else progress_on(Console(stderr=True))
     session = Session(options, progress, folder=outcomes.folder)

@@ -98,9 +98,9 @@ def test_what_the_schema_allows_is_a_field_too(path: str) -> None:
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("spec.szie", "'spec.szie' is no field of Widget/w, nor of its schema; did you mean 'spec.size'?"),
+        ("spec.szie", "'spec.szie' is no field of it or of its schema (did you mean 'spec.size'?)"),
         ("spec.ports[].nane", "did you mean 'spec.ports[].name'?"),
-        ("zzz", "'zzz' is no field of Widget/w, nor of its schema"),
+        ("zzz", "'zzz' is no field of it or of its schema"),
     ],
 )
 @pytest.mark.parametrize("where", ["only", "forbid", "extend"])
@@ -109,6 +109,13 @@ def test_a_path_that_does_not_exist_is_told(path: str, told: str, where: str) ->
     with pytest.raises(MutationError) as err:
         allowed_moves(SAMPLE, SCHEMA, read(str(said)))
     assert told in str(err.value)
+    assert str(err.value).startswith(f"Widget/w: {where}: '")
+
+
+def test_all_paths_that_do_not_exist_are_told_at_once() -> None:
+    with pytest.raises(MutationError) as err:
+        allowed_moves(SAMPLE, SCHEMA, Mutations(only=("spec.size", "zzz"), forbid=("yyy",)))
+    assert str(err.value).count("is no field of it") == 2
 
 
 def test_a_file_says_what_may_be_changed() -> None:

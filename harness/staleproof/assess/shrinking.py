@@ -40,11 +40,13 @@ class Tries(Protocol):
 def shrink(session: Tries, found: Result, ends: float, baseline: Baseline = NOTHING_KNOWN) -> Result:
     """The result of the smallest plan that shows what is new in it, which says how small it is; the one that was found if there is
     none. `ends`: on the monotonic clock."""
-    slugs = _new_in(found, baseline)
+    slugs, began, tried = _new_in(found, baseline), time.monotonic(), 0
 
     def fails(plan: Plan) -> bool | None:
+        nonlocal tried
         if time.monotonic() >= ends:
             return None
+        tried += 1
         try:
             return session.fails(_hurried(plan), slugs, _CONFIRMED)
         except UsageError:
@@ -61,7 +63,8 @@ def shrink(session: Tries, found: Result, ends: float, baseline: Baseline = NOTH
         return found
     if not slugs & _new_in(smallest, baseline):
         return replace(found, shrunk=f"{made} did not fail again ({smallest.name}), so this is as it was found")
-    return _told(smallest, f"{made}", found.name)
+    took = time.monotonic() - began
+    return _told(smallest, f"{made}", f"; found in {found.name}, {tried} smaller plans tried, {took:.0f} s in all")
 
 
 def _hurried(plan: Plan) -> Plan:
@@ -78,9 +81,9 @@ def _shown_in(found: Result, slugs: frozenset[str]) -> int:
     return sum(step.began <= shown for step in Trial(found.history).steps)
 
 
-def _told(result: Result, size: str, found_in: str = "") -> Result:
+def _told(result: Result, size: str, how: str = "") -> Result:
     times, runs = result.reproduced
-    return replace(result, shrunk=f"{size}, reproduced {times}/{runs}{f'; found in {found_in}' if found_in else ''}")
+    return replace(result, shrunk=f"{size}, reproduced {times}/{runs}{how}")
 
 
 def _new_in(result: Result, baseline: Baseline) -> frozenset[str]:

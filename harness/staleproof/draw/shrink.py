@@ -39,8 +39,7 @@ class Shrunk:
     whole: bool
 
     def __str__(self) -> str:
-        steps, faults = len(self.plan.steps), len(self.plan.faults)
-        sizes = f"{steps} step{'s' * (steps != 1)}, {faults} fault{'s' * (faults != 1)}"
+        sizes = f"{_counted(len(self.plan.steps), 'step')}, {_counted(len(self.plan.faults), 'fault')}"
         return f"{_MINIMAL if self.whole else 'the smallest found in time: '}{sizes}"
 
 
@@ -76,7 +75,12 @@ def titled(before: Plan, plan: Plan) -> Plan:
     if is_shrunk(before):
         return plan
     told = ", ".join(f"{fault.tag} of {fault.resource} from step {fault.window.from_step}" for fault in plan.faults)
-    return replace(plan, title=f"{_MINIMAL}{told or 'no fault'} in {len(plan.steps)} steps")
+    done = ", ".join(step.tag for step in plan.steps)
+    return replace(plan, title=f"{_MINIMAL}{told or 'no fault'} in {_counted(len(plan.steps), 'step')} ({done})")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def smaller(plan: Plan, shown_in: int = 0) -> Iterator[Plan]:

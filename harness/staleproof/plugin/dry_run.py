@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from staleproof.assess.samples import Samples, recall_all
+from staleproof.checks.facts.wording import plural
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Subject
 from staleproof.draw.mutations import Mutations
@@ -32,7 +33,7 @@ def note(test: pytest.Item, plans: Sequence[Drawn]) -> None:
     """Say in the test's properties which plans it would run, and skip it."""
     test.user_properties += [(_PLANNED, line(each.plan, each.seconds)) for each in plans]
     test.user_properties += [(_SECONDS, str(each.seconds)) for each in plans]
-    pytest.skip(f"dry run: {len(plans)} plans")
+    pytest.skip(f"dry run: {plural(len(plans), 'plan')}")
 
 
 def summary(reports: Iterable[pytest.TestReport]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from staleproof.checks.facts.wording import plural
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.plan import Plan
 
@@ -10,12 +11,13 @@ _MINUTE = 60
 
 def line(plan: Plan, seconds: float) -> str:
     """Its digest, the seconds that it is expected to take, and what it is."""
-    return f"{fingerprint(plan)} {seconds:7.1f} s  {plan.scenario}: {plan.title}"
+    scenario = f"{plan.scenario}: "
+    return f"{fingerprint(plan)} {seconds:7.1f} s  {scenario}{plan.title.removeprefix(scenario)}"
 
 
 def sum_up(seconds: Sequence[float]) -> str:
     """`seconds`: those of each plan."""
-    took = f"{len(seconds)} plans, about {sum(seconds) / _MINUTE:.1f} min one after the other"
+    took = f"{plural(len(seconds), 'plan')}, about {sum(seconds) / _MINUTE:.1f} min one after the other"
     return f"dry run: {took}; fault-free runs, and running findings again, come on top"
 
 

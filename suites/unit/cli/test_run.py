@@ -205,7 +205,7 @@ def test_a_dry_run_tells_the_plans_and_starts_nothing(here: Path) -> None:
     assert "nobody has watched this controller with Widget/w yet, and its plans follow from that: run once without --dry-run" in (
         done.stdout
     )
-    assert "dry run: 1 plans, about 0.0 min" in done.stdout
+    assert "dry run: 1 plan, about 0.0 min" in done.stdout
     assert not (here / ".staleproof").exists()
 
 

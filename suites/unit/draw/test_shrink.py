@@ -157,7 +157,7 @@ def test_it_ends_with_what_is_needed() -> None:
     assert str(found) == "minimal: 3 steps, 1 fault"
     assert found.plan.steps[1:] == (DOWN, TOUCH)
     assert found.plan.faults == (replace(HIDE, window=Window(2), write=OwnWrite("delete"), release="events"),)
-    assert found.plan.title == "minimal: HideOwnWrite of pods from step 2 in 3 steps"
+    assert found.plan.title == "minimal: HideOwnWrite of pods from step 2 in 3 steps (apply, patch, touch)"
     assert is_shrunk(found.plan)
     assert not is_shrunk(LONG)
 

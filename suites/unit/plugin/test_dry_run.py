@@ -67,7 +67,7 @@ def test_plans_are_told_with_digest_and_seconds(workers: tuple[str, ...], dry: p
     assert done.ret == 0
     lines = [line for line in done.outlines if " own-writes: " in line]
     assert [line.split()[0] for line in lines if "no fault: reconcile everything again" in line]
-    assert len([line for line in done.outlines if " drawn: drawn: " in line]) == 10
+    assert len([line for line in done.outlines if " s  drawn: " in line]) == 10
     done.stdout.re_match_lines([r"dry run: 11 plans, about \d+\.\d min one after the other; .*"])
     assert [path.name for path in (dry.path / ".staleproof").iterdir()] == ["observed"]
 

@@ -89,6 +89,7 @@ def a_plan(*faults: AnyFault) -> Plan:
         Touch(target=target),
         Delete(target=target),
     )
-    plan = Plan(scenario="other-languages", steps=steps, faults=faults, settle=Settle(deadline_seconds=60.0))
+    settle = Settle(idle_seconds=1.0, limit_seconds=60.0, deadline_seconds=60.0)  # a JVM takes its time on a busy machine
+    plan = Plan(scenario="other-languages", steps=steps, faults=faults, settle=settle)
     assert contradictions(plan) == []
     return plan

@@ -2,9 +2,8 @@
 
 Two fault-free runs show only part of what a controller may honestly do. One thing after the other is asked, as long as a difference
 remains: does it do the same when it takes as long as the trial did? When it is woken as often, and nothing is hidden from it? When
-it sees only the last state, or nothing of what came and went while a fault lasted, or a competitor's edit
-at once? And do so many fault-free ends agree that chance
-is no explanation?
+it sees only the last state, or nothing of what came and went while a fault lasted, or a competitor's edit at once? And do so many
+fault-free ends agree that chance is no explanation?
 """
 
 import math

@@ -20,8 +20,6 @@ from staleproof.core.step import Rest, Step, is_workload, masked_step, problems_
 M = TypeVar("M", bound=msgspec.Struct)
 ApiVersion = Literal["staleproof.dev/v1alpha1"]
 API_VERSION: ApiVersion = "staleproof.dev/v1alpha1"
-
-
 _MOST_SETTLING_SECONDS = 0.15
 _BRIEF_SECONDS = 0.1
 

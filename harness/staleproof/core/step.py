@@ -1,6 +1,6 @@
 """Steps: what users, administrators and other controllers do in a trial."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -136,6 +136,12 @@ Step = Apply | Patch | PatchStatus | Touch | Delete | Resync | Recreate | Remove
 def is_workload(step: Step) -> bool:
     """Whether the step belongs to the workload; the others only make the controller look again, and references have none."""
     return not isinstance(step, Resync | Lull)
+
+
+def sets_aside(steps: Iterable[Step]) -> bool:
+    """Whether one of them sets a child aside: a new life of the controller, which does not remember that it made that one, may well
+    make another, and is right."""
+    return any(isinstance(step, Edit) and step.sets_aside for step in steps)
 
 
 def removes(step: Step) -> bool:

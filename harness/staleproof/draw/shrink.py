@@ -23,6 +23,7 @@ from staleproof.core.fingerprint import fingerprint
 from staleproof.core.manifest import Manifest, Target, target_of
 from staleproof.core.plan import Plan, contradictions
 from staleproof.core.step import Apply, Delete, Lull, Patch, PatchStatus, Rest, Step, Touch
+from staleproof.core.wording import plural
 
 S = TypeVar("S")
 _MINIMAL = "minimal: "
@@ -39,7 +40,7 @@ class Shrunk:
     whole: bool
 
     def __str__(self) -> str:
-        sizes = f"{_counted(len(self.plan.steps), 'step')}, {_counted(len(self.plan.faults), 'fault')}"
+        sizes = f"{plural(len(self.plan.steps), 'step')}, {plural(len(self.plan.faults), 'fault')}"
         return f"{_MINIMAL if self.whole else 'the smallest found in time: '}{sizes}"
 
 
@@ -76,11 +77,7 @@ def titled(before: Plan, plan: Plan) -> Plan:
         return plan
     told = ", ".join(f"{fault.tag} of {fault.resource} from step {fault.window.from_step}" for fault in plan.faults)
     done = ", ".join(step.tag for step in plan.steps)
-    return replace(plan, title=f"{_MINIMAL}{told or 'no fault'} in {_counted(len(plan.steps), 'step')} ({done})")
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
+    return replace(plan, title=f"{_MINIMAL}{told or 'no fault'} in {plural(len(plan.steps), 'step')} ({done})")
 
 
 def smaller(plan: Plan, shown_in: int = 0) -> Iterator[Plan]:

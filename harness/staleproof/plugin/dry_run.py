@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from staleproof.assess.samples import Samples, recall_all
-from staleproof.checks.facts.wording import plural
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Subject
+from staleproof.core.wording import plural
 from staleproof.draw.mutations import Mutations
 from staleproof.plugin.spread import Drawn
 from staleproof.report.planned import line, sum_up, unwatched

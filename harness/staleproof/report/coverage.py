@@ -8,6 +8,7 @@ from itertools import product
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.core.coverage import PHASES, Occasion
+from staleproof.core.wording import plural
 from staleproof.report.model import Report, TrialReport, scored
 
 LIVE_MOVES = "passed on"
@@ -41,9 +42,9 @@ def reach(report: Report) -> Iterator[str]:
     slugs, at = {slug for slug, _ in cells}, {occasion for _, occasion in cells}
     phases, moves = {each.phase for each in at} - {""}, {each.move for each in at} - {""}
     yield (
-        f"covered: {_counted(len(slugs), 'requirement')} by {_counted(len({each.fault for each in at}), 'kind')} of faults on "
-        f"{_counted(len({each.resource for each in at} - {'*'}), 'resource')}, in {len(phases)} of {len(PHASES)} phases, "
-        f"over changes of {_counted(len(moves), 'field')}: {len(cells)} combinations"
+        f"covered: {plural(len(slugs), 'requirement')} by {plural(len({each.fault for each in at}), 'kind')} of faults on "
+        f"{plural(len({each.resource for each in at} - {'*'}), 'resource')}, in {len(phases)} of {len(PHASES)} phases, "
+        f"over changes of {plural(len(moves), 'field')}: {len(cells)} combinations"
     )
     for lacking, option in _lacking(report, cells, phases, moves) if len(report.trials) >= _FEW else ():
         yield f"  not reached: {lacking}; {option} may"
@@ -74,7 +75,3 @@ def _is_within(path: str, changed: str) -> bool:
 def _some(names: list[str]) -> str:
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return ", ".join(names[:_MOST_NAMES]) + more
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"

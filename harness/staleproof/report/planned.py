@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from staleproof.checks.facts.wording import plural
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.plan import Plan
+from staleproof.core.wording import plural
 
 _MINUTE = 60
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.facts.roles import Named, Names, Role, gone, owner_labels, stem_of
-from staleproof.checks.facts.wording import owner_name, plural
+from staleproof.checks.facts.wording import owner_name
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.change import moved
 from staleproof.core.entry import Committed
@@ -29,6 +29,7 @@ from staleproof.core.flatten import Flat, flatten
 from staleproof.core.manifest import Manifest
 from staleproof.core.ownership import owner_of
 from staleproof.core.provenance import is_bookkeeping
+from staleproof.core.wording import plural
 
 _NOBODYS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})
 _REVISIONS = "controllerrevisions.apps"

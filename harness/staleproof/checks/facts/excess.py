@@ -26,10 +26,11 @@ from dataclasses import dataclass
 
 from staleproof.checks.facts.object_history import Incarnation, ObjectHistory, creations, deletions, object_history
 from staleproof.checks.facts.roles import Role
-from staleproof.checks.facts.wording import full_name, kind_of, of_owner, ordinal, plural
+from staleproof.checks.facts.wording import full_name, kind_of, of_owner, ordinal
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history import Request
 from staleproof.core.manifest import Manifest
+from staleproof.core.wording import plural
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from staleproof.checks.facts.baseline import Difference, baseline, final_objects
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.recovery_budget import awaits_election, budget
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.step import Edit
+from staleproof.core.step import sets_aside
 
 
 def differences(trial: Trial, until: int) -> list[Difference]:
@@ -60,7 +60,7 @@ def set_aside(trial: Trial) -> str:
     Somebody took its labels or its owner. The life that made it may wait for it, as the EndpointSlice controller does
     (`util/endpointslice_tracker.go` of `k8s.io/endpointslice`); a later one, which lists by label or owner, rightly makes another.
     """
-    is_so = bool(trial.starts[1:]) and any(isinstance(step, Edit) and step.sets_aside for step in trial.plan.steps)
+    is_so = bool(trial.starts[1:]) and sets_aside(trial.plan.steps)
     return "somebody set one of its children aside, which a life that began later need not know of" if is_so else ""
 
 

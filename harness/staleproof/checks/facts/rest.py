@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.facts.retries import repeated_writes
 from staleproof.checks.facts.showings import showings
-from staleproof.checks.facts.wording import plural
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Finding, NotExercised
 from staleproof.core.change import void_writes
 from staleproof.core.entry import Answered, Committed, Settled
 from staleproof.core.history import Request
 from staleproof.core.provenance import is_bookkeeping
+from staleproof.core.wording import plural
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from staleproof.checks.facts.object_history import object_history
-from staleproof.checks.facts.wording import plural
 from staleproof.checks.trial import Trial
 from staleproof.core.history import Position
+from staleproof.core.wording import plural
 
 
 class Kept(NamedTuple):

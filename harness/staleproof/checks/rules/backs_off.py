@@ -16,11 +16,11 @@ from staleproof.checks.facts.liveness import certain_difference, converged, othe
 from staleproof.checks.facts.recovery_budget import silence
 from staleproof.checks.facts.retries import Rejections, pace_of, rejections
 from staleproof.checks.facts.stimuli import stimuli
-from staleproof.checks.facts.wording import plural
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Suspicion
 from staleproof.core.entry import Stopped
+from staleproof.core.wording import plural
 
 LONG_SECONDS, MOST_PER_SECOND, FALLS_BY = 3.0, 3.0, 0.5
 

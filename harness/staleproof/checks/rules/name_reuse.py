@@ -23,10 +23,11 @@ from staleproof.checks.facts.liveness import too_soon
 from staleproof.checks.facts.object_history import Incarnation, creations, is_bare, object_history
 from staleproof.checks.facts.recreations import Recreation, children_of_recreated, confusions, recreations
 from staleproof.checks.facts.witnesses import context
-from staleproof.checks.facts.wording import full_name, kind_of, plural, short_name
+from staleproof.checks.facts.wording import full_name, kind_of, short_name
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Suspicion
+from staleproof.core.wording import plural
 
 
 def check(trial: Trial) -> Iterator[Said]:

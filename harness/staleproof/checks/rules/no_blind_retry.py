@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 
 from staleproof.checks.facts.conflicts import Conflict, conflicts, hidden_updates
 from staleproof.checks.facts.witnesses import context
-from staleproof.checks.facts.wording import full_name, plural, span
+from staleproof.checks.facts.wording import full_name, span
 from staleproof.checks.requirement import HIDDEN, SEED, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
+from staleproof.core.wording import plural
 
 
 def check(trial: Trial) -> Iterator[Said]:

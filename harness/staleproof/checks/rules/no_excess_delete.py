@@ -20,11 +20,12 @@ from staleproof.checks.facts.excess import fewest_ever
 from staleproof.checks.facts.object_history import Incarnation, deletions, object_history
 from staleproof.checks.facts.own_writes import group_of, own_deletes, taken_unseen
 from staleproof.checks.facts.witnesses import context
-from staleproof.checks.facts.wording import full_name, kind_of, listing, of_owner, plural
+from staleproof.checks.facts.wording import full_name, kind_of, listing, of_owner
 from staleproof.checks.requirement import HIDDEN, SEED, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.core.history import Request
+from staleproof.core.wording import plural
 
 
 def check(trial: Trial) -> Iterator[Said]:

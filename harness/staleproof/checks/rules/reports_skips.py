@@ -20,11 +20,11 @@ from collections.abc import Iterator, Mapping
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.skip_metrics import SKIPS, VERSIONS, CountedSkips, cache_versions, counted_skips
 from staleproof.checks.facts.withheld_frames import withheld_frames
-from staleproof.checks.facts.wording import plural
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.core.entry import Closed, Committed, Continued, Metrics, Opened, StepEnded, Stopped
+from staleproof.core.wording import plural
 
 
 def check(trial: Trial) -> Iterator[Said]:

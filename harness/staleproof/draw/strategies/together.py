@@ -27,7 +27,7 @@ from staleproof.core.fault import (
 )
 from staleproof.core.fault.model import ANY
 from staleproof.core.observed import Observed
-from staleproof.core.step import Apply, Delete, Edit, Step
+from staleproof.core.step import Apply, Delete, Step, sets_aside
 from staleproof.draw.deletion import unseen_end
 from staleproof.draw.occasions import OF_A_CHILD, occasions
 from staleproof.draw.strategies.failing import failing, forged
@@ -64,7 +64,7 @@ def schedules(
     incidents = [draw(st.sampled_from(first)), *others]
     kept = together([incident(draw) for incident in incidents], observed, steps, most_faults)
     last = Window(from_step=len(steps))
-    return kept or ((SeverStream(resource=ANY, window=last),) if _sets_aside(steps) else (Restart(window=last),))
+    return kept or ((SeverStream(resource=ANY, window=last),) if sets_aside(steps) else (Restart(window=last),))
 
 
 def together(drawn: Sequence[Faults], observed: Observed, steps: Sequence[Step], most: int) -> Faults:
@@ -120,7 +120,7 @@ def _stops_work(fault: AnyFault) -> bool:
 
 
 def _fits(fault: AnyFault, observed: Observed, steps: Sequence[Step]) -> bool:
-    return _leaves_steps(fault, observed, steps) and not ("restarts" in fault.effects and _sets_aside(steps))
+    return _leaves_steps(fault, observed, steps) and not ("restarts" in fault.effects and sets_aside(steps))
 
 
 def _leaves_steps(fault: AnyFault, observed: Observed, steps: Sequence[Step]) -> bool:
@@ -135,12 +135,6 @@ def _leaves_steps(fault: AnyFault, observed: Observed, steps: Sequence[Step]) ->
         if comes_back and observed.keeps_finalizer and _keeps_back(fault) and window.from_step <= number < until:
             return window.from_step == number and fault == unseen_end(observed, number, _release(fault))
     return True
-
-
-def _sets_aside(steps: Sequence[Step]) -> bool:
-    """Whether a child is set aside: a new life of the controller, which does not remember that it made that one, may well make
-    another, and is right."""
-    return any(isinstance(step, Edit) and step.sets_aside for step in steps)
 
 
 def _prevents(fault: AnyFault, resource: str, step: int, until: int) -> bool:

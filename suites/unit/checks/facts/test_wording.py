@@ -12,7 +12,6 @@ from staleproof.checks.facts.wording import (
     ordinal,
     owner_name,
     participle,
-    plural,
     short_name,
     shortened,
     span,
@@ -39,18 +38,6 @@ def test_ordinals(number: int, word: str) -> None:
 )
 def test_owners_are_spelt_as_kubectl_does(label: str, name: str) -> None:
     assert owner_name(label) == name
-
-
-def test_numbers_and_lists() -> None:
-    assert [plural(1, "pod"), plural(0, "pod"), plural(2, "networkpolicy"), plural(3, "ingress")] == [
-        "1 pod",
-        "0 pods",
-        "2 networkpolicies",
-        "3 ingresses",
-    ]
-    assert listing(["a", "b"]) == "a, b"
-    assert listing(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
-    assert [span([]), span([7]), span([9, 7, 8])] == ["", "7", "7\N{EN DASH}9"]
 
 
 def test_a_long_text_is_cut() -> None:
@@ -82,3 +69,9 @@ def test_an_object_is_told_where_it_is() -> None:
 
 def test_of_an_owner_or_of_none() -> None:
     assert [of_owner("Widget/w"), of_owner("")] == [" of widget/w", ""]
+
+
+def test_lists_and_spans() -> None:
+    assert listing(["a", "b"]) == "a, b"
+    assert listing(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+    assert [span([]), span([7]), span([9, 7, 8])] == ["", "7", "7\N{EN DASH}9"]

@@ -125,7 +125,7 @@ def test_a_run_that_makes_no_sense(arguments: tuple[str, ...], told: str, suite:
         (
             "--staleproof-mutations",
             "only: [spec.contnet]\n",
-            ("--staleproof-mutations: 'spec.contnet' is no field of Widget/sample", "did you mean 'spec.content'?"),
+            ("--staleproof-mutations: Widget/sample: only: 'spec.contnet' is no field of it", "did you mean 'spec.content'?"),
         ),
     ],
 )

@@ -1,13 +1,14 @@
 """An object as path → value, so that two runs can be compared field by field.
 
-What names one run (uids, namespace, generated names, times, revisions) is left out or replaced by a placeholder; so is what tells
+What names one run (uids, namespace, generated names, times, revisions) is left out or replaced by a placeholder, the namespace also
+within keys and longer strings, as in a path or the address of a Service; so is what tells
 of the way and not of the state: messages of conditions, and their reasons (those of the last transition, API conventions say),
 counters of attempts. Where order tells of the way only, it does not count:
 conditions are found by their type, other lists in the status and finalizers are sorted.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 Flat = Mapping[str, object]
@@ -33,21 +34,31 @@ _COUNTERS = ("collisionCount", "restartCount", "retryCount", "retries", "attempt
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")
 
 
-def flatten(value: Any, replaced: Mapping[str, str], path: str = "") -> Iterator[tuple[str, object]]:  # noqa: ANN401  # JSON
-    """(path, value) of every scalar; `replaced` has placeholders for strings that name one run."""
+def flatten(value: Any, replaced: Mapping[str, str], namespace: str = "") -> Iterator[tuple[str, object]]:  # noqa: ANN401  # JSON
+    """(path, value) of every scalar. `replaced` has placeholders for strings that name one run; `namespace` is replaced wherever it
+    is a word of a key or of a string."""
+    word = re.compile(rf"(?<![\w-]){re.escape(namespace)}(?![\w-])") if namespace else None
+
+    def known(text: str) -> str:
+        return word.sub("<namespace>", text) if word else text
+
+    yield from _flat(value, replaced, known, "")
+
+
+def _flat(value: Any, replaced: Mapping[str, str], known: Callable[[str], str], path: str) -> Iterator[tuple[str, object]]:  # noqa: ANN401  # JSON
     if _is_skipped(path):
         return
     if path == "metadata.deletionTimestamp":
         yield path, "<terminating>"
     elif isinstance(value, dict):
         for key, inner in value.items():
-            yield from flatten(inner, replaced, f"{path}.{key}" if path else key)
+            yield from _flat(inner, replaced, known, f"{path}.{known(key)}" if path else known(key))
     elif isinstance(value, list):
         yield f"{path}#", len(value)
         for key, inner in _keyed(value, path):
-            yield from flatten(inner, replaced, f"{path}[{key}]")
+            yield from _flat(inner, replaced, known, f"{path}[{key}]")
     elif isinstance(value, str):
-        yield path, "<time>" if _TIME.fullmatch(value) else replaced.get(value, value)
+        yield path, "<time>" if _TIME.fullmatch(value) else replaced.get(value) or known(value)
     else:
         yield path, value
 

@@ -6,7 +6,7 @@ import pytest
 
 from staleproof.core.flatten import flatten
 
-PLACEHOLDERS = {"ns": "<namespace>", "w-x7": "<name>"}
+PLACEHOLDERS = {"w-x7": "<name>"}
 TIMES = ["2026-01-02T03:04:05Z", "2026-01-02T03:04:05.123456Z", "2026-01-02T03:04:05.1+00:00"]
 OF_ONE_RUN = {"uid": "u", "resourceVersion": "7", "creationTimestamp": "t", "generation": 2, "namespace": "ns", "name": "w-x7"}
 READY, PROGRESSING = {"type": "Ready", "status": "True"}, {"type": "Progressing", "status": "False"}
@@ -14,7 +14,7 @@ ONLY_READY = {"status.conditions#": 1, "status.conditions[Ready].status": "True"
 
 
 def flat(obj: dict[str, Any]) -> dict[str, object]:
-    return dict(flatten(obj, PLACEHOLDERS))
+    return dict(flatten(obj, PLACEHOLDERS, "ns"))
 
 
 MARKED = {"staleproof.dev/competed": "12", "staleproof.dev/touched": "5", "a": "b"}
@@ -23,6 +23,14 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, object]]] = {
     "what names one run is left out or replaced": (
         {"metadata": OF_ONE_RUN, "spec": {"uid": "v", "where": "ns"}},
         {"metadata.name": "<name>", "spec.where": "<namespace>"},
+    ),
+    "the namespace is replaced wherever it is a word, in keys, too": (
+        {"status": {"children": {"/api/v1/namespaces/ns/configmaps/a": {"url": "http://a.ns.svc", "b": "ns-2 dns", "c": "my_ns"}}}},
+        {
+            "status.children./api/v1/namespaces/<namespace>/configmaps/a.url": "http://a.<namespace>.svc",
+            "status.children./api/v1/namespaces/<namespace>/configmaps/a.b": "ns-2 dns",
+            "status.children./api/v1/namespaces/<namespace>/configmaps/a.c": "my_ns",
+        },
     ),
     "what a touch leaves behind, or a competing write once did, is nobody's state, wherever it was copied to": (
         {"metadata": {"name": "w", "annotations": MARKED}, "spec": {"template": {"metadata": {"annotations": MARKED}}}},

@@ -223,8 +223,8 @@ def group(objects: Iterable[tuple[str, Manifest]], namespace: str, names: Names)
         owner, name = owner_of(obj), obj["metadata"]["name"]
         label = (labels.get(owner["uid"]) or gone(owner)) if owner else ""
         named = Named(label, resource, name)
-        replaced = {namespace: "<namespace>"} | ({} if named in stable else {name: "<name>"})
-        flat = _without_copies(resource, dict(flatten(obj, replaced)))
+        replaced = {} if named in stable else {name: "<name>"}
+        flat = _without_copies(resource, dict(flatten(obj, replaced, namespace)))
         found[known.role(named, obj)].append(_current(flat, obj["metadata"].get("generation")))
     return found
 

@@ -68,6 +68,8 @@ SITUATIONS = (
     _situation("hostile", "when it is shown what no API server shows of {}", "forges"),
 )
 """The one that explains most comes first."""
+_PAST_WATCH = _situation("past watch", "your client watches {} from any resourceVersion (0, or none)", "rewinds", is_decision=True)
+"""In place of the past list, for a client that lists nothing: its watch begins with the state of some API server, which may lag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +145,16 @@ def _origin(trial: Trial, finding: Finding) -> _Origin:
         if concerned:
             primary = (fault for fault in concerned if fault.resource in trial.primaries)
             resource = "" if situation.name == "restart" else next(primary, concerned[0]).resource
-            return _Origin(situation, resource, write)
+            return _Origin(_as_read(trial, situation, resource), resource, write)
     return _Origin(None, "", write)
+
+
+def _as_read(trial: Trial, situation: _Situation, resource: str) -> _Situation:
+    """A client that was shown the past without any LIST was shown it by a WATCH."""
+    if situation.effects.isdisjoint(_PAST_WATCH.effects):
+        return situation
+    is_listed = any(entry.fault is not None and resource in (ANY, entry.resource) for _, entry in trial.every(Listed))
+    return situation if is_listed else _PAST_WATCH
 
 
 def _explained(origins: Mapping[int, _Origin]) -> dict[int, _Origin]:

@@ -51,6 +51,11 @@ CASES: dict[str, tuple[Script, Severity, str]] = {
         "duplicated",
         f"your client lists {WIDGETS} with resourceVersion 0",
     ),
+    "of the past, by a watch": (
+        Script(RESTART, PAST).opens().opens(1).fires().fires(1).applied("w").dies().creates("w-a"),
+        "duplicated",
+        f"your client watches {WIDGETS} from any resourceVersion (0, or none)",
+    ),
     "what explains more comes first": (
         Script(SEVER, HOLD).opens().opens(1).fires().fires(1).applied("w").creates("w-a"),
         "duplicated",

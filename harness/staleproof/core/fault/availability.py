@@ -185,7 +185,7 @@ class PastSnapshot(Fault, frozen=True, kw_only=True, tag="PastSnapshot"):
 
     row = "24, 24b"
     does = ("rewinds",)
-    says = "reads of {} with resourceVersion 0 were answered from the past"
+    says = "reads of {} at any resourceVersion (0, or none in a watch) were answered from the past"
     resource: Resource = ANY
     as_of_step: Positive = 1
     hold: bool = True

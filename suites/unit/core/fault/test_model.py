@@ -187,8 +187,11 @@ def test_every_fault_says_in_words_what_it_does(kind: type[AnyFault]) -> None:
     [
         (HoldStream(resource="pods"), "its pods stream was held"),
         (HoldStream(resource="*"), "all its streams were held"),
-        (PastSnapshot(), "reads of everything with resourceVersion 0 were answered from the past"),
-        (PastSnapshot(resource="*"), "reads of everything with resourceVersion 0 were answered from the past"),
+        (PastSnapshot(), "reads of everything at any resourceVersion (0, or none in a watch) were answered from the past"),
+        (
+            PastSnapshot(resource="*"),
+            "reads of everything at any resourceVersion (0, or none in a watch) were answered from the past",
+        ),
         (Reject(resource="pods", code=503), "requests about pods were answered 503 and not executed"),
         (Reject(resource="*", code=0), "requests about everything were cut off and not executed"),
         (LoseAnswer(resource="pods"), "answers about pods were lost, the requests executed"),

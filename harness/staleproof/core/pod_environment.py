@@ -1,7 +1,8 @@
 """The variables of a container as the kubelet would set them, from a pod template, ConfigMaps and Secrets.
 
 Divergence from Kubernetes: a pod is called after its workload, and its addresses are this machine's; what depends on its resources
-is not known.
+is not known. A label or annotation that the template does not have is an empty text, as for the kubelet
+(`ExtractFieldPathAsString`, pkg/fieldpath/fieldpath.go).
 """
 
 import base64
@@ -12,6 +13,7 @@ from typing import Any
 from staleproof.core.manifest import Manifest
 
 _PAIRS = ("labels", "annotations")
+_PAIR = re.compile(r"metadata\.(labels|annotations)\['.+'\]")
 _REFERENCE = re.compile(r"\$\$|\$\(([-._a-zA-Z0-9]+)\)")
 
 
@@ -63,7 +65,7 @@ class PodEnvironment:
                 return value, f"key {reference['key']} of {called}/{reference['name']}", bool(reference.get("optional"))
         if "fieldRef" in origin:
             path = origin["fieldRef"]["fieldPath"]
-            return self._fields.get(path), f"the pod's {path}", False
+            return self._fields.get(path, "" if _PAIR.fullmatch(path) else None), f"the pod's {path}", False
         if origin:
             return None, f"the pod's {', '.join(origin)}", True
         return expanded(str(variable.get("value") or ""), env), "", False

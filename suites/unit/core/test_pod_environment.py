@@ -34,6 +34,8 @@ def origin(kind: str, **reference: Any) -> dict[str, Any]:  # noqa: ANN401
         (origin("fieldRef", fieldPath="metadata.namespace"), {"env": {"V": "ns"}}),
         (origin("fieldRef", fieldPath="metadata.name"), {"env": {"V": "controller-0"}}),
         (origin("fieldRef", fieldPath="metadata.labels['app']"), {"env": {"V": "widget"}}),
+        (origin("fieldRef", fieldPath="metadata.annotations['olm.targetNamespaces']"), {"env": {"V": ""}}),
+        (origin("fieldRef", fieldPath="metadata.annotations"), {"unset": {"V": "the pod's metadata.annotations"}}),
         (origin("fieldRef", fieldPath="spec.serviceAccountName"), {"env": {"V": "robot"}}),
         (origin("fieldRef", fieldPath="spec.nodeName"), {"unset": {"V": "the pod's spec.nodeName"}}),
         (origin("configMapKeyRef", name="c", key="level"), {"env": {"V": "info"}}),

@@ -10,7 +10,8 @@ Fields are masked that differ between the references, or between objects of one 
 unstable: a difference there proves nothing.
 
 Divergence from Kubernetes: an object that is being deleted and has no finalizer counts as gone, because what is left to do (the
-grace period of a pod) is not the controller's; and so does what a garbage collector would take (`garbage`).
+grace period of a pod) is not the controller's; and so does what a garbage collector would take (`garbage`), and what is kept of
+earlier templates (`revisions`).
 """
 
 import re
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field
 
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import names
+from staleproof.checks.facts.revisions import unnumbered, without_past_revisions
 from staleproof.checks.facts.roles import Named, Names, Role, gone, owner_labels, stem_of
 from staleproof.checks.facts.wording import owner_name
 from staleproof.checks.trial import Trial, fact
@@ -32,7 +34,6 @@ from staleproof.core.provenance import is_bookkeeping
 from staleproof.core.wording import plural
 
 _NOBODYS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})
-_REVISIONS = "controllerrevisions.apps"
 _MISSING = "<not set>"
 _ITEM = re.compile(r"\[[^\]]*\]")
 Values = Mapping[str, object]
@@ -213,7 +214,7 @@ def final_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, 
 
 def group(objects: Iterable[tuple[str, Manifest]], namespace: str, names: Names) -> dict[Role, list[Flat]]:
     """Objects by role, flattened."""
-    counted = [(resource, obj) for resource, obj in objects if _counts(resource, obj)]
+    counted = without_past_revisions([(resource, obj) for resource, obj in objects if _counts(resource, obj)])
     labels = owner_labels(obj for _, obj in counted)
     stable = frozenset(named._replace(owner=_live(named.owner)) for named in names.stable)
     stems = frozenset(role._replace(owner=_live(role.owner)) for role in names.stems)
@@ -224,16 +225,9 @@ def group(objects: Iterable[tuple[str, Manifest]], namespace: str, names: Names)
         label = (labels.get(owner["uid"]) or gone(owner)) if owner else ""
         named = Named(label, resource, name)
         replaced = {} if named in stable else {name: "<name>"}
-        flat = _without_copies(resource, dict(flatten(obj, replaced, namespace)))
+        flat = unnumbered(resource, dict(flatten(obj, replaced, namespace)))
         found[known.role(named, obj)].append(_current(flat, obj["metadata"].get("generation")))
     return found
-
-
-def _without_copies(resource: str, flat: dict[str, object]) -> dict[str, object]:
-    """A ControllerRevision has the annotations that its owner had when it was made, and keeps them: they tell when that was."""
-    if resource != _REVISIONS:
-        return flat
-    return {path: value for path, value in flat.items() if not path.startswith("metadata.annotations.")}
 
 
 def _current(flat: dict[str, object], generation: object) -> Flat:

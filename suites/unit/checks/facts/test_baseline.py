@@ -253,16 +253,6 @@ def test_an_observed_generation_is_up_to_date_or_not_whatever_the_number(generat
     assert {value for path, value in flat.items() if path.endswith("observedGeneration")} == {value}
 
 
-@pytest.mark.parametrize(
-    ("resource", "kept"), [("controllerrevisions.apps", set()), ("statefulsets.apps", {"metadata.annotations.hash"})]
-)
-def test_annotations_that_a_revision_copied_when_it_was_made_are_no_state(resource: str, kept: set[str]) -> None:
-    obj = {"kind": "Any", "metadata": {"name": "w", "annotations": {"hash": "1"}}, "data": {"image": "a"}}
-    [[flat]] = group([(resource, obj)], NAMESPACE, Names(frozenset(), frozenset())).values()
-    assert {path for path in flat if path.startswith("metadata.annotations")} == kept
-    assert flat["data.image"] == "a"
-
-
 def test_bookkeeping_and_what_every_namespace_has_are_left_out() -> None:
     script = trial().applied("leader", "leases.coordination.k8s.io").applied("kube-root-ca.crt", "configmaps")
 

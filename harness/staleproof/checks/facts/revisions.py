@@ -1,0 +1,65 @@
+"""What a Deployment, StatefulSet or DaemonSet keeps of its earlier states: the way, and not the state.
+
+Their controllers number each template that they meet, and keep those of the past as ReplicaSets without pods or as
+ControllerRevisions, up to `revisionHistoryLimit` (pkg/controller/deployment/util/deployment_util.go,
+pkg/controller/history/controller_history.go). A template that was there for a moment only, because its author was late, leaves one
+more of them and a higher number, although everything else ends as it should.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from staleproof.core.manifest import Manifest
+from staleproof.core.ownership import owner_of
+
+_REVISION = "deployment.kubernetes.io/revision"
+_REPLICA_SETS, _CONTROLLER_REVISIONS = "replicasets.apps", "controllerrevisions.apps"
+_OWNERS = {_REPLICA_SETS: ("Deployment",), _CONTROLLER_REVISIONS: ("StatefulSet", "DaemonSet")}
+_ANNOTATION = f"metadata.annotations.{_REVISION}"
+_NUMBERS: Mapping[str, tuple[str, ...]] = {
+    "deployments.apps": (_ANNOTATION,),
+    _REPLICA_SETS: (_ANNOTATION,),
+    _CONTROLLER_REVISIONS: ("metadata.annotations.", "revision"),
+    "daemonsets.apps": ("metadata.annotations.deprecated.daemonset.template.generation",),
+    "pods": ("metadata.labels.pod-template-generation",),
+}
+"""How the fields begin that tell of earlier states, by resource. A ControllerRevision has the annotations that its owner had when
+it was made, and keeps them: they tell when that was. A DaemonSet counts its templates, and so do its pods."""
+
+
+def without_past_revisions(objects: Sequence[tuple[str, Manifest]]) -> list[tuple[str, Manifest]]:
+    """These objects (resource, object) without what is kept of earlier states.
+
+    The latest revision of each owner stays, and what still has pods.
+    """
+    latest: dict[str, int] = defaultdict(int)
+    for resource, obj in objects:
+        if (revision := _revision(resource, obj)) is not None:
+            owner, number = revision
+            latest[owner] = max(latest[owner], number)
+
+    def is_past(resource: str, obj: Manifest) -> bool:
+        revision = _revision(resource, obj)
+        return revision is not None and revision[1] < latest[revision[0]] and not _has_pods(obj)
+
+    return [(resource, obj) for resource, obj in objects if not is_past(resource, obj)]
+
+
+def unnumbered(resource: str, flat: Mapping[str, object]) -> dict[str, object]:
+    """An object's fields without those that tell of earlier states."""
+    numbers = _NUMBERS.get(resource)
+    return {path: value for path, value in flat.items() if not (numbers and path.startswith(numbers))}
+
+
+def _revision(resource: str, obj: Manifest) -> tuple[str, int] | None:
+    """The uid of its owner, and which revision it is of that; None when it is no revision of anything."""
+    owner = owner_of(obj)
+    if owner is None or owner["kind"] not in _OWNERS.get(resource, ()):
+        return None
+    annotations = obj["metadata"].get("annotations") or {}
+    told = str(obj.get("revision") if resource == _CONTROLLER_REVISIONS else annotations.get(_REVISION))
+    return (owner["uid"], int(told)) if told.isdecimal() else None
+
+
+def _has_pods(obj: Manifest) -> bool:
+    return bool((obj.get("spec") or {}).get("replicas") or (obj.get("status") or {}).get("replicas"))

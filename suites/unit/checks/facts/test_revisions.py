@@ -1,0 +1,61 @@
+"""What is kept of earlier templates is no part of a state."""
+
+from typing import Any
+
+import pytest
+
+from staleproof.checks.facts.revisions import unnumbered, without_past_revisions
+from staleproof.core.manifest import Manifest
+
+REVISION = "deployment.kubernetes.io/revision"
+NUMBER = f"metadata.annotations.{REVISION}"
+SETS, REVISIONS = "replicasets.apps", "controllerrevisions.apps"
+
+
+def made(name: str, kind: str, uid: str = "u", *, revision: Any = None, **fields: Any) -> Manifest:  # noqa: ANN401  # whatever JSON holds
+    owner = {"kind": kind, "name": "w", "uid": uid, "controller": True}
+    annotations = {} if revision is None else {REVISION: revision}
+    return {"metadata": {"name": name, "ownerReferences": [owner], "annotations": annotations}, **fields}
+
+
+def left(resource: str, *objects: Manifest) -> list[str]:
+    return [obj["metadata"]["name"] for _, obj in without_past_revisions([(resource, obj) for obj in objects])]
+
+
+def test_the_latest_replica_set_of_a_deployment_stays_and_those_with_pods() -> None:
+    old, leaving, filling = {"replicas": 0}, {"replicas": 0}, {"replicas": 1}
+    assert left(
+        SETS,
+        made("old", "Deployment", revision="1", spec=old),
+        made("leaving", "Deployment", revision="2", spec=leaving, status={"replicas": 1}),
+        made("filling", "Deployment", revision="9", spec=filling),
+        made("latest", "Deployment", revision="10", spec=old),
+        made("anothers", "Deployment", "v", revision="1", spec=old),
+    ) == ["leaving", "filling", "latest", "anothers"]
+
+
+@pytest.mark.parametrize(("kind", "stays"), [("StatefulSet", ["new"]), ("DaemonSet", ["new"]), ("Widget", ["old", "new"])])
+def test_the_latest_revision_stays_and_all_of_whoever_counts_in_another_way(kind: str, stays: list[str]) -> None:
+    assert left(REVISIONS, made("old", kind) | {"revision": 2}, made("new", kind) | {"revision": 11}) == stays
+
+
+@pytest.mark.parametrize("revision", [None, "", "first"])
+def test_a_replica_set_without_a_number_stays(revision: str | None) -> None:
+    assert left(SETS, made("a", "Deployment", revision=revision), made("b", "Deployment", revision="2")) == ["a", "b"]
+    assert left(SETS, made("a", "Rollout", revision="1"), made("b", "Rollout", revision="2")) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("resource", "lost"),
+    [
+        ("deployments.apps", {NUMBER, f"{NUMBER}-history"}),
+        (SETS, {NUMBER, f"{NUMBER}-history"}),
+        (REVISIONS, {"metadata.annotations.hash", "revision", NUMBER, f"{NUMBER}-history"}),
+        ("pods", {"metadata.labels.pod-template-generation"}),
+        ("widgets.example.com", set()),
+    ],
+)
+def test_numbers_and_copies_are_left_out(resource: str, lost: set[str]) -> None:
+    numbers = ("revision", NUMBER, f"{NUMBER}-history", "metadata.labels.pod-template-generation")
+    flat = dict.fromkeys(("data.image", "metadata.annotations.hash", *numbers), "1")
+    assert flat.keys() - unnumbered(resource, flat).keys() == lost

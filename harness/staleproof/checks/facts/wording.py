@@ -1,11 +1,14 @@
 """How findings spell things: as kubectl does, `pod/default/sample-x7k2q`, and never a raw object."""
 
 from collections.abc import Sequence
+from itertools import takewhile, zip_longest
 
 from staleproof.core.entry import Committed
 
 _NAMES = 3
 _LONGEST = 70
+_BEFORE = 20
+"""What is shown of a long text before the place where it differs from another."""
 _PARTICIPLES = {"ADDED": "created", "MODIFIED": "changed", "DELETED": "deleted"}
 
 
@@ -68,3 +71,16 @@ def span(revisions: Sequence[int]) -> str:
 def shortened(text: str) -> str:
     """As much of it as fits into a sentence."""
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def told_apart(first: object, second: object) -> tuple[str, str]:
+    """Two values that differ, for people: of texts of several lines, the first line that is not the same in both.
+
+    A long line is shown from shortly before the place where it differs.
+    """
+    lines = zip_longest(str(first).splitlines(), str(second).splitlines(), fillvalue="<no line>")
+    one, other = next(((one, other) for one, other in lines if one != other), (str(first), str(second)))
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    begins = common - _BEFORE if common > _LONGEST - _BEFORE else 0
+    one, other = (f"…{text[begins:]}" if begins else text for text in (one, other))
+    return shortened(one), shortened(other)

@@ -24,7 +24,7 @@ from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.primary_view import primary_view
 from staleproof.checks.facts.reverts import Revert, reverts
 from staleproof.checks.facts.witnesses import context
-from staleproof.checks.facts.wording import full_name, short_name
+from staleproof.checks.facts.wording import full_name, short_name, told_apart
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
@@ -57,7 +57,8 @@ def _judge_update(trial: Trial, back: Revert) -> Iterator[Finding]:
     view, asked, uid, committed = primary_view(trial), back.request.index, back.child.uid, back.content.commit.index
     written = view.wrote_on(uid, back.overwritten.commit.entry.revision, before=asked)
     name = full_name(back.child.first.entry)
-    returned = f"the controller set {back.path} of {name} back from {back.overwritten.value(back.path)} to {back.value}"
+    newer, older = told_apart(back.overwritten.value(back.path), back.value)
+    returned = f"the controller set {back.path} of {name} back from {newer} to {older}"
     if written is None and back.child.resource in trial.primaries:
         yield from _overwritten(trial, back, returned)
     primary = view.primary_of(uid)

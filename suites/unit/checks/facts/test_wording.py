@@ -15,6 +15,7 @@ from staleproof.checks.facts.wording import (
     short_name,
     shortened,
     span,
+    told_apart,
 )
 from staleproof.core.entry import Committed
 
@@ -43,6 +44,20 @@ def test_owners_are_spelt_as_kubectl_does(label: str, name: str) -> None:
 def test_a_long_text_is_cut() -> None:
     assert shortened("x" * 70) == "x" * 70
     assert shortened("x" * 71) == "x" * 69 + "…"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        (2, 4, ("2", "4")),
+        ("a\nb=1\nc=1", "a\nb=2\nc=2", ("b=1", "b=2")),
+        ("a", "a\nb", ("<no line>", "b")),
+        ("x" * 90 + "1", "x" * 90 + "2", ("…" + "x" * 20 + "1", "…" + "x" * 20 + "2")),
+        ("1" + "x" * 90, "2" + "x" * 90, ("1" + "x" * 68 + "…", "2" + "x" * 68 + "…")),
+    ],
+)
+def test_of_two_values_the_first_line_that_differs_is_shown(first: object, second: object, told: tuple[str, str]) -> None:
+    assert told_apart(first, second) == told
 
 
 @pytest.mark.parametrize(

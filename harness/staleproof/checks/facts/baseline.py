@@ -23,7 +23,7 @@ from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.facts.revisions import unnumbered, without_past_revisions
 from staleproof.checks.facts.roles import Named, Names, Role, gone, owner_labels, stem_of
-from staleproof.checks.facts.wording import owner_name
+from staleproof.checks.facts.wording import owner_name, told_apart
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.change import moved
 from staleproof.core.entry import Committed
@@ -35,6 +35,7 @@ from staleproof.core.wording import plural
 
 _NOBODYS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})
 _MISSING = "<not set>"
+_LONG = 200
 _ITEM = re.compile(r"\[[^\]]*\]")
 Values = Mapping[str, object]
 """By their repr."""
@@ -118,9 +119,9 @@ class Baseline:
             if any(items in known and known[items] == orders.get(items) for known in self.orders.get(role, ())):
                 continue
             kind = str(found.get("kind") or role.resource).lower()
-            shown = " or ".join(_show(right) for right in list(wanted.values())[:3])
+            shown, right = _compared(value, list(wanted.values())[:3])
             what = f"the number of {path[:-1]}" if path.endswith("#") else path
-            text = f"{_title(role, kind)}: {what} is {_show(value)}, fault-free runs ended with {shown}"
+            text = f"{_title(role, kind)}: {what} is {shown}, fault-free runs ended with {right}"
             return Difference(text, path in self.shaky.get(role, ()))
         return None
 
@@ -253,6 +254,13 @@ def _is_measure(path: str, value: object, wanted: Collection[object]) -> bool:
         return False
     numbers = [number for number in wanted if isinstance(number, int | float)]
     return len(numbers) == len(wanted) and not min(numbers) <= value <= max(numbers)
+
+
+def _compared(value: object, wanted: Sequence[object]) -> tuple[str, str]:
+    """A value and what it should be, for people: of a long text, where it differs from the first that is right."""
+    if isinstance(value, str) and isinstance(wanted[0], str) and max(len(value), len(wanted[0])) > _LONG:
+        return told_apart(value, wanted[0])
+    return _show(value), " or ".join(map(_show, wanted))
 
 
 def _show(value: object) -> str:

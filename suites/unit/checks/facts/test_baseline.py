@@ -86,6 +86,11 @@ CASES: dict[str, tuple[Script, tuple[Script, Script], str]] = {
         both(one, spec={"a": 1}),
         "pod of widget/w: spec.a is <not set>, fault-free runs ended with 1",
     ),
+    "a long text": (
+        one(trial(), spec={"a": "same\n" * 50 + "b=2"}),
+        both(one, spec={"a": "same\n" * 50 + "b=1"}),
+        "pod of widget/w: spec.a is b=2, fault-free runs ended with b=1",
+    ),
     "a number that the references do not agree on": (
         one(trial(), status={"ready": 7}),
         (one(reference(1), status={"ready": 1}), one(reference(2), status={"ready": 2})),

@@ -21,6 +21,7 @@ from staleproof.core.move import merge_patch
 from staleproof.core.plan import Plan
 from staleproof.core.step import Apply, Delete, Edit, Lull, Patch, PatchStatus, Resync, Step, is_workload
 
+_NOTHING = Lull()
 _Number = int
 """The number of the workload's step (resyncs do not count) at whose beginning something is done; one more than it has: the end."""
 
@@ -58,6 +59,7 @@ def slept(plan: Plan, primaries: Collection[str]) -> list[Plan]:
     Which children are deleted or made again meanwhile is left out, as are touches and rests: that is over when somebody looks
     again. What others have written stays, until somebody writes over it: whoever wakes up finds it, and acts on what came last.
     A competitor's edit of one of these primaries (`resource/name`) stays, too: the controller may see nothing else of that step.
+    Of a whole life that came and went, nothing is left: then nobody asks for anything.
     """
     workload = plan.reference.steps
     final = final_only(plan)
@@ -66,8 +68,8 @@ def slept(plan: Plan, primaries: Collection[str]) -> list[Plan]:
     asleep = [_asleep(workload, begins, last) for first, last in spans for begins in (first, first + 1)]
     asleep += [_asleep(workload, number, number, edit) for number, edit in _competing(plan, primaries)]
     found: list[tuple[Step, ...]] = []
-    for steps in asleep:
-        if steps and steps not in (workload, final.steps if final is not None else (), *found):
+    for steps in (each or (_NOTHING,) for each in asleep):
+        if steps not in (workload, final.steps if final is not None else (), *found):
             found.append(steps)
     return [_made(plan, "asleep while a fault lasted", steps, ()) for steps in found]
 

@@ -166,6 +166,7 @@ MOVED = Apply(object=SAMPLE | {"spec": {"replicas": 1, "content": "b"}})
             [(APPEAR, EDIT, RESET, GROWN_AND_MOVED, TOUCH), (APPEAR, MOVE, EDIT, RESET, GROW, TOUCH)],
         ),
         (Window(1, 3), (APPEAR, EDIT, TOUCH), [(APPEAR, EDIT)]),
+        (Window(1), (APPEAR, GROW, GONE), [(Lull(),), (APPEAR, GONE)]),  # a whole life
     ],
 )
 def test_slept_leaves_out_what_came_and_went_while_a_fault_lasted(

@@ -48,7 +48,7 @@ def _results(session: Session, mutant: Known, others: set[str], missed: list[str
     for plan in _plans(session, mutant):
         result = session.trial(plan)
         if mutant.caught_by in plan.aims:
-            missed.append(f"{plan.title}: {result.of(mutant.caught_by).outcome.value} {result.of(mutant.caught_by).why}")
+            missed.append(f"{plan.title}: {result.of(mutant.caught_by).outcome.name} {result.of(mutant.caught_by).why}")
         others |= {verdict.requirement for verdict in result.verdicts if verdict.outcome is Outcome.FAIL} - {mutant.caught_by}
         yield result
 

@@ -44,6 +44,9 @@ from staleproof.errors import HarnessBug, SetupError, UsageError
 _MARGIN_SECONDS = 1.0
 _MOST_DOUBTS = 20
 """How often the controller's metrics may say, `POLL_SECONDS` apart, that it has work although nothing is seen of it."""
+_SURE_SECONDS = 2.0
+"""How long the controller may do nothing before a step is over in which no fault has opened yet, while it lacks what the references
+came to: that will come, and the machine may be busier than it was when the controller's pauses were learnt."""
 MOST_PATIENCE_SECONDS = 100.0
 """client-go's rate limiter has come to 82 s after 15 failures."""
 
@@ -289,8 +292,10 @@ class _Run:
         """A step is over when it has brought what it brought in the references, or else when the controller's pauses are over, too.
 
         Those are waited for in any case where a fault closes with the step: what the controller does late, it must do under it.
+        Before any fault has opened, what the references came to is waited for longer.
         """
         reached = None if closes_with(self._spec.plan, number) else self._spec.reached
+        pause = self._settle.idle_seconds if reached is None else pause_seconds(self._spec.plan, number)
         known: dict[float, bool] = {}
 
         def over(now: float) -> bool | float:
@@ -299,7 +304,7 @@ class _Run:
             since = self._activity.idle_since(now)
             if since is None:
                 return now + POLL_SECONDS  # what is owed is forgiven by time alone
-            due, soon = since + self._settle.idle_seconds, since + self._settle.settling_seconds
+            due, soon = since + pause, since + self._settle.settling_seconds
             if now >= due or reached is None:
                 return now >= due or due
             if now < soon:
@@ -414,6 +419,12 @@ def _may_lack_children(spec: TrialSpec) -> bool:
 def _returns(steps: Sequence[Step]) -> bool:
     """Whether something is deleted in these steps and applied again: applied too early, it goes with what was there before."""
     return any(isinstance(first, Delete) and isinstance(second, Apply) for first, second in itertools.combinations(steps, 2))
+
+
+def pause_seconds(plan: Plan, number: int) -> float:
+    """How long the controller may do nothing before a step is over that lacks what the references came to."""
+    is_calm = all(fault.window.from_step > number for fault in plan.faults)
+    return max(plan.settle.idle_seconds, _SURE_SECONDS) if is_calm else plan.settle.idle_seconds
 
 
 def closes_with(plan: Plan, number: int) -> bool:

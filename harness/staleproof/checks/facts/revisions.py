@@ -3,7 +3,8 @@
 Their controllers number each template that they meet, and keep those of the past as ReplicaSets without pods or as
 ControllerRevisions, up to `revisionHistoryLimit` (pkg/controller/deployment/util/deployment_util.go,
 pkg/controller/history/controller_history.go). A template that was there for a moment only, because its author was late, leaves one
-more of them and a higher number, although everything else ends as it should.
+more of them and a higher number, although everything else ends as it should. Others that keep ReplicaSets as a Deployment does
+(rollouts.argoproj.io) number them in annotations of their own.
 """
 
 from collections import defaultdict
@@ -30,17 +31,23 @@ it was made, and keeps them: they tell when that was. A DaemonSet counts its tem
 def without_past_revisions(objects: Sequence[tuple[str, Manifest]]) -> list[tuple[str, Manifest]]:
     """These objects (resource, object) without what is kept of earlier states.
 
-    The latest revision of each owner stays, and what still has pods.
+    The latest revision of each owner stays, and what still has pods. Of ReplicaSets whose numbers are not known, all stay unless
+    one of the same owner has pods: nobody else can say which of those without pods is the latest.
     """
     latest: dict[str, int] = defaultdict(int)
+    busy: set[str] = set()
     for resource, obj in objects:
         if (revision := _revision(resource, obj)) is not None:
             owner, number = revision
             latest[owner] = max(latest[owner], number)
+        elif resource == _REPLICA_SETS and _has_pods(obj) and (reference := owner_of(obj)) is not None:
+            busy.add(reference["uid"])
 
     def is_past(resource: str, obj: Manifest) -> bool:
-        revision = _revision(resource, obj)
-        return revision is not None and revision[1] < latest[revision[0]] and not _has_pods(obj)
+        if (revision := _revision(resource, obj)) is not None:
+            return revision[1] < latest[revision[0]] and not _has_pods(obj)
+        owner = owner_of(obj)
+        return resource == _REPLICA_SETS and owner is not None and owner["uid"] in busy and not _has_pods(obj)
 
     return [(resource, obj) for resource, obj in objects if not is_past(resource, obj)]
 

@@ -40,9 +40,16 @@ def test_the_latest_revision_stays_and_all_of_whoever_counts_in_another_way(kind
 
 
 @pytest.mark.parametrize("revision", [None, "", "first"])
-def test_a_replica_set_without_a_number_stays(revision: str | None) -> None:
+def test_a_replica_set_without_a_number_stays_when_none_has_pods(revision: str | None) -> None:
     assert left(SETS, made("a", "Deployment", revision=revision), made("b", "Deployment", revision="2")) == ["a", "b"]
     assert left(SETS, made("a", "Rollout", revision="1"), made("b", "Rollout", revision="2")) == ["a", "b"]
+
+
+def test_a_replica_set_without_pods_is_past_when_another_of_its_owner_has_some() -> None:
+    filling, leaving = made("filling", "Rollout", spec={"replicas": 2}), made("leaving", "Rollout", status={"replicas": 1})
+    anothers, nobodys = made("anothers", "Rollout", "v"), {"metadata": {"name": "nobodys"}}
+    assert left(SETS, made("old", "Rollout"), filling, leaving, anothers, nobodys) == ["filling", "leaving", "anothers", "nobodys"]
+    assert left("widgets.example.com", made("old", "Rollout"), filling) == ["old", "filling"]
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,9 @@ from staleproof.checks.facts.baseline import final_objects
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Answered, Delivered, Entry, Listed, Settled, Started, StepBegan, StepEnded, Withheld
+from staleproof.core.entry import Delivered, Entry, Listed, Settled, Started, StepBegan, StepEnded, Withheld
 from staleproof.core.history import Request
 from staleproof.core.ownership import owner_of
-from staleproof.core.request import WRITES
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +26,7 @@ class Recreation:
     Attributes:
         late: where the controller was first seen to be late with it; None if it never was.
         shown: where each life that was shown the new one was shown it, by the number of the life.
-        rested: where each such life had been idle since, or had written something about the new one: whatever it was about when it
-            was shown has been done, because a controller does one thing at a time about a name.
+        rested: where each such life had been idle since: whatever it was about when it was shown has been done.
     """
 
     before: Incarnation
@@ -72,11 +70,28 @@ def recreations(trial: Trial) -> Sequence[Recreation]:
 
 
 def confusions(trial: Trial) -> Iterator[tuple[Request, Incarnation, Recreation]]:
-    """Children that were created for an old incarnation by a life that knew the new one and had come to rest since."""
-    for request, child in creations(trial):
+    """Children that were created for an old incarnation by a life that knew the new one, and was not still about what it had begun
+    before it knew: it had come to rest since, or created such a child for the new one.
+
+    A write to the new one itself says nothing: a status is often written by a worker of its own, by name alone.
+    """
+    made = list(creations(trial))
+    for request, child in made:
         for one in recreations(trial):
-            if one.before.uid == child.owner_uid and one.rested_at(trial, before=request.index) is not None:
+            if one.before.uid == child.owner_uid and _knew(trial, one, request, child, made):
                 yield request, child, one
+
+
+def _knew(
+    trial: Trial, one: Recreation, request: Request, child: Incarnation, made: Sequence[tuple[Request, Incarnation]]
+) -> bool:
+    if one.rested_at(trial, before=request.index) is not None:
+        return True
+    shown = one.shown_at(trial, before=request.index)
+    return shown is not None and any(
+        shown < other.index < request.index and each.owner_uid == one.after.uid and each.resource == child.resource
+        for other, each in made
+    )
 
 
 def _recreation(trial: Trial, before: Incarnation, after: Incarnation) -> Recreation:
@@ -88,20 +103,9 @@ def _recreation(trial: Trial, before: Incarnation, after: Incarnation) -> Recrea
         if life not in shown and isinstance(entry, Delivered | Listed):
             if frontier(trial).shown(after.uid, before=index + 1) is not None:
                 shown[life] = index
-        elif life in shown and life not in rested and (_is_rest(entry) or _is_about(trial, after, index, entry)):
+        elif life in shown and life not in rested and _is_rest(entry):
             rested[life] = index
     return Recreation(before, after, late, shown, rested)
-
-
-def _is_about(trial: Trial, after: Incarnation, index: int, entry: Entry) -> bool:
-    """Whether the controller is told of a write to the new one, or to a child of it."""
-    if not isinstance(entry, Answered) or entry.outcome != "ok" or not entry.uid:
-        return False
-    request = trial.request_of.get(entry.request)
-    if request is None or request.index > index or request.asked.verb not in WRITES:
-        return False
-    child = object_history(trial).objects.get(entry.uid)
-    return after.uid in (entry.uid, child.owner_uid if child is not None else "")
 
 
 def _is_late(trial: Trial, before: Incarnation, after: Incarnation, index: int, entry: Entry) -> bool:

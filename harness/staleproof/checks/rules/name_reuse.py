@@ -4,7 +4,7 @@ It is looked at only when the controller learnt late of the recreation (`recreat
 Any of these is a finding:
 
 1. it deleted children of the new incarnation: fewer live ones than any reference kept, and more deletes than any made (`excess`);
-2. it created a child for the old incarnation after it had been shown the new one, and had come to rest or written something about
+2. it created a child for the old incarnation after it had been shown the new one, and had come to rest or created such a child for
    the new one since, which it did in no reference: not knowing better is no fault, nor is what was under way when it was shown;
 3. in the end, after a time that any client can do with, the new incarnation has fewer children than any reference ended with, and
    more than any reference ended with belong to the old one. That there are such children proves nothing by itself: to collect them

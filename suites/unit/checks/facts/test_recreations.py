@@ -36,7 +36,7 @@ CASES = {
     "a list shows one in place of the other": (renewed(applied().dies()).lists(WIDGETS), {"late", "shown"}),
     "a new life never saw either happen": (renewed(applied().dies()).lives_again(), {"late", "shown"}),
     "the life before knew": (renewed(applied()).dies().lives_again(), {"shown"}),
-    "it wrote about the new one": (renewed(applied()).updates("w", status=1), {"shown", "rested"}),
+    "a status may be written by name alone": (renewed(applied()).updates("w", status=1), {"shown"}),
 }
 
 
@@ -63,5 +63,20 @@ def test_children_are_told_apart_by_the_incarnation_that_owns_them() -> None:
     renewed(script).creates("w-b", "w-c").idle(1).creates("w-d", metadata={"ownerReferences": owner}).terminating("w-c")
     trial = Trial(script.unfinished())
 
-    assert [child.name for _, child, _ in confusions(trial)] == ["w-d"]
+    assert confused(script) == ["w-d"]
     assert children_of_recreated(trial) == ({"pods": 1}, {"pods": 2})
+
+
+def confused(script: Script) -> list[str]:
+    return [child.name for _, child, _ in confusions(Trial(script.unfinished()))]
+
+
+def test_what_was_under_way_when_it_was_shown_may_be_for_the_old_one() -> None:
+    script = applied().creates("w-a")
+    of_old = {"metadata": {"ownerReferences": script._objects["pods", "w-a"]["metadata"]["ownerReferences"]}}
+    renewed(script).creates("w-b", **of_old).updates("w", status=1).creates("w-c", **of_old)
+    assert not confused(script)
+    script.creates("w-d", resource="secrets").creates("w-e", **of_old)
+    assert not confused(script)
+    script.creates("w-f").creates("w-g", **of_old)
+    assert confused(script) == ["w-g"]

@@ -82,9 +82,7 @@ def confusions(trial: Trial) -> Iterator[tuple[Request, Incarnation, Recreation]
                 yield request, child, one
 
 
-def _knew(
-    trial: Trial, one: Recreation, request: Request, child: Incarnation, made: Sequence[tuple[Request, Incarnation]]
-) -> bool:
+def _knew(trial: Trial, one: Recreation, request: Request, child: Incarnation, made: Sequence[tuple[Request, Incarnation]]) -> bool:
     if one.rested_at(trial, before=request.index) is not None:
         return True
     shown = one.shown_at(trial, before=request.index)

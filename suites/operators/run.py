@@ -17,6 +17,7 @@ from statistics import median
 
 import msgspec
 
+from staleproof.checks.catalog import is_scored
 from staleproof.checks.verdict import Outcome
 from staleproof.report.model import Report, overall
 
@@ -30,6 +31,7 @@ _WORDS = {
     Outcome.INCONCLUSIVE: "inconclusive",
     Outcome.NOT_EXERCISED: "not exercised",
 }
+_TOLD = "failed (not scored)"
 HEADINGS = ("operator", "library", "first result", "all", "trials", "seconds a trial", "requirements", "findings", "exit code")
 
 
@@ -104,10 +106,14 @@ def row(ran: Ran) -> list[str]:
     if ran.report is None:
         return [*told, "0", "", "", "", str(ran.exit_code)]
     seconds = [trial.seconds for trial in ran.report.trials]
-    words = Counter(_WORDS[each] for each in overall(ran.report).values())
-    verdicts = ", ".join(f"{words[word]} {word}" for word in _WORDS.values() if words[word])
+    counts = Counter(_in_words(slug, outcome) for slug, outcome in overall(ran.report).items())
+    verdicts = ", ".join(f"{counts[word]} {word}" for word in (*_WORDS.values(), _TOLD) if counts[word])
     found = "; ".join(f"{', '.join(each.requirements)} ({len(each.trials)} trials)" for each in ran.report.findings) or "none"
     return [*told, str(len(seconds)), f"{median(seconds):.1f}" if seconds else "", verdicts, found, str(ran.exit_code)]
+
+
+def _in_words(slug: str, outcome: Outcome) -> str:
+    return _TOLD if outcome is Outcome.FAIL and not is_scored(slug) else _WORDS[outcome]
 
 
 def _minutes(minutes: float | None) -> str:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.errors import SetupError, UsageError
-from staleproof.report.model import Report
 from staleproof.settings import OPTIONS
 
 from ...operators.__main__ import chosen
@@ -21,6 +21,7 @@ from ...operators.origins import java
 from ...operators.run import HEADINGS, Ran, options, page, row
 from ...operators.source import Built, digest, ensure_operator
 from ...operators.table import MADE, OPERATORS, PIECE, PUBLISHED, QUOTED, Chart, GoModule, NpmPackage, Operator, Piece
+from ..report.runs import BAD, report, trial, verdict
 
 ROOT = Path(__file__).parents[3]
 FLAGS = {option.flag for option in OPTIONS}
@@ -70,12 +71,17 @@ def test_names_come_first_and_options_go_to_pytest() -> None:
 
 def test_what_came_of_it_is_a_row_even_if_nothing_did() -> None:
     nothing = Ran(operator=OPERATORS[0], exit_code=4, minutes=0.25)
-    report = Report(run_id="r", date="d", reproduce="", trials=())
-    everything = Ran(operator=OPERATORS[0], exit_code=0, minutes=2.0, first_minutes=1.0, report=report)
+    everything = Ran(operator=OPERATORS[0], exit_code=0, minutes=2.0, first_minutes=1.0, report=report())
     assert len(row(nothing)) == len(row(everything)) == len(HEADINGS)
     assert row(nothing)[2:5] == ["", "0.2 min", "0"]
     assert row(everything)[2:5] == ["1.0 min", "2.0 min", "0"]
     assert OPERATORS[0].options[0] in page([nothing])
+
+
+def test_a_finding_that_is_not_scored_is_told_apart() -> None:
+    failed = trial("t", *(verdict(slug, BAD) for slug in ("name-reuse", "no-blind-retry", "quiet-at-rest")))
+    ran = Ran(operator=OPERATORS[0], exit_code=1, minutes=2.0, first_minutes=1.0, report=report(failed))
+    assert row(ran)[HEADINGS.index("requirements")] == f"1 failed, {len(REQUIREMENTS) - 3} not exercised, 2 failed (not scored)"
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import importlib
 import sys
 import traceback
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -46,7 +46,20 @@ class Commands(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+def as_called_here(name: str) -> str:
+    """pytest's names of options are understood, too, so that a line of options serves both: `--staleproof-kube-provider` is
+    `--provider` here."""
+    return name.removeprefix("staleproof-").removeprefix("kube-") if name.startswith("staleproof-") else name
+
+
+CONTEXT: dict[str, Any] = {
+    "help_option_names": ["-h", "--help"],
+    "max_content_width": 110,
+    "token_normalize_func": as_called_here,
+}
+
+
+@click.group(cls=Commands, context_settings=CONTEXT)
 @click.version_option(__version__, prog_name="staleproof")
 def cli() -> None:
     """Find out whether a Kubernetes controller acts on what is out of date."""

@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import click
 import pytest
 
+from staleproof.cli import as_called_here, cli
 from staleproof.cli.option import called, settings_of
+from staleproof.settings import OPTIONS
 from staleproof.settings_file import NAME
 
 FILE = """
@@ -41,3 +44,13 @@ def test_who_wins(options: dict[str, object], environ: dict[str, str], command: 
 def test_names_are_shorter_than_pytests() -> None:
     names = ("kube_provider", "controller_cmd", "samples")
     assert [called(name) for name in names] == ["--provider", "--controller-cmd", "--samples"]
+
+
+def test_a_line_of_pytests_options_serves_here_too() -> None:
+    for option in OPTIONS:
+        assert as_called_here(option.flag.removeprefix("--")) == called(option.name).removeprefix("--")
+    line = ["--controller-cmd=./manager", "--staleproof-crds=config/crd", "--staleproof-kube-provider=cache"]
+    doctor = cli.get_command(click.Context(cli), "doctor")
+    assert doctor is not None
+    given = doctor.make_context("doctor", line, parent=click.Context(cli, **cli.context_settings)).params
+    assert (given["controller_cmd"], given["crds"], given["kube_provider"]) == ("./manager", ("config/crd",), "cache")

@@ -15,7 +15,7 @@ from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.verdict import Outcome, Severity, rank
 from staleproof.core.plan import API_VERSION, ApiVersion
-from staleproof.report.model import Report, Word, outcome, overall, refused, scored, verdicts_on
+from staleproof.report.model import Report, Word, exercised, overall, reason, refused, scored
 
 PROFILE = "WATCH-CACHE"
 _MUTABLE = frozenset({"", "latest", "main", "master", "head", "dev"})
@@ -181,9 +181,8 @@ def to_yaml(report: Report, *, suite_digest: str) -> str:
 def _result(requirement: Requirement, report: Report) -> RequirementResult:
     """One requirement over all the trials that exercised it."""
     joined = overall(report)[requirement.slug]
-    every = verdicts_on(requirement.slug, report.trials)
-    counted = [(trial, verdict) for trial, verdict in every if outcome(verdict) is not Outcome.NOT_EXERCISED]
-    reasons = [verdict.why for _, verdict in (counted or every) if outcome(verdict) is joined and verdict.why]
+    counted = exercised(requirement.slug, report.trials)
+    why = reason(requirement.slug, report.trials, joined) if joined is not Outcome.PASS else ""
     failed = [trial for trial, verdict in counted if verdict.result == "failed"]
     failures = sorted((verdict for _, verdict in counted if verdict.result == "failed"), key=lambda each: rank(each.severity))
     causes = tuple(dict.fromkeys(verdict.cause for verdict in failures if verdict.cause))
@@ -191,7 +190,7 @@ def _result(requirement: Requirement, report: Report) -> RequirementResult:
     return RequirementResult(
         name=requirement.slug,
         result=joined.word,  # type: ignore[arg-type]  # one of the three words
-        reason=reasons[0] if reasons and joined is not Outcome.PASS else UNSET,
+        reason=why or UNSET,
         severity=(failures[0].severity or UNSET) if failures else UNSET,
         causes=causes or UNSET,
         trials=len(counted),

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from staleproof.checks.catalog import REQUIREMENTS, is_scored
+from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored
 from staleproof.checks.verdict import Outcome, Severity, rank
 from staleproof.core.plan import API_VERSION, ApiVersion
 from staleproof.core.time_breakdown import Spent
@@ -184,6 +184,23 @@ def outcome(verdict: RequirementVerdict) -> Outcome:
 def verdicts_on(slug: str, trials: Sequence[TrialReport]) -> list[tuple[TrialReport, RequirementVerdict]]:
     """Every trial's verdict on one requirement."""
     return [(trial, verdict) for trial in trials for verdict in trial.verdicts if verdict.requirement == slug]
+
+
+def exercised(slug: str, trials: Sequence[TrialReport]) -> list[tuple[TrialReport, RequirementVerdict]]:
+    """The verdicts on one requirement of the trials that exercised it."""
+    return [(trial, verdict) for trial, verdict in verdicts_on(slug, trials) if outcome(verdict) is not Outcome.NOT_EXERCISED]
+
+
+def reason(slug: str, trials: Sequence[TrialReport], joined: Outcome) -> str:
+    """Why the outcome of one requirement is this one, as the first trial with that outcome says. Of trials that did not exercise it
+    those come first in which a fault fired that brings violations out: all others were about something else."""
+    told = [(trial, verdict.why or verdict.headline) for trial, verdict in verdicts_on(slug, trials) if outcome(verdict) is joined]
+    reasons = [(any(_brings_out(slug, fault) for fault in trial.faults), why) for trial, why in told if why]
+    return max(reasons, key=lambda each: joined is Outcome.NOT_EXERCISED and each[0], default=(False, ""))[1]
+
+
+def _brings_out(slug: str, fault: FaultReport) -> bool:
+    return fault.outcome == "fired" and fault.fault in BY_SLUG[slug].faults
 
 
 def findings(trials: Sequence[TrialReport]) -> list[FindingReport]:

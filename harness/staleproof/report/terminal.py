@@ -19,11 +19,11 @@ from staleproof.report.model import (
     FaultReport,
     Report,
     TrialReport,
+    exercised,
     findings,
-    outcome,
     overall,
+    reason,
     refused,
-    verdicts_on,
 )
 
 _STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.INCONCLUSIVE: "yellow", Outcome.NOT_EXERCISED: "dim"}
@@ -51,12 +51,11 @@ def table(report: Report) -> Group:
     made.add_column("faults fired")  # the one that gives way where the terminal is narrow
     notes = []
     for slug, joined in overall(report).items():
-        every = verdicts_on(slug, report.trials)
-        counted = [(trial, verdict) for trial, verdict in every if outcome(verdict) is not Outcome.NOT_EXERCISED]
+        counted = exercised(slug, report.trials)
         told_apart = joined is Outcome.FAIL and not is_scored(slug)
         result = Text("told below", style="yellow") if told_apart else Text(_WORDS[joined], style=_STYLES[joined])
         made.add_row(slug, BY_SLUG[slug].level, result, str(len(counted)), _fired([trial for trial, _ in counted]))
-        why = next((v.why or v.headline for _, v in every if outcome(v) is joined and (v.why or v.story)), "")
+        why = reason(slug, report.trials, joined)
         if joined not in (Outcome.PASS, Outcome.FAIL) and why:
             notes.append(Text.assemble((slug, _STYLES[joined]), f": {why}"))
     if moves := report.environment.get("moves"):

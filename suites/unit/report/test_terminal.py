@@ -146,6 +146,16 @@ def test_the_reason_belongs_to_the_outcome() -> None:
     assert not [line for line in lines(of) if "nothing was hidden" in line]
 
 
+def test_the_reason_comes_from_a_trial_that_could_have_shown_something() -> None:
+    fired = FaultReport(fault=BY_SLUG[FIRST].faults[0], resource="pods", outcome="fired")
+    missed = msgspec.structs.replace(fired, outcome="not fired")
+    said = ("nothing was hidden", "nothing was hidden in time", "the hold was too short")
+    of = report(*((verdict(FIRST, IDLE, why=each),) for each in said))
+    trials = [msgspec.structs.replace(each, faults=(fault,)) for each, fault in zip(of.trials[1:], (missed, fired), strict=True)]
+    assert f"{FIRST}: the hold was too short" in lines(msgspec.structs.replace(of, trials=(of.trials[0], *trials)))
+    assert f"{FIRST}: nothing was hidden" in lines(of)
+
+
 def with_faults(of: Report, *faults: FaultReport, hostile: str = "") -> Report:
     """All of its trials have these."""
     trials = tuple(msgspec.structs.replace(trial, faults=faults, hostile=hostile) for trial in of.trials)

@@ -11,7 +11,7 @@ unstable: a difference there proves nothing.
 
 Divergence from Kubernetes: an object that is being deleted and has no finalizer counts as gone, because what is left to do (the
 grace period of a pod) is not the controller's; and so does what a garbage collector would take (`garbage`), and what is kept of
-earlier templates (`revisions`).
+earlier templates (`revisions`). Claims that a StatefulSet has left may be there or not.
 """
 
 import re
@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import names
-from staleproof.checks.facts.revisions import unnumbered, without_past_revisions
+from staleproof.checks.facts.revisions import unnumbered, without_past_claims, without_past_revisions
 from staleproof.checks.facts.roles import Named, Names, Role, gone, owner_labels, stem_of
 from staleproof.checks.facts.wording import owner_name, told_apart
 from staleproof.checks.trial import Trial, fact
@@ -153,19 +153,27 @@ def step_baselines(trial: Trial) -> Sequence[Baseline]:
 def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Manifest]]]]) -> Baseline:
     """What one state of each reference has in common with the others'."""
     known, unstable, kinds = names(trial), _unstable(trial), namespaced_kinds(trial)
-    ends = [(reference, group(without_garbage(state, kinds), reference.namespace, known)) for reference, state in states]
+    clean = [(reference, without_garbage(state, kinds)) for reference, state in states]
+    ends = [(reference, group(state, reference.namespace, known)) for reference, state in clean]
+    needed = [group(without_past_claims(state, _made(reference)), reference.namespace, known) for reference, state in clean]
     counts, values, masks, orders, shaky = {}, {}, {}, {}, {}
     for role in sorted({role for _, end in ends for role in end}):
         flats = [end.get(role, ()) for _, end in ends]
         plain = [end.get(role, ()) for reference, end in ends if reference.role not in ("woken", "final", "slept")]
         paths = {path for found in flats for flat in found for path in flat}
         counts[role] = [len(found) for found in flats]
+        counts[role] += {len(end.get(role, ())) for end in needed} - set(counts[role])
         values[role] = {path: {repr(v): v for found in flats for v in _values(found, path)} for path in paths}
         shaky[role] = differing(plain, paths) | unstable.get(role, frozenset())
         shaky[role] |= {""} if len(set(map(len, plain))) > 1 else set()
         masks[role] = differing([found for found in flats if found], paths) | shaky[role]
         orders[role] = [_orders(flat) for found in flats for flat in found]
     return Baseline(counts, values, masks, orders, shaky, known, frozenset(trial.plan.settle.moves), kinds)
+
+
+def _made(trial: Trial) -> frozenset[str]:
+    """The uids of what the controller created."""
+    return frozenset(commit.entry.uid for commit in trial.commits if commit.before is None and commit.by is not None)
 
 
 def differing(ends: Sequence[Sequence[Flat]], paths: Iterable[str]) -> frozenset[str]:

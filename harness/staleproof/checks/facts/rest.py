@@ -5,6 +5,8 @@ trial's namespace, and whatever came after somebody else had changed something. 
 fault had rejected, or whose answer was lost: a controller waits before it tries again.
 
 Nothing is known when the controller had not been shown everything by the time it had settled: then something had changed for it.
+What it does not watch and has only read, it may never read again: that may be why it writes something, but no reason not to put it
+to the test.
 """
 
 from collections.abc import Iterator, Sequence
@@ -75,12 +77,17 @@ def rest(trial: Trial) -> Rest:
     end = trial.entries[settled]
     if isinstance(end, Settled) and not end.ok:
         return Rest(untested=f"it never settled ({end.why})")
-    if trial.idle or pending_events(trial).before(settled):
+    unseen = pending_events(trial).before(settled)
+    watched = {stream.entry.resource for stream in trial.streams.values()}
+    if trial.idle or any(event.commit.resource in watched for event in unseen):
         return Rest(untested=trial.idle or "when it settled it had not been shown everything yet")
     disturbed = min((each.index for each in trial.commits if each.index > settled and each.by is None), default=len(trial.entries))
     late = [write for write in _late_writes(trial, settled) if write.index < disturbed]
     void = {each.index for each in void_writes(late, trial.commits, trial.plan.settle.moves)}
     changing, unchanging = [each for each in late if each.index not in void], [each for each in late if each.index in void]
+    if changing and unseen:
+        unread = unseen[0].commit.resource
+        return Rest(untested=f"when it settled it had not read what had become of {unread}, which it does not watch")
     looks = _looks(trial, settled)
     return Rest(changing, unchanging, looks, _untested(trial, disturbed, looks))
 

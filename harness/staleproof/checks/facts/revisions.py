@@ -5,16 +5,20 @@ ControllerRevisions, up to `revisionHistoryLimit` (pkg/controller/deployment/uti
 pkg/controller/history/controller_history.go). A template that was there for a moment only, because its author was late, leaves one
 more of them and a higher number, although everything else ends as it should. Others that keep ReplicaSets as a Deployment does
 (rollouts.argoproj.io) number them in annotations of their own.
+
+A StatefulSet leaves the PersistentVolumeClaims of the pods that it no longer has, unless told otherwise (KEP-1847,
+`persistentVolumeClaimRetentionPolicy`): they tell that there once were so many, or that there was such a StatefulSet.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from staleproof.core.manifest import Manifest
 from staleproof.core.ownership import owner_of
 
 _REVISION = "deployment.kubernetes.io/revision"
 _REPLICA_SETS, _CONTROLLER_REVISIONS = "replicasets.apps", "controllerrevisions.apps"
+_CLAIMS, _PODS = "persistentvolumeclaims", "pods"
 _OWNERS = {_REPLICA_SETS: ("Deployment",), _CONTROLLER_REVISIONS: ("StatefulSet", "DaemonSet")}
 _ANNOTATION = f"metadata.annotations.{_REVISION}"
 _NUMBERS: Mapping[str, tuple[str, ...]] = {
@@ -48,6 +52,23 @@ def without_past_revisions(objects: Sequence[tuple[str, Manifest]]) -> list[tupl
             return revision[1] < latest[revision[0]] and not _has_pods(obj)
         owner = owner_of(obj)
         return resource == _REPLICA_SETS and owner is not None and owner["uid"] in busy and not _has_pods(obj)
+
+    return [(resource, obj) for resource, obj in objects if not is_past(resource, obj)]
+
+
+def without_past_claims(objects: Sequence[tuple[str, Manifest]], own: Collection[str]) -> list[tuple[str, Manifest]]:
+    """These objects (resource, object) without the claims that nobody owns and no pod uses; but with those whose uid is among the
+    controller's `own`."""
+    if not any(resource == _CLAIMS for resource, _ in objects):
+        return [*objects]
+    pods = [obj for resource, obj in objects if resource == _PODS]
+    volumes = [volume for pod in pods for volume in (pod.get("spec") or {}).get("volumes") or ()]
+    used = {(volume.get("persistentVolumeClaim") or {}).get("claimName") for volume in volumes}
+
+    def is_past(resource: str, obj: Manifest) -> bool:
+        metadata = obj["metadata"]
+        is_left = resource == _CLAIMS and not metadata.get("ownerReferences") and metadata["name"] not in used
+        return is_left and metadata["uid"] not in own
 
     return [(resource, obj) for resource, obj in objects if not is_past(resource, obj)]
 

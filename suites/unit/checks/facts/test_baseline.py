@@ -16,6 +16,7 @@ from staleproof.core.history import UnstableField
 from ..script import NAMESPACE, WIDGETS, Script, reference, trial
 
 PODS = Role("Widget/w", "pods", "w-")
+CLAIMS = "persistentvolumeclaims"
 
 
 def apply(script: Script) -> Script:
@@ -44,6 +45,15 @@ def left(script: Script, *called: str, **metadata: object) -> Script:
 
 def cleaned(script: Script) -> Script:
     return apply(script).creates("w-a").step(2, "delete").deletes("w-a").removed("w", WIDGETS)
+
+
+def claimed(script: Script) -> Script:
+    """The StatefulSet controller makes a claim, and leaves it."""
+    return apply(script).applied("claim", CLAIMS)
+
+
+def claims(script: Script) -> Script:
+    return apply(script).creates("claim", resource=CLAIMS, owner="", generated="")
 
 
 def nested(script: Script, name: str) -> Script:
@@ -130,6 +140,17 @@ CASES: dict[str, tuple[Script, tuple[Script, Script], str]] = {
         left(trial(), "w-a", finalizers=["x/y"]),
         both(cleaned),
         "1 pod of Widget that is gone, fault-free runs ended with 0",
+    ),
+    "a claim that a StatefulSet left is not needed": (apply(trial()), both(claimed), ""),
+    "but not more than any left": (
+        claimed(trial()),
+        both(apply),
+        "persistentvolumeclaims/claim is there, fault-free runs ended without it",
+    ),
+    "nor one less of its own": (
+        apply(trial()),
+        both(claims),
+        "persistentvolumeclaims/claim is missing, fault-free runs ended with it",
     ),
     "children of a generated child": (nested(trial(), "w-z3"), (nested(reference(1), "w-x1"), nested(reference(2), "w-y2")), ""),
 }

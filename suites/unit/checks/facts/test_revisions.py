@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.checks.facts.revisions import unnumbered, without_past_revisions
+from staleproof.checks.facts.revisions import unnumbered, without_past_claims, without_past_revisions
 from staleproof.core.manifest import Manifest
 
 REVISION = "deployment.kubernetes.io/revision"
@@ -50,6 +50,17 @@ def test_a_replica_set_without_pods_is_past_when_another_of_its_owner_has_some()
     anothers, nobodys = made("anothers", "Rollout", "v"), {"metadata": {"name": "nobodys"}}
     assert left(SETS, made("old", "Rollout"), filling, leaving, anothers, nobodys) == ["filling", "leaving", "anothers", "nobodys"]
     assert left("widgets.example.com", made("old", "Rollout"), filling) == ["old", "filling"]
+
+
+def test_a_claim_is_past_that_nobody_owns_and_no_pod_uses() -> None:
+    def claim(name: str, *owners: object) -> tuple[str, Manifest]:
+        return "persistentvolumeclaims", {"metadata": {"name": name, "uid": f"uid-{name}", "ownerReferences": [*owners]}}
+
+    volumes = [{"emptyDir": {}}, {"persistentVolumeClaim": {"claimName": "used"}}]
+    pods: list[tuple[str, Manifest]] = [("pods", {"metadata": {"name": "a"}, "spec": {"volumes": volumes}})]
+    claims = [claim("used"), claim("left"), claim("owned", {"uid": "u"}), claim("own")]
+    map_ = ("configmaps", claim("map")[1])
+    assert without_past_claims([*pods, *claims, map_], {"uid-own"}) == [*pods, claims[0], *claims[2:], map_]
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,12 @@ def beats() -> Script:
     return script.updates("w", status={"seen": at(2)}).updates("w", status={"seen": at(3)})
 
 
+def unread() -> Script:
+    """It reads a Secret and does not watch them; then that is gone."""
+    script = trial().step(1, "apply").applied("w", spec=1).made("c", "secrets").gets("c", "secrets").updates("w", status=1)
+    return script.removed("c", "secrets").released().settled().resynced()
+
+
 def never_answered() -> Script:
     """It tries again what was never answered."""
     script = done(Script(losing("patch"))).asks("patch", WIDGETS, "w", subresource="status").loses_the_answer().settled()
@@ -114,6 +120,11 @@ CASES = {
     "what is shown only then is a change for the controller": (
         done(trial()).hold().made("w-x").released().settled().let_go().updates("w").resynced(),
         "NOT_EXERCISED: when it settled it had not been shown everything yet",
+    ),
+    "what it does not watch may have changed": (unread().updates("w"), "PASS"),
+    "news for it if it writes": (
+        unread().updates("w", status=2).updates("w", status=1),
+        "NOT_EXERCISED: when it settled it had not read what had become of secrets, which it does not watch",
     ),
     # --- nothing is known unless everything was reconciled again
     "empty": (trial(), "NOT_EXERCISED: the controller never wrote anything"),

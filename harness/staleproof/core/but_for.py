@@ -2,7 +2,8 @@
 
 A *woken* plan has the same workload, and each fault's harmless twin: the controller looks again as often as in the trial, each time
 when it is at rest, and sees what is there. A *final-only* plan has nothing but the last wanted state, as one sees who slept
-meanwhile. A *slept* plan lacks only the states that came and went while a fault lasted; or a step has a competitor's edit in it.
+meanwhile. A *slept* plan lacks only the states that came and went while a fault lasted; or a competitor's edit is in it, as part of
+the step or behind it.
 What a controller does in one of them it may do in the trial, too.
 
 Divergence from the trial: what a fault did in the midst of a step its twin does at the end of that step, and what it did before
@@ -19,7 +20,7 @@ from staleproof.core.fault import AnyFault, Compete, Expire, Restart, SeverStrea
 from staleproof.core.manifest import Manifest, Target
 from staleproof.core.move import merge_patch
 from staleproof.core.plan import Plan
-from staleproof.core.step import Apply, Delete, Edit, Lull, Patch, PatchStatus, Resync, Step, is_workload
+from staleproof.core.step import Apply, Delete, Edit, Lull, Patch, PatchStatus, Recreate, Resync, Step, is_workload
 
 _NOTHING = Lull()
 _Number = int
@@ -46,8 +47,11 @@ def woken(plan: Plan) -> Plan | None:
 
 
 def final_only(plan: Plan) -> Plan | None:
-    """Only the last state that the workload asks for; None if it asks for nothing in the end, or never asked for anything else."""
+    """Only the last state that the workload asks for; None if it asks for nothing in the end, or never asked for anything else, or
+    if somebody else has taken the name of a child: that is part of the last state, and there has to be a child first."""
     workload = plan.reference.steps
+    if any(isinstance(step, Recreate) and step.foreign for step in workload):
+        return None
     steps = tuple(Apply(object=manifest) for manifest in _present(workload).values())
     return _made(plan, "only the last state of", steps, ()) if steps and steps != workload else None
 
@@ -57,8 +61,10 @@ def slept(plan: Plan, primaries: Collection[str]) -> list[Plan]:
     without the step in which it begins. Each once, and none that is the workload or its last state.
 
     Which children are deleted or made again meanwhile is left out, as are touches and rests: that is over when somebody looks
-    again. What others have written stays, until somebody writes over it: whoever wakes up finds it, and acts on what came last.
-    A competitor's edit of one of these primaries (`resource/name`) stays, too: the controller may see nothing else of that step.
+    again. What others have written stays, until somebody writes over it, and so does what they have made under a child's name:
+    whoever wakes up finds it, and acts on what came last.
+    A competitor's edit of one of these primaries (`resource/name`) stays, too: the controller may see nothing else of that step, or
+    do all of the step's work before it sees the edit.
     Of a whole life that came and went, nothing is left: then nobody asks for anything.
     """
     workload = plan.reference.steps
@@ -66,7 +72,8 @@ def slept(plan: Plan, primaries: Collection[str]) -> list[Plan]:
     spans = [(_at(plan, each.window.from_step), _at(plan, each.window.until_step or len(plan.steps))) for each in plan.faults]
     spans += [(min(first for first, _ in spans), max(last for _, last in spans))] if len(spans) > 1 else []
     asleep = [_asleep(workload, begins, last) for first, last in spans for begins in (first, first + 1)]
-    asleep += [_asleep(workload, number, number, edit) for number, edit in _competing(plan, primaries)]
+    for number, edit in _competing(plan, primaries):
+        asleep += [_asleep(workload, number, number, edit), (*workload[:number], edit, *workload[number:])]
     found: list[tuple[Step, ...]] = []
     for steps in (each or (_NOTHING,) for each in asleep):
         if steps not in (workload, final.steps if final is not None else (), *found):
@@ -78,7 +85,9 @@ def _asleep(workload: tuple[Step, ...], begins: int, last: int, *edits: Patch) -
     """The workload as somebody sees it to whom these steps (`last` included) and edits show only their outcome."""
     before, meanwhile = workload[: begins - 1], workload[begins - 1 : last]
     missed = tuple(_change(_present(before), _present((*workload[:last], *edits)), meanwhile))
-    theirs = tuple(step for step in meanwhile if isinstance(step, Edit | PatchStatus))
+    theirs = tuple(
+        step for step in meanwhile if isinstance(step, Edit | PatchStatus) or (isinstance(step, Recreate) and step.foreign)
+    )
     appears = any(isinstance(step, Apply) for step in missed)
     return (*before, *(missed + theirs if appears else theirs + missed), *workload[last:])
 

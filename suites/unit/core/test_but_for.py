@@ -27,7 +27,7 @@ from staleproof.core.fault import (
 )
 from staleproof.core.manifest import Target
 from staleproof.core.plan import Plan, contradictions, decode, encode
-from staleproof.core.step import Apply, Delete, Edit, Lull, Patch, PatchStatus, Remove, Resync, Step, Touch
+from staleproof.core.step import Apply, Delete, Edit, Lull, Patch, PatchStatus, Recreate, Remove, Resync, Step, Touch
 
 SAMPLE: dict[str, Any] = {
     "apiVersion": "v1",
@@ -192,25 +192,42 @@ def test_what_others_write_is_nothing_that_the_user_wants() -> None:
     assert found.steps == (APPEAR,)
 
 
+def test_a_name_that_somebody_else_has_taken_stays_taken() -> None:
+    again, taken = Recreate(resource="pods"), Recreate(resource="pods", foreign=True)
+    hold, back = HoldStream(resource="pods", window=Window(from_step=2)), Patch(target=TARGET, patch={"spec": {"replicas": 1}})
+    assert [each.steps for each in slept(plan(hold, steps=(APPEAR, again, GROW)), PRIMARIES)] == [(APPEAR, GROW)]
+    assert final_only(plan(hold, steps=(APPEAR, again, GROW))) is not None
+    assert [each.steps for each in slept(plan(hold, steps=(APPEAR, taken, GROW, back)), PRIMARIES)] == [(APPEAR, taken)]
+    assert final_only(plan(hold, steps=(APPEAR, taken, GROW))) is None
+
+
 def test_without_faults_nobody_sleeps() -> None:
     assert slept(plan(), PRIMARIES) == []
 
 
 @pytest.mark.parametrize(
-    ("fault", "steps"),
+    ("fault", "seen"),
     [
-        (Compete(resource="widgets", edit={"spec": {"content": "b"}}, window=Window(1)), (MOVED, GROW, TOUCH)),
-        (Compete(resource="widgets", edit={"spec": {"content": "b"}}, window=Window(2)), (APPEAR, GROWN_AND_MOVED, TOUCH)),
-        (Compete(resource="*", name="w", edit={"spec": {"content": "b"}}, window=Window(2)), (APPEAR, GROWN_AND_MOVED, TOUCH)),
-        (Compete(resource="widgets", name="v", edit={"spec": {"content": "b"}}, window=Window(2)), None),  # which is not there
-        (Compete(resource="widgets", window=Window(1)), None),
-        (Compete(resource="maps", edit={"data": {"a": "b"}}, window=Window(1)), None),  # that is none of the workload's
+        (Compete(resource="widgets", edit=MOVE.patch, window=Window(1)), [(MOVED, GROW, TOUCH), (APPEAR, MOVE, GROW, TOUCH)]),
+        (
+            Compete(resource="widgets", edit=MOVE.patch, window=Window(2)),
+            [(APPEAR, GROWN_AND_MOVED, TOUCH), (APPEAR, GROW, MOVE, TOUCH)],
+        ),
+        (
+            Compete(resource="*", name="w", edit=MOVE.patch, window=Window(2)),
+            [(APPEAR, GROWN_AND_MOVED, TOUCH), (APPEAR, GROW, MOVE, TOUCH)],
+        ),
+        (Compete(resource="widgets", name="v", edit=MOVE.patch, window=Window(2)), []),  # which is not there
+        (Compete(resource="widgets", window=Window(1)), []),
+        (Compete(resource="maps", edit={"data": {"a": "b"}}, window=Window(1)), []),  # that is none of the workload's
     ],
 )
-def test_who_was_asleep_may_first_see_a_primary_as_a_competitor_left_it(fault: AnyFault, steps: tuple[Step, ...] | None) -> None:
+def test_a_competitors_edit_of_a_primary_may_be_seen_with_the_step_or_behind_it(
+    fault: AnyFault, seen: list[tuple[Step, ...]]
+) -> None:
     found = [each.steps for each in slept(plan(fault), PRIMARIES)]
     others = [each.steps for each in slept(plan(fault), [])]
-    assert found == [*others, *([steps] if steps is not None else [])]
+    assert found == [*others, *seen]
 
 
 def test_a_competitor_edits_what_is_there_before_a_resync_and_nobody_knows_which_of_two() -> None:

@@ -11,7 +11,8 @@ unstable: a difference there proves nothing.
 
 Divergence from Kubernetes: an object that is being deleted and has no finalizer counts as gone, because what is left to do (the
 grace period of a pod) is not the controller's; and so does what a garbage collector would take (`garbage`), and what is kept of
-earlier templates (`revisions`). Claims that a StatefulSet has left may be there or not.
+earlier templates (`revisions`). Claims that a StatefulSet has left may be there or not. What the controller has released counts,
+but not what it is like.
 """
 
 import re
@@ -213,12 +214,35 @@ def _of_role(run: Trial, role: Role, trial: Trial, *, until: int | None = None) 
 
 
 def final_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, Manifest]]:
-    """(resource, object) of everything in the trial's namespace, by commit order, before a position; by default at the end."""
+    """(resource, object) of everything in the trial's namespace, by commit order, before a position; by default at the end.
+
+    Of what the controller has released nothing but the metadata that says so: it is nobody's any more and stays as it was then.
+    """
     last: dict[str, Committed] = {}
     for _, entry in trial.every(Committed, until=until):
         if entry.namespace == trial.namespace and (entry.uid not in last or entry.revision >= last[entry.uid].revision):
             last[entry.uid] = entry
-    return [(entry.resource, entry.object) for entry in last.values() if entry.type != "DELETED"]
+    there = [entry for entry in last.values() if entry.type != "DELETED"]
+    return [(each.resource, _as_released(each.object) if _is_released(trial, each) else each.object) for each in there]
+
+
+@fact
+def _releases(trial: Trial) -> frozenset[tuple[str, int]]:
+    """(uid, revision) of the commits by which the controller took the owner away from an object."""
+    taken = (
+        each for each in trial.commits if each.by is not None and each.before is not None and owner_of(each.before) is not None
+    )
+    return frozenset((each.entry.uid, each.entry.revision) for each in taken if owner_of(each.entry.object) is None)
+
+
+def _is_released(trial: Trial, entry: Committed) -> bool:
+    """Whether it has no owner since the controller took it away."""
+    return owner_of(entry.object) is None and any(uid == entry.uid and at <= entry.revision for uid, at in _releases(trial))
+
+
+def _as_released(manifest: Manifest) -> Manifest:
+    kept = {key: value for key, value in manifest["metadata"].items() if key not in ("labels", "annotations", "generation")}
+    return {key: manifest[key] for key in ("apiVersion", "kind") if key in manifest} | {"metadata": kept}
 
 
 def group(objects: Iterable[tuple[str, Manifest]], namespace: str, names: Names) -> dict[Role, list[Flat]]:

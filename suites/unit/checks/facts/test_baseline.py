@@ -56,6 +56,14 @@ def claims(script: Script) -> Script:
     return apply(script).creates("claim", resource=CLAIMS, owner="", generated="")
 
 
+def released(script: Script, *, spec: int, owner: str = "") -> Script:
+    """The controller takes the owner away from what it has made, or gives it another one."""
+    one(script, spec=spec)
+    metadata = script._objects["pods", script._generated["pods", "w-a"]]["metadata"]
+    owners = [reference | {"name": owner} for reference in metadata["ownerReferences"] if owner]
+    return script.updates(metadata["name"], "pods", subresource="", metadata=metadata | {"ownerReferences": owners})
+
+
 def nested(script: Script, name: str) -> Script:
     apply(script).made(name, "replicasets.apps", metadata={"generateName": "w-"})
     return script.creates(f"{name}-a", owner=name, generated=f"{name}-")
@@ -151,6 +159,13 @@ CASES: dict[str, tuple[Script, tuple[Script, Script], str]] = {
         apply(trial()),
         both(claims),
         "persistentvolumeclaims/claim is missing, fault-free runs ended with it",
+    ),
+    "what the controller has released stays as it was": (released(trial(), spec=0), both(released, spec=1), ""),
+    "and is one more": (released(trial(), spec=0), both(apply), "pod/w- is there, fault-free runs ended without it"),
+    "what has another owner is not released": (
+        released(trial(), spec=0, owner="v"),
+        both(released, spec=1, owner="v"),
+        "pod of widget/w: spec is 0, fault-free runs ended with 1",
     ),
     "children of a generated child": (nested(trial(), "w-z3"), (nested(reference(1), "w-x1"), nested(reference(2), "w-y2")), ""),
 }

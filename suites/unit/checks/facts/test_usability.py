@@ -154,16 +154,14 @@ def test_it_may_be_compared_with_who_slept_while_the_fault_lasted(*, sleeps: boo
     assert reference_trouble(Trial(missed.ends(), (work(1, steps=steps).ends(), work(2, steps=steps).ends(), third))) == why
 
 
-def test_it_may_be_compared_with_who_saw_first_what_a_competitor_had_made_of_a_primary() -> None:
+def test_it_may_be_compared_with_who_saw_a_competitors_edit_with_the_step_or_behind_it() -> None:
     steps = (STEPS[0], Rest(seconds=1.0), *STEPS[1:])
     edited = Script(Compete(resource=WIDGETS, edit={"spec": {"replicas": 2}}, window=Window(2)), steps=steps)
-    third = asked_for(slept(edited.plan, [f"{WIDGETS}/w"])[-1], "slept")
-    assert third.header.plan.steps == (
-        STEPS[0],
-        Patch(target=Target("example.com/v1", "Widget", "w"), patch={"spec": {"replicas": 2}}),
-        STEPS[1],
-    )
-    assert reference_trouble(Trial(edited.ends(), (work(1, steps=steps).ends(), work(2, steps=steps).ends(), third))) == ""
+    edit = Patch(target=Target("example.com/v1", "Widget", "w"), patch={"spec": {"replicas": 2}})
+    seen = slept(edited.plan, [f"{WIDGETS}/w"])[-2:]
+    assert [each.steps for each in seen] == [(STEPS[0], edit, STEPS[1]), (*edited.plan.reference.steps[:2], edit, STEPS[1])]
+    for third in (asked_for(each, "slept") for each in seen):
+        assert reference_trouble(Trial(edited.ends(), (work(1, steps=steps).ends(), work(2, steps=steps).ends(), third))) == ""
 
 
 def test_none_of_that_takes_the_place_of_a_reference() -> None:

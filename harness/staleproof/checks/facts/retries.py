@@ -146,6 +146,7 @@ class Pace:
     """How often the controller tried what was rejected for so many seconds, in the first and in the last third of them.
 
     `rate` is that of the last third: tries per second and object, each thing that was shown meanwhile taken off as a reason to try.
+    A client with several informers for one resource lists and watches for each of them: there are as many tries as informers.
     """
 
     seconds: float
@@ -162,8 +163,18 @@ def pace_of(trial: Trial, group: Rejections) -> Pace:
     first = sum(at <= began + third for at in tries)
     last = sum(ended - third <= at <= ended for at in tries)
     shown = sum(ended - third <= entry.at <= ended for _, entry in trial.every(Delivered) if entry.uid)
-    objects = 1 if group.target.name else max([1, *(_incarnations(each, group.target.resource) for each in trial.alike)])
+    target = group.target
+    objects = 1 if target.name else max([1, *(_incarnations(each, target.resource) for each in trial.alike)])
+    if target.verb in ("list", "watch"):
+        objects = max(objects, _informers(trial, target.resource, group.rejected[0]))
     return Pace(ended - began, first, last, (last - shown) / third / objects if third else 0.0)
+
+
+def _informers(trial: Trial, resource: str, index: int) -> int:
+    """How many streams of a resource were open at once, at most, before a position."""
+    streams = [each for each in trial.streams.values() if each.entry.resource == resource and each.opened < index]
+    opened = (each.opened for each in streams)
+    return max((sum(s.opened <= at and (s.closed is None or s.closed > at) for s in streams) for at in opened), default=0)
 
 
 def _incarnations(trial: Trial, resource: str) -> int:

@@ -82,10 +82,23 @@ def rejected(name: str = "", *, shows: bool = False) -> Script:
     return script.closes()
 
 
+def lists(informers: int, verb: str = "list") -> Script:
+    """Ten attempts at a resource for which there are so many informers."""
+    script = opened()
+    for stream in range(informers):
+        script.adds(Opened, stream=9 + stream, client="controller", resource="secrets")
+    for _ in range(10):
+        script.rejected(verb, "secrets").passes(0.3)
+    return script.closes()
+
+
 PACES: dict[str, tuple[Script, Pace]] = {
     "of two pods": (rejected(), Pace(5.1, 4, 3, 0.9)),
     "of one pod": (rejected("w-0"), Pace(5.1, 4, 3, 1.8)),
     "with a reason each time": (rejected("w-0", shows=True), Pace(5.1, 4, 3, -0.6)),
+    "of one informer": (lists(1), Pace(5.1, 4, 3, 1.8)),
+    "of three": (lists(3), Pace(5.1, 4, 3, 0.6)),
+    "informers create nothing": (lists(3, "create"), Pace(5.1, 4, 3, 1.8)),
     "once": (Script(FEW).opens().rejected(), Pace(0.0, 1, 1, 0.0)),
 }
 

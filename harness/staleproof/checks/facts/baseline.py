@@ -21,7 +21,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
-from staleproof.checks.facts.object_history import names
+from staleproof.checks.facts.object_history import names, object_history
 from staleproof.checks.facts.revisions import unnumbered, without_past_claims, without_past_revisions
 from staleproof.checks.facts.roles import Named, Names, Role, gone, owner_labels, stem_of
 from staleproof.checks.facts.wording import owner_name, told_apart
@@ -57,7 +57,8 @@ class Baseline:
     """The hull of the references.
 
     Attributes:
-        counts, values: all that any of them ended with; values per path, by their repr.
+        counts, values: all that any of them ended with, counts also without the claims that StatefulSets left; values per path, by
+            their repr.
         masks: the paths that differ between them, and those that are `shaky`.
         orders: what was in their lists.
         shaky: the paths that differ between fault-free ends of the workload, or between objects of the role, or ever did so in the
@@ -174,7 +175,7 @@ def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Mani
 
 def _made(trial: Trial) -> frozenset[str]:
     """The uids of what the controller created."""
-    return frozenset(commit.entry.uid for commit in trial.commits if commit.before is None and commit.by is not None)
+    return frozenset(each.uid for each in object_history(trial).objects.values() if each.creator is not None)
 
 
 def differing(ends: Sequence[Sequence[Flat]], paths: Iterable[str]) -> frozenset[str]:
@@ -227,17 +228,19 @@ def final_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, 
 
 
 @fact
-def _releases(trial: Trial) -> frozenset[tuple[str, int]]:
-    """(uid, revision) of the commits by which the controller took the owner away from an object."""
-    taken = (
-        each for each in trial.commits if each.by is not None and each.before is not None and owner_of(each.before) is not None
-    )
-    return frozenset((each.entry.uid, each.entry.revision) for each in taken if owner_of(each.entry.object) is None)
+def _releases(trial: Trial) -> Mapping[str, int]:
+    """By uid, the revision at which the controller first took the owner away from an object."""
+    taken = (each for each in trial.commits if each.by is not None and each.before is not None and owner_of(each.before))
+    found: dict[str, int] = {}
+    for each in taken:
+        if owner_of(each.entry.object) is None:
+            found.setdefault(each.entry.uid, each.entry.revision)
+    return found
 
 
 def _is_released(trial: Trial, entry: Committed) -> bool:
     """Whether it has no owner since the controller took it away."""
-    return owner_of(entry.object) is None and any(uid == entry.uid and at <= entry.revision for uid, at in _releases(trial))
+    return owner_of(entry.object) is None and entry.revision >= _releases(trial).get(entry.uid, entry.revision + 1)
 
 
 def _as_released(manifest: Manifest) -> Manifest:

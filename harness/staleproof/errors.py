@@ -17,6 +17,13 @@ class SetupError(Exception):
     exit_code = 11
 
 
+class OutOfTime(SetupError):
+    """The minutes of the run are over, or what is to be done would not end in time."""
+
+    def __init__(self) -> None:
+        super().__init__("the minutes of the run are over; give it more with --staleproof-minutes")
+
+
 class HarnessBug(Exception):
     """staleproof itself is wrong."""
 

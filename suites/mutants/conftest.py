@@ -21,7 +21,7 @@ from .rows import FOUND, KEPT, NOT_ACCUSED, Guilty, Honest, in_short
 
 START_SECONDS = 120.0  # a JVM or Node begins slowly beside other suites
 TABLE = ("controller", "its requirement", "caught by the plan", "found as well")
-CLEAN = ("honest controller", "plans", "findings", "inconclusive", "told, not scored", "median s a trial", "s in all")
+CLEAN = ("honest controller", "plans", "findings", "inconclusive", "told, not scored", "median s a trial", "s in all", "exit")
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
@@ -79,6 +79,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         rows = [value for report in reports for property_, value in report.user_properties if property_ == name]
         if rows:
             terminalreporter.write_line(_table(headings, rows))
+    ends = [value[-1] for report in reports for property_, value in report.user_properties if property_ == "honest"]
+    if ends:
+        terminalreporter.write_line(f"{ends.count('0')} of {len(ends)} honest runs would exit with 0")
     kept = KEPT.rows() if not hasattr(config, "workerinput") else []  # the controlling process shows them
     for kind, headings in ((Guilty, FOUND), (Honest, NOT_ACCUSED)):
         rows = [row.cells for row in kept if isinstance(row, kind)]

@@ -61,7 +61,8 @@ _ABOUT = {
     "expectations (small)": ("own-writes", "streams"), "leader_that_exits": ("restart", "api-failure"),
     # habits
     "copies_annotations": ("api-failure", "own-writes"), "stamps": ("own-writes", "status"),
-    "keeps_history": ("streams", "coalescing-skew"), "retries_gone": ("streams",), "reuses_names": ("deletion", "restart"),
+    "keeps_history": ("streams", "coalescing-skew"), "fleeting": ("deletion", "restart"),
+    "retries_gone": ("streams",), "reuses_names": ("deletion", "restart"),
     "looks_at_generations": ("status", "restart"),
     "ordinals": ("deletion", "own-writes"), "server_side_apply": ("own-writes", "api-failure"),
 }  # fmt: skip

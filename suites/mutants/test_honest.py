@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from staleproof.assess import Session
+from staleproof.assess.artefacts import trial_report
 from staleproof.assess.observe import observe
 from staleproof.assess.result import Result
+from staleproof.checks.catalog import worst
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import Expire, Window
 from staleproof.core.observed import Observed
@@ -21,6 +23,8 @@ from staleproof.draw.canonical import life
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import canonical_plans
 from staleproof.drive.cluster.manifests import read
+from staleproof.report.model import Report, overall
+from staleproof.report.terminal import lacking, sentence
 
 from .known import HONEST, HONEST_ABROAD, MANIFESTS, Known, in_words, unknown
 
@@ -36,7 +40,8 @@ def test_is_not_accused(honest: Known, put_under_test: Callable[[Known], Session
     results = [session.trial(plan) for plan in _plans(honest, observed) for _ in range(REPEAT)]
     findings = [in_words(result) for result in results if honest.is_accused(result)]
     reasons = [reason for result in results for reason in unknown(result)]
-    request.node.user_properties.append(("honest", _row(honest, results, reasons)))
+    ends = _exit(session, results)
+    request.node.user_properties.append(("honest", (*_row(honest, results, reasons), ends)))
     assert not findings, "\n\n".join(findings)
     assert len(reasons) <= MOST_INCONCLUSIVE * len(results), "\n".join(reasons)
 
@@ -53,6 +58,15 @@ def test_what_no_api_server_does_accuses_nobody(put_under_test: Callable[[Known]
     assert result.of("survives-expiry").outcome is not Outcome.PASS
     assert not result.failures
     assert "410 as the HTTP answer to a WATCH" in result.hostile
+
+
+def _exit(session: Session, results: Sequence[Result]) -> str:
+    """With which code a run of nothing but these plans would end, and why."""
+    told = tuple(trial_report(each, session.run.folder) for each in results if not each.interrupted)
+    wanted = tuple(PROFILES[PROFILE or "smoke"].wants)
+    report = Report(run_id="", date="", reproduce="", trials=told, wanted=wanted)
+    is_green = worst(overall(report).items()) is Outcome.PASS and not lacking(report)
+    return "0" if is_green else f"10: {sentence(report)}"
 
 
 def _plans(honest: Known, observed: Observed) -> Iterator[Plan]:

@@ -12,7 +12,7 @@ from staleproof.checks.facts.fault_outcomes import FaultOutcome
 from staleproof.checks.facts.rest import cost
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.checks.verdict import Verdict
 from staleproof.core.coverage import Occasion, occasions
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.history import History
@@ -32,6 +32,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         plan=fingerprint(result.plan),
         scenario=result.plan.scenario,
         title=result.plan.title,
+        aims=result.plan.aims,
         folder=str(result.folder.relative_to(run_folder)),
         evidence=result.history.digest,
         kept=(result.folder / HISTORY).exists(),
@@ -43,6 +44,8 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         reproduced=result.reproduced,
         crash=crash,
         shrunk=result.shrunk,
+        again=result.again,
+        unconfirmed=result.is_unconfirmed,
         hostile=result.hostile,
         faults=tuple(map(_fault_report, result.faults, occasions(result.history.header.plan))),
         cost=_cost_report(result),
@@ -54,8 +57,7 @@ def _requirement_verdict(verdict: Verdict, history: History) -> RequirementVerdi
     story = explain(verdict.worst, history) if verdict.findings else None
     return RequirementVerdict(
         requirement=verdict.requirement,
-        result=verdict.outcome.word,  # type: ignore[arg-type]  # one of the three words
-        exercised=verdict.outcome is not Outcome.NOT_EXERCISED,
+        result=verdict.outcome.word,  # type: ignore[arg-type]  # one of the four words
         why=verdict.why,
         story=story.text() if story is not None else "",
         severity=verdict.worst.severity if verdict.findings else "",
@@ -63,10 +65,10 @@ def _requirement_verdict(verdict: Verdict, history: History) -> RequirementVerdi
     )
 
 
-def left_out(plan: Plan) -> LeftOut:
-    """A plan for which there was no time, as the report tells it."""
+def left_out(plan: Plan, why: str = "") -> LeftOut:
+    """A plan that was not run, as the report tells it. `why`: empty for want of time."""
     faults = tuple(dict.fromkeys(fault.tag for fault in plan.faults))
-    return LeftOut(scenario=plan.scenario, title=plan.title, aims=plan.aims, faults=faults)
+    return LeftOut(scenario=plan.scenario, title=plan.title, why=why, aims=plan.aims, faults=faults)
 
 
 def _cost_report(result: Result) -> CostReport | None:

@@ -4,6 +4,7 @@ Everything here is called synchronously and returns when it is done.
 """
 
 import asyncio
+import math
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,7 +15,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
-from staleproof.errors import SetupError
+from staleproof.errors import OutOfTime, SetupError
 
 T = TypeVar("T")
 Work = Callable[[Environment], Coroutine[Any, Any, T]]
@@ -37,7 +38,7 @@ class Background:
         self._stack = ExitStack()
         self._portal: BlockingPortal
         self._life: asyncio.Task[Any] | None = None  # the one task in which the environment begins, works and ends
-        self._work: asyncio.Queue[tuple[Work[Any], asyncio.Future[Any]]]
+        self._work: asyncio.Queue[tuple[Work[Any], asyncio.Future[Any], float]]
         self._ended: Exception | None = None
 
     def __enter__(self) -> Self:
@@ -51,10 +52,11 @@ class Background:
     def __exit__(self, *exc: object) -> None:
         self._stack.close()
 
-    def call(self, work: Work[T]) -> T:
-        """Run a coroutine with the environment, in its event loop. SetupError when the run is over."""
+    def call(self, work: Work[T], *, ends: float = math.inf) -> T:
+        """Run a coroutine with the environment, in its event loop, and cancel it at that time, on the monotonic clock. SetupError
+        when the run is over, OutOfTime when the time is."""
         try:
-            done: asyncio.Future[T] = self._portal.call(self._perform, work)
+            done: asyncio.Future[T] = self._portal.call(self._perform, work, ends)
         except RuntimeError:  # the portal is closed
             raise self._over() from None
         return done.result()
@@ -67,17 +69,17 @@ class Background:
                 self.plane, self.description = running.plane, dict(running.description)
                 task_status.started()
                 while True:
-                    work, done = await self._work.get()
-                    await _do(work, running, done)
+                    work, done, ends = await self._work.get()
+                    await _do(work, running, done, ends)
                     self.description, self.refused = dict(running.description), dict(running.lives.refusals.counts)
         except Exception as err:
             self._ended = _innermost(err)
             raise self._ended from None
 
-    async def _perform(self, work: Work[T]) -> asyncio.Future[T]:
+    async def _perform(self, work: Work[T], ends: float) -> asyncio.Future[T]:
         """Have the work done; the finished future."""
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._work.put_nowait((work, done))
+        self._work.put_nowait((work, done, ends))
         await asyncio.wait({done, self._life} if self._life else {done}, return_when=asyncio.FIRST_COMPLETED)
         if not done.done():
             raise self._over()
@@ -97,13 +99,16 @@ class Background:
         return SetupError(f"the run is over: {self._ended or 'its parts were stopped'}; see the logs in {self._folder}")
 
 
-async def _do(work: Work[T], running: Environment, done: asyncio.Future[T]) -> None:
+async def _do(work: Work[T], running: Environment, done: asyncio.Future[T], ends: float) -> None:
+    limit = asyncio.timeout_at(None if ends == math.inf else ends)  # asyncio's clock is the monotonic one
     try:
-        done.set_result(await work(running))
+        async with limit:
+            result = await work(running)
+        done.set_result(result)
     except asyncio.CancelledError:
         raise
     except BaseException as err:
-        done.set_exception(err)
+        done.set_exception(OutOfTime() if limit.expired() and isinstance(err, TimeoutError) else err)
 
 
 def _innermost(err: Exception) -> Exception:

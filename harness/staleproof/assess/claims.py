@@ -23,7 +23,8 @@ _CLAIMS = "claims"
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What came of a plan, as it is left for others; `folder` is relative to the run's. Without a name it was left out."""
+    """What came of a plan, as it is left for others; `folder` is relative to the run's. Without a name it was left out, and `why`
+    says why, unless for want of time."""
 
     name: str = ""
     folder: str = ""
@@ -32,6 +33,9 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reproduced: tuple[int, int] = (0, 0)
     references_seconds: float = 0.0
     shrunk: str = ""
+    again: str = ""
+    is_unconfirmed: bool = False
+    why: str = ""
 
 
 class Claims:
@@ -40,8 +44,8 @@ class Claims:
     def __init__(self, run_folder: Path) -> None:
         self._run_folder, self._shared = run_folder, RunFolder(run_folder)
 
-    def take(self, key: str, run: Callable[[], Result | None], *, helps: bool = False, waits: bool = False) -> Done | None:
-        """What came of the plan with this key, which `run` runs now if nobody has; it may leave it out (None).
+    def take(self, key: str, run: Callable[[], Result | str], *, helps: bool = False, waits: bool = False) -> Done | None:
+        """What came of the plan with this key, which `run` runs now if nobody has; it may leave it out, and say why.
 
         None: somebody else is at it, unless the caller `waits` for that; or has begun it in vain, and the caller only `helps`.
         """
@@ -69,6 +73,7 @@ class Claims:
         """The result that is told of there, of another plan if that one was shrunk. Its history is empty if it was not kept."""
         told = msgspec.structs.asdict(done)
         folder = self._run_folder / told.pop("folder")
+        told.pop("why")
         path = folder / HISTORY
         history = read_history(path) if path.exists() else History(Header(plan=plan, namespace=""), ())
         plan = history.header.plan if done.shrunk else plan
@@ -84,9 +89,9 @@ class Claims:
         """Once the run is over, nobody asks any more."""
         shutil.rmtree(self._shared.outcome(_CLAIMS).with_suffix(""), ignore_errors=True)
 
-    def _told(self, result: Result | None) -> Done:
-        if result is None:
-            return Done()
+    def _told(self, result: Result | str) -> Done:
+        if isinstance(result, str):
+            return Done(why=result)
         return Done(
             name=result.name,
             folder=str(result.folder.relative_to(self._run_folder)),
@@ -95,4 +100,6 @@ class Claims:
             reproduced=result.reproduced,
             references_seconds=result.references_seconds,
             shrunk=result.shrunk,
+            again=result.again,
+            is_unconfirmed=result.is_unconfirmed,
         )

@@ -10,7 +10,7 @@ from typing import Literal
 
 from staleproof.checks.facts.complaints import complaints
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Answered, Asked, Broke, Entry, Exited, Opened, Refused, Settled
+from staleproof.core.entry import WORKLOAD, Answered, Asked, Broke, Entry, Exited, Opened, Refused, Settled
 from staleproof.core.manifest import Manifest
 from staleproof.core.prerequisite import lacking
 from staleproof.core.request import BOOKKEEPING
@@ -276,7 +276,7 @@ def _rest(trial: Trial) -> str:
 
 def broke(trial: Trial) -> str:
     """Why the sample could not be applied, though nothing is wrong with it: a webhook does not answer. Empty when it could."""
-    return next((entry.why for _, entry in trial.every(Broke) if entry.where == "workload"), "")
+    return next((entry.why for _, entry in trial.every(Broke) if entry.where == WORKLOAD), "")
 
 
 def _resource(asked: Asked) -> str:

@@ -23,7 +23,7 @@ from staleproof.checks.facts.complaints import complaints, says_it_failed
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.scale import beyond_scale
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Broke, Closed, Committed, Delivered, Metrics, Opened
+from staleproof.core.entry import WORKLOAD, Broke, Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.history import History
 from staleproof.core.manifest import Manifest
@@ -128,7 +128,7 @@ def _rhythm(session: Session, sample: Manifest, before: tuple[Manifest, ...]) ->
 def _raise_what_broke(trial: Trial) -> None:
     """SetupError when the sample could not be applied, and nobody is to blame for what it says: a webhook does not answer; or when
     the controller works past the proxy."""
-    broke = next((entry.why for _, entry in trial.every(Broke) if entry.where == "workload"), "")
+    broke = next((entry.why for _, entry in trial.every(Broke) if entry.where == WORKLOAD), "")
     if broke or bypassed(trial):
         raise SetupError(broke or bypassed(trial))
 

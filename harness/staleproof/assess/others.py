@@ -12,6 +12,7 @@ from dataclasses import replace
 from staleproof.assess.changes import most_steps, went_wrong
 from staleproof.assess.session import Session
 from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.usability import interruption, undone
 from staleproof.checks.trial import Trial
 from staleproof.core.change import is_unmoved, moved
 from staleproof.core.manifest import Manifest
@@ -19,7 +20,7 @@ from staleproof.core.observed import ChildKind, Observed
 from staleproof.core.plan import Plan
 from staleproof.core.step import Apply, Edit, PatchStatus, Step, describe
 from staleproof.draw.by_others import edits, resets, set_aside
-from staleproof.drive.trial.workload import NotDone
+from staleproof.drive.trial.workload import Refused
 
 _MOST_RUNS = 5
 _WIDTH = 200
@@ -54,8 +55,10 @@ def _tried(session: Session, bare: Observed, steps: Sequence[_Theirs], planned: 
     """Which of these cannot be done, or does nothing, or is too much for the controller, with the reason."""
     try:
         trial = Trial(session.watch(planned((Apply(object=bare.sample), *steps))))
-    except NotDone as err:
+    except Refused as err:
         return {err.step - 2: str(err)}
+    if undone(trial) > 1:
+        return {undone(trial) - 2: interruption(trial)}
     number, why = went_wrong(trial)
     if number:
         session.renew()

@@ -25,6 +25,9 @@ class Result:
         reproduced: how often the findings came back, and how often the plan was run; (0, 0) without findings.
         references_seconds: what its references took; 0 when they had been run before, or by another worker.
         shrunk: how small a drawn plan with a finding could be made, in words; empty: nobody tried.
+        again: why the plan was run once more, and this is what came of it; empty: it was run once.
+        interrupted: why the trial or what it is compared with could not be carried out, in words; empty: both were.
+        is_unconfirmed: there was a finding, and no time to run it again.
     """
 
     name: str
@@ -36,6 +39,9 @@ class Result:
     reproduced: tuple[int, int] = (0, 0)
     references_seconds: float = 0.0
     shrunk: str = ""
+    again: str = ""
+    interrupted: str = ""
+    is_unconfirmed: bool = False
 
     @property
     def failures(self) -> list[Verdict]:
@@ -91,6 +97,17 @@ class Run:
 def failures(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Those with findings about requirements that are scored."""
     return [verdict for verdict in verdicts if verdict.outcome is Outcome.FAIL and is_scored(verdict.requirement)]
+
+
+def unconfirmed(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """The verdicts of a trial whose findings could not be confirmed any more: they are inconclusive."""
+    found = failures(verdicts)
+
+    def told(verdict: Verdict) -> Verdict:
+        why = f"unconfirmed, because the time was over: {verdict.findings[0].because}"
+        return Verdict(verdict.requirement, Outcome.INCONCLUSIVE, why=why)
+
+    return tuple(told(verdict) if verdict in found else verdict for verdict in verdicts)
 
 
 def chance(times: int, runs: int, without: int) -> float:

@@ -105,6 +105,15 @@ class RunFolder:
         """What was kept so far of this controller."""
         return [path.read_text() for path in sorted((self._shared / "troubles" / of).glob("*.txt"))]
 
+    def note_built(self, what: str, seconds: float, *, by: str) -> None:
+        """Keep how long a worker had to wait until this was built, which is once on a machine."""
+        write_whole(self._shared / "built" / digest(what.encode())[:DIGEST_LENGTH] / f"{by or 'alone'}.txt", str(seconds).encode())
+
+    def built_seconds(self) -> float:
+        """How long the run had to wait for what was built: its workers wait for the same, beside one another."""
+        built = self._shared / "built"
+        return sum(max(float(path.read_text()) for path in each.glob("*.txt")) for each in built.glob("*"))
+
     def trial(self, name: str) -> Path | None:
         """The folder of the trial of this name, if there is one."""
         folders = (self.path / "trials" / name, *self.path.glob(f"*/trials/{name}")) if name.replace("-", "").isalnum() else ()

@@ -3,7 +3,7 @@
 import itertools
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -11,8 +11,9 @@ import msgspec
 from staleproof.assess import patience
 from staleproof.assess.comparison import CONTROLS, RERUNS, differs, questions, waited_in_vain, without_faults
 from staleproof.assess.lives import IN_THE_LIFE_BEFORE, IN_VAIN, died_between, doubted, left_like_that, set_aside, stopped
+from staleproof.assess.once_more import BROKEN_OFF, Undoable, interrupted, once_more, undone_without_faults
 from staleproof.assess.references import REFERENCES, References
-from staleproof.assess.result import Result, confirmed, failures, is_undecided
+from staleproof.assess.result import Result, confirmed, failures, is_undecided, unconfirmed
 from staleproof.assess.run_folder import HISTORY, write_whole
 from staleproof.assess.worker import SessionOptions, Worker
 from staleproof.checks.catalog import waits
@@ -26,8 +27,20 @@ from staleproof.core.prerequisite import with_payloads, without_payload
 from staleproof.drive.cluster.control_plane import Progress
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.run import TrialSpec, run_trial
+from staleproof.errors import OutOfTime
 
 _TRIALS = "trials"
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A trial with what it was compared with, what it shows, and how often its findings came back. `is_cut`: there was no time to
+    compare it with more, or to run it again."""
+
+    history: History
+    verdicts: tuple[Verdict, ...]
+    reproduced: tuple[int, int] = (0, 0)
+    is_cut: bool = False
 
 
 class Session(Worker):
@@ -57,42 +70,89 @@ class Session(Worker):
         A finding is only kept when nothing that the controller does but for the faults explains it (`comparison`), and when it
         comes back in every re-run, each in a new life of the controller (reproduce before accusing). A trial that finds the
         controller dead or doing nothing any more is run again in a new life, because the trial before it may be to blame.
+
+        No single trial leaves a doubt, either: one that could not be carried out, found no occasion for what it was drawn for, or
+        cannot be explained is run once more (`once_more`), and then the second one counts.
+
+        Raises:
+            OutOfTime: there was no time to run it, or its references.
+            Undoable: a step of its workload cannot be done, even without faults.
         """
         plan = self._completed(plan)
+        name = self.named(next(self._numbers))
+        folder = self.run.folder / _TRIALS / name
+        times = self.options.reruns if reruns is None else reruns
+        first, blamed = self._attempt(plan, name, folder, times)
+        again = once_more(first, is_doubted=not blamed)
+        if again is None or not self.has_time(first.seconds):
+            return first
+        set_aside(folder, again.reason)
+        try:
+            self.renew()
+            second, _ = self._attempt(again.plan, name, folder, times)
+        except OutOfTime:
+            return replace(first, folder=folder / again.reason)
+        if again.reason == BROKEN_OFF and undone_without_faults(second):
+            raise Undoable(second.interrupted)
+        return replace(second, again=again.reason, references_seconds=first.references_seconds + second.references_seconds)
+
+    def _attempt(self, plan: Plan, name: str, folder: Path, reruns: int) -> tuple[Result, str]:
+        """Run a plan beside its references, and judge it; and whether the trial before may be to blame for a doubt, in words."""
         before = self.watched_seconds
         doubt = self._begin_soundly()
         references = self.references.of(plan)
-        name = self.named(next(self._numbers))
-        folder = self.run.folder / _TRIALS / name
         began = time.monotonic()
         history, ruined = self._run_soundly(plan, references, folder)
         seconds = time.monotonic() - began
-        reproduced = (0, 0)
-        history, verdicts = self._compared(plan, history, folder)
-        if not failures(verdicts) and waited_in_vain(history):
-            set_aside(folder, IN_VAIN)
-            history, verdicts = self._compared(plan, self._run(plan, history.references, folder), folder)
-        if failures(verdicts):
-            history, verdicts, reproduced = self._reproduced(
-                plan, history, folder, self.options.reruns if reruns is None else reruns
-            )
-        verdicts = doubted(verdicts, doubt or ruined or self._death_between())
+        judged = self._judged(plan, history, folder, reruns)
+        blamed = doubt or ruined or self._death_between()
         self.refusals()
         self.call(lambda env: env.count_calls())
-        result = Result(name, plan, history, verdicts, folder, seconds, reproduced, self.watched_seconds - before)
+        result = Result(
+            name=name,
+            plan=plan,
+            history=judged.history,
+            verdicts=doubted(judged.verdicts, blamed),
+            folder=folder,
+            seconds=seconds,
+            reproduced=judged.reproduced,
+            references_seconds=self.watched_seconds - before,
+            is_unconfirmed=judged.is_cut,
+            interrupted=interrupted(judged.history),
+        )
         if self.options.keep == "findings" and result.passed:
             (folder / HISTORY).unlink()
-        return result
+        return result, blamed
 
-    def _compared(self, plan: Plan, history: History, folder: Path) -> tuple[History, tuple[Verdict, ...]]:
-        """The trial, judged, with as many more references as explain what it differs in, if any do."""
-        verdicts = judge(history)
+    def _judged(self, plan: Plan, history: History, folder: Path, reruns: int) -> "_Judged":
+        """Compare a trial with all that explains it, and run it again if there is a finding, as long as there is time for that: a
+        finding that could not be confirmed any more is none. OutOfTime when there was none to explain a doubt."""
+        told = self._compared(plan, history, folder)
+        if not told.is_cut and not failures(told.verdicts) and waited_in_vain(told.history):
+            set_aside(folder, IN_VAIN)
+            told = self._compared(plan, self._run(plan, told.history.references, folder), folder)
+        if not told.is_cut and failures(told.verdicts):
+            try:
+                return self._reproduced(plan, told.history, folder, reruns)
+            except OutOfTime:
+                told = replace(told, is_cut=True)
+        if told.is_cut and not failures(told.verdicts):
+            raise OutOfTime
+        return replace(told, verdicts=unconfirmed(told.verdicts)) if told.is_cut else told
+
+    def _compared(self, plan: Plan, history: History, folder: Path) -> "_Judged":
+        """The trial, judged, with as many more references as explain what it differs in, if any do, and there is time for."""
+        told = _Judged(history, judge(history))
         for question in questions(self.references.asked, plan):
-            if not differs(history, verdicts):
+            if not differs(told.history, told.verdicts):
                 break
-            history = self._against(question(history), history, folder)
-            verdicts = judge(history)
-        return history, verdicts
+            try:
+                self.need(history.entries[-1].at)
+                compared = self._against(question(told.history), told.history, folder)
+            except OutOfTime:
+                return replace(told, is_cut=True)
+            told = _Judged(compared, judge(compared))
+        return told
 
     def _completed(self, plan: Plan) -> Plan:
         """With all that is needed to run it again by itself. The companions of an earlier run's plan run here, too, and those that
@@ -117,14 +177,13 @@ class Session(Worker):
         if lacking := without_payload(before):
             self.note("placeholders", ", ".join(lacking))
 
-    def _reproduced(
-        self, plan: Plan, history: History, folder: Path, times: int
-    ) -> tuple[History, tuple[Verdict, ...], tuple[int, int]]:
+    def _reproduced(self, plan: Plan, history: History, folder: Path, times: int) -> "_Judged":
         """The trial, judged with so many re-runs, or as many more as a rate takes when they do not say the same."""
         runs: list[History] = []
 
         def rerun(times: int) -> list[tuple[Verdict, ...]]:
             for number in range(len(runs) + 1, times + 1):
+                self.need(history.entries[-1].at)
                 runs.append(self._run(plan, history.references, folder / f"rerun-{number}", anew=True))
             return [judge(self._against(history.references, each, folder / f"rerun-{n}")) for n, each in enumerate(runs, 1)]
 
@@ -132,7 +191,7 @@ class Session(Worker):
         if is_undecided(verdicts, again):
             history = self._against(without_faults(self.references.asked, plan, history, CONTROLS), history, folder)
             verdicts, again = judge(history), rerun(max(RERUNS, times))
-        return history, *confirmed(verdicts, again, without=len(history.references))
+        return _Judged(history, *confirmed(verdicts, again, without=len(history.references)))
 
     def _against(self, references: Sequence[History], history: History, folder: Path) -> History:
         """The trial with other references, and with what the run has shown so far to be unstable; also where it is kept."""
@@ -190,6 +249,6 @@ class Session(Worker):
             may_need=patience.may_need,
             probe=patience.probe(plan, references),
         )
-        history = self.call(lambda env: run_trial(spec, env))
+        history = self.in_time(lambda env: run_trial(spec, env))
         self._is_spoilt = bool(stopped(history))
         return history

@@ -7,9 +7,10 @@ import asyncio
 import contextlib
 import hmac
 import itertools
+import math
 import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self, TypeVar
@@ -31,11 +32,17 @@ from staleproof.drive.cluster.companions import OPTION, NotBuilt
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions
 from staleproof.drive.trial.run import TrialSpec, run_trial
-from staleproof.errors import SetupError
+from staleproof.errors import OutOfTime, SetupError
 from staleproof.settings import ARTEFACTS, Keep
 
 T = TypeVar("T")
 _LOCK_POLL_SECONDS = 0.2
+_BUILT_SECONDS = 20.0
+"""What takes longer to start was built first, or a worker waited for another that built it: etcd and kube-apiserver take 3 s."""
+
+
+def _never() -> float:
+    return math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +55,7 @@ class SessionOptions(EnvironmentOptions):
         run_secret: what the workers of a run know and no file says; empty: the run has one process.
         reruns: how often a trial with a finding is run again before the finding is believed.
         keep: whether the histories of trials that pass are kept, too.
+        ends: when the time is over, on the monotonic clock; it may become later, because building is not counted.
         kept_names: cluster-scoped primaries that have the same name in every trial (`core.plan`); more may follow (`keep_name`).
         chooses_companions: besides those that are named, companions run that a real cluster would have for what the controller
             creates (`assess.company`).
@@ -65,6 +73,7 @@ class SessionOptions(EnvironmentOptions):
     before: tuple[Manifest, ...] = ()
     chooses_companions: bool = False
     kept_names: tuple[str, ...] = ()
+    ends: Callable[[], float] = _never
 
 
 class Worker:
@@ -88,7 +97,8 @@ class Worker:
         self._not_built: frozenset[str] = frozenset()
 
     def __enter__(self) -> Self:
-        self._background.__enter__()
+        with self._building("control plane"):
+            self._background.__enter__()
         self.run.environment = dict(self._background.description)
         return self
 
@@ -113,7 +123,8 @@ class Worker:
         if not mine.chooses_companions or self.plane.provider == "existing" or set(wanted) == set(mine.companions):
             return 0.0
         try:
-            seconds = self.call(lambda env: env.accompany(wanted))
+            with self._building(" ".join(wanted)):
+                seconds = self.call(lambda env: env.accompany(wanted))
         except NotBuilt as err:
             self._not_built |= err.names
             self.note(WITHOUT, f"{', '.join(sorted(self._not_built))}, which cannot be built here: {' '.join(str(err).split())}")
@@ -129,11 +140,29 @@ class Worker:
 
     def ready(self) -> None:
         """Return once the controller runs and is idle."""
-        self.call(lambda env: env.controller_ready())
+        self.in_time(lambda env: env.controller_ready())
 
     def renew(self) -> None:
         """Begin a new life of the controller, to which nothing has been done."""
-        self.call(lambda env: env.controller_ready(fresh=True))
+        self.in_time(lambda env: env.controller_ready(fresh=True))
+
+    def has_time(self, seconds: float) -> bool:
+        """Whether what takes so long would end in time."""
+        return time.monotonic() + seconds <= self.options.ends()
+
+    def need(self, seconds: float) -> None:
+        """OutOfTime when what takes so long would not end in time."""
+        if not self.has_time(seconds):
+            raise OutOfTime
+
+    @contextlib.contextmanager
+    def _building(self, what: str) -> Iterator[None]:
+        """Note how long it took to start this, if that was so long that it was built first: that is not counted as the run's."""
+        began = time.monotonic()
+        yield
+        took = time.monotonic() - began
+        if took >= _BUILT_SECONDS:
+            self.shared.note_built(what, took, by=self.options.worker)
 
     def refusals(self) -> str:
         """What the controller has asked for and may not do, in words; empty when there is nothing."""
@@ -147,10 +176,15 @@ class Worker:
 
         self.call(noted)
 
-    def call(self, work: Work[T]) -> T:
+    def in_time(self, work: Work[T]) -> T:
+        """Run a coroutine with the environment, as `call` does, and break it off when the time is over: OutOfTime."""
+        self.need(0.0)
+        return self.call(work, ends=self.options.ends())
+
+    def call(self, work: Work[T], *, ends: float = math.inf) -> T:
         """Run a coroutine with the environment, in its event loop. SetupError when the run is over."""
         try:
-            return self._background.call(work)
+            return self._background.call(work, ends=ends)
         finally:
             self.run.environment, self.run.refused = dict(self._background.description), dict(self._background.refused)
 
@@ -175,7 +209,7 @@ class Worker:
         )
         reached = goals.is_reached if goals else None
         spec = TrialSpec(plan=kept, before=plan.before, folder=folder, role=role, lasts=lasts, reached=reached)
-        history = self.call(lambda env: run_trial(spec, env))
+        history = self.in_time(lambda env: run_trial(spec, env))
         self.shared.keep_reference(folder, history)
         self.watched_seconds += time.monotonic() - began
         return history
@@ -197,10 +231,11 @@ class Worker:
         return f"{self.options.worker}-{number:03d}" if self.options.worker else f"{number:03d}"
 
     def acquire(self, lock: FileLock) -> None:
-        """Wait for a lock, as long as the run is on."""
+        """Wait for a lock, as long as the run is on. OutOfTime when its time is over."""
 
         async def acquired(_: Environment) -> None:
             while True:
+                self.need(0.0)
                 with contextlib.suppress(Timeout):
                     lock.acquire(blocking=False)
                     return

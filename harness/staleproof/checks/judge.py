@@ -2,8 +2,7 @@
 
 A trial under hostile faults, or under what is only documented, is judged, too, but tells about robustness, not about conformance:
 whatever its rules say, it neither passes nor fails a requirement. Findings are kept, with their stories, and told apart. So a run
-of nothing but hostile plans never exits with 1, the code for findings; it exits with 0, or with 10 when a trial was disturbed or
-its faults never fired.
+of nothing but hostile plans never exits with 1, the code for findings; it exits with 0, or with 10 when a trial was disturbed.
 """
 
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.facts.cessation import cessation
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.facts.liveness import converged, differences, other_circumstances, too_soon, unneeded
-from staleproof.checks.facts.usability import reference_trouble, trouble, unfired
+from staleproof.checks.facts.usability import interruption, reference_trouble, unfired, unreliable
 from staleproof.checks.harm import with_harm
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial, fact
@@ -36,9 +35,10 @@ def judge(
 ) -> tuple[Verdict, ...]:
     """One verdict for each requirement of the catalogue.
 
-    References are taken from the history unless given. What cannot be known is inconclusive: a broken harness, unstable or missing
-    references, a planned fault that never fired in a trial that aims at the requirement, a rule that crashes. A drawn plan only
-    guesses where its faults find an occasion, so one that never fired in it leaves the requirement not exercised.
+    References are taken from the history unless given. Where nothing could be seen the requirement is not exercised: the trial was
+    broken off, its references cannot be compared with, or a planned fault never fired in a trial that aims at the requirement. What
+    was seen and cannot be relied on is inconclusive: the controller worked past the proxy, what the proxy showed is not what a
+    watch shows, a rule crashed.
     """
     trial = Trial(history, history.references if references is None else references)
     return with_harm(trial, [(requirement, _verdict(requirement, trial)) for requirement in requirements])
@@ -57,9 +57,12 @@ def _verdict(requirement: Requirement, trial: Trial) -> Verdict:
 
 def _by_rule(requirement: Requirement, trial: Trial) -> Verdict:
     slug = requirement.slug
-    reason = trouble(trial) or (reference_trouble(trial) if requirement.needs_references else "")
-    if reason:
-        return Verdict(slug, Outcome.INCONCLUSIVE, why=reason)
+    if interruption(trial):
+        return Verdict(slug, Outcome.NOT_EXERCISED, why=interruption(trial))
+    if unreliable(trial):
+        return Verdict(slug, Outcome.INCONCLUSIVE, why=unreliable(trial))
+    if requirement.needs_references and reference_trouble(trial):
+        return Verdict(slug, Outcome.NOT_EXERCISED, why=reference_trouble(trial))
     try:
         verdict = verdict_of(requirement, trial)
     except Exception as err:  # a crashed rule knows nothing; the trial is kept and can be judged again
@@ -67,8 +70,7 @@ def _by_rule(requirement: Requirement, trial: Trial) -> Verdict:
         return Verdict(slug, Outcome.INCONCLUSIVE, why=why)
     aimed_at = slug in trial.plan.aims
     if aimed_at and verdict.outcome is not Outcome.FAIL and unfired(trial):
-        outcome = Outcome.NOT_EXERCISED if trial.plan.is_drawn else Outcome.INCONCLUSIVE
-        return Verdict(slug, outcome, why=unfired(trial))
+        return Verdict(slug, Outcome.NOT_EXERCISED, why=unfired(trial))
     hostile = hostility(trial.plan)
     return _apart(verdict, hostile) if hostile else verdict
 

@@ -14,7 +14,11 @@ from staleproof.core.fault import Effect
 
 
 class Outcome(enum.IntEnum):
-    """Ordered: the worst wins when verdicts on one requirement are joined. Nothing seen is never a pass."""
+    """Ordered: the worst wins when verdicts on one requirement are joined. Nothing seen is never a pass.
+
+    Inconclusive is a difference that was seen and could not be explained; not exercised is that nothing could have been seen: a
+    fault found no occasion, a step could not be done, the controller never wrote.
+    """
 
     NOT_EXERCISED = 0
     PASS = 1
@@ -23,8 +27,8 @@ class Outcome(enum.IntEnum):
 
     @property
     def word(self) -> str:
-        """As reports spell it. Not exercised is inconclusive: nothing happened that could have shown a violation."""
-        return {0: "inconclusive", 1: "passed", 2: "inconclusive", 3: "failed"}[self.value]
+        """As reports spell it."""
+        return {0: "not exercised", 1: "passed", 2: "inconclusive", 3: "failed"}[self.value]
 
 
 Severity = Literal["destroyed", "duplicated", "undone", "stuck", "leaked", "transient"]

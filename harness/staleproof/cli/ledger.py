@@ -12,7 +12,8 @@ from staleproof.assess import Result
 from staleproof.assess.artefacts import now, trial_report, write
 from staleproof.assess.crashes import keep_crash
 from staleproof.assess.result import Run
-from staleproof.report.model import Report, TrialReport
+from staleproof.checks.catalog import BY_SLUG
+from staleproof.report.model import LeftOut, Report, TrialReport
 from staleproof.report.terminal import sentence, table
 from staleproof.settings import ARTEFACTS
 
@@ -27,12 +28,16 @@ class Ledger:
         reproduce: the command that gives these results again.
         environment: overrides what the run says of itself.
         replayed: files of findings that are tried again, perhaps with a fixed build.
+        wanted: the requirements that have to be exercised.
+        left_out: plans that could not be carried out.
     """
 
     run: Run
     reproduce: Callable[[Sequence[Result]], str]
     environment: dict[str, str] = field(default_factory=dict)
     replayed: tuple[Path, ...] = ()
+    wanted: frozenset[str] = frozenset()
+    left_out: list[LeftOut] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     trials: list[TrialReport] = field(default_factory=list)
 
@@ -53,6 +58,8 @@ class Ledger:
             reproduce=self.reproduce(self.results),
             environment={**self.run.environment, **self.environment},
             trials=tuple(self.trials),
+            wanted=tuple(slug for slug in BY_SLUG if slug in self.wanted),
+            left_out=tuple(self.left_out),
             refused=self.run.refused,
         )
 

@@ -8,8 +8,10 @@ import click
 from msgspec.structs import replace
 from rich.console import Console
 from rich.markup import escape
+from rich.text import Text
 
 from staleproof.assess import Session
+from staleproof.assess.artefacts import left_out
 from staleproof.assess.baseline import read_baseline, update_baseline
 from staleproof.assess.blame import known
 from staleproof.assess.configuration import (
@@ -21,6 +23,7 @@ from staleproof.assess.configuration import (
     subject_of,
 )
 from staleproof.assess.crashes import Found, find, outcome_of
+from staleproof.assess.once_more import Undoable
 from staleproof.assess.run_folder import new_run_folder
 from staleproof.assess.samples import Samples, observe_all, recall_all
 from staleproof.checks.facts.fault_outcomes import hostility
@@ -40,6 +43,7 @@ from staleproof.progress import progress_on
 from staleproof.report.baseline import excused, in_words
 from staleproof.report.model import Report, overall
 from staleproof.report.planned import line, sum_up, unwatched
+from staleproof.report.terminal import lacking
 from staleproof.settings import Settings
 
 _PLANS = ("crds", "samples", "primary", "before", "profile", "keep", "dry_run", "baseline", "update_baseline")
@@ -72,9 +76,12 @@ def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click
         _tell_plans(_planned(settings, named, samples), console)
         return 0
     session = _session(settings, named, samples)
-    ledger = Ledger(run=session.run, reproduce=run_again)
+    aims = frozenset(aim for plan in named for aim in plan.aims)
+    wanted = aims | (PROFILES[settings.profile].wants if samples.primaries else frozenset())
+    ledger = Ledger(run=session.run, reproduce=run_again, wanted=wanted)
     with kept(ledger, console), session:
-        _run_all(session, [*named, *_canonical(session, samples, settings, console)], ledger, console)
+        every = [*named, *_canonical(session, samples, settings, console)]
+        _run_all(session, every, ledger, console, may_leave_out=len(every) - len(named))
     report = ledger.made(partial=False)
     words = in_words(baseline, report) if settings.baseline else []
     for told in [*words, *update_baseline(settings, baseline, report)]:
@@ -168,18 +175,27 @@ def _replayed(session: Session, found: Found, ledger: Ledger, console: Console) 
     return outcome
 
 
-def _run_all(session: Session, plans: Sequence[Plan], ledger: Ledger, console: Console) -> None:
+def _run_all(session: Session, plans: Sequence[Plan], ledger: Ledger, console: Console, *, may_leave_out: int = 0) -> None:
+    """`may_leave_out`: so many of the last plans are not the user's own, and are left out if they cannot be carried out."""
     for number, plan in enumerate(plans, 1):
         console.print(f"[bold]{number}/{len(plans)}[/] {plan.title or plan.scenario}", highlight=False)
-        with console.status("twice without any fault, then the plan; a finding is run again twice"):
-            result = session.trial(plan)
+        try:
+            with console.status("twice without any fault, then the plan; a finding is run again twice"):
+                result = session.trial(plan)
+        except Undoable as err:
+            if number <= len(plans) - may_leave_out:
+                raise
+            console.print(Text(f"  left out: {err}", style="yellow"), soft_wrap=True)
+            ledger.left_out.append(left_out(plan, str(err)))
+            continue
         show_verdicts(console, result.verdicts, result.stories)
         ledger.add(result)
 
 
 def _code(report: Report) -> int:
     """The exit code of all trials together."""
-    return exit_code_of(overall(report).items(), hostile=all(trial.hostile for trial in report.trials))
+    code = exit_code_of(overall(report).items(), hostile=all(trial.hostile for trial in report.trials))
+    return EXIT_INCONCLUSIVE if code == 0 and lacking(report) else code
 
 
 def subject_for(settings: Settings, plans: Sequence[Plan]) -> Subject:

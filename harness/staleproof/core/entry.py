@@ -358,6 +358,10 @@ class Metrics(_Entry, frozen=True, kw_only=True):
     samples: tuple[Sample, ...] = ()
 
 
+WORKLOAD, SELF_CHECK = "workload", "self-check"
+"""Where a step could not be done, and where the proxy found that what it sent is not what a watch shows."""
+
+
 class Broke(_Entry, frozen=True, kw_only=True):
     """Part of the harness failed: the history proves nothing, whatever it seems to show."""
 

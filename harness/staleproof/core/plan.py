@@ -92,10 +92,6 @@ class Subject(Value, frozen=True):
         return self.service_account.partition("/")[0]
 
 
-DRAWN = "drawn"
-"""The scenario of plans that Hypothesis draws."""
-
-
 class Plan(Value, frozen=True, kw_only=True):
     """Workload and faults, with all that is needed to run them.
 
@@ -132,11 +128,6 @@ class Plan(Value, frozen=True, kw_only=True):
     companions: tuple[str, ...] = ()
     kept_names: tuple[str, ...] = ()
     fresh: bool = False
-
-    @property
-    def is_drawn(self) -> bool:
-        """Whether it was drawn: then a fault that finds no occasion is bad luck, and not a plan that did not do what it is for."""
-        return self.scenario == DRAWN
 
     @property
     def reference(self) -> "Plan":

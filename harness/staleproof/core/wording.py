@@ -1,5 +1,7 @@
 """Words that every message needs."""
 
+from collections.abc import Sequence
+
 
 def plural(number: int, noun: str) -> str:
     """The number with its noun: 1 pod, 2 policies, 3 ingresses."""
@@ -8,3 +10,9 @@ def plural(number: int, noun: str) -> str:
     if noun.endswith(("s", "x", "ch")):
         return f"{number} {noun}es"
     return f"{number} {noun[:-1]}ies" if noun.endswith("cy") or noun.endswith("ty") else f"{number} {noun}s"
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """The first of them, and how many there are besides."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def told_plainly() -> Iterator[None]:
+def told_plainly(*left: type[Exception]) -> Iterator[None]:
     """Report wrong input and failed surroundings in their own words, without a traceback through staleproof.
 
-    Any other error that comes out of staleproof is a bug of staleproof, and nobody must take it for a finding.
+    Any other error that comes out of staleproof is a bug of staleproof, and nobody must take it for a finding. `left`: what the
+    caller deals with.
     """
     from staleproof.assess.blame import known
     from staleproof.errors import REPORT, HarnessBug
@@ -41,6 +42,8 @@ def told_plainly() -> Iterator[None]:
     except HarnessBug:
         raise
     except Exception as err:
+        if isinstance(err, left):
+            raise
         blamed = known(err)
         if blamed is None or isinstance(blamed, HarnessBug):
             raise HarnessBug(f"unexpected {type(err).__name__}: {err}; {REPORT}") from err
@@ -138,7 +141,7 @@ def staleproof_session(
     from staleproof.assess import Session
     from staleproof.assess.configuration import session_options
     from staleproof.drive.cluster.control_plane import Silent
-    from staleproof.plugin.outcome import begun
+    from staleproof.plugin.outcome import begun, ends
     from staleproof.progress import progress_on
 
     xdist = getattr(pytestconfig, "workerinput", {})
@@ -146,7 +149,8 @@ def staleproof_session(
     with told_plainly():
         outcomes = begun(pytestconfig)  # a conftest.py, and no option, may name the controller
         options = session_options(settings_of(pytestconfig), controller_spec, staleproof_documents.definitions, controller_before)
-    options = replace(options, control_plane=control_plane_config, worker=worker, run_secret=xdist.get("testrunuid", ""))
+    secret = xdist.get("testrunuid", "")
+    options = replace(options, control_plane=control_plane_config, worker=worker, run_secret=secret, ends=ends(pytestconfig))
     progress = Silent() if worker else progress_on(Console(stderr=True))
     session = Session(options, progress, folder=outcomes.folder)
     capture: Any = pytestconfig.pluginmanager.getplugin("capturemanager")
@@ -182,6 +186,8 @@ def observed(controller_samples: list[Manifest], pytestconfig: pytest.Config, re
     In a dry run: what it did in an earlier run.
     """
     from staleproof.assess.samples import Samples, observe_all
+    from staleproof.errors import OutOfTime
+    from staleproof.plugin.outcome import begun
 
     settings = settings_of(pytestconfig)
     before, documents = map(request.getfixturevalue, ("controller_before", "staleproof_documents"))
@@ -198,8 +204,12 @@ def observed(controller_samples: list[Manifest], pytestconfig: pytest.Config, re
         with told_plainly():
             return recalled(settings.dir, request.getfixturevalue("controller_spec"), samples, mutations_of(settings))
     staleproof_session: Session = request.getfixturevalue("staleproof_session")
-    with told_plainly():
-        return observe_all(staleproof_session, samples).observed
+    try:
+        with told_plainly(OutOfTime):
+            return observe_all(staleproof_session, samples).observed
+    except OutOfTime as err:
+        begun(pytestconfig).never_learnt()
+        pytest.skip(str(err))
 
 
 @pytest.fixture(scope="session")
@@ -208,8 +218,10 @@ def staleproof_run_plan(pytestconfig: pytest.Config, request: pytest.FixtureRequ
     import time
 
     from staleproof.assess.baseline import is_new, read_baseline
+    from staleproof.assess.once_more import Undoable
     from staleproof.assess.shrinking import shrink
     from staleproof.draw.shrink import is_shrunk
+    from staleproof.errors import OutOfTime
     from staleproof.plugin.outcome import begun, ends
 
     outcomes, seconds = begun(pytestconfig), settings_of(pytestconfig).shrink_seconds
@@ -219,28 +231,35 @@ def staleproof_run_plan(pytestconfig: pytest.Config, request: pytest.FixtureRequ
         if settings_of(pytestconfig).dry_run:
             pytest.skip("dry run: no trial is run")
         session: Session = request.getfixturevalue("staleproof_session")
-        with told_plainly():
+        with told_plainly(OutOfTime, *([Undoable] if claim else [])):
             result = session.trial(plan)
             if shrinks and seconds and not is_shrunk(plan) and is_new(result, baseline):
-                result = shrink(session, result, min(time.monotonic() + seconds, ends(pytestconfig)), baseline)
-            outcomes.add(result, session.run, claim=claim)
+                result = shrink(session, result, min(time.monotonic() + seconds, ends(pytestconfig)()), baseline)
+            if not (claim and result.interrupted):
+                outcomes.add(result, session.run, claim=claim)
         return result
 
     return run
 
 
 @pytest.fixture
-def trial(staleproof_run_plan: Callable[..., Result], request: pytest.FixtureRequest) -> Callable[[Plan], Result]:
-    """Run a plan, judge it, keep everything. A finding does not raise here: pass the results to `assert_passed`.
+def trial(
+    staleproof_run_plan: Callable[..., Result], pytestconfig: pytest.Config, request: pytest.FixtureRequest
+) -> Callable[[Plan], Result]:
+    """Run a plan, judge it, keep everything. A finding does not raise here: pass the results to `assert_passed`. Skips when the
+    minutes of the run are over.
 
     Under `@given`, what has a finding is shrunk, and the same plan has one result: Hypothesis asks again, and calls it flaky when
     the answer differs.
     """
     from hypothesis import currently_in_test_context
 
+    from staleproof.assess.artefacts import left_out
     from staleproof.core.fingerprint import fingerprint
     from staleproof.draw.strategies import observe_with
+    from staleproof.errors import OutOfTime
     from staleproof.plugin.fail import told_to_junit
+    from staleproof.plugin.outcome import begun
 
     observe_with(lambda: request.getfixturevalue("observed"))
     known: dict[str, Result] = {}
@@ -249,7 +268,11 @@ def trial(staleproof_run_plan: Callable[..., Result], request: pytest.FixtureReq
         is_drawn, name = currently_in_test_context(), fingerprint(plan)
         if is_drawn and name in known:
             return known[name]
-        result: Result = staleproof_run_plan(plan, shrinks=is_drawn)
+        try:
+            result: Result = staleproof_run_plan(plan, shrinks=is_drawn)
+        except OutOfTime as err:
+            begun(pytestconfig).leave_out([left_out(plan)])
+            pytest.skip(str(err))
         told_to_junit(result, request.node)
         known[name] = result
         return result
@@ -339,6 +362,7 @@ def run_family(
     """
     from staleproof.assess.artefacts import left_out as told
     from staleproof.assess.baseline import is_new, read_baseline
+    from staleproof.core.wording import plural
     from staleproof.plugin.fail import assert_passed, told_to_junit
     from staleproof.plugin.outcome import begun
 
@@ -350,7 +374,7 @@ def run_family(
 
             note(request.node, staleproof_plans(family))
         results, left_out, ended = staleproof_spread.results(request.node, family)
-        begun(pytestconfig).leave_out(list(map(told, left_out)), ended)
+        begun(pytestconfig).leave_out([told(each.plan, each.why) for each in left_out], ended)
         for result in results:
             told_to_junit(result, request.node)
             if family.drawn:
@@ -363,7 +387,7 @@ def run_family(
         if not results:
             profile = settings_of(pytestconfig).profile
             why = f"without faults the controller gives no occasion for these plans, or profile {profile} leaves them out"
-            why = f"{len(left_out)} left out for want of time" if left_out else why
+            why = f"{plural(len(left_out), 'plan')} left out" if left_out else why
             pytest.skip(f"{family.scenario}, {family.name}: {why}")
         assert_passed(results, baseline)
         return results

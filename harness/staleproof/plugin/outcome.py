@@ -10,7 +10,7 @@ import shlex
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,17 +24,18 @@ from staleproof.assess.blame import known
 from staleproof.assess.claims import Claims
 from staleproof.assess.crashes import keep_crash
 from staleproof.assess.result import Result, Run
-from staleproof.assess.run_folder import new_run_folder
-from staleproof.checks.catalog import worst
+from staleproof.assess.run_folder import RunFolder, new_run_folder
+from staleproof.checks.catalog import BY_SLUG, worst
 from staleproof.checks.verdict import Outcome
 from staleproof.core.masking import masked_arguments
+from staleproof.draw.profile import PROFILES
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.plugin import BEGAN
 from staleproof.plugin.fail import InconclusiveError
 from staleproof.plugin.options import is_seed_new, seed_of, settings_of
 from staleproof.report.baseline import excused, in_words
 from staleproof.report.model import EndedSearch, Implementation, LeftOut, Report, TrialReport, overall
-from staleproof.report.terminal import sentence, table
+from staleproof.report.terminal import lacking, sentence, table
 
 _OK, _FAILED, _INTERRUPTED, _INCONCLUSIVE = 0, 1, 2, 10
 _BUG, _BROKEN, _MISUSED = HarnessBug.exit_code, SetupError.exit_code, UsageError.exit_code
@@ -46,7 +47,8 @@ class _Note(msgspec.Struct, omit_defaults=True):
     who is to blame.
 
     `claim` tells a trial apart from all others that were not run for the same purpose; empty: there are no others. `refused` counts
-    what the controller asked for and may not do, since the note before.
+    what the controller asked for and may not do, since the note before. `wanted` are requirements that have to be exercised;
+    `unlearnt`: the time was over before anything could be planned.
     """
 
     trial: TrialReport | None = None
@@ -58,6 +60,8 @@ class _Note(msgspec.Struct, omit_defaults=True):
     told: str = ""
     problem: str = ""
     exit_code: int = _FAILED
+    wanted: tuple[str, ...] = ()
+    unlearnt: bool = False
 
 
 @dataclass(slots=True)
@@ -72,6 +76,8 @@ class Outcomes:
         replayed: files of findings that are tried again, perhaps with a fixed build.
         other_failures: whether a test failed for any other reason.
         lost: whether a worker died.
+        wanted: the requirements that have to be exercised.
+        unlearnt: the time was over before it was known what the controller does without faults.
         told: what is told at the end besides.
         known: what the run shows of its baseline, in words.
     """
@@ -89,17 +95,21 @@ class Outcomes:
     problems: dict[int, list[str]] = field(default_factory=lambda: {_BUG: [], _BROKEN: [], _MISUSED: [], _INCONCLUSIVE: []})
     other_failures: bool = False
     lost: bool = False
+    wanted: set[str] = field(default_factory=set)
+    unlearnt: bool = False
     told: list[str] = field(default_factory=list)
     report: Report | None = None
     known: list[str] = field(default_factory=list)
 
     def add(self, result: Result, run: Run, *, claim: str = "") -> None:
-        """Take a result. Of several under the same claim the last counts: the worker that ran the one before died over it."""
+        """Take a result. Of several under the same claim the last counts: the worker that ran the one before died over it. A plan
+        without a claim is the user's own, who wants to know all that it aims at."""
         crash = keep_crash(self.root, result, replayed=self.replayed)
         self._note(
             _Note(
                 trial=trial_report(result, self.folder, crash),
                 claim=claim,
+                wanted=() if claim else result.plan.aims,
                 environment=dict(run.environment),
                 refused=dict(Counter(run.refused) - self.refused),
             )
@@ -109,6 +119,10 @@ class Outcomes:
         """Take what there was no time for, and what findings made superfluous."""
         if plans or ended:
             self._note(_Note(left_out=tuple(plans), ended=tuple(ended)))
+
+    def never_learnt(self) -> None:
+        """Note that the time was over before it was known what the controller does without faults."""
+        self._note(_Note(unlearnt=True))
 
     def tell(self, line: str) -> None:
         """Tell this at the end of the run."""
@@ -149,7 +163,7 @@ class Outcomes:
             shutil.rmtree(self.folder)
             return exitstatus
         baseline = read_baseline(settings_of(config))
-        if self.trials or self.left_out:
+        if self.trials or self.left_out or self.unlearnt:
             self.report = self._report(config, partial=exitstatus == _INTERRUPTED or self.lost)
             try:
                 self.known = in_words(baseline, self.report) if settings_of(config).baseline else []
@@ -198,6 +212,8 @@ class Outcomes:
         self.ended += note.ended
         self.environment |= note.environment
         self.told += [note.told] if note.told else []
+        self.wanted |= set(note.wanted)
+        self.unlearnt = self.unlearnt or note.unlearnt
         self.refused += Counter(note.refused)
         if note.exit_code in self.problems:
             self.problems[note.exit_code].append(note.problem)
@@ -221,12 +237,8 @@ class Outcomes:
         if exitstatus == _FAILED and not self.other_failures and outcome is not Outcome.FAIL:
             code = next((code for code, told in self.problems.items() if told), exitstatus)
             return _when_inconclusive(config) if code == _INCONCLUSIVE else code
-        is_meant = any(not trial.hostile for trial in self.trials) or (self.left_out and not self.trials)
-        if outcome is Outcome.NOT_EXERCISED and is_meant:
-            outcome = Outcome.INCONCLUSIVE  # nothing was tried, or nothing put to the test, so nothing is known
-        if exitstatus == _OK and outcome is Outcome.INCONCLUSIVE:
-            return _when_inconclusive(config)
-        return exitstatus
+        is_open = outcome is Outcome.INCONCLUSIVE or (counted is not None and bool(lacking(counted)))
+        return _when_inconclusive(config) if exitstatus == _OK and is_open else exitstatus
 
     def _report(self, config: pytest.Config, *, partial: bool) -> Report:
         settings, environment = settings_of(config), dict(self.environment)
@@ -247,6 +259,9 @@ class Outcomes:
             environment=environment,
             trials=tuple(sorted(self.trials, key=lambda trial: trial.name)),
             refused=dict(self.refused),
+            wanted=tuple(slug for slug in BY_SLUG if slug in self.wanted | PROFILES[settings.profile].wants),
+            minutes=settings.minutes,
+            unlearnt=self.unlearnt,
             left_out=tuple(sorted(self.left_out, key=lambda plan: (plan.scenario, plan.title))),
             ended_searches=tuple(sorted(self.ended, key=lambda search: (search.scenario, search.primary))),
         )
@@ -297,10 +312,11 @@ def begin(config: pytest.Config) -> None:
     config.stash[OUTCOMES] = made
 
 
-def ends(config: pytest.Config) -> float:
-    """When the minutes of the run are over, on the monotonic clock, which the workers share; infinite if they are not limited."""
-    minutes = settings_of(config).minutes
-    return math.inf if minutes is None else config.stash[BEGAN] + 60 * minutes
+def ends(config: pytest.Config) -> Callable[[], float]:
+    """Says when the minutes of the run are over, on the monotonic clock, which the workers share; infinite if they are not limited.
+    What had to be built first is not counted."""
+    minutes, folder = settings_of(config).minutes, RunFolder(begun(config).folder)
+    return lambda: math.inf if minutes is None else config.stash[BEGAN] + 60 * minutes + folder.built_seconds()
 
 
 def join(config: pytest.Config, folder: Path) -> None:

@@ -8,7 +8,8 @@ A finding that is not in the baseline ends the search of a family with drawn pla
 then would most likely find it again. A known one ends nothing, else nothing new would ever be found behind it.
 
 With a budget (`--staleproof-minutes`) the most valuable plan of all families comes first, in whichever test that happens, and a
-plan that would not be over in time is left out.
+plan that would not be over in time is left out: one that differs has to be compared with more runs, so what that took longest so
+far is kept in reserve. A plan that could not be carried out, not even when it was run once more, is left out, too.
 """
 
 import hashlib
@@ -24,10 +25,12 @@ import pytest
 
 from staleproof.assess.baseline import NOTHING_KNOWN, is_new, new_stories
 from staleproof.assess.claims import Claims, Done
+from staleproof.assess.once_more import Undoable
 from staleproof.assess.result import Result, failures
 from staleproof.core.plan import Plan, masked
 from staleproof.draw.family import Family
 from staleproof.draw.order import most_valuable_first
+from staleproof.errors import OutOfTime
 from staleproof.report.baseline import Baseline
 from staleproof.report.model import EndedSearch
 
@@ -50,12 +53,19 @@ class Search(NamedTuple):
     primary: str
 
 
+class Left(NamedTuple):
+    """A plan that was left out, and why; empty: for want of time."""
+
+    plan: Plan
+    why: str = ""
+
+
 class Came(NamedTuple):
-    """What came of a family's plans: those that were run, those that were left out for want of time, and the searches that findings
-    ended before all of theirs were run."""
+    """What came of a family's plans: those that were run, those that were left out, and the searches that findings ended before all
+    of theirs were run."""
 
     results: list[Result]
-    left_out: list[Plan]
+    left_out: list[Left]
     ended: list[EndedSearch]
 
 
@@ -78,7 +88,7 @@ class Spread:
         draw: a family's plans.
         run: runs a plan and reports its trial, which a key tells apart from any other; if it `shrinks`, that of the smallest plan.
         note: takes an error in a plan of another test; whoever needs that plan will run it again.
-        ends: when the time is over, on the monotonic clock; infinite: there is time for everything.
+        ends: when the time is over, on the monotonic clock; infinite: there is time for everything. It may become later.
         baseline: the findings that end no search.
     """
 
@@ -86,7 +96,7 @@ class Spread:
     draw: Callable[[Family], Iterable[Drawn]]
     run: Callable[..., Result]
     note: Callable[[BaseException], None]
-    ends: float = math.inf
+    ends: Callable[[], float] = lambda: math.inf
     baseline: Baseline = NOTHING_KNOWN
     _jobs: dict[str, list[Job]] = field(default_factory=dict)
     _in_order: list[Job] = field(default_factory=list)
@@ -94,6 +104,7 @@ class Spread:
     _ran: dict[str, Result] = field(default_factory=dict)
     _over: set[str] = field(default_factory=set)
     _new: dict[str, bool] = field(default_factory=dict)
+    _reserve: float = 0.0
     _helps: bool = True
 
     def results(self, item: pytest.Item, family: Family) -> Came:
@@ -109,7 +120,7 @@ class Spread:
         ran = [(job, self._result(job, found[job.key])) for job in mine if found[job.key].name]
         missing = [job for job in mine if not found[job.key].name]
         ended = self._ended(ran, missing)
-        left_out = [job.plan for job in missing if job.search not in ended]
+        left_out = [Left(job.plan, found[job.key].why) for job in missing if job.search not in ended or found[job.key].why]
         return Came([result for _, result in ran], left_out, [each for each in ended.values() if each.plans])
 
     def help(self) -> None:
@@ -186,10 +197,21 @@ class Spread:
             self._over.add(job.key)
         return done
 
-    def _run(self, job: Job, *, keeps: bool) -> Result | None:
+    def _run(self, job: Job, *, keeps: bool) -> Result | str:
+        """What came of it; or why it is left out."""
         if not self._has_time_for(job) or self._is_over(job):
-            return None
-        result = self.run(job.plan, job.key, shrinks=bool(job.search))
+            return ""
+        began = time.monotonic()
+        try:
+            result = self.run(job.plan, job.key, shrinks=bool(job.search))
+        except OutOfTime:
+            return ""
+        except Undoable as err:
+            return str(err)
+        if result.interrupted:
+            return result.interrupted
+        if not result.failures:
+            self._reserve = max(self._reserve, time.monotonic() - began - job.seconds)
         if keeps:
             self._ran[job.key] = result
         return result
@@ -198,7 +220,7 @@ class Spread:
         return self._ran.pop(job.key, None) or self.claims.result(done, job.plan)
 
     def _has_time_for(self, job: Job) -> bool:
-        return time.monotonic() + job.seconds <= self.ends
+        return time.monotonic() + job.seconds + self._reserve <= self.ends()
 
     def _is_over(self, job: Job) -> bool:
         """Whether the search that it belongs to has found something new."""
@@ -217,7 +239,7 @@ class Spread:
 
     @property
     def _hurries(self) -> bool:
-        return self.ends < math.inf
+        return self.ends() < math.inf
 
 
 SPREAD = pytest.StashKey[Spread]()

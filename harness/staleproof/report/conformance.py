@@ -15,7 +15,7 @@ from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.verdict import Outcome, Severity, rank
 from staleproof.core.plan import API_VERSION, ApiVersion
-from staleproof.report.model import Report, Word, exercised, overall, reason, refused, scored
+from staleproof.report.model import Report, Word, exercised, overall, reason, refused, scored, tried
 
 PROFILE = "WATCH-CACHE"
 _MUTABLE = frozenset({"", "latest", "main", "master", "head", "dev"})
@@ -57,7 +57,8 @@ class NamedImplementation(_Struct, frozen=True, kw_only=True):
 
 
 class RequirementResult(_Struct, frozen=True, kw_only=True):
-    """One requirement over the trials that exercised it, `trials` in number. `faults_...` are counted over these trials.
+    """One requirement over the trials that exercised it, `trials` in number. `faults_...` are counted over these trials. Of `plans`
+    that were made for it, `plans_exercised` exercised it; the others found no occasion, or were left out.
 
     `reason` says why it was not passed; `severity` what the worst of its failures does, `causes` what lies behind them, the worst
     first. `reproduced` says in how many of its re-runs a failure came back. `evidence` is a digest of
@@ -70,6 +71,8 @@ class RequirementResult(_Struct, frozen=True, kw_only=True):
     severity: Severity | UnsetType = UNSET
     causes: tuple[str, ...] | UnsetType = UNSET
     trials: Count
+    plans: Count = 0
+    plans_exercised: Count = 0
     faults_planned: Count
     faults_fired: Count
     faults_refused: Count = 0
@@ -83,19 +86,20 @@ class Statistics(_Struct, frozen=True, kw_only=True):
     passed: Count
     failed: Count
     inconclusive: Count
-    skipped: Count = 0
+    not_exercised: Count = 0
 
     @property
     def result(self) -> TestResult:
         if self.failed:
             return "failure"
-        return "partial" if self.inconclusive else "success"
+        return "partial" if self.inconclusive or self.not_exercised else "success"
 
     @property
     def summary(self) -> str:
         if self.result == "success":
             return f"{_WORDS[self.result]}."
-        return f"{_WORDS[self.result]}: {self.failed} failed, {self.inconclusive} inconclusive, {self.passed} passed."
+        counts = f"{self.failed} failed, {self.inconclusive} inconclusive, {self.not_exercised} not exercised, {self.passed} passed"
+        return f"{_WORDS[self.result]}: {counts}."
 
 
 class LevelResult(_Struct, frozen=True, kw_only=True):
@@ -116,7 +120,7 @@ class ProfileResult(_Struct, frozen=True, kw_only=True):
 
 class ConformanceReport(_Struct, frozen=True, kw_only=True):
     """The document. `not_submittable_because` says why nobody else could rely on it; `partial`: the run was interrupted;
-    `plans_left_out` counts those for which there was no time."""
+    `plans_left_out` counts those for which there was no time, or that could not be carried out."""
 
     api_version: ApiVersion
     kind: Literal["ConformanceReport"]
@@ -144,7 +148,12 @@ def conformance(report: Report, *, suite_digest: str) -> ConformanceReport:
     counted, told = scored(report), report.implementation
     tests = tuple(_result(requirement, counted) for requirement in REQUIREMENTS if requirement.level == "core")
     count = Counter(test.result for test in tests)
-    statistics = Statistics(passed=count["passed"], failed=count["failed"], inconclusive=count["inconclusive"])
+    statistics = Statistics(
+        passed=count["passed"],
+        failed=count["failed"],
+        inconclusive=count["inconclusive"],
+        not_exercised=count["not exercised"],
+    )
     because = tuple(_not_submittable(report))
     return ConformanceReport(
         api_version=API_VERSION,
@@ -181,7 +190,7 @@ def to_yaml(report: Report, *, suite_digest: str) -> str:
 def _result(requirement: Requirement, report: Report) -> RequirementResult:
     """One requirement over all the trials that exercised it."""
     joined = overall(report)[requirement.slug]
-    counted = exercised(requirement.slug, report.trials)
+    counted, aimed = exercised(requirement.slug, report.trials), tried(requirement.slug, report)
     why = reason(requirement.slug, report.trials, joined) if joined is not Outcome.PASS else ""
     failed = [trial for trial, verdict in counted if verdict.result == "failed"]
     failures = sorted((verdict for _, verdict in counted if verdict.result == "failed"), key=lambda each: rank(each.severity))
@@ -189,11 +198,13 @@ def _result(requirement: Requirement, report: Report) -> RequirementResult:
     digest = hashlib.sha256("".join(sorted(trial.evidence for trial, _ in counted)).encode()).hexdigest()
     return RequirementResult(
         name=requirement.slug,
-        result=joined.word,  # type: ignore[arg-type]  # one of the three words
+        result=joined.word,  # type: ignore[arg-type]  # one of the four words
         reason=why or UNSET,
         severity=(failures[0].severity or UNSET) if failures else UNSET,
         causes=causes or UNSET,
         trials=len(counted),
+        plans=aimed.plans,
+        plans_exercised=aimed.exercised,
         faults_planned=sum(trial.faults_planned for trial, _ in counted),
         faults_fired=sum(trial.faults_fired for trial, _ in counted),
         faults_refused=refused([trial for trial, _ in counted]),
@@ -213,7 +224,7 @@ def _not_submittable(report: Report) -> list[str]:
     if report.partial:
         because.append("the run was interrupted")
     if report.left_out:
-        because.append(f"{len(report.left_out)} plans were left out for want of time")
+        because.append(f"{len(report.left_out)} plans were left out")
     if report.environment.get("staleproof", "").startswith("0."):
         because.append("this staleproof is not a stable release")
     return because

@@ -1,15 +1,18 @@
 """What a run covered: which requirements were put to the test by which faults, on which resources, in which phases of the workload,
 over which changes; and what it did not reach, with the option that may."""
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import product
+from typing import NamedTuple
 
 from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.verdict import Outcome
 from staleproof.core.coverage import PHASES, Occasion
-from staleproof.core.wording import plural
-from staleproof.report.model import Report, TrialReport, scored
+from staleproof.core.wording import plural, some
+from staleproof.report.model import Report, TrialReport, overall, reason, scored, tried
 
 LIVE_MOVES = "passed on"
 """Under this name a report's environment has the fields that the controller passes on, as paths."""
@@ -19,8 +22,44 @@ _OPTIONS = {
     "AddBookmarks": "--staleproof-profile slow",
 }
 _MORE = "--staleproof-max-examples N"
+_UNLEARNT_FACTOR = 3.0
 _FEW = 10
 """Of so few trials nobody expects more than what they are about."""
+
+
+class Missed(NamedTuple):
+    """A requirement that a run has to exercise and did not, why, and the option that may do it."""
+
+    slug: str
+    why: str
+    option: str
+
+
+def missed(report: Report) -> list[Missed]:
+    """What a run has to exercise, as plans aim at it, and did not."""
+    outcomes, counted = overall(report), scored(report)
+    aimed = [slug for slug in report.wanted if outcomes.get(slug) is Outcome.NOT_EXERCISED and tried(slug, counted).plans]
+    return [Missed(slug, _why(slug, report), _option(slug, report)) for slug in aimed]
+
+
+def _why(slug: str, report: Report) -> str:
+    """Of plans that were run what they say; else why none was."""
+    told = reason(slug, report.trials, Outcome.NOT_EXERCISED)
+    left_out = next((plan.why for plan in report.left_out if slug in plan.aims and plan.why), "")
+    return told or left_out or "there was no time for its plans"
+
+
+def _option(slug: str, report: Report) -> str:
+    """More minutes, if that is what was missing; else more plans."""
+    lacks_time = report.minutes is not None and any(slug in plan.aims and not plan.why for plan in report.left_out)
+    return more_minutes(report) if lacks_time else _MORE
+
+
+def more_minutes(report: Report) -> str:
+    """The option that gives the run the time that it takes to run all plans, by what those took that were run."""
+    late = sum(not plan.why for plan in report.left_out)
+    enough = _UNLEARNT_FACTOR if report.unlearnt else 1 + late / max(len(report.trials), 1)
+    return f"--staleproof-minutes {math.ceil((report.minutes or 1.0) * enough) + 1}"
 
 
 def covered(trials: Iterable[TrialReport]) -> set[tuple[str, Occasion]]:
@@ -59,19 +98,14 @@ def _lacking(report: Report, cells: set[tuple[str, Occasion]], phases: set[str],
             if (requirement.slug, fault) not in tried:
                 never[_OPTIONS.get(fault, _MORE)].append(f"{requirement.slug} under {fault}")
     for option, pairs in never.items():
-        yield _some(pairs), option
+        yield some(pairs, _MOST_NAMES), option
     if missed := [phase for phase in PHASES if phase not in phases]:
         yield f"faults in these phases: {', '.join(missed)}", _MORE
     live = [path for path in report.environment.get(LIVE_MOVES, "").split(", ") if path]
     if left := [path for path in live if not any(_is_within(path, each) for move in moves for each in move.split(", "))]:
-        yield f"changes of {_some(left)}", _MORE
+        yield f"changes of {some(left, _MOST_NAMES)}", _MORE
 
 
 def _is_within(path: str, changed: str) -> bool:
     """Whether a change of one field is one of the other: lists are replaced whole."""
     return re.sub(r"\[.*", "", path).startswith(changed) or path.startswith(changed)
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -11,7 +11,7 @@ from staleproof.checks.verdict import Outcome, Severity, rank
 from staleproof.core.plan import API_VERSION, ApiVersion
 from staleproof.core.time_breakdown import Spent
 
-Word = Literal["passed", "inconclusive", "failed"]
+Word = Literal["passed", "not exercised", "inconclusive", "failed"]
 FaultWord = Literal["fired", "refused", "not fired"]
 
 
@@ -20,18 +20,22 @@ class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class RequirementVerdict(_Struct, frozen=True, kw_only=True):
-    """What one trial shows about one requirement. `exercised` is false when nothing happened that could have shown a violation.
+    """What one trial shows about one requirement.
 
     `story`, `severity` and `cause` are those of the worst finding; empty when there is none, and the last two in older reports.
     """
 
     requirement: str
     result: Word
-    exercised: bool
     why: str = ""
     story: str = ""
     severity: Severity | Literal[""] = ""
     cause: str = ""
+
+    @property
+    def exercised(self) -> bool:
+        """Whether anything happened that could have shown a violation."""
+        return self.result != "not exercised"
 
     @property
     def headline(self) -> str:
@@ -89,15 +93,18 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     `evidence` is the sha256 of its history before compression, which is still in the folder if it is `kept`.
 
     `hostile` names what no API server does in it, though the documents may allow it: such a trial tells about robustness and is not
-    scored. `faults` has one for each planned fault; it is empty in reports of older versions. `references_seconds` is what its
-    references took, 0 when they had been run for another plan or by another worker; `spent` says where the trial's own seconds
-    went. `shrunk` says how small a drawn plan with a finding could be made; empty: nobody tried.
+    scored. `aims` are the requirements that the plan was made for. `again` says why it was run once more; then this is the second
+    run. `unconfirmed`: there was a finding, and no time to run it again. `faults` has one for each planned fault; it is empty in
+    reports of older versions. `references_seconds` is what its references took, 0 when they had been run for another plan or by
+    another worker; `spent` says where the trial's own seconds went. `shrunk` says how small a drawn plan with a finding could be
+    made; empty: nobody tried.
     """
 
     name: str
     plan: str = ""
     scenario: str
     title: str
+    aims: tuple[str, ...] = ()
     folder: str
     evidence: str
     kept: bool = True
@@ -109,6 +116,8 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     reproduced: tuple[int, int]
     crash: str = ""
     shrunk: str = ""
+    again: str = ""
+    unconfirmed: bool = False
     hostile: str = ""
     faults: tuple[FaultReport, ...] = ()
     cost: CostReport | None = None
@@ -116,10 +125,12 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
 
 
 class LeftOut(_Struct, frozen=True, kw_only=True):
-    """A plan, or drawn plans, for which there was no time: what they were to exercise, and with which faults."""
+    """A plan that was not run: what it was to exercise, and with which faults. `why`: it could not be carried out, not even when it
+    was tried once more; empty: there was no time for it."""
 
     scenario: str
     title: str
+    why: str = ""
     aims: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 
@@ -149,7 +160,9 @@ class Implementation(_Struct, frozen=True, kw_only=True):
 
 class Report(_Struct, frozen=True, kw_only=True):
     """A run. `partial`: it was interrupted, and only the finished trials are in the report. `left_out`: what there was no time for
-    in a run whose minutes are limited. `findings`: what was found in all trials together, the worst first; filled in when it is
+    in a run whose `minutes` are limited, and what could not be carried out. `wanted`: the requirements that have to be exercised,
+    as far as plans aim at them. `unlearnt`: the time was over before it was known what the controller does without faults.
+    `findings`: what was found in all trials together, the worst first; filled in when it is
     written. `refused`: how often the controller asked for what its ServiceAccount may not do. `ended_searches`: what was not drawn
     on because of a new finding."""
 
@@ -165,6 +178,9 @@ class Report(_Struct, frozen=True, kw_only=True):
     trials: tuple[TrialReport, ...]
     findings: tuple[FindingReport, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    wanted: tuple[str, ...] = ()
+    minutes: float | None = None
+    unlearnt: bool = False
     refused: dict[str, int] = {}
     ended_searches: tuple[EndedSearch, ...] = ()
 
@@ -175,10 +191,8 @@ def encode(report: Report) -> bytes:
 
 
 def outcome(verdict: RequirementVerdict) -> Outcome:
-    """The outcome that these words stand for."""
-    if verdict.result == "inconclusive":
-        return Outcome.INCONCLUSIVE if verdict.exercised else Outcome.NOT_EXERCISED
-    return Outcome.PASS if verdict.result == "passed" else Outcome.FAIL
+    """The outcome that this word stands for."""
+    return next(each for each in Outcome if each.word == verdict.result)
 
 
 def verdicts_on(slug: str, trials: Sequence[TrialReport]) -> list[tuple[TrialReport, RequirementVerdict]]:
@@ -189,6 +203,20 @@ def verdicts_on(slug: str, trials: Sequence[TrialReport]) -> list[tuple[TrialRep
 def exercised(slug: str, trials: Sequence[TrialReport]) -> list[tuple[TrialReport, RequirementVerdict]]:
     """The verdicts on one requirement of the trials that exercised it."""
     return [(trial, verdict) for trial, verdict in verdicts_on(slug, trials) if outcome(verdict) is not Outcome.NOT_EXERCISED]
+
+
+class Tried(NamedTuple):
+    """How much of a requirement was tried: of the plans that were made for it, how many exercised it."""
+
+    exercised: int
+    plans: int
+
+
+def tried(slug: str, report: Report) -> Tried:
+    """How much of a requirement was tried; plans that were left out count as plans."""
+    aimed = [verdict for trial, verdict in verdicts_on(slug, report.trials) if slug in trial.aims]
+    left_out = sum(slug in plan.aims for plan in report.left_out)
+    return Tried(sum(verdict.exercised for verdict in aimed), len(aimed) + left_out)
 
 
 def reason(slug: str, trials: Sequence[TrialReport], joined: Outcome) -> str:

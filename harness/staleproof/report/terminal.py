@@ -8,15 +8,17 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from staleproof.checks.catalog import BY_SLUG, is_scored
+from staleproof.checks.catalog import BY_SLUG, is_scored, worst
 from staleproof.checks.verdict import Outcome
 from staleproof.core.companion import COMPANIONS_FOR, WITHOUT
 from staleproof.core.request import not_allowed
 from staleproof.core.time_breakdown import Spent
-from staleproof.report.coverage import reach
+from staleproof.core.wording import plural, some
+from staleproof.report.coverage import missed, more_minutes, reach
 from staleproof.report.model import (
     EndedSearch,
     FaultReport,
+    LeftOut,
     Report,
     TrialReport,
     exercised,
@@ -24,20 +26,16 @@ from staleproof.report.model import (
     overall,
     reason,
     refused,
+    tried,
 )
 
-_STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.INCONCLUSIVE: "yellow", Outcome.NOT_EXERCISED: "dim"}
-_WORDS = {
-    Outcome.PASS: "passed",
-    Outcome.FAIL: "FAILED",
-    Outcome.INCONCLUSIVE: "inconclusive",
-    Outcome.NOT_EXERCISED: "not exercised",
-}
-_MOST_REASONS = 5
+STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.INCONCLUSIVE: "yellow", Outcome.NOT_EXERCISED: "cyan"}
+_MOST_REASONS, _MOST_NAMES = 5, 3
 
 
 def table(report: Report) -> Group:
-    """A row for each requirement: its result, the trials that exercised it, and how many of their planned faults fired.
+    """A row for each requirement: its result, how many of the plans that were made for it exercised it, how many trials did, and
+    how many of their planned faults fired.
 
     Below: what was found, one cause after the other, the worst first; why other requirements did not pass, which faults did not
     fire and why, and findings that are not scored.
@@ -46,18 +44,21 @@ def table(report: Report) -> Group:
         f"staleproof · {len(report.trials)} trial{_s(len(report.trials))} · Kubernetes {report.environment.get('kubernetes', '?')}"
     )
     made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
-    for heading in ("requirement", "level", "result", "trials"):
+    for heading in ("requirement", "level", "result", "tried", "trials"):
         made.add_column(heading, no_wrap=True)
-    made.add_column("faults fired")  # the one that gives way where the terminal is narrow
+    made.add_column("fired")  # the one that gives way where the terminal is narrow
     notes = []
     for slug, joined in overall(report).items():
         counted = exercised(slug, report.trials)
         told_apart = joined is Outcome.FAIL and not is_scored(slug)
-        result = Text("told below", style="yellow") if told_apart else Text(_WORDS[joined], style=_STYLES[joined])
-        made.add_row(slug, BY_SLUG[slug].level, result, str(len(counted)), _fired([trial for trial, _ in counted]))
+        word = joined.word.upper() if joined is Outcome.FAIL else joined.word
+        result = Text("told below", style="yellow") if told_apart else Text(word, style=STYLES[joined])
+        aimed = tried(slug, report)
+        told = (f"{aimed.exercised}/{aimed.plans}", str(len(counted)), _fired([trial for trial, _ in counted]))
+        made.add_row(slug, BY_SLUG[slug].level, result, *told)
         why = reason(slug, report.trials, joined)
         if joined not in (Outcome.PASS, Outcome.FAIL) and why:
-            notes.append(Text.assemble((slug, _STYLES[joined]), f": {why}"))
+            notes.append(Text.assemble((slug, STYLES[joined]), f": {why}"))
     if moves := report.environment.get("moves"):
         notes.append(Text(f"moves by itself at rest, so it is neither waited for nor compared: {moves}", style="dim"))
     if more := report.environment.get("more than asked for"):
@@ -89,7 +90,7 @@ def _rights(report: Report) -> Iterator[Text]:
 def _findings(report: Report) -> Iterator[Text]:
     """What fails the run, by cause, the worst first."""
     for each in findings(report.trials):
-        plans = f"{len(each.trials)} plan{_s(len(each.trials))}"
+        plans = plural(len(each.trials), "plan")
         yield Text.assemble((each.severity or "failed", "bold red"), f" {each.cause or each.headline}: {plans}")
         small = f"; {each.shrunk}" if each.shrunk else ""
         again = f"{small}; again: staleproof replay {each.crash}" if each.crash else ""
@@ -97,23 +98,36 @@ def _findings(report: Report) -> Iterator[Text]:
 
 
 def _fired(trials: Sequence[TrialReport]) -> str:
-    told = f"{sum(trial.faults_fired for trial in trials)} of {sum(trial.faults_planned for trial in trials)}"
+    told = f"{sum(trial.faults_fired for trial in trials)}/{sum(trial.faults_planned for trial in trials)}"
     return f"{told}, {refused(trials)} refused" if refused(trials) else told
 
 
 def _left_out(report: Report) -> Iterator[Text]:
-    """The plans for which there was no time, and which requirements no trial exercised with which of their faults."""
-    if not report.left_out:
+    """The plans that could not be carried out, those for which there was no time, and which requirements no trial exercised with
+    which of their faults."""
+    for why, plans in _undone(report).items():
+        count = plural(len(plans), "plan")
+        yield Text(f"{count} left out that could not be carried out, not even once more: {why}", style="yellow")
+    late = [plan for plan in report.left_out if not plan.why]
+    if not late:
         return
-    scenarios = Counter(plan.scenario for plan in report.left_out).most_common()
-    told = ", ".join(f"{name} {count}" for name, count in scenarios)
-    yield Text(f"{len(report.left_out)} plan{_s(len(report.left_out))} left out for want of time: {told}", style="yellow")
-    tried = {pair for trial in report.trials for pair in _tried(trial)}
-    aimed = dict.fromkeys((aim, fault) for plan in report.left_out for aim in plan.aims for fault in plan.faults)
-    lacking = [f"{aim} under {fault}" for aim, fault in aimed if (aim, fault) not in tried]
+    told = ", ".join(f"{name} {count}" for name, count in Counter(plan.scenario for plan in late).most_common())
+    yield Text(f"{plural(len(late), 'plan')} left out for want of time: {told}", style="yellow")
+    known = {pair for trial in report.trials for pair in _tried(trial)}
+    aimed = dict.fromkeys((aim, fault) for plan in late for aim in plan.aims for fault in plan.faults)
+    lacking = [f"{aim} under {fault}" for aim, fault in aimed if (aim, fault) not in known]
     if lacking:
         more = f" and {len(lacking) - _MOST_REASONS} more" if len(lacking) > _MOST_REASONS else ""
         yield Text(f"  never tried for that reason: {', '.join(lacking[:_MOST_REASONS])}{more}", style="dim")
+
+
+def _undone(report: Report) -> dict[str, list[LeftOut]]:
+    """The plans that could not be carried out, by the reason."""
+    found: dict[str, list[LeftOut]] = defaultdict(list)
+    for plan in report.left_out:
+        if plan.why:
+            found[plan.why].append(plan)
+    return found
 
 
 def _ended(report: Report) -> Iterator[Text]:
@@ -231,22 +245,37 @@ def _kept(report: Report) -> Text:
 def sentence(report: Report) -> str:
     """The verdict in words: the last line of a run. What is not scored is told above it."""
     every = overall(report)
-    outcomes = every.values()
     failed = [slug for slug, joined in every.items() if joined is Outcome.FAIL and is_scored(slug)]
     unknown = [slug for slug, joined in every.items() if joined is Outcome.INCONCLUSIVE and is_scored(slug)]
-    idle = sum(joined is Outcome.NOT_EXERCISED for joined in outcomes)
-    passed = sum(joined is Outcome.PASS for joined in outcomes)
-    parts = []
+    count = sum(joined is not Outcome.NOT_EXERCISED for joined in every.values())
+    size = f"{count} of {len(every)} requirements tried, {len(report.trials)} trial{_s(len(report.trials))}"
+    late = sum(not plan.why for plan in report.left_out)
+    size += f", {plural(late, 'plan')} left out for want of time" if late else ""
+    interrupted = "interrupted, so this is what was finished: " if report.partial else ""
     if failed:
-        parts.append(f"{len(failed)} requirement{_s(len(failed))} violated: {', '.join(failed)}")
+        return f"{interrupted}failed: {some(failed, _MOST_NAMES)} violated; {size}"
     if unknown:
-        parts.append(f"{len(unknown)} inconclusive: {', '.join(unknown)}")
-    parts.append(f"{passed} passed")
-    if idle:
-        parts.append(f"{idle} not exercised")
-    if report.left_out:
-        parts.append(f"{len(report.left_out)} plan{_s(len(report.left_out))} left out for want of time")
-    return "; ".join(parts) + ("; the run was interrupted, this is what was finished" if report.partial else "")
+        return f"{interrupted}nothing failed, but {some(unknown, _MOST_NAMES)} {_is(unknown)} inconclusive; {size}"
+    if short := lacking(report):
+        return f"{interrupted}nothing failed, but too little was tried: {short}; {size}"
+    return f"{interrupted}passed: {size}"
+
+
+def lacking(report: Report) -> str:
+    """What a run that is not green did not exercise, and the option that would reach most of it; empty when it is green."""
+    if report.unlearnt:
+        return f"the time was over while it was watched without faults; most would be reached by {more_minutes(report)}"
+    found = missed(report)
+    if found:
+        option, _ = Counter(each.option for each in found).most_common(1)[0]
+        return f"{some([each.slug for each in found], _MOST_NAMES)}; most of it would be reached by {option}"
+    is_meant = any(not trial.hostile for trial in report.trials) or (report.left_out and not report.trials)
+    is_bare = is_meant and worst(overall(report).items()) is Outcome.NOT_EXERCISED
+    return "nothing that was done put a requirement to the test" if is_bare else ""
+
+
+def _is(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _s(count: int) -> str:

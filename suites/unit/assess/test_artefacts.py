@@ -57,7 +57,7 @@ def test_not_exercised_and_inconclusive_are_told_apart(innocent: Result, tmp_pat
     )
     told = trial_report(replace(innocent, verdicts=verdicts), tmp_path)
     assert [(v.result, v.exercised, v.why) for v in told.verdicts] == [
-        ("inconclusive", False, "nothing was written"),
+        ("not exercised", False, "nothing was written"),
         ("inconclusive", True, "the references differ"),
     ]
 

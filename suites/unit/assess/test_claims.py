@@ -66,7 +66,12 @@ def test_once_the_run_is_over_nothing_is_left_of_it(run_folder: Path, guilty: Re
 
 
 def test_a_plan_that_was_left_out_stays_so(run_folder: Path) -> None:
-    assert Claims(run_folder).take("key", lambda: None) == Claims(run_folder).take("key", never) == Done()
+    assert Claims(run_folder).take("key", lambda: "") == Claims(run_folder).take("key", never) == Done()
+
+
+def test_why_a_plan_cannot_be_carried_out_is_kept(run_folder: Path) -> None:
+    Claims(run_folder).take("key", lambda: "there are 0 such children")
+    assert Claims(run_folder).take("key", never) == Done(why="there are 0 such children")
 
 
 def test_a_plan_that_failed_is_left_to_whoever_needs_it(run_folder: Path, guilty: Result) -> None:

@@ -7,7 +7,7 @@ def test_the_worst_outcome_wins_and_nothing_seen_is_never_a_pass() -> None:
     assert max(Outcome.PASS, Outcome.NOT_EXERCISED) is Outcome.PASS
     assert max(Outcome.PASS, Outcome.INCONCLUSIVE) is Outcome.INCONCLUSIVE
     assert max(Outcome.INCONCLUSIVE, Outcome.FAIL) is Outcome.FAIL
-    assert [outcome.word for outcome in Outcome] == ["inconclusive", "passed", "inconclusive", "failed"]
+    assert [outcome.word for outcome in Outcome] == ["not exercised", "passed", "inconclusive", "failed"]
 
 
 def test_a_doubt_takes_the_place_of_what_was_found() -> None:

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from staleproof.assess.run_folder import RunFolder
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.plugin import BEGAN
 from staleproof.plugin.outcome import OUTCOMES, Outcomes, _Note, begin, begun, ends, join
 from staleproof.report.baseline import Baseline, Known, encode
-from staleproof.report.model import LeftOut, TrialReport
+from staleproof.report.model import LeftOut, TrialReport, Word
 
 from ..report import runs
-from ..report.runs import BAD, GOOD, IDLE, UNKNOWN, Said
+from ..report.runs import BAD, GOOD, IDLE, UNKNOWN
 
 pytest_plugins = ["pytester"]
 
@@ -22,11 +23,11 @@ OK, FAILED, INTERRUPTED, INTERNAL, USAGE, NO_TESTS = range(6)
 EXIT_BUG, EXIT_INCONCLUSIVE, EXIT_ENVIRONMENT = 3, 10, 11
 
 
-def trial(said: Said, name: str = "001", slug: str = REQUIREMENTS[0].slug) -> TrialReport:
+def trial(said: Word, name: str = "001", slug: str = REQUIREMENTS[0].slug) -> TrialReport:
     return runs.trial(name, runs.verdict(slug, said))
 
 
-def outcomes(folder: Path, *said: Said, worker: str = "") -> Outcomes:
+def outcomes(folder: Path, *said: Word, worker: str = "") -> Outcomes:
     made = Outcomes(folder, folder, worker=worker)
     made.trials = [trial(each, f"{number:03d}") for number, each in enumerate(said, 1)]
     return made
@@ -56,14 +57,14 @@ def outcomes(folder: Path, *said: Said, worker: str = "") -> Outcomes:
     ],
 )
 def test_the_exit_code(
-    status: int, said: list[Said], option: str, expected: int, pytester: pytest.Pytester, tmp_path: Path
+    status: int, said: list[Word], option: str, expected: int, pytester: pytest.Pytester, tmp_path: Path
 ) -> None:
     config = pytester.parseconfig(*([f"--staleproof-inconclusive={option}"] if option else []))
     assert outcomes(tmp_path, *said).finish(config, status) == expected
 
 
 @pytest.mark.parametrize("said", [BAD, UNKNOWN])
-def test_a_provisional_requirement_does_not_change_it(said: Said, pytester: pytest.Pytester, tmp_path: Path) -> None:
+def test_a_provisional_requirement_does_not_change_it(said: Word, pytester: pytest.Pytester, tmp_path: Path) -> None:
     made = outcomes(tmp_path, GOOD)
     made.trials.append(trial(said, "002", "no-blind-retry"))
     assert made.finish(pytester.parseconfig(), OK) == OK
@@ -85,7 +86,7 @@ def test_a_provisional_requirement_does_not_change_it(said: Said, pytester: pyte
     ],
 )
 def test_who_is_to_blame_when_tests_failed(
-    errors: list[Exception], said: list[Said], expected: int, pytester: pytest.Pytester, tmp_path: Path
+    errors: list[Exception], said: list[Word], expected: int, pytester: pytest.Pytester, tmp_path: Path
 ) -> None:
     made = outcomes(tmp_path, *said)
     for error in errors:
@@ -106,7 +107,7 @@ CAUSE = "it creates pods on an old view of pods"
     ],
 )
 def test_what_is_known_hides_nothing_else(
-    errors: list[Exception], others: list[Said], status: int, expected: int, pytester: pytest.Pytester, tmp_path: Path
+    errors: list[Exception], others: list[Word], status: int, expected: int, pytester: pytest.Pytester, tmp_path: Path
 ) -> None:
     slug = REQUIREMENTS[0].slug
     path = tmp_path / "known.yaml"
@@ -229,7 +230,7 @@ def test_what_workers_left_out_is_in_the_report(pytester: pytest.Pytester, tmp_p
 
 @pytest.mark.parametrize(("said", "expected"), [([], EXIT_INCONCLUSIVE), ([GOOD], OK), ([UNKNOWN], EXIT_INCONCLUSIVE)])
 def test_a_run_that_had_no_time_for_anything_knows_nothing(
-    said: list[Said], expected: int, pytester: pytest.Pytester, tmp_path: Path
+    said: list[Word], expected: int, pytester: pytest.Pytester, tmp_path: Path
 ) -> None:
     made = outcomes(tmp_path, *said)
     made.leave_out([LeftOut(scenario="streams", title="a")])
@@ -239,7 +240,40 @@ def test_a_run_that_had_no_time_for_anything_knows_nothing(
 @pytest.mark.parametrize(("minutes", "seconds"), [("2", 120), ("0.5", 30), ("", math.inf)])
 def test_minutes_count_from_the_beginning_of_the_run(minutes: str, seconds: float, pytester: pytest.Pytester) -> None:
     config = pytester.parseconfigure(f"--staleproof-minutes={minutes}")
-    assert ends(config) == config.stash[BEGAN] + seconds
+    said = ends(config)
+    assert said() == config.stash[BEGAN] + seconds
+    RunFolder(begun(config).folder).note_built("control plane", 40.0, by="gw0")
+    RunFolder(begun(config).folder).note_built("control plane", 60.0, by="gw1")  # which waited for the same
+    RunFolder(begun(config).folder).note_built("kwok", 5.0, by="gw0")
+    assert said() == config.stash[BEGAN] + seconds + 65.0
+
+
+def test_a_run_whose_time_was_over_before_anything_was_planned_is_reported(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    outcomes(tmp_path, worker="gw0").never_learnt()
+    controlling = outcomes(tmp_path)
+    assert controlling.finish(pytester.parseconfig("--staleproof-minutes=5"), OK) == EXIT_INCONCLUSIVE
+    report = json.loads((tmp_path / "report.json").read_bytes())
+    assert (report["unlearnt"], report["minutes"], report["trials"]) == (True, 5.0, [])
+
+
+@pytest.mark.parametrize(
+    ("aims", "said", "expected"),
+    [
+        (["no-duplicate-create"], IDLE, EXIT_INCONCLUSIVE),
+        (["no-duplicate-create"], GOOD, OK),
+        (["needs-no-bookmarks"], IDLE, OK),  # which the profile does not ask for
+        ([], IDLE, OK),
+    ],
+)
+def test_a_run_that_exercised_too_little_is_not_green(
+    aims: list[str], said: Word, expected: int, pytester: pytest.Pytester, tmp_path: Path
+) -> None:
+    made = outcomes(tmp_path)
+    made.trials = [
+        runs.trial("1", runs.verdict("settles", GOOD)),
+        runs.trial("2", *(runs.verdict(each, said) for each in aims), aims=aims),
+    ]
+    assert made.finish(pytester.parseconfig(), OK) == expected
 
 
 def test_a_line_that_a_dying_worker_did_not_finish_is_left_out(pytester: pytest.Pytester, tmp_path: Path) -> None:
@@ -253,7 +287,7 @@ def test_a_line_that_a_dying_worker_did_not_finish_is_left_out(pytester: pytest.
 
 @pytest.mark.parametrize(("said", "expected"), [([], EXIT_ENVIRONMENT), ([GOOD], EXIT_ENVIRONMENT), ([BAD], FAILED)])
 def test_a_lost_worker_is_the_environment_unless_something_was_found(
-    said: list[Said], expected: int, pytester: pytest.Pytester, tmp_path: Path
+    said: list[Word], expected: int, pytester: pytest.Pytester, tmp_path: Path
 ) -> None:
     noting(outcomes(tmp_path, *said, worker="gw0"))
     controlling = outcomes(tmp_path)

@@ -183,7 +183,7 @@ def test_a_plan_that_would_not_be_over_in_time_is_left_out(pytester: pytest.Pyte
 
     done.assert_outcomes(passed=1, skipped=1)
     assert began(pytester) == ["a0"]
-    done.stdout.fnmatch_lines(["*x, b: 1 left out for want of time*"])
+    done.stdout.fnmatch_lines(["*x, b: 1 plan left out*"])
     (report,) = pytester.path.glob(".staleproof/runs/*/report.json")
     told = [(plan["title"], plan["aims"], plan["faults"]) for plan in json.loads(report.read_bytes())["leftOut"]]
     assert told == [("a1", ["p"], ["Refuse"]), ("b0", ["q"], ["Refuse"])]

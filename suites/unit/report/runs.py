@@ -5,17 +5,14 @@ from typing import Any
 
 from staleproof.report.model import Report, RequirementVerdict, TrialReport, Word
 
-Said = tuple[Word, bool]
-"""A result, and whether the requirement was exercised."""
-IDLE: Said = ("inconclusive", False)
-UNKNOWN: Said = ("inconclusive", True)
-GOOD: Said = ("passed", True)
-BAD: Said = ("failed", True)
+IDLE: Word = "not exercised"
+UNKNOWN: Word = "inconclusive"
+GOOD: Word = "passed"
+BAD: Word = "failed"
 
 
-def verdict(slug: str, said: Said, **fields: Any) -> RequirementVerdict:  # noqa: ANN401  # those of a verdict
-    result, exercised = said
-    return RequirementVerdict(requirement=slug, result=result, exercised=exercised, **fields)
+def verdict(slug: str, said: Word, **fields: Any) -> RequirementVerdict:  # noqa: ANN401  # those of a verdict
+    return RequirementVerdict(requirement=slug, result=said, **fields)
 
 
 def trial(name: str, *verdicts: RequirementVerdict, **fields: Any) -> TrialReport:  # noqa: ANN401  # those of a report

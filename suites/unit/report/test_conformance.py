@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.report.conformance import PROFILE, SCHEMA, to_yaml
-from staleproof.report.model import FaultReport, Implementation, LeftOut, Report, TrialReport
+from staleproof.report.model import FaultReport, Implementation, LeftOut, Report, TrialReport, Word
 
 from . import runs
 from .runs import verdict
@@ -23,7 +23,7 @@ NAMED = Implementation(
 )
 IDLE, UNKNOWN = (runs.IDLE, "no delete was hidden"), (runs.UNKNOWN, "the references differ")
 GOOD, BAD = (runs.GOOD, ""), (runs.BAD, "")
-Said = dict[str, tuple[runs.Said, str]]
+Said = dict[str, tuple[Word, str]]
 EVERYTHING_PASSED: Said = dict.fromkeys(CORE, GOOD)
 
 
@@ -83,31 +83,39 @@ def test_the_schema_refuses_what_is_no_report(path: tuple[str | int, ...], value
         jsonschema.validate(written, SCHEMA, cls=jsonschema.Draft202012Validator)
 
 
+COUNTS = "{failed} failed, {inconclusive} inconclusive, {notExercised} not exercised, {passed} passed"
 SUMMARIES = {
     "success": "Core succeeded.",
-    "failure": "Core failed: {failed} failed, {inconclusive} inconclusive, {passed} passed.",
-    "partial": "Core partially succeeded: {failed} failed, {inconclusive} inconclusive, {passed} passed.",
+    "failure": f"Core failed: {COUNTS}.",
+    "partial": f"Core partially succeeded: {COUNTS}.",
 }
 
 
 @pytest.mark.parametrize(
-    ("said", "result", "failed", "inconclusive"),
+    ("said", "result", "counts"),
     [
-        ({}, "success", 0, 0),
-        ({CORE[0]: BAD}, "failure", 1, 0),
-        ({CORE[0]: UNKNOWN}, "partial", 0, 1),
-        ({CORE[0]: IDLE}, "partial", 0, 1),
-        ({CORE[0]: BAD, CORE[1]: UNKNOWN, CORE[2]: IDLE}, "failure", 1, 2),
+        ({}, "success", (0, 0, 0)),
+        ({CORE[0]: BAD}, "failure", (1, 0, 0)),
+        ({CORE[0]: UNKNOWN}, "partial", (0, 1, 0)),
+        ({CORE[0]: IDLE}, "partial", (0, 0, 1)),
+        ({CORE[0]: BAD, CORE[1]: UNKNOWN, CORE[2]: IDLE}, "failure", (1, 1, 1)),
     ],
     ids=["passed", "failed", "inconclusive", "not exercised", "some of each"],
 )
-def test_results_and_their_counts(said: Said, result: str, failed: int, inconclusive: int) -> None:
+def test_results_and_their_counts(said: Said, result: str, counts: tuple[int, int, int]) -> None:
     of = report(trial(EVERYTHING_PASSED | said))
-    counts = {"passed": len(CORE) - failed - inconclusive, "failed": failed, "inconclusive": inconclusive}
+    told = dict(zip(("failed", "inconclusive", "notExercised"), counts, strict=True)) | {"passed": len(CORE) - sum(counts)}
     found = level(of)
-    assert (found["result"], found["statistics"], len(found["tests"])) == (result, counts | {"skipped": 0}, len(CORE))
+    assert (found["result"], found["statistics"], len(found["tests"])) == (result, told, len(CORE))
     (profile,) = made(of)["profiles"]
-    assert (profile["name"], profile["summary"]) == (PROFILE, SUMMARIES[result].format(**counts))
+    assert (profile["name"], profile["summary"]) == (PROFILE, SUMMARIES[result].format(**told))
+
+
+def test_it_says_how_much_of_a_requirement_was_tried() -> None:
+    aimed = [trial({CORE[0]: each}, name=str(number), aims=(CORE[0],)) for number, each in enumerate((GOOD, IDLE, UNKNOWN))]
+    left_out = (LeftOut(scenario="streams", title="a", aims=(CORE[0],)), LeftOut(scenario="streams", title="b", aims=(CORE[1],)))
+    found = first_line(replace(report(*aimed, trial({CORE[0]: GOOD}, name="9")), left_out=left_out))
+    assert (found["plans"], found["plansExercised"], found["trials"]) == (4, 2, 3)
 
 
 def test_a_failure_says_what_it_does_and_what_lies_behind_it() -> None:
@@ -119,7 +127,7 @@ def test_a_failure_says_what_it_does_and_what_lies_behind_it() -> None:
 
 def test_without_trials_nothing_is_known() -> None:
     found = level(report())
-    assert found["statistics"] == {"passed": 0, "failed": 0, "inconclusive": len(CORE), "skipped": 0}
+    assert found["statistics"] == {"passed": 0, "failed": 0, "inconclusive": 0, "notExercised": len(CORE)}
     assert found["result"] == "partial"
     assert {(each["trials"], each["evidence"]) for each in found["tests"]} == {(0, "")}
 
@@ -145,7 +153,7 @@ def test_faults_that_were_refused_are_counted() -> None:
 
 
 @pytest.mark.parametrize("said", [BAD, UNKNOWN, GOOD])
-def test_what_happened_under_hostile_faults_does_not_count(said: tuple[runs.Said, str]) -> None:
+def test_what_happened_under_hostile_faults_does_not_count(said: tuple[Word, str]) -> None:
     hostile = trial({CORE[0]: said}, name="2", hostile="hostile faults (DropFrame)")
     assert first_line(report(trial({CORE[0]: GOOD}), hostile)) == first_line(report(trial({CORE[0]: GOOD})))
     assert first_line(report(hostile)) == first_line(report())
@@ -186,7 +194,7 @@ LEFT_OUT = tuple(LeftOut(scenario="streams", title=title) for title in "ab")
         (report(implementation=replace(NAMED, url="")), ["the implementation is not named: --implementation-url"]),
         (report(implementation=replace(NAMED, version="Main")), ["the version 'Main' is a branch or a moving tag, not a release"]),
         (replace(report(), partial=True), ["the run was interrupted"]),
-        (replace(report(), left_out=LEFT_OUT), ["2 plans were left out for want of time"]),
+        (replace(report(), left_out=LEFT_OUT), ["2 plans were left out"]),
         (report(staleproof="0.1.0"), [NO_RELEASE]),
         (
             replace(report(staleproof="0.1.0", implementation=replace(NAMED, version="latest")), partial=True),

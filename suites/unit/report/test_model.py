@@ -15,6 +15,7 @@ from staleproof.report.model import (
     LeftOut,
     Report,
     TrialReport,
+    Word,
     encode,
     overall,
     refused,
@@ -22,13 +23,13 @@ from staleproof.report.model import (
     verdicts_on,
 )
 
-from .runs import BAD, GOOD, IDLE, UNKNOWN, Said, report, trial, verdict
+from .runs import BAD, GOOD, IDLE, UNKNOWN, report, trial, verdict
 
 SLUG, OTHER = REQUIREMENTS[0].slug, REQUIREMENTS[1].slug
 FAULT_WORDS: tuple[FaultWord, ...] = ("fired", "refused", "not fired")
 
 
-def of(name: str, **said: Said) -> TrialReport:
+def of(name: str, **said: Word) -> TrialReport:
     """A trial with verdicts on the first two requirements, `first` and `second`."""
     slugs = {"first": SLUG, "second": OTHER}
     return trial(name, *(verdict(slugs.get(key, key), each) for key, each in said.items()))
@@ -49,10 +50,10 @@ def of(name: str, **said: Said) -> TrialReport:
         ([GOOD, BAD, UNKNOWN, IDLE], Outcome.FAIL),
     ],
 )
-def test_the_worst_of_all_trials_wins(said: list[Said], expected: Outcome) -> None:
+def test_the_worst_of_all_trials_wins(said: list[Word], expected: Outcome) -> None:
     joined = overall(report(*(of(str(number), first=each) for number, each in enumerate(said))))
     assert joined[SLUG] is expected
-    assert expected.word in [word for word, _ in said or [IDLE]]
+    assert expected.word in (said or [IDLE])
     assert {joined[slug] for slug in joined if slug != SLUG} == {Outcome.NOT_EXERCISED}
 
 

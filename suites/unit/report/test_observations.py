@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from staleproof.report.model import FaultReport
+from staleproof.report.model import FaultReport, Word
 from staleproof.report.observations import observations
 
-from .runs import BAD, GOOD, IDLE, UNKNOWN, Said, report, trial, verdict
+from .runs import BAD, GOOD, IDLE, UNKNOWN, report, trial, verdict
 
 FIELDS = {
     "type", "status", "status_reason", "representation", "arguments", "how_generated", "features", "coverage", "timing", "metadata",
@@ -28,7 +28,7 @@ FAULT = FaultReport(fault="HideOwnWrite", resource="pods", outcome="fired")
         (UNKNOWN, {"why": "the reference is unusable"}, "gave_up", "the reference is unusable"),
     ],
 )
-def test_a_trial_is_a_test_case(said: Said, fields: dict[str, str], status: str, reason: str) -> None:
+def test_a_trial_is_a_test_case(said: Word, fields: dict[str, str], status: str, reason: str) -> None:
     verdicts = (verdict("no-duplicate-create", said, **fields), verdict("settles", GOOD))
     run = report(trial("001", *verdicts, plan="0123456789", faults=(FAULT,)), seed="7")
     line = json.loads(observations(run, {"own-writes"}))

@@ -31,26 +31,61 @@ STORY = f"{FIRST}  pod/ns/w-d is the 4th live pod of widget/w\n     0.700 s  fro
 @pytest.mark.parametrize(
     ("of", "expected"),
     [
-        (report(), f"0 passed; {len(SLUGS)} not exercised"),
-        (report(PASSED), f"{len(SLUGS)} passed"),
-        (report((verdict(FIRST, GOOD),)), f"1 passed; {len(SLUGS) - 1} not exercised"),
-        (report(PASSED, (verdict(SECOND, BAD),)), f"1 requirement violated: {SECOND}; {len(SLUGS) - 1} passed"),
+        (report(), "passed: 0 of 26 requirements tried, 0 trials"),
+        (report(PASSED), "passed: 26 of 26 requirements tried, 1 trial"),
+        (report((verdict(FIRST, GOOD),)), "passed: 1 of 26 requirements tried, 1 trial"),
+        (report(PASSED, (verdict(SECOND, BAD),)), f"failed: {SECOND} violated; 26 of 26 requirements tried, 2 trials"),
         (
-            report(PASSED, (verdict(SECOND, BAD), verdict(FIRST, BAD), verdict(THIRD, UNKNOWN))),
-            f"2 requirements violated: {FIRST}, {SECOND}; 1 inconclusive: {THIRD}; {len(SLUGS) - 3} passed",
+            report(tuple(verdict(slug, BAD) for slug in SLUGS[:5]), (verdict(SLUGS[6], UNKNOWN),)),
+            f"failed: {FIRST}, {SECOND}, {THIRD} and 2 more violated; 6 of 26 requirements tried, 2 trials",
         ),
         (
             report((verdict(FIRST, UNKNOWN), verdict(SECOND, IDLE))),
-            f"1 inconclusive: {FIRST}; 0 passed; {len(SLUGS) - 1} not exercised",
+            f"nothing failed, but {FIRST} is inconclusive; 1 of 26 requirements tried, 1 trial",
+        ),
+        (
+            report((verdict(FIRST, IDLE),)),
+            "nothing failed, but too little was tried: nothing that was done put a requirement to the test; "
+            "0 of 26 requirements tried, 1 trial",
         ),
         (
             msgspec.structs.replace(report(PASSED), partial=True),
-            f"{len(SLUGS)} passed; the run was interrupted, this is what was finished",
+            "interrupted, so this is what was finished: passed: 26 of 26 requirements tried, 1 trial",
+        ),
+        (
+            msgspec.structs.replace(report(), unlearnt=True, minutes=5.0),
+            "nothing failed, but too little was tried: the time was over while it was watched without faults; most would be "
+            "reached by --staleproof-minutes 16; 0 of 26 requirements tried, 0 trials",
         ),
     ],
 )
 def test_the_last_line(of: Report, expected: str) -> None:
     assert sentence(of) == expected
+
+
+def aims(of: Report, *slugs: str) -> Report:
+    """All of its trials are about these."""
+    return msgspec.structs.replace(of, trials=tuple(msgspec.structs.replace(trial, aims=slugs) for trial in of.trials))
+
+
+def test_what_has_to_be_exercised_and_was_not_is_told_with_the_option_that_would_reach_it() -> None:
+    of = aims(report((verdict(FIRST, IDLE), verdict(SECOND, GOOD))), FIRST, SECOND)
+    assert sentence(of) == "passed: 1 of 26 requirements tried, 1 trial"
+    wanted = msgspec.structs.replace(of, wanted=(FIRST, SECOND, THIRD))  # no plan is about the third
+    short = f"nothing failed, but too little was tried: {FIRST}; most of it would be reached by"
+    assert sentence(wanted) == f"{short} --staleproof-max-examples N; 1 of 26 requirements tried, 1 trial"
+    late = LeftOut(scenario="streams", title="a", aims=(FIRST,))
+    hurried = msgspec.structs.replace(wanted, left_out=(late, late, late), minutes=2.0)
+    assert sentence(hurried).startswith(f"{short} --staleproof-minutes 9; ")
+
+
+def test_what_could_not_be_carried_out_is_told_once() -> None:
+    why = "a step of the workload could not be done: step 2 (remove secrets number 1): there are 0 such children"
+    left_out = tuple(LeftOut(scenario="drawn", title=title, why=why) for title in ("a", "b"))
+    shown = lines(msgspec.structs.replace(report(PASSED), left_out=left_out), width=300)
+    assert [line for line in shown if "left out" in line] == [
+        f"2 plans left out that could not be carried out, not even once more: {why}"
+    ]
 
 
 def lines(of: Report, *, width: int = 120) -> list[str]:
@@ -71,7 +106,7 @@ def test_the_table_has_a_row_for_each_requirement() -> None:
     shown = lines(report(PASSED))
     assert shown[0].strip() == "staleproof · 1 trial · Kubernetes v1.36.3"
     assert lines(report(PASSED, PASSED))[0].strip() == "staleproof · 2 trials · Kubernetes v1.36.3"
-    assert cells(shown[1]) == ["requirement", "level", "result", "trials", "faults fired"]
+    assert cells(shown[1]) == ["requirement", "level", "result", "tried", "trials", "fired"]
     assert [cells(line)[0] for line in shown[_HEAD : _HEAD + len(SLUGS)]] == SLUGS
 
 
@@ -85,10 +120,10 @@ def test_nothing_is_cut_off_in_eighty_columns() -> None:
 @pytest.mark.parametrize(
     ("shown", "told"),
     [
-        (verdict(FIRST, GOOD), ["passed", "1", "1 of 2"]),
-        (verdict(FIRST, BAD, story=STORY), ["FAILED", "1", "1 of 2"]),
-        (verdict(FIRST, UNKNOWN), ["inconclusive", "1", "1 of 2"]),
-        (verdict(FIRST, IDLE), ["not exercised", "0", "0 of 0"]),
+        (verdict(FIRST, GOOD), ["passed", "0/0", "1", "1/2"]),
+        (verdict(FIRST, BAD, story=STORY), ["FAILED", "0/0", "1", "1/2"]),
+        (verdict(FIRST, UNKNOWN), ["inconclusive", "0/0", "1", "1/2"]),
+        (verdict(FIRST, IDLE), ["not exercised", "0/0", "0", "0/0"]),
     ],
 )
 def test_a_row_says_what_the_trials_showed(shown: RequirementVerdict, told: list[str]) -> None:
@@ -97,7 +132,9 @@ def test_a_row_says_what_the_trials_showed(shown: RequirementVerdict, told: list
 
 def test_trials_and_faults_are_summed_where_it_was_exercised() -> None:
     idle = verdict(FIRST, IDLE)
-    assert row(report((verdict(FIRST, GOOD),), (idle,), (verdict(FIRST, GOOD),)), FIRST)[3:] == ["2", "2 of 4"]
+    of = report((verdict(FIRST, GOOD),), (idle,), (verdict(FIRST, GOOD),))
+    assert row(of, FIRST)[3:] == ["0/0", "2", "2/4"]
+    assert row(aims(of, FIRST), FIRST)[3] == "2/3"
 
 
 @pytest.mark.parametrize(
@@ -175,7 +212,7 @@ def test_what_there_was_no_time_for_is_told_and_what_therefore_nobody_tried() ->
 
     told = shown.index("3 plans left out for want of time: streams 2, restart 1")
     assert shown[told + 1] == f"  never tried for that reason: {FIRST} under Skew, {SECOND} under Hold, {SECOND} under Skew"
-    assert sentence(msgspec.structs.replace(of, left_out=left_out[1:])).endswith("; 2 plans left out for want of time")
+    assert sentence(msgspec.structs.replace(of, left_out=left_out[1:])).endswith(", 2 plans left out for want of time")
     assert not [line for line in lines(msgspec.structs.replace(of, left_out=left_out[1:])) if "never tried" in line]
 
 
@@ -197,7 +234,7 @@ def test_refused_faults_are_counted_and_told() -> None:
         FaultReport(fault="Hold", resource="pods", outcome="fired", at=1.0, on="ADDED pods"),
         FaultReport(fault="PastSnapshot", resource="*", outcome="refused", row="25", why="it is a consistent read"),
     )
-    assert row(of, FIRST)[4] == "2 of 4, 2 refused"
+    assert row(of, FIRST)[5] == "2/4, 2 refused"
     assert "PastSnapshot of * was refused (2 times): it is a consistent read" in lines(of)
 
 
@@ -225,8 +262,8 @@ def test_findings_under_hostile_faults_stand_apart() -> None:
     at = shown.index("Not about conformance, because no API server does this, and not scored:")
     told = f"  1 under hostile faults (DropFrame): {FIRST}: pod/ns/w-d is the 4th live pod of widget/w"
     assert " ".join(shown[at + 1 :]) == told
-    assert row(of, FIRST)[2:] == ["not exercised", "0", "0 of 0"]
-    assert sentence(of) == f"0 passed; {len(SLUGS)} not exercised"
+    assert row(of, FIRST)[2:] == ["not exercised", "0/0", "0", "0/0"]
+    assert sentence(of) == "passed: 0 of 26 requirements tried, 1 trial"
 
 
 def test_findings_about_provisional_requirements_stand_apart_and_are_not_scored() -> None:
@@ -236,9 +273,9 @@ def test_findings_about_provisional_requirements_stand_apart_and_are_not_scored(
     shown = lines(of)
     at = shown.index("About provisional requirements, and not scored:")
     assert shown[at + 1] == f"  1: {slug}: 2 updates were refused"
-    assert row(of, slug)[1:] == ["provisional", "told below", "1", "1 of 2"]
+    assert row(of, slug)[1:] == ["provisional", "told below", "0/0", "1", "1/2"]
     assert not [line for line in shown if line.startswith(f"{slug}:")]
-    assert sentence(of) == f"1 passed; {len(SLUGS) - 2} not exercised"
+    assert sentence(of) == "passed: 2 of 26 requirements tried, 1 trial"
 
 
 def test_costs_are_told_and_are_no_failures() -> None:
@@ -253,14 +290,14 @@ def test_costs_are_told_and_are_no_failures() -> None:
     told = [line for line in lines(of, width=200) if line.startswith("cost")]
     again = "cost: 2.2 writes for each primary that is looked at again though nothing has changed, 67% of them in vain"
     assert told == [again, "cost: writes at rest 720 an hour, as far as a few seconds tell"]
-    assert sentence(of) == f"1 passed; {len(SLUGS) - 1} not exercised"
+    assert sentence(of) == "passed: 1 of 26 requirements tried, 3 trials"
 
 
 def test_what_it_keeps_too_many_of_without_any_fault_is_told_and_not_scored() -> None:
     of = report(PASSED)
     of = msgspec.structs.replace(of, environment={**of.environment, "more than asked for": "5 pods where spec.replicas was 4"})
     assert "without any fault, so not scored: it kept 5 pods where spec.replicas was 4" in lines(of, width=200)
-    assert sentence(of) == f"{len(SLUGS)} passed"
+    assert sentence(of) == "passed: 26 of 26 requirements tried, 1 trial"
 
 
 def test_what_was_said_of_changes_in_vain_is_told() -> None:

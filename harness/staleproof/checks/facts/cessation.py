@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from staleproof.checks.facts.exits import code_of, deaths, last_words
 from staleproof.checks.facts.recovery_budget import awaits_election, reconnecting
-from staleproof.checks.facts.usability import disturbance, reference_trouble
+from staleproof.checks.facts.usability import disturbance, interruption, reference_trouble
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Exited, FaultFired, Probed
 from staleproof.core.history import Position
@@ -29,7 +29,7 @@ class Cessation:
 @fact
 def cessation(trial: Trial) -> Cessation | None:
     """How the controller stopped working; None when it did not, or nothing can be known."""
-    if disturbance(trial) or reference_trouble(trial):
+    if interruption(trial) or disturbance(trial) or reference_trouble(trial):
         return None
     if deaths(trial):
         return _death(trial, deaths(trial)[0])

@@ -1,4 +1,7 @@
-"""Whether a trial, and the references beside it, can prove anything: what interrupted them, what broke, what never fired."""
+"""Whether a trial, and the references beside it, can prove anything: what interrupted them, what broke, what never fired.
+
+An interruption says nothing about the controller, so nothing is exercised. What disturbs a trial leaves it open what was seen.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +10,7 @@ from staleproof.checks.facts.exits import deaths
 from staleproof.checks.facts.fault_outcomes import fault_outcomes
 from staleproof.checks.trial import Trial, fact
 from staleproof.core import but_for
-from staleproof.core.entry import Broke, Exited, Settled
+from staleproof.core.entry import SELF_CHECK, WORKLOAD, Broke, Exited, Settled
 from staleproof.core.history import HistoryRole, Position
 from staleproof.core.watch_properties import unexplained
 
@@ -15,14 +18,38 @@ from staleproof.core.watch_properties import unexplained
 @fact
 def trouble(trial: Trial) -> str:
     """Why this trial proves nothing about anything, in words; empty when it may."""
-    return disturbance(trial) or _died(trial, deaths(trial))
+    return interruption(trial) or disturbance(trial) or _died(trial, deaths(trial))
+
+
+@fact
+def interruption(trial: Trial) -> str:
+    """What kept the trial from being carried out, in words: a step that could not be done, a part of the harness that failed, or
+    that its end was not recorded. Empty when it was carried out."""
+    broke = next((entry for _, entry in trial.every(Broke) if entry.where != SELF_CHECK), None)
+    if broke is not None:
+        return in_words(broke)
+    return "" if trial.history.complete else "the trial was not recorded to its end"
+
+
+@fact
+def undone(trial: Trial) -> int:
+    """The number of the first step that could not be done; 0: all could."""
+    broke = next((index for index, entry in trial.every(Broke) if entry.where == WORKLOAD), None)
+    return sum(step.began < broke for step in trial.steps) if broke is not None else 0
 
 
 @fact
 def disturbance(trial: Trial) -> str:
-    """What went wrong with the harness, in words; empty when nothing did."""
-    unfinished = "" if trial.history.complete else "the trial was not recorded to its end"
-    return _broke(trial) or unfinished or bypassed(trial) or _unlike_a_watch(trial)
+    """Why nothing that the trial shows can be relied on, though it was carried out, in words: the controller changed something past
+    the proxy, or was shown what no API server shows. Empty when it can."""
+    own = next((in_words(entry) for _, entry in trial.every(Broke) if entry.where == SELF_CHECK), "")
+    return own or bypassed(trial) or _unlike_a_watch(trial)
+
+
+@fact
+def unreliable(trial: Trial) -> str:
+    """Why a trial that was carried out can prove nothing, in words; empty when it can."""
+    return disturbance(trial) or _died(trial, deaths(trial))
 
 
 @fact
@@ -41,9 +68,11 @@ def reference_trouble(trial: Trial) -> str:
     return next((f"reference {n} {trouble}" for n, trouble in enumerate(troubles, 1) if trouble), "")
 
 
-def _broke(trial: Trial) -> str:
-    broke = next((entry for _, entry in trial.every(Broke)), None)
-    return f"the harness broke ({broke.where}): {broke.why}" if broke is not None else ""
+def in_words(broke: Broke) -> str:
+    """What failed, and why."""
+    if broke.where == WORKLOAD:
+        return f"a step of the workload could not be done: {broke.why}"
+    return f"the harness broke ({broke.where}): {broke.why}"
 
 
 def _died(trial: Trial, exits: Sequence[Position]) -> str:
@@ -94,7 +123,8 @@ def ended_well(reference: Trial) -> bool:
 
 def _unusable(reference: Trial, trial: Trial) -> str:
     """What is wrong with a reference, as the end of a sentence."""
-    interrupted = _broke(reference) or _died(reference, reference.positions(Exited))
+    broke = next((entry for _, entry in reference.every(Broke)), None)
+    interrupted = in_words(broke) if broke is not None else _died(reference, reference.positions(Exited))
     if interrupted:
         return f"proves nothing: {interrupted}"
     if not _is_of(reference, trial):

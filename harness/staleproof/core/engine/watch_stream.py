@@ -15,7 +15,7 @@ from staleproof.core.engine.gate import Burst, Closing, Ending, Gate, Received, 
 from staleproof.core.engine.planned_fault import FaultChange, FaultCloses, FaultEnds, FaultOpens, FaultRef
 from staleproof.core.engine.schedule import Schedule
 from staleproof.core.engine.status import expired
-from staleproof.core.entry import Broke, Closed, Delivered, Dropped, Entry, Opened, StreamId, Withheld
+from staleproof.core.entry import SELF_CHECK, Broke, Closed, Delivered, Dropped, Entry, Opened, StreamId, Withheld
 from staleproof.core.fault import Seat
 from staleproof.core.fault.decision import Drop, Follow, Pass, Refusal, Repeat, Sever
 from staleproof.core.frame import Frame, FrameReader
@@ -293,7 +293,7 @@ class WatchStream:
     def _breach(self, breach: Breach, now: float) -> None:
         if not self._is_spoiled and not self._schedule.may_break(breach.property):
             why = f"stream {self.number} of {self.request.resource}: {breach}"
-            self._out.append(Broke(at=now, where="self-check", why=why))
+            self._out.append(Broke(at=now, where=SELF_CHECK, why=why))
 
     def _what(self, frame: Frame) -> str:
         return f"{frame.type} {self.request.resource} {frame.namespace}/{frame.name}".rstrip("/ ")

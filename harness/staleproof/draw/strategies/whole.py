@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from staleproof.core.fault import AnyFault, CallFault, HideOwnWrite, HoldStream
 from staleproof.core.observed import Observed
-from staleproof.core.plan import DRAWN as DRAWN_SCENARIO
 from staleproof.core.plan import Plan
 from staleproof.core.step import Apply, Delete, Step
 from staleproof.draw.canonical import slow_to_start
@@ -18,7 +17,7 @@ from staleproof.draw.strategies.users import Steps, workloads
 from staleproof.draw.strategies.watching import Faults
 from staleproof.draw.strategies.whom import observations
 
-SCENARIO = Scenario(DRAWN_SCENARIO, settle=slow_to_start)
+SCENARIO = Scenario("drawn", settle=slow_to_start)
 _AIMS = {
     "HideOwnWrite create": ("no-duplicate-create",),
     "HideOwnWrite delete": ("no-excess-delete",),

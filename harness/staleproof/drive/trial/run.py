@@ -6,7 +6,6 @@ It does what the plan says and waits for conditions; what the trial means is dec
 import asyncio
 import contextlib
 import datetime
-import itertools
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from staleproof.core.change import LOOKS, WriteKind
-from staleproof.core.entry import Broke, Ended, Released, Settled, StepBegan, StepEnded
+from staleproof.core.entry import WORKLOAD, Broke, Ended, Released, Settled, StepBegan, StepEnded
 from staleproof.core.fault import PastSnapshot, StaleRead
 from staleproof.core.fault.effects import MOMENTARY
 from staleproof.core.history import Header, History, HistoryRole
@@ -24,7 +23,7 @@ from staleproof.core.plan import Plan
 from staleproof.core.plan import encode as encode_plan
 from staleproof.core.prerequisite import Placement
 from staleproof.core.scope import Scope
-from staleproof.core.step import Apply, Delete, Step, describe
+from staleproof.core.step import describe
 from staleproof.drive.cluster.api import JSON, ApiError
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.cluster.truth import Key
@@ -253,11 +252,7 @@ class _Run:
             if not self._is_unserved:
                 await self._workload.do(step, number)
         except Vanished as err:
-            lacks_steps = self._spec.role == "slept"
-            if not (plan.faults or lacks_steps or _returns(plan.steps[: number - 1])):
-                raise
-            why = "a step that is left out brought it" if lacks_steps else "what was there before went away late"
-            self._did_not_do(f"{err}; {why}")
+            self._did_not_do(str(err))
         except Unserved as err:
             self._is_unserved = True  # what comes after this step would be done to what is not there
             self._did_not_do(str(err))
@@ -271,7 +266,7 @@ class _Run:
 
     def _did_not_do(self, why: str) -> None:
         """A step could not be done, and nobody is to blame for its plan: the trial proves nothing."""
-        self._bus.take(Broke(at=time.monotonic(), where="workload", why=why))
+        self._bus.take(Broke(at=time.monotonic(), where=WORKLOAD, why=why))
 
     async def _until_over(self, number: int) -> bool:
         """Nobody is idle between two lives: a controller that was killed in a step still has to finish it; but a crash loop is not
@@ -414,11 +409,6 @@ class _Run:
 def _may_lack_children(spec: TrialSpec) -> bool:
     """Whether a child that a step is about may never come: because of a fault, or of a step that is left out."""
     return bool(spec.plan.faults) or spec.role == "slept"
-
-
-def _returns(steps: Sequence[Step]) -> bool:
-    """Whether something is deleted in these steps and applied again: applied too early, it goes with what was there before."""
-    return any(isinstance(first, Delete) and isinstance(second, Apply) for first, second in itertools.combinations(steps, 2))
 
 
 def pause_seconds(plan: Plan, number: int) -> float:

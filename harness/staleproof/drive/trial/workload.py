@@ -59,20 +59,16 @@ _NO_WEBHOOK = re.compile(r"failed calling webhook|conversion webhook for .* fail
 one that answers and says no is "admission webhook … denied the request"."""
 
 
-class NotDone(UsageError):
-    """A step of the workload could not be done. `step` is its number."""
+class Vanished(Exception):
+    """The object of a step is not there: somebody else was quicker, or the step is about what never was."""
+
+
+class Refused(UsageError):
+    """The API server does not accept a step of the workload. `step` is its number."""
 
     def __init__(self, message: str, step: int) -> None:
         super().__init__(message)
         self.step = step
-
-
-class Vanished(NotDone):
-    """The object of a step is not there, which in a trial with faults may be their effect."""
-
-
-class Refused(NotDone):
-    """The API server does not accept a step."""
 
 
 _ADVICE = (
@@ -148,7 +144,7 @@ class Workload:
             await once_served(lambda: self._do(step, number), self.bus, told, self.on_unserved)
         except ApiError as err:
             words = f"{told}: the API server answered {err}"
-            raise (Vanished if err.code == _NOT_FOUND else Refused)(words, number) from err
+            raise (Vanished(words) if err.code == _NOT_FOUND else Refused(words, number)) from err
 
     async def _do(self, step: Step, number: int) -> None:
         match step:
@@ -216,11 +212,12 @@ class Workload:
         try:
             child = children[step.nth - 1 if step.nth > 0 else step.nth]
         except IndexError:
-            raise Vanished(f"{describe(step)}: there are {len(children)} such children", number) from None
+            there = "there is 1 such child" if len(children) == 1 else f"there are {len(children)} such children"
+            raise Vanished(f"step {number} ({describe(step)}): {there}") from None
         kind, namespace, name = await resource_type(child, self.api), _where(child), child["metadata"]["name"]
         match step:
             case Recreate(foreign=foreign):
-                whole = await self._whole(kind, child, number)
+                whole = await self._whole(kind, child)
                 again = _again(whole, owner=await self._stranger(kind, namespace)) if foreign else _again(whole)
                 await self._recreate(kind, whole, again)
             case Remove():
@@ -230,13 +227,13 @@ class Workload:
             case Heartbeat():
                 await self._touch(kind, namespace, name, number)
 
-    async def _whole(self, kind: ResourceType, child: JSON, number: int) -> JSON:
+    async def _whole(self, kind: ResourceType, child: JSON) -> JSON:
         """The child as the API server has it: a Secret is known here without its payload."""
         try:
             return await self.api.call("GET", kind.path(_where(child), child["metadata"]["name"]))
         except ApiError as err:
             if err.code == 404:
-                raise Vanished(f"{name_of(child)} is gone", number) from err
+                raise Vanished(f"{name_of(child)} is gone") from err
             raise
 
     async def _stranger(self, child: ResourceType, namespace: str) -> JSON:

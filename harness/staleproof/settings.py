@@ -279,8 +279,8 @@ class Settings:
     minutes: Annotated[
         float | None,
         Option(
-            "end the run after so many minutes, its start included: the plans that show most come first, and the report says which "
-            "were left out; empty: run all",
+            "end the run after so many minutes, its start and the report included: the plans that show most come first, the report "
+            "says which were left out, and what there was no time to confirm is inconclusive; empty: run all",
             _minutes,
         ),
     ] = None
@@ -316,7 +316,7 @@ class Settings:
     inconclusive: Annotated[
         Literal["", "ok", "fail"],
         Option(
-            "when nothing failed but something is inconclusive: ok exits 0, fail exits 1; empty: exit 10",
+            "when nothing failed but something is inconclusive, or too little was tried: ok exits 0, fail exits 1; empty: exit 10",
             choices=("", "ok", "fail"),
         ),
     ] = ""

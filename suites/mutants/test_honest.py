@@ -63,7 +63,7 @@ def test_what_no_api_server_does_accuses_nobody(put_under_test: Callable[[Known]
 def _exit(session: Session, results: Sequence[Result]) -> str:
     """With which code a run of nothing but these plans would end, and why."""
     told = tuple(trial_report(each, session.run.folder) for each in results if not each.interrupted)
-    wanted = tuple(PROFILES[PROFILE or "smoke"].wants)
+    wanted = PROFILES[PROFILE or "smoke"].wanted
     report = Report(run_id="", date="", reproduce="", trials=told, wanted=wanted)
     is_green = worst(overall(report).items()) is Outcome.PASS and not lacking(report)
     return "0" if is_green else f"10: {sentence(report)}"

@@ -77,7 +77,7 @@ def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click
         return 0
     session = _session(settings, named, samples)
     aims = frozenset(aim for plan in named for aim in plan.aims)
-    wanted = aims | (PROFILES[settings.profile].wants if samples.primaries else frozenset())
+    wanted = aims | frozenset(PROFILES[settings.profile].wanted if samples.primaries else ())
     ledger = Ledger(run=session.run, reproduce=run_again, wanted=wanted)
     with kept(ledger, console), session:
         every = [*named, *_canonical(session, samples, settings, console)]

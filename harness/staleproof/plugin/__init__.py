@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from staleproof.plugin.options import add_options, header, is_seed_new, names_controller_in_file, seed_of, settings_of, share_seed
+from staleproof.plugin.options import (
+    add_options,
+    header,
+    is_seed_new,
+    names_controller_in_file,
+    profile_of,
+    seed_of,
+    settings_of,
+    share_seed,
+)
 
 if TYPE_CHECKING:
     from staleproof.plugin.outcome import Outcomes
@@ -80,7 +89,15 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    return [f"staleproof: {', '.join(header(config))}", _seed_in_words(config)] if _is_asked(config) else []
+    if not _is_asked(config):
+        return []
+    profile = profile_of(config)
+    return [
+        f"staleproof: {', '.join(header(config))}",
+        _seed_in_words(config),
+        f"staleproof: for exit code 0, a run of profile {profile.name} has to exercise, as far as the controller gives plans an "
+        f"occasion: {', '.join(profile.wanted)}",
+    ]
 
 
 def _seed_in_words(config: pytest.Config) -> str:
@@ -199,6 +216,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     outcomes = _outcomes(config)
     if outcomes is not None:
         outcomes.summarize(terminalreporter)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The verdict is the last line, below pytest's own."""
+    outcomes, terminal = _outcomes(config), config.pluginmanager.getplugin("terminalreporter")
+    if outcomes is not None and terminal is not None:
+        outcomes.conclude(terminal)
 
 
 def _bundled_suite() -> Path:

@@ -40,6 +40,8 @@ from staleproof.report.terminal import lacking, sentence, table
 _OK, _FAILED, _INTERRUPTED, _INCONCLUSIVE = 0, 1, 2, 10
 _BUG, _BROKEN, _MISUSED = HarnessBug.exit_code, SetupError.exit_code, UsageError.exit_code
 _NOTES = "notes.jsonl"
+_CLOSING_SECONDS, _CLOSING_SHARE = 15.0, 0.08
+"""How long it takes at most to stop everything and to write the report; of a short run no more than a part of it."""
 
 
 class _Note(msgspec.Struct, omit_defaults=True):
@@ -190,8 +192,12 @@ class Outcomes:
         terminal.write(out.getvalue())
         for line in self.known:
             terminal.write_line(f"staleproof: {line}")
-        terminal.write_line(f"staleproof: {sentence(self.report)}")
         terminal.write_line(f"run folder: {self.folder}")
+
+    def conclude(self, terminal: pytest.TerminalReporter) -> None:
+        """Say what to think of the run."""
+        if self.report is not None:
+            terminal.write_line(f"staleproof: {sentence(self.report)}")
 
     def _note(self, note: _Note) -> None:
         if self.worker:
@@ -259,7 +265,7 @@ class Outcomes:
             environment=environment,
             trials=tuple(sorted(self.trials, key=lambda trial: trial.name)),
             refused=dict(self.refused),
-            wanted=tuple(slug for slug in BY_SLUG if slug in self.wanted | PROFILES[settings.profile].wants),
+            wanted=tuple(slug for slug in BY_SLUG if slug in self.wanted.union(PROFILES[settings.profile].wanted)),
             minutes=settings.minutes,
             unlearnt=self.unlearnt,
             left_out=tuple(sorted(self.left_out, key=lambda plan: (plan.scenario, plan.title))),
@@ -313,10 +319,15 @@ def begin(config: pytest.Config) -> None:
 
 
 def ends(config: pytest.Config) -> Callable[[], float]:
-    """Says when the minutes of the run are over, on the monotonic clock, which the workers share; infinite if they are not limited.
-    What had to be built first is not counted."""
+    """Says when nothing is run any more, on the monotonic clock, which the workers share; infinite if the minutes of the run are
+    not limited. Then everything is stopped and the report is written, which is part of the run's time. What had to be built first
+    is not."""
     minutes, folder = settings_of(config).minutes, RunFolder(begun(config).folder)
-    return lambda: math.inf if minutes is None else config.stash[BEGAN] + 60 * minutes + folder.built_seconds()
+    if minutes is None:
+        return lambda: math.inf
+    seconds = 60 * minutes
+    last = config.stash[BEGAN] + seconds - min(_CLOSING_SECONDS, _CLOSING_SHARE * seconds)
+    return lambda: last + folder.built_seconds()
 
 
 def join(config: pytest.Config, folder: Path) -> None:

@@ -29,7 +29,7 @@ from .proxy_client import until
 PLAN = Plan(scenario="proxy-dies", steps=(Apply(object=WIDGET), Rest(seconds=60.0)), settle=Settle())
 
 
-async def test_a_trial_whose_proxy_dies_is_inconclusive_and_its_clients_are_refused(tmp_path: Path) -> None:
+async def test_a_trial_whose_proxy_dies_says_nothing_and_its_clients_are_refused(tmp_path: Path) -> None:
     async def kill_once_it_works(running: Environment) -> None:
         def works(now: float) -> bool | float:
             return any(resource == "pods" for resource, _, _ in running.truth.objects) or now + 0.05
@@ -49,7 +49,7 @@ async def test_a_trial_whose_proxy_dies_is_inconclusive_and_its_clients_are_refu
             await asyncio.open_connection(host, int(port))
     history = decode((tmp_path / "trial" / "history.jsonl.gz").read_bytes())
     assert [entry.where for entry in history.entries if isinstance(entry, Broke)] == ["proxy"]
-    assert {verdict.outcome for verdict in judge(history, [history, history])} == {Outcome.INCONCLUSIVE}
+    assert {verdict.outcome for verdict in judge(history, [history, history])} == {Outcome.NOT_EXERCISED}
 
 
 @pytest.fixture

@@ -17,7 +17,20 @@ from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import reports_skips
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.core.entry import Asked, Committed, Delivered, Entry, Exited, Metrics, Opened, Released, Settled, Started, Stopped
+from staleproof.core.entry import (
+    Asked,
+    Broke,
+    Committed,
+    Delivered,
+    Entry,
+    Exited,
+    Metrics,
+    Opened,
+    Released,
+    Settled,
+    Started,
+    Stopped,
+)
 from staleproof.core.fault import AnyFault, HideOwnWrite, Kill, OwnWrite, Restart, Window
 from staleproof.core.flatten import flatten
 from staleproof.core.history import History, decode, is_work
@@ -150,9 +163,13 @@ async def test_a_child_is_removed_behind_the_controllers_back_and_made_again(sta
 @pytest.mark.parametrize(
     "step", [Heartbeat(resource="pods", nth=4), Heartbeat(resource="pods", nth=-4), Remove(resource="pods", nth=4)]
 )
-async def test_what_is_done_to_a_missing_child_is_the_plans_fault(stage: EnvironmentStage, step: Heartbeat | Remove) -> None:
-    with pytest.raises(UsageError, match=f"{step.tag} pods number {step.nth}: there are 3 such children"):
-        await run(stage, Apply(object=WIDGET), step)
+async def test_what_is_done_to_a_missing_child_is_told_and_the_run_goes_on(
+    stage: EnvironmentStage, step: Heartbeat | Remove
+) -> None:
+    history = await run(stage, Apply(object=WIDGET), step)
+    why = f"step 2 ({step.tag} pods number {step.nth}): there are 3 such children"
+    assert [(entry.where, entry.why) for entry in of(history, Broke)] == [("workload", why)]
+    assert history.complete
 
 
 # --- leases ----------------------------------------------------------------------------------------------------------------------

@@ -65,10 +65,23 @@ def test_what_there_is_no_time_for_is_reported(suite: Run) -> None:
     done = suite(f"--controller-cmd={fixture_controller('naive')}", *WIDGETS, *QUICK, *arguments)
 
     assert done.code == 10, done.output
-    assert (done.report["trials"], noted(done)) == ([], [])
-    assert [plan["title"] for plan in done.report["leftOut"]] == ["hide own creates of pods, then touch"]
-    assert "1 plan left out for want of time" in done.output
-    assert (done.conformance["plansLeftOut"], done.conformance["submittable"]) == (1, False)
+    assert (done.report["trials"], noted(done), done.report["unlearnt"]) == ([], [], True)
+    told = (
+        "nothing failed, but too little was tried: the time was over while it was watched without faults; most would be reached by "
+    )
+    assert done.output.splitlines()[-1].startswith(f"staleproof: {told}--staleproof-minutes 2;")
+    assert done.conformance["submittable"] is False
+
+
+def test_an_honest_controller_whose_kind_gives_many_faults_no_occasion_exits_with_0(suite: Run) -> None:
+    """It writes a status and nothing else, so nothing can be hidden, killed or lost but that."""
+    sample = f"--staleproof-samples={MANIFESTS / 'widget-content-sample.yaml'}"
+    done = suite(f"--controller-cmd={fixture_controller('childless')} reports", WIDGETS[0], sample, *QUICK)
+    assert done.code == 0, done.output
+    assert "inconclusive" not in set(done.results.values())
+    assert "not exercised" in set(done.results.values())
+    last = done.output.splitlines()[-1]
+    assert last.startswith("staleproof: passed: "), last
 
 
 def test_a_correct_controller_passes(suite: Run) -> None:

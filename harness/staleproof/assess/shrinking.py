@@ -62,7 +62,8 @@ def shrink(session: Tries, found: Result, ends: float, baseline: Baseline = NOTH
     except (UsageError, SetupError):
         return found
     if not slugs & _new_in(smallest, baseline):
-        return replace(found, shrunk=f"{made} did not fail again ({smallest.name}), so this is as it was found")
+        how = "could not be confirmed in time" if smallest.is_unconfirmed else "did not fail again"
+        return replace(found, shrunk=f"{made} {how} ({smallest.name}), so this is as it was found")
     took = time.monotonic() - began
     return _told(smallest, f"{made}", f"; found in {found.name}, {tried} smaller plans tried, {took:.0f} s in all")
 

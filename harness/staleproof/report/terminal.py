@@ -47,7 +47,7 @@ def table(report: Report) -> Group:
     for heading in ("requirement", "level", "result", "tried", "trials"):
         made.add_column(heading, no_wrap=True)
     made.add_column("fired")  # the one that gives way where the terminal is narrow
-    notes = []
+    notes, short = [], {each.slug: each for each in missed(report)}
     for slug, joined in overall(report).items():
         counted = exercised(slug, report.trials)
         told_apart = joined is Outcome.FAIL and not is_scored(slug)
@@ -57,6 +57,8 @@ def table(report: Report) -> Group:
         told = (f"{aimed.exercised}/{aimed.plans}", str(len(counted)), _fired([trial for trial, _ in counted]))
         made.add_row(slug, BY_SLUG[slug].level, result, *told)
         why = reason(slug, report.trials, joined)
+        if slug in short:
+            why = f"{short[slug].why}; the run has to exercise it, and {short[slug].option} may"
         if joined not in (Outcome.PASS, Outcome.FAIL) and why:
             notes.append(Text.assemble((slug, STYLES[joined]), f": {why}"))
     if moves := report.environment.get("moves"):

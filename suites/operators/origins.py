@@ -59,11 +59,20 @@ def _build_go(module: GoModule, go: str, made: Path) -> None:
     (made / "go.sum").write_bytes((folder / "go.sum").read_bytes())
     replaced = json.loads(run((go, "mod", "edit", "-json", str(file)), made)).get("Replace") or ()
     beside = [f"-dropreplace={each['Old']['Path']}" for each in replaced if each["New"]["Path"].startswith(".")]
+    if module.ours:  # inside the publisher's path, as the main package that it stands for, so what is internal may be used
+        beside += [f"-module={module.path}/{module.main}", f"-require={module.path}@{module.version}"]
+        (made / "main.go").write_bytes(source_of(module))
     if beside:
         run((go, "mod", "edit", *beside, str(file)), made)
+    where, what = (made, ".") if module.ours else (folder, f"./{module.main}")
     target = str(made / _PROGRAM)
-    run((go, "build", f"-modfile={file}", "-mod=mod", *FLAGS, "-o", target, f"./{module.main}"), folder, ENVIRONMENT)
+    run((go, "build", f"-modfile={file}", "-mod=mod", *FLAGS, "-o", target, what), where, ENVIRONMENT)
     (made / PUBLISHED).symlink_to(folder)
+
+
+def source_of(module: GoModule) -> bytes:
+    """Of the main package that is ours; nothing where the publisher's is compiled."""
+    return (Path(__file__).parent / module.ours).read_bytes() if module.ours else b""
 
 
 # --- Maven -----------------------------------------------------------------------------------------------------------------------

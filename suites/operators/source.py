@@ -17,7 +17,7 @@ from staleproof.drive.cluster.control_plane.toolchain import ENVIRONMENT
 from staleproof.drive.cluster.go_program import FLAGS
 from staleproof.errors import SetupError
 
-from .origins import PUBLISHED, build, command, run
+from .origins import PUBLISHED, build, command, run, source_of
 from .table import PIECE, QUOTED, Chart, GoModule, Kustomization, Made, Operator, Origin, Piece
 
 _MADE = "made"
@@ -72,7 +72,7 @@ async def _ensure(name: str, origin: Origin, progress: Progress) -> Path:
 
 def digest(origin: Origin) -> str:
     """Of what is fetched, and how it is built."""
-    how = [FLAGS, ENVIRONMENT] if isinstance(origin, GoModule) else [type(origin).__name__]
+    how = [FLAGS, ENVIRONMENT, source_of(origin).decode()] if isinstance(origin, GoModule) else [type(origin).__name__]
     return hashlib.sha256(json.dumps([astuple(origin), *how]).encode()).hexdigest()[:16]
 
 

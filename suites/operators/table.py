@@ -15,11 +15,16 @@ PIECE, QUOTED = "{piece}", "{quoted}"
 
 @dataclass(frozen=True, slots=True)
 class GoModule:
-    """A main package of a module on the Go module proxy."""
+    """A main package of a module on the Go module proxy.
+
+    `ours`: where the publisher's main package is a module of its own that no proxy has, the file beside this one that is compiled
+    in its place. It starts what the published module has.
+    """
 
     path: str
     version: str
     main: str
+    ours: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +166,30 @@ OPERATORS: Sequence[Operator] = (
                 "TestCertificate2 = `",
                 "`",
                 "{apiVersion: v1, kind: ConfigMap, metadata: {name: my-ca, namespace: cert-manager}, data: {ca.crt: {quoted}}}",
+            ),
+        },
+    ),
+    Operator(
+        name="cert-manager",
+        library="client-go informers of its own",
+        origin=GoModule("github.com/cert-manager/cert-manager", "v1.20.3", "cmd/controller", ours="cert_manager.go"),
+        has="many controllers that work on one Certificate, a primary that another needs, Secrets that no one owns, cached in part",
+        arguments=(
+            "--kubeconfig={kubeconfig}",
+            "--metrics-listen-address=127.0.0.1:{metrics_port}",
+            "--feature-gates=StableCertificateRequestName=true",
+            "--v=2",
+        ),
+        options=(
+            "--staleproof-crds={published}/deploy/crds",
+            f"--staleproof-samples={MADE}/sample.yaml",
+            "--staleproof-companions=auto",
+        ),
+        made={
+            "sample.yaml": Piece(  # an Issuer and one of the two Certificates that use it
+                "test/fixtures/cert-manager-resources.yaml",
+                "limitations under the License.\n",
+                "---\napiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata:\n  name: test2",
             ),
         },
     ),

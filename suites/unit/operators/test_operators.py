@@ -39,6 +39,7 @@ def test_a_row_gives_what_its_publisher_has_and_nothing_of_ours(operator: Operat
     assert flags >= PRIMARIES
     assert flags & KINDS
     assert str(ROOT) not in repr(operator)
+    assert getattr(operator.origin, "ours", "") in {"", *(file.name for file in (ROOT / "suites" / "operators").glob("*.go"))}
     given = [option.partition("=") for option in operator.options]
     paths = [value for flag, _, value in given if "/" in value and flag not in NAMES]
     made = {f"{MADE}/{name}" for name in operator.made}
@@ -136,6 +137,24 @@ async def test_a_module_is_built_once_beside_what_it_publishes(hello: Operator, 
     shutil.rmtree(tmp_path / "modules")
     with pytest.raises(SetupError, match=r"go mod download failed with exit code 1; a first build needs the network"):
         await ensure_operator(hello, Silent())
+
+
+async def test_a_main_package_that_is_not_published_is_compiled_in_its_place(hello: Operator, tmp_path: Path) -> None:
+    word = 'package word\n\nconst Word = "inside"\n'
+    serve(
+        tmp_path / "proxy",
+        "example.org/parts",
+        {"go.mod": "module example.org/parts\n", "go.sum": "", "internal/word/word.go": word, "crd.yaml": "kind: It"},
+    )
+    main = tmp_path / "main.go"
+    main.write_text('package main\n\nimport "example.org/parts/internal/word"\n\nfunc main() { println(word.Word) }\n')
+    operator = replace(hello, origin=GoModule("example.org/parts", "v1.0.0", "cmd/hello", ours=str(main)))
+    before = digest(operator.origin)
+    built = await ensure_operator(operator, Silent())
+    assert subprocess.run(built.command, capture_output=True, text=True, check=True).stderr == "inside\n"
+    assert (built.published / "crd.yaml").read_text() == "kind: It"
+    main.write_text(f"{main.read_text()}// and more\n")
+    assert digest(operator.origin) != before
 
 
 async def test_what_is_only_a_piece_of_a_published_text_is_cut_out(hello: Operator) -> None:

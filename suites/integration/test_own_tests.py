@@ -60,7 +60,7 @@ def test_a_conftest_is_enough(suite: Run, tmp_path: Path) -> None:
     done = suite(folder=own_tests(tmp_path, "naive"))
     assert done.code == 1, done.output
     assert "1 failed, 1 passed" in done.output
-    assert "1 requirement violated: no-duplicate-create" in done.output
+    assert "staleproof: failed: no-duplicate-create violated; " in done.output
     assert [trial["name"] for trial in done.report["trials"]] == ["001"]
     assert done.results["no-duplicate-create"] == "failed"
     (crash,) = (tmp_path / ".staleproof" / "crashes").iterdir()
@@ -76,7 +76,7 @@ def test_a_conftest_is_enough_with_workers(suite: Run, tmp_path: Path) -> None:
     """The controlling process learns of the controller from the files of its workers."""
     done = suite("-n1", folder=own_tests(tmp_path, "naive"))
     assert done.code == 1, done.output
-    assert "1 requirement violated: no-duplicate-create" in done.output
+    assert "staleproof: failed: no-duplicate-create violated; " in done.output
     (run_folder,) = (tmp_path / ".staleproof" / "runs").iterdir()
     report = json.loads((run_folder / "report.json").read_bytes())
     assert [trial["folder"] for trial in report["trials"]] == ["gw0/trials/gw0-001"]

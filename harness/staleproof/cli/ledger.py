@@ -77,24 +77,25 @@ def run_again(results: Sequence[Result]) -> str:
 
 @contextmanager
 def kept(ledger: Ledger, console: Console, *, in_words: bool = True) -> Iterator[Ledger]:
-    """However the block ends, what was finished is reported, and where it is. Unless it ends by itself, the report is a partial
-    one."""
-    whole = False
+    """However the block ends, what was finished is reported, and where it is; the last line says what to think of it. Unless it
+    ends by itself, the report is a partial one."""
+    whole, last = False, ""
     try:
         yield ledger
         whole = True
     finally:
         try:
-            if ledger.trials or whole:
-                report = ledger.report(partial=not whole)
-                if in_words:
-                    _tell(report, console)
+            report = ledger.report(partial=not whole) if ledger.trials or whole else None
+            if report is not None and in_words:
+                _tell(report, console)
+                last = sentence(report)
         finally:
             console.print(f"run folder: {ledger.run.folder}", highlight=False, soft_wrap=True)
+            if last:
+                console.print(last, highlight=False, markup=False, soft_wrap=True)
 
 
 def _tell(report: Report, console: Console) -> None:
     console.print(table(report))
     for crash in dict.fromkeys(trial.crash for trial in report.trials if trial.crash):
         console.print(f"reproduce with: staleproof replay {crash}", highlight=False)
-    console.print(sentence(report), highlight=False, soft_wrap=True)

@@ -1,5 +1,7 @@
 """The conformance suite by its front door, against real controllers: honest ones pass, others are caught, the reports say so."""
 
+import time
+
 import jsonschema
 import pytest
 
@@ -71,6 +73,23 @@ def test_what_there_is_no_time_for_is_reported(suite: Run) -> None:
     )
     assert done.output.splitlines()[-1].startswith(f"staleproof: {told}--staleproof-minutes 2;")
     assert done.conformance["submittable"] is False
+
+
+@pytest.mark.slow
+def test_a_run_ends_in_its_minutes_though_confirming_takes_long(suite: Run) -> None:
+    """The controller is guilty, and each of its trials takes ten seconds."""
+    began = time.monotonic()
+    slow = ("-n2", "--staleproof-minutes=2", "--staleproof-max-examples=0", "--controller-env=PHASE_SECONDS=4")
+    done = suite(f"--controller-cmd={fixture_controller('sluggish')}", *WIDGETS, *slow)
+
+    assert time.monotonic() - began < 1.1 * 120, done.output
+    assert done.code in (1, 10), done.output
+    doubtful = [
+        verdict["why"] for trial in done.report["trials"] for verdict in trial["verdicts"] if verdict["result"] == "inconclusive"
+    ]
+    assert all("unconfirmed" in why for why in doubtful), doubtful
+    assert done.report["leftOut"]
+    assert done.output.splitlines()[-1].startswith(("staleproof: failed: ", "staleproof: nothing failed, but "))
 
 
 def test_an_honest_controller_whose_kind_gives_many_faults_no_occasion_exits_with_0(suite: Run) -> None:

@@ -27,6 +27,7 @@ from staleproof.core.prerequisite import with_payloads, without_payload
 from staleproof.drive.cluster.control_plane import Progress
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.run import TrialSpec, run_trial
+from staleproof.drive.trial.workload import Refused
 from staleproof.errors import OutOfTime
 
 _TRIALS = "trials"
@@ -76,25 +77,37 @@ class Session(Worker):
 
         Raises:
             OutOfTime: there was no time to run it, or its references.
-            Undoable: a step of its workload cannot be done, even without faults.
+            Undoable: a step of its workload cannot be done, even without faults, or the API server does not accept it.
         """
-        plan = self._completed(plan)
+        try:
+            return self._trial(self._completed(plan), self.options.reruns if reruns is None else reruns)
+        except Refused as err:
+            raise Undoable(str(err)) from err
+
+    def _trial(self, plan: Plan, reruns: int) -> Result:
         name = self.named(next(self._numbers))
         folder = self.run.folder / _TRIALS / name
-        times = self.options.reruns if reruns is None else reruns
-        first, blamed = self._attempt(plan, name, folder, times)
+        first, blamed = self._attempt(plan, name, folder, reruns)
         again = once_more(first, is_doubted=not blamed)
-        if again is None or not self.has_time(first.seconds):
+        if again is None:
             return first
+        if not self.has_time(first.seconds):
+            return self._late(first)
         set_aside(folder, again.reason)
         try:
             self.renew()
-            second, _ = self._attempt(again.plan, name, folder, times)
+            second, _ = self._attempt(again.plan, name, folder, reruns)
         except OutOfTime:
-            return replace(first, folder=folder / again.reason)
+            return self._late(replace(first, folder=folder / again.reason))
         if again.reason == BROKEN_OFF and undone_without_faults(second):
             raise Undoable(second.interrupted)
         return replace(second, again=again.reason, references_seconds=first.references_seconds + second.references_seconds)
+
+    def _late(self, first: Result) -> Result:
+        """What stands when there is no time to run a plan once more. OutOfTime when it says nothing."""
+        if first.interrupted:
+            raise OutOfTime
+        return first
 
     def _attempt(self, plan: Plan, name: str, folder: Path, reruns: int) -> tuple[Result, str]:
         """Run a plan beside its references, and judge it; and whether the trial before may be to blame for a doubt, in words."""

@@ -83,7 +83,7 @@ def test_a_conftest_is_enough_with_workers(suite: Run, tmp_path: Path) -> None:
 
 
 def example_of_the_readme() -> str:
-    (found,) = re.findall(r"```python\n(.*?)```", (REPOSITORY / "README.md").read_text(), re.DOTALL)
+    (found,) = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs" / "own-tests.md").read_text(), re.DOTALL)
     return found
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -41,10 +42,16 @@ def test_the_version_is_stated_once() -> None:
     assert CONFIG["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "staleproof.__version__"}
 
 
-def test_the_readme_prints_the_catalogue() -> None:
-    readme = (ROOT / "README.md").read_text()
-    assert updated(readme) == readme, "run ci/docs"
-    assert all(f"`{requirement.slug}`" in readme for requirement in REQUIREMENTS)
+def test_the_catalogue_is_printed_from_code() -> None:
+    page = (ROOT / "docs/requirements.md").read_text()
+    assert updated(page) == page, "run ci/docs"
+    assert all(f"[`{requirement.slug}`](#{requirement.slug})" in page for requirement in REQUIREMENTS)
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name)
+def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
 
 
 def test_the_page_about_faults_is_printed_from_code() -> None:

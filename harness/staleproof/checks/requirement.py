@@ -9,7 +9,6 @@ from staleproof.checks.verdict import Said, Severity
 from staleproof.core.fault import Effect
 
 Level = Literal["core", "extended", "provisional"]
-PAGE = "docs/requirements.md"
 SEED = "What they don't tell you about scalable and reliable controllers"
 
 LATE = ("Hold", "HideOwnWrite", "Delay", "Skew")
@@ -57,8 +56,3 @@ class Requirement:
     def scored(self) -> bool:
         """Whether a violation fails a run."""
         return self.level != "provisional"
-
-    @property
-    def link(self) -> str:
-        """Where it is described, from the root of the repository."""
-        return f"{PAGE}#{self.slug}"

@@ -11,9 +11,9 @@ from staleproof.core.fault.suggest import FAULTS
 
 
 def catalogue() -> str:
-    """The requirements as a Markdown table, each with a link to its section."""
+    """The requirements as a Markdown table, each with a link to its section on the same page."""
     rows = ["| requirement | level | sentence |", "|---|---|---|"]
-    rows += [f"| [`{each.slug}`]({each.link}) | {each.level} | {each.must} |" for each in REQUIREMENTS]
+    rows += [f"| [`{each.slug}`](#{each.slug}) | {each.level} | {each.must} |" for each in REQUIREMENTS]
     return "\n".join(rows)
 
 

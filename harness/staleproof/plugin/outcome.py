@@ -40,7 +40,7 @@ from staleproof.report.terminal import lacking, sentence, table
 _OK, _FAILED, _INTERRUPTED, _INCONCLUSIVE = 0, 1, 2, 10
 _BUG, _BROKEN, _MISUSED = HarnessBug.exit_code, SetupError.exit_code, UsageError.exit_code
 _NOTES = "notes.jsonl"
-_CLOSING_SECONDS, _CLOSING_SHARE = 15.0, 0.08
+_CLOSING_SECONDS, _CLOSING_SHARE = 30.0, 0.08
 """How long it takes at most to stop everything and to write the report; of a short run no more than a part of it."""
 
 

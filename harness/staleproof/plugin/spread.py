@@ -113,9 +113,11 @@ class Spread:
             self._jobs = {nodeid: jobs for nodeid, each in _families_like(item).items() if (jobs := self._jobs_of(nodeid, each))}
         times = self._asked[item.nodeid, str(family)]
         self._asked[item.nodeid, str(family)] += 1
-        mine = self._drawn(item.nodeid, family, times)
-        self._jobs[item.nodeid] = mine
-        self._in_order = self._ordered([job for jobs in self._jobs.values() for job in jobs])
+        is_known = not times and item.nodeid in self._jobs
+        mine = self._jobs[item.nodeid] if is_known else self._drawn(item.nodeid, family, times)
+        if not is_known or not self._in_order:
+            self._jobs[item.nodeid] = mine
+            self._in_order = self._ordered([job for jobs in self._jobs.values() for job in jobs])
         found = self._finished(mine)
         ran = [(job, self._result(job, found[job.key])) for job in mine if found[job.key].name]
         missing = [job for job in mine if not found[job.key].name]

@@ -237,7 +237,7 @@ def test_a_run_that_had_no_time_for_anything_knows_nothing(
     assert made.finish(pytester.parseconfig(), OK) == expected
 
 
-@pytest.mark.parametrize(("minutes", "seconds"), [("10", 585), ("0.5", 27.6), ("", math.inf)])
+@pytest.mark.parametrize(("minutes", "seconds"), [("10", 570), ("0.5", 27.6), ("", math.inf)])
 def test_minutes_count_from_the_beginning_of_the_run(minutes: str, seconds: float, pytester: pytest.Pytester) -> None:
     config = pytester.parseconfigure(f"--staleproof-minutes={minutes}")
     said = ends(config)

@@ -38,7 +38,7 @@ from staleproof.settings import ARTEFACTS, Keep
 T = TypeVar("T")
 _LOCK_POLL_SECONDS = 0.2
 _BUILT_SECONDS = 60.0
-"""What takes longer to start was built first, or a worker waited for another that built it: minutes, where a start takes seconds."""
+"""What takes longer to start was built first, or another worker built it meanwhile. That takes minutes; a start takes seconds."""
 
 
 def _never() -> float:

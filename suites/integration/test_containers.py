@@ -339,27 +339,47 @@ import asyncio, os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from suites.integration.test_containers import waiting
+from staleproof.drive.process.reaper import _sweeper
 
 async def main():
     async with waiting(Path(sys.argv[2])) as made:
         print(os.getpid(), made.pid, flush=True)
+        if sys.argv[3] == "with the sweeper":
+            _sweeper().kill()
         os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(main())
 """
 
 
-async def test_the_next_start_removes_the_containers_of_a_killed_run_and_of_no_other(
-    engine: DockerClient, image: str, tmp_path: Path
-) -> None:
+def killed(folder: Path, how: str) -> tuple[int, int]:
+    """A run that was killed: its process id, and that of the program in its container."""
     env = {**os.environ, "TESTCONTAINERS_RYUK_DISABLED": "true"}
-    argv = [sys.executable, "-c", KILLED, str(Path(__file__).parents[2]), str(tmp_path)]
-    killed = subprocess.run(
+    argv = [sys.executable, "-c", KILLED, str(Path(__file__).parents[2]), str(folder), how]
+    done = subprocess.run(
         argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=LIMIT_SECONDS, check=False
     )
-    assert killed.returncode == -signal.SIGKILL
-    run, inside = (int(word) for word in killed.stdout.split())
+    assert done.returncode == -signal.SIGKILL
+    run, inside = (int(word) for word in done.stdout.split())
     assert inside > 0
+    return run, inside
+
+
+async def test_the_sweeper_removes_the_containers_of_a_killed_run_and_of_no_other(
+    engine: DockerClient, image: str, tmp_path: Path
+) -> None:
+    async with waiting(tmp_path) as ours:
+        run, inside = killed(tmp_path, "alone")
+        await until(lambda: of_process(engine, run) == [], every_seconds=0.05)
+        assert not Path(f"/proc/{inside}").exists()
+        assert ours.running
+
+
+async def test_the_next_start_removes_what_the_sweeper_could_not_remove_and_nothing_else(
+    engine: DockerClient, image: str, tmp_path: Path
+) -> None:
+    run, inside = killed(tmp_path, "with the sweeper")
+    assert len(of_process(engine, run)) == 1
     async with waiting(tmp_path) as ours:
         assert of_process(engine, run) == []
         assert not Path(f"/proc/{inside}").exists()

@@ -14,6 +14,7 @@ from anyio.abc import TaskStatus
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress
+from staleproof.drive.process.ending import PATIENCE_SECONDS, ended
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
 from staleproof.errors import OutOfTime, SetupError
 
@@ -44,13 +45,13 @@ class Background:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             self._portal = stack.enter_context(start_blocking_portal(name="staleproof"))
-            stack.callback(self._end)
+            stack.push(self._end)
             self._portal.start_task(self._live)
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        self._stack.close()
+    def __exit__(self, *exc: Any) -> None:  # noqa: ANN401  # as of any context manager
+        self._stack.__exit__(*(exc or (None, None, None)))
 
     def call(self, work: Work[T], *, ends: float = math.inf) -> T:
         """Run a coroutine with the environment, in its event loop, and cancel it at that time, on the monotonic clock. SetupError
@@ -85,18 +86,26 @@ class Background:
             raise self._over()
         return done
 
-    def _end(self) -> None:
-        """Stop everything in order. Interrupted while starting, or in a trial, the waits end now; what was recorded is kept."""
+    def _end(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Stop everything in order, and in a hurry when the run is interrupted. While starting, or in a trial, the waits end now;
+        what was recorded is kept."""
+        try:
+            self._portal.call(self._stop, _patience(kind))
+        except KeyboardInterrupt as err:
+            self._portal.call(self._stop, _patience(type(err)))
+            raise
 
-        async def cancel() -> None:
-            if self._life is not None:
-                self._life.cancel()
-                await asyncio.wait({self._life})
-
-        self._portal.call(cancel)
+    async def _stop(self, patience_seconds: float | None) -> None:
+        if self._life is not None:
+            await ended(self._life, patience_seconds=patience_seconds)
 
     def _over(self) -> SetupError:
         return SetupError(f"the run is over: {self._ended or 'its parts were stopped'}; see the logs in {self._folder}")
+
+
+def _patience(kind: type[BaseException] | None) -> float | None:
+    """So many seconds everything may take to stop in order, given what ends the run; None: as many as it needs."""
+    return PATIENCE_SECONDS if kind is not None and issubclass(kind, KeyboardInterrupt) else None
 
 
 async def _do(work: Work[T], running: Environment, done: asyncio.Future[T], ends: float) -> None:

@@ -9,6 +9,7 @@ import click
 
 from staleproof import __version__
 from staleproof.errors import REPORT, HarnessBug, UsageError
+from staleproof.interrupts import Interrupts, interrupting
 
 COMMANDS = {
     "check": ("check:check", "Judge HISTORY with the checkers of this version"),
@@ -67,7 +68,8 @@ def cli() -> None:
 
 def main() -> None:
     try:
-        code = cli.main(standalone_mode=False)
+        with interrupting(Interrupts()):
+            code = cli.main(standalone_mode=False)
     except click.ClickException as err:
         err.show()
         sys.exit(UsageError.exit_code)

@@ -1,6 +1,5 @@
 """`staleproof doctor`: whether a run can judge the operator, a line for each thing that it takes, with what to mend."""
 
-import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from staleproof.assess.samples import Samples
 from staleproof.cli.ledger import ROOT
 from staleproof.cli.option import SUBJECT, settings_of, takes
 from staleproof.cli.run import samples_of, subject_for
+from staleproof.cli.signals import run_interruptibly
 from staleproof.drive.trial.environment import EnvironmentOptions, environment
 from staleproof.progress import progress_on
 
@@ -37,7 +37,7 @@ def doctor(**options: Any) -> int:  # noqa: ANN401  # click's
     samples = samples_of(settings, ())
     given = session_options(settings, subject_for(settings, ()), samples.manifests, samples.before)
     given = replace(given, start_seconds=min(given.start_seconds, _MOST_START_SECONDS))
-    return exit_code(asyncio.run(_visit(given, samples, Console())))
+    return exit_code(run_interruptibly(_visit(given, samples, Console())))
 
 
 async def _visit(options: EnvironmentOptions, samples: Samples, console: Console) -> list[Check]:

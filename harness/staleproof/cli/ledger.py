@@ -78,14 +78,18 @@ def run_again(results: Sequence[Result]) -> str:
 @contextmanager
 def kept(ledger: Ledger, console: Console, *, in_words: bool = True) -> Iterator[Ledger]:
     """However the block ends, what was finished is reported, and where it is; the last line says what to think of it. Unless it
-    ends by itself, the report is a partial one."""
-    whole, last = False, ""
+    ends by itself, the report is a partial one; when it is interrupted, there is one even of nothing."""
+    whole = is_due = False
+    last = ""
     try:
         yield ledger
-        whole = True
+        whole = is_due = True
+    except KeyboardInterrupt:
+        is_due = True
+        raise
     finally:
         try:
-            report = ledger.report(partial=not whole) if ledger.trials or whole else None
+            report = ledger.report(partial=not whole) if ledger.trials or is_due else None
             if report is not None and in_words:
                 _tell(report, console)
                 last = sentence(report)

@@ -1,7 +1,16 @@
-"""How a command that serves until it is told to stop is told."""
+"""How a command that waits in an event loop ends at Ctrl-C or TERM. All others are interrupted (`staleproof.interrupts`)."""
 
 import asyncio
 import signal
+from collections.abc import Coroutine
+from functools import partial
+from typing import Any, TypeVar
+
+from anyio.from_thread import start_blocking_portal
+
+from staleproof.drive.process.ending import PATIENCE_SECONDS, ended
+
+T = TypeVar("T")
 
 
 def cancel_on_signals() -> None:
@@ -10,3 +19,22 @@ def cancel_on_signals() -> None:
     if task is not None:
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+
+
+def run_interruptibly(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in an event loop in a thread of its own. When this thread is interrupted, it first stops all that it runs, in
+    a hurry."""
+
+    async def begin() -> asyncio.Task[T]:
+        return asyncio.ensure_future(work)
+
+    async def finish(task: asyncio.Task[T]) -> T:
+        return await task
+
+    with start_blocking_portal(name="staleproof") as portal:
+        task = portal.call(begin)
+        try:
+            return portal.call(finish, task)
+        except KeyboardInterrupt:
+            portal.call(partial(ended, task, patience_seconds=PATIENCE_SECONDS))
+            raise

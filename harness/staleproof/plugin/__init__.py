@@ -22,6 +22,7 @@ from staleproof.plugin.options import (
     settings_of,
     share_seed,
 )
+from staleproof.plugin.signals import BY_SIGNAL, watch
 
 if TYPE_CHECKING:
     from staleproof.plugin.outcome import Outcomes
@@ -55,6 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
         importlib.import_module("staleproof.draw.drawn")  # registers them, before Hypothesis' own plugin loads one
     if not _is_asked(config):
         return
+    watch(config, held=True)
     _refuse_workers_in_one_cluster(config)
     share_seed(config)  # before Hypothesis' own plugin asks for it, as above
     if settings_of(config).replay:
@@ -158,7 +160,8 @@ def _promised(node: Any) -> Path:  # noqa: ANN401  # as above
     if _PROMISED not in config.stash:
         stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
         name = f"{stamp}-{node.workerinput['testrunuid'][:4]}"
-        config.stash[_PROMISED] = (settings_of(config).dir / "runs" / name).absolute()
+        config.stash[_PROMISED] = promised = (settings_of(config).dir / "runs" / name).absolute()
+        watch(config, held=True, concern=promised.is_dir)
     return config.stash[_PROMISED]
 
 
@@ -166,7 +169,7 @@ def _promised(node: Any) -> Path:  # noqa: ANN401  # as above
 def pytest_testnodedown(node: Any, error: object) -> None:  # noqa: ANN401  # as above
     _join(node.config)
     outcomes = _outcomes(node.config)
-    if outcomes is not None and error is not None:
+    if outcomes is not None and error is not None and error != BY_SIGNAL:
         outcomes.worker_died()
 
 

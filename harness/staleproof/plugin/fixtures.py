@@ -141,9 +141,11 @@ def staleproof_session(
     from staleproof.assess import Session
     from staleproof.assess.configuration import session_options
     from staleproof.drive.cluster.control_plane import Silent
+    from staleproof.plugin import signals
     from staleproof.plugin.outcome import begun, ends
     from staleproof.progress import progress_on
 
+    signals.watch(pytestconfig)
     xdist = getattr(pytestconfig, "workerinput", {})
     worker = xdist.get("workerid", "")
     with told_plainly():
@@ -162,7 +164,7 @@ def staleproof_session(
     try:
         yield session
     finally:
-        session.__exit__()
+        session.__exit__(KeyboardInterrupt if signals.is_interrupted(pytestconfig) else None, None, None)
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,7 @@ from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.plugin import BEGAN
 from staleproof.plugin.fail import InconclusiveError
 from staleproof.plugin.options import is_seed_new, seed_of, settings_of
+from staleproof.plugin.signals import is_interrupted
 from staleproof.report.baseline import excused, in_words
 from staleproof.report.model import EndedSearch, Implementation, LeftOut, Report, TrialReport, overall
 from staleproof.report.terminal import lacking, sentence, table
@@ -165,7 +166,8 @@ class Outcomes:
             shutil.rmtree(self.folder)
             return exitstatus
         baseline = read_baseline(settings_of(config))
-        if self.trials or self.left_out or self.unlearnt:
+        cut_short = exitstatus == _INTERRUPTED and (is_interrupted(config) or not self.has_trouble)
+        if self.trials or self.left_out or self.unlearnt or cut_short:
             self.report = self._report(config, partial=exitstatus == _INTERRUPTED or self.lost)
             try:
                 self.known = in_words(baseline, self.report) if settings_of(config).baseline else []

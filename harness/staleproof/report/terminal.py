@@ -253,14 +253,14 @@ def sentence(report: Report) -> str:
     size = f"{count} of {len(every)} requirements tried, {len(report.trials)} trial{_s(len(report.trials))}"
     late = sum(not plan.why for plan in report.left_out)
     size += f", {plural(late, 'plan')} left out for want of time" if late else ""
-    interrupted = "interrupted, so this is what was finished: " if report.partial else ""
+    interrupted = "interrupted; " if report.partial else ""
     if failed:
         return f"{interrupted}failed: {some(failed, _MOST_NAMES)} violated; {size}"
     if unknown:
         return f"{interrupted}nothing failed, but {some(unknown, _MOST_NAMES)} {_is(unknown)} inconclusive; {size}"
-    if short := lacking(report):
+    if (short := lacking(report)) and not report.partial:
         return f"{interrupted}nothing failed, but too little was tried: {short}; {size}"
-    return f"{interrupted}passed: {size}"
+    return f"interrupted; nothing failed in what was finished: {size}" if report.partial else f"passed: {size}"
 
 
 def lacking(report: Report) -> str:

@@ -256,7 +256,16 @@ def test_an_end_before_the_last_trial_loses_nothing(end: BaseException, here: Pa
     assert [each["crash"] for each in report["trials"]] == [path.stem for path in (here / ".staleproof" / "crashes").iterdir()]
     *_, folder, last = out.getvalue().splitlines()
     assert folder == f"run folder: {made.run.folder}"
-    assert last.startswith("interrupted, so this is what was finished: failed: ")
+    assert last.startswith("interrupted; failed: ")
+
+
+def test_an_interruption_before_the_first_trial_is_reported(here: Path) -> None:
+    made, out = ledger(here), io.StringIO()
+    with pytest.raises(KeyboardInterrupt), kept(made, Console(file=out, width=150)):
+        raise KeyboardInterrupt
+    report = json.loads((made.run.folder / "report.json").read_bytes())
+    assert (report["partial"], report["trials"]) == (True, [])
+    assert out.getvalue().splitlines()[-1].startswith("interrupted; nothing failed in what was finished: 0 of 26 ")
 
 
 def test_an_end_before_the_first_trial_says_where_the_logs_are(here: Path) -> None:

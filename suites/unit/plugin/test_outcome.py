@@ -335,6 +335,21 @@ def test_an_interrupted_run_is_reported_as_far_as_it_came(pytester: pytest.Pytes
     assert json.loads((tmp_path / "report.json").read_bytes())["partial"] is True
 
 
+def test_a_run_that_is_interrupted_before_its_first_trial_is_reported_as_well(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    assert outcomes(tmp_path).finish(pytester.parseconfig(), INTERRUPTED) == INTERRUPTED
+    report = json.loads((tmp_path / "report.json").read_bytes())
+    assert (report["partial"], report["trials"]) == (True, [])
+    assert "the run was interrupted" in (tmp_path / "conformance.yaml").read_text()
+
+
+def test_workers_that_cannot_begin_are_no_interruption(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    """To xdist they are."""
+    made = outcomes(tmp_path)
+    made.note_error(SetupError("no control plane"))
+    assert made.finish(pytester.parseconfig(), INTERRUPTED) == EXIT_ENVIRONMENT
+    assert made.report is None
+
+
 def test_without_a_trial_there_is_nothing_to_report(pytester: pytest.Pytester, tmp_path: Path) -> None:
     made = outcomes(tmp_path)
     made.finish(pytester.parseconfig(f"--conformance-report={tmp_path / 'conformance.yaml'}"), OK)

@@ -50,7 +50,7 @@ STORY = f"{FIRST}  pod/ns/w-d is the 4th live pod of widget/w\n     0.700 s  fro
         ),
         (
             msgspec.structs.replace(report(PASSED), partial=True),
-            "interrupted, so this is what was finished: passed: 26 of 26 requirements tried, 1 trial",
+            "interrupted; nothing failed in what was finished: 26 of 26 requirements tried, 1 trial",
         ),
         (
             msgspec.structs.replace(report(), unlearnt=True, minutes=5.0),

@@ -10,6 +10,7 @@ import shlex
 import signal
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,7 @@ from testcontainers.core.exceptions import ContainerConnectException
 from staleproof.drive.process.address import LOOPBACK
 from staleproof.drive.process.images import ImageRequest, digest_of, engine_errors, find_image, find_ryuk, in_short, reach_engine
 from staleproof.drive.process.program import Log, Program
-from staleproof.drive.process.reaper import RUN_LABEL, reap_containers, this_run
+from staleproof.drive.process.reaper import RUN_LABEL, reap_containers, tell_sweeper, this_run
 from staleproof.errors import SetupError
 
 KILL_SECONDS = 10.0
@@ -108,7 +109,7 @@ class Container(Program):
     async def send_signal(self, number: int | str) -> None:
         """Even where this user may not signal it directly."""
         if self.running:
-            await asyncio.to_thread(self._kill, number)
+            await asyncio.wrap_future(_in_thread(lambda: self._kill(number)))
 
     async def stop(self, *, grace_seconds: float = 10.0) -> int:
         """With the signal that the image asks for, if it does, in place of TERM. The container is removed."""
@@ -185,6 +186,7 @@ def _start(command: ContainerCommand) -> tuple[DockerContainer, Any]:
             reap_containers(client.client)
     box = _box(command)
     box.image = image.id  # what was found is what runs, whatever its name comes to mean meanwhile
+    tell_sweeper("+")
     try:
         box.start()
         box.get_wrapped_container().reload()
@@ -224,21 +226,46 @@ def _remove(box: DockerContainer) -> None:
             box.stop()
         except NotFound:
             box.get_docker_client().client.close()
+    tell_sweeper("-")
 
 
 def _discard(box: DockerContainer) -> None:
     """After an error that is already on its way to the user."""
     with suppress(DockerException, OSError):
         box.stop()
+        tell_sweeper("-")
 
 
 async def _undivided(work: Callable[[A], R], argument: A, undo: Callable[[R], None] | None) -> R:
-    """Work in a thread, which cannot be cancelled: a cancellation waits until it is done, then undoes it."""
-    running = asyncio.ensure_future(asyncio.to_thread(work, argument))
+    """Work in a thread, which cannot be cancelled: a cancellation waits until it is done, then undoes it. Another cancellation
+    waits no longer; the work is undone all the same."""
+    running = _in_thread(lambda: work(argument))
     try:
-        return await asyncio.shield(running)
+        return await asyncio.wrap_future(running)
     except asyncio.CancelledError:
-        await asyncio.wait({running})
-        if undo is not None and running.exception() is None:
-            await asyncio.to_thread(undo, running.result())
+        await asyncio.wrap_future(_in_thread(lambda: _undone(running, undo)))
         raise
+
+
+def _undone(running: Future[R], undo: Callable[[R], None] | None) -> None:
+    with suppress(Exception):  # then there is nothing to undo
+        result = running.result()
+        if undo is not None:
+            undo(result)
+
+
+def _in_thread(work: Callable[[], R]) -> Future[R]:
+    """Not one of asyncio's threads: those would keep the program from ending when an engine no longer answers."""
+    done: Future[R] = Future()
+    done.set_running_or_notify_cancel()  # from here on nothing cancels it
+
+    def run() -> None:
+        try:
+            result = work()
+        except BaseException as err:
+            done.set_exception(err)
+        else:
+            done.set_result(result)
+
+    threading.Thread(target=run, name="staleproof: engine", daemon=True).start()
+    return done

@@ -3,23 +3,30 @@
 A run is known by its place, its process id and when that process was born. Without /proc no birth is known, and nothing is ever
 taken for dead.
 
-When the harness is killed with SIGKILL, testcontainers' Ryuk removes its containers within seconds. Without Ryuk
-(TESTCONTAINERS_RYUK_DISABLED=true) they run on until the next run on the same machine (same host name and PID namespace) starts a
-container and removes those of dead runs. Nobody sweeps up after a machine, or a CI container, that never comes back:
+When the harness dies, be it of SIGKILL, the sweeper removes its containers within seconds (`sweeper`), and testcontainers' Ryuk a
+little later. Where the sweeper dies as well, with a CI container for example, and there is no Ryuk
+(TESTCONTAINERS_RYUK_DISABLED=true), they run on until the next run on the same machine (same host name and PID namespace) starts a
+container and removes those of dead runs. Nothing sweeps up after a machine, or a CI container, that never comes back:
 `docker ps --filter label=staleproof.run` shows what is left.
 """
 
 import os
 import platform
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from docker import DockerClient  # type: ignore[import-untyped]
 
 RUN_LABEL = "staleproof.run"
+SWEEPER = Path(__file__).with_name("sweeper.py")
+_LOCK = Lock()
 
 
 def this_run() -> str:
@@ -56,3 +63,20 @@ def reap_containers(client: "DockerClient") -> None:
         if is_orphan(found.labels[RUN_LABEL], here(), born):
             with suppress(APIError):  # another run removes it at the same time
                 found.remove(force=True, v=True)
+
+
+def tell_sweeper(word: Literal["+", "-"]) -> None:
+    """Have the containers of this run counted by the process that removes what is left of them: `+` before one is made, `-` once it
+    has been removed."""
+    with _LOCK, suppress(OSError):  # somebody killed it
+        stream = _sweeper().stdin
+        if stream is not None:
+            os.write(stream.fileno(), word.encode())
+
+
+@cache
+def _sweeper() -> subprocess.Popen[bytes]:
+    """The one that serves this process. It is in a session of its own, to which no terminal sends signals."""
+    argv = [sys.executable, "-P", str(SWEEPER), f"{RUN_LABEL}={this_run()}"]
+    nowhere = subprocess.DEVNULL
+    return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, bufsize=0, start_new_session=True)

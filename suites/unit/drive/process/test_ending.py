@@ -61,3 +61,4 @@ async def test_what_has_ended_already_is_not_waited_for() -> None:
     task = asyncio.ensure_future(asyncio.sleep(0))
     await task
     await ended(task, patience_seconds=0.0)
+    assert (task.done(), task.cancelled()) == (True, False)

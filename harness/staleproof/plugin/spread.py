@@ -38,6 +38,10 @@ _ALIKE = ("run_family", "staleproof_spread", "observed")
 """Fixtures that must be the same for a test's plans to be run from another test."""
 
 
+_MOST_RESERVE = 0.1
+"""Of the time that there is for plans, so much may be kept for comparing and confirming the last of them."""
+
+
 class Drawn(NamedTuple):
     """A plan, the seconds that it is expected to take, and the primary that it is for, as `widgets.example.com/sample`."""
 
@@ -104,6 +108,7 @@ class Spread:
     _ran: dict[str, Result] = field(default_factory=dict)
     _over: set[str] = field(default_factory=set)
     _new: dict[str, bool] = field(default_factory=dict)
+    _began: float = field(default_factory=time.monotonic)
     _reserve: float = 0.0
     _helps: bool = True
 
@@ -222,7 +227,9 @@ class Spread:
         return self._ran.pop(job.key, None) or self.claims.result(done, job.plan)
 
     def _has_time_for(self, job: Job) -> bool:
-        return time.monotonic() + job.seconds + self._reserve <= self.ends()
+        ends = self.ends()
+        reserve = min(self._reserve, _MOST_RESERVE * (ends - self._began)) if self._hurries else 0.0
+        return time.monotonic() + job.seconds + reserve <= ends
 
     def _is_over(self, job: Job) -> bool:
         """Whether the search that it belongs to has found something new."""

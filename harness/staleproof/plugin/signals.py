@@ -27,7 +27,7 @@ def watch(config: pytest.Config, *, held: bool = False, concern: Callable[[], bo
     because there is no report before that. `concern`: whether there is anything of ours to report."""
     if not config.pluginmanager.has_plugin(_WATCH):
         interrupts = Interrupts(held=held)
-        config.pluginmanager.register(_Watch(config, interrupts), _WATCH)
+        config.pluginmanager.register(_Watch(config, interrupts, concern), _WATCH)
         with ExitStack() as stack:
             over = threading.Event()
             stack.enter_context(interrupting(interrupts, concern))
@@ -45,8 +45,8 @@ def is_interrupted(config: pytest.Config) -> bool:
 class _Watch:
     """What pytest asks at the moments that matter."""
 
-    def __init__(self, config: pytest.Config, interrupts: Interrupts) -> None:
-        self._config, self.interrupts = config, interrupts
+    def __init__(self, config: pytest.Config, interrupts: Interrupts, concern: Callable[[], bool]) -> None:
+        self._config, self.interrupts, self._concern = config, interrupts, concern
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> None:
@@ -63,7 +63,7 @@ class _Watch:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, error: object) -> None:
         """xdist would wait until the other workers have done their tests, and replace the one that was interrupted."""
-        if error == BY_SIGNAL and self.interrupts.came("a worker was interrupted", time.monotonic()):
+        if error == BY_SIGNAL and self._concern() and self.interrupts.came("a worker was interrupted", time.monotonic()):
             raise KeyboardInterrupt(self.interrupts.name)
 
     @pytest.hookimpl(wrapper=True)

@@ -4,29 +4,30 @@ import atexit
 import json
 import signal
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from staleproof.interrupts import _ignore
-from staleproof.plugin.signals import is_interrupted, watch
+from staleproof.plugin.signals import BY_SIGNAL, is_interrupted, watch
 
 pytest_plugins = ["pytester"]
 
 INTERRUPTED = 2
 TEST = """
-    import os, signal
+    import os, signal, threading
 
     def test_signalled():
         os.kill({pid}, signal.{name})
-        while {waits}:
-            pass
+        threading.Event().wait()
 """
 
 
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
-    """What an interruption leaves behind in a process that is about to end, which this one is not."""
+    """A process that was interrupted keeps its handlers; this one goes on."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     yield
     atexit.unregister(_ignore)
@@ -40,7 +41,7 @@ def reports(pytester: pytest.Pytester) -> list[Path]:
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_a_run_about_a_controller_ends_with_a_report(name: str, pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(TEST.format(pid="os.getpid()", name=name, waits=True))
+    pytester.makepyfile(TEST.format(pid="os.getpid()", name=name))
     done = pytester.runpytest_subprocess("--controller-cmd=x", "test_a_run_about_a_controller_ends_with_a_report.py")
     (report,) = reports(pytester)
     assert done.ret == INTERRUPTED
@@ -50,12 +51,12 @@ def test_a_run_about_a_controller_ends_with_a_report(name: str, pytester: pytest
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_other_runs_are_left_alone(workers: int, pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(TEST.format(pid="os.getppid()" if workers else "os.getpid()", name="SIGTERM", waits=True))
+    pytester.makepyfile(TEST.format(pid="os.getppid()" if workers else "os.getpid()", name="SIGTERM"))
     assert pytester.runpytest_subprocess(f"-n{workers}").ret == -signal.SIGTERM
 
 
 def test_workers_end_with_the_controlling_process(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(TEST.format(pid="os.getppid()", name="SIGTERM", waits=True))
+    pytester.makepyfile(TEST.format(pid="os.getppid()", name="SIGTERM"))
     done = pytester.runpytest_subprocess("-n2", "--controller-cmd=x", "test_workers_end_with_the_controlling_process.py")
     assert done.ret == INTERRUPTED
     assert len(reports(pytester)) == 1
@@ -79,7 +80,18 @@ def test_a_signal_that_comes_before_the_session_has_begun_ends_it_then(pytester:
     assert len(reports(pytester)) == 1
 
 
-def test_whatever_else_goes_wrong_then_an_interrupted_run_has_been_interrupted(pytester: pytest.Pytester) -> None:
+@pytest.mark.parametrize(
+    ("error", "is_ours", "ends"), [(BY_SIGNAL, True, True), (BY_SIGNAL, False, False), ("it died", True, False)]
+)
+def test_a_worker_that_is_interrupted_ends_the_run(error: str, is_ours: bool, ends: bool, pytester: pytest.Pytester) -> None:  # noqa: FBT001  # columns
+    config = pytester.parseconfigure("-p", "xdist")
+    watch(config, concern=lambda: is_ours)
+    with pytest.raises(KeyboardInterrupt, match="a worker was interrupted") if ends else nullcontext():
+        config.hook.pytest_testnodedown(node=SimpleNamespace(config=config), error=error)
+    assert is_interrupted(config) is ends
+
+
+def test_a_signal_ends_the_run(pytester: pytest.Pytester) -> None:
     config = pytester.parseconfigure()
     assert not is_interrupted(config)
     watch(config)

@@ -133,11 +133,11 @@ class Outcomes:
 
     def note_error(self, error: BaseException, *, ours: bool = False) -> None:
         """Note whose fault an exception in a test or fixture is. In a test of `ours`, one that is not expected is our bug."""
+        if isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
+            return  # whatever it was raised for
         blamed = known(error)
         if blamed is not None:
             self._note(_Note(problem=str(blamed), exit_code=blamed.exit_code))
-        elif isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
-            return
         elif isinstance(error.__cause__, InconclusiveError):
             self._note(_Note(problem=str(error), exit_code=_INCONCLUSIVE))
         elif ours and not isinstance(error, AssertionError | pytest.fail.Exception):

@@ -51,6 +51,8 @@ class Done:
     code: int
     output: str
     folder: Path
+    last: str
+    """The last line of its standard output."""
 
     @property
     def run_folder(self) -> Path:
@@ -96,7 +98,8 @@ def _runner(command: list[str], folders: pytest.TempPathFactory) -> Run:
         finished = subprocess.run(
             [*command, *arguments], cwd=where, env=env, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
         )
-        return Done(finished.returncode, finished.stdout + finished.stderr, where)
+        last = (finished.stdout.splitlines() or [""])[-1]
+        return Done(finished.returncode, finished.stdout + finished.stderr, where, last)
 
     return run
 

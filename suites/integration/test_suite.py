@@ -71,7 +71,7 @@ def test_what_there_is_no_time_for_is_reported(suite: Run) -> None:
     told = (
         "nothing failed, but too little was tried: the time was over while it was watched without faults; most would be reached by "
     )
-    assert done.output.splitlines()[-1].startswith(f"staleproof: {told}--staleproof-minutes 2;")
+    assert done.last.startswith(f"staleproof: {told}--staleproof-minutes 2;")
     assert done.conformance["submittable"] is False
 
 
@@ -89,7 +89,7 @@ def test_a_run_ends_in_its_minutes_though_confirming_takes_long(suite: Run) -> N
     ]
     assert all("unconfirmed" in why for why in doubtful), doubtful
     assert done.report["leftOut"]
-    assert done.output.splitlines()[-1].startswith(("staleproof: failed: ", "staleproof: nothing failed, but "))
+    assert done.last.startswith(("staleproof: failed: ", "staleproof: nothing failed, but "))
 
 
 def test_an_honest_controller_whose_kind_gives_many_faults_no_occasion_exits_with_0(suite: Run) -> None:
@@ -99,8 +99,7 @@ def test_an_honest_controller_whose_kind_gives_many_faults_no_occasion_exits_wit
     assert done.code == 0, done.output
     assert "inconclusive" not in set(done.results.values())
     assert "not exercised" in set(done.results.values())
-    last = done.output.splitlines()[-1]
-    assert last.startswith("staleproof: passed: "), last
+    assert done.last.startswith("staleproof: passed: "), done.last
 
 
 def test_a_correct_controller_passes(suite: Run) -> None:

@@ -29,6 +29,7 @@ from staleproof.checks.catalog import BY_SLUG, worst
 from staleproof.checks.verdict import Outcome
 from staleproof.core.masking import masked_arguments
 from staleproof.draw.profile import PROFILES
+from staleproof.draw.strategies.whole import SCENARIO
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.plugin import BEGAN
 from staleproof.plugin.fail import InconclusiveError
@@ -106,13 +107,14 @@ class Outcomes:
 
     def add(self, result: Result, run: Run, *, claim: str = "") -> None:
         """Take a result. Of several under the same claim the last counts: the worker that ran the one before died over it. A plan
-        without a claim is the user's own, who wants to know all that it aims at."""
+        without a claim is the user's own, who wants to know all that it aims at, unless it was drawn: that one aims by chance."""
+        is_written = not claim and result.plan.scenario != SCENARIO.name
         crash = keep_crash(self.root, result, replayed=self.replayed)
         self._note(
             _Note(
                 trial=trial_report(result, self.folder, crash),
                 claim=claim,
-                wanted=() if claim else result.plan.aims,
+                wanted=result.plan.aims if is_written else (),
                 environment=dict(run.environment),
                 refused=dict(Counter(run.refused) - self.refused),
             )
@@ -267,12 +269,18 @@ class Outcomes:
             environment=environment,
             trials=tuple(sorted(self.trials, key=lambda trial: trial.name)),
             refused=dict(self.refused),
-            wanted=tuple(slug for slug in BY_SLUG if slug in self.wanted.union(PROFILES[settings.profile].wanted)),
+            wanted=self._all_wanted(PROFILES[settings.profile].wanted),
             minutes=settings.minutes,
             unlearnt=self.unlearnt,
             left_out=tuple(sorted(self.left_out, key=lambda plan: (plan.scenario, plan.title))),
             ended_searches=tuple(sorted(self.ended, key=lambda search: (search.scenario, search.primary))),
         )
+
+    def _all_wanted(self, of_profile: tuple[str, ...]) -> tuple[str, ...]:
+        """What the profile wants is for the suite, and for runs that had no time for what they should have tried."""
+        is_more_than_own_tests = bool(self.claimed or self.left_out or self.unlearnt)
+        wanted = self.wanted.union(of_profile if is_more_than_own_tests else ())
+        return tuple(slug for slug in BY_SLUG if slug in wanted)
 
 
 def _when_inconclusive(config: pytest.Config) -> int:

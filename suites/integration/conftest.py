@@ -28,6 +28,9 @@ from .proxy_stage import scene as scene
 from .proxy_stage import stage as stage
 from .proxy_wilderness import play as play
 from .proxy_wilderness import wilderness as wilderness
+from .shared_plane import VARIABLE
+from .shared_plane import own_plane as own_plane
+from .shared_plane import shared_plane as shared_plane
 
 HERE = Path(__file__).parent
 MANIFESTS = HERE.parents[1] / "fixtures" / "manifests"
@@ -95,6 +98,8 @@ def _runner(command: list[str], folders: pytest.TempPathFactory) -> Run:
         if env is None:  # a pytest started by an xdist worker must not take itself for a worker
             env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
         env = {"STALEPROOF_COMPANIONS": "none", **env}  # they cost seconds a run, and test_companions has them
+        if any(argument.startswith("-n") for argument in arguments):  # each worker has a control plane and a controller of its own
+            env.pop(VARIABLE, None)
         finished = subprocess.run(
             [*command, *arguments], cwd=where, env=env, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
         )

@@ -47,6 +47,8 @@ from .conftest import KCM_ARGUMENTS, MANIFESTS
 from .proxy_client import LIMIT_SECONDS, limited, until
 from .users import api_client
 
+pytestmark = pytest.mark.usefixtures("own_plane")
+
 IMAGE = control_plane_image(KUBERNETES_VERSION)
 NOT_HERE = "staleproof.invalid/no-such-controller:v1"  # .invalid resolves nowhere (RFC 2606)
 WAITS_FOR_EVER = ("etcd", "--data-dir=/scratch/data", "--listen-peer-urls=http://127.0.0.1:0")

@@ -40,6 +40,8 @@ from .programs import command_lines, wrapped
 from .proxy_client import LIMIT_SECONDS, until
 from .users import client_certificate, who_am_i
 
+pytestmark = pytest.mark.usefixtures("own_plane")
+
 
 @pytest.fixture
 def binaries(programs: Path) -> Binaries:

@@ -32,6 +32,8 @@ from staleproof.interrupts import STOPS_SECONDS
 
 from .conftest import MANIFESTS, QUICK, WIDGETS, fixture_controller
 
+pytestmark = pytest.mark.usefixtures("own_plane")
+
 Phase = Literal["starting", "learning", "trial", "confirming", "working"]
 PHASES: dict[Phase, str] = {
     "starting": "apiserver.log",

@@ -26,6 +26,8 @@ from .environment_stage import CRDS, WIDGET, fixture
 from .programs import command_lines
 from .proxy_client import until
 
+pytestmark = pytest.mark.usefixtures("own_plane")
+
 PLAN = Plan(scenario="proxy-dies", steps=(Apply(object=WIDGET), Rest(seconds=60.0)), settle=Settle())
 
 

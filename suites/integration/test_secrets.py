@@ -18,6 +18,8 @@ from staleproof.drive.process.private import sweep
 
 from .conftest import MANIFESTS, QUICK, WIDGETS, Done, Run, fixture_controller
 
+pytestmark = pytest.mark.usefixtures("own_plane")
+
 VALUE = "hunter2xyz"
 CONTROLLER = f"--controller-cmd={fixture_controller('expectations')}"
 LIMIT_SECONDS = 300

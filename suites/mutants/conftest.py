@@ -16,6 +16,8 @@ from staleproof.core.companion import AUTO
 from staleproof.drive.cluster.manifests import read, read_crds
 from staleproof.plugin.options import settings_of
 
+from ..integration.shared_plane import shared_plane as shared_plane
+from .chosen import VARIABLE, chosen
 from .known import GUILTY, HONEST, MANIFESTS, METRICS, Known
 from .rows import FOUND, KEPT, NOT_ACCUSED, Guilty, Honest, in_short
 
@@ -41,6 +43,23 @@ def _apart(nodeid: str) -> str:
         return ""
     known = next((each for each in (*GUILTY, *HONEST) if nodeid.endswith(f"[{each.name}]")), None)
     return " ".join(known.companions) if known is not None and known.companions else nodeid
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the controllers that are not to be put under test."""
+    names = chosen()
+    if names is None:
+        return
+    left_out = [item for item in items if _controller(item) and _controller(item) not in names]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
+
+
+def _controller(item: pytest.Item) -> str:
+    """The one that a test of this folder puts under test; empty for other tests."""
+    inside = item.path.parent == Path(__file__).parent and hasattr(item, "callspec")
+    return str(item.callspec.id) if inside else ""
 
 
 @pytest.fixture(scope="session")
@@ -79,6 +98,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         rows = [value for report in reports for property_, value in report.user_properties if property_ == name]
         if rows:
             terminalreporter.write_line(_table(headings, rows))
+    if names := chosen():
+        terminalreporter.write_line(f"{VARIABLE}: {', '.join(sorted(names))}")
     ends = [value[-1] for report in reports for property_, value in report.user_properties if property_ == "honest"]
     if ends:
         terminalreporter.write_line(f"{ends.count('0')} of {len(ends)} honest runs would exit with 0")

@@ -25,6 +25,7 @@ from staleproof.errors import SetupError
 from ..languages.program import LANGUAGES, Language, built
 
 MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
+HISTORIES = MANIFESTS.parent / "histories" / "mutants"
 _PACKAGE = "staleproof.fixtures.controllers"
 METRICS = "http://127.0.0.1:{metrics_port}/metrics"
 _METRICS_PORT = "--metrics-port={metrics_port}"

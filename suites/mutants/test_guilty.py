@@ -22,10 +22,9 @@ from staleproof.core.stored import compressed, plain
 from staleproof.draw.scenarios import canonical_plans
 from staleproof.drive.cluster.manifests import read
 
-from .known import GUILTY, GUILTY_ABROAD, MANIFESTS, Known
+from .known import GUILTY, GUILTY_ABROAD, HISTORIES, MANIFESTS, Known
 
 GOLDEN = os.environ.get("STALEPROOF_GOLDEN", "")
-HISTORIES = MANIFESTS.parent / "histories" / "mutants"
 ROUNDS_OF_RACES = 3
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from staleproof.interrupts import STOPS_SECONDS, Interrupts, interrupting
 
+pytestmark = pytest.mark.io
+
 NUMBERS = (signal.SIGINT, signal.SIGTERM)
 BOTH = pytest.mark.parametrize("number", NUMBERS)
 

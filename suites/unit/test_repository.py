@@ -88,6 +88,7 @@ def test_every_module_opens_with_a_paragraph(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text())) or path.name == "__init__.py"
 
 
+@pytest.mark.io
 def test_the_plugin_imports_nothing_heavy() -> None:
     """It is imported by every pytest run in an environment that has staleproof."""
     heavy = ["aiohttp", "docker", "hypothesis", "kubernetes", "mitmproxy", "msgspec", "rich", "testcontainers", "yaml"]
@@ -96,6 +97,7 @@ def test_the_plugin_imports_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.io
 @pytest.mark.parametrize(
     ("importer", "imported"),
     [

@@ -96,7 +96,7 @@ def test_a_text_becomes_a_value(name: str, text: str, value: object) -> None:
         ("dir", "", "a path"),
         ("before", "", "a path"),
         ("primary", "widgets", "Kind.group, as Widget.example.com"),
-        ("kube_provider", "minikube", "one of auto, existing, assets, cache, container, build"),
+        ("kube_provider", "minikube", "one of auto, existing, attach, assets, cache, container, build"),
         ("allow_remote_cluster", "maybe", "one of yes, no, true, false, 1, 0"),
         ("profile", "quick", "one of smoke, standard, thorough, slow"),
         *(("max_examples", text, "a whole number, 0 or more") for text in ("abc", "-1", "1.5")),

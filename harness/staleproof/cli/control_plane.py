@@ -15,13 +15,14 @@ from rich.console import Console
 
 from staleproof.cli.signals import cancel_on_signals
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlane, ControlPlaneOptions, control_plane
+from staleproof.drive.cluster.control_plane.attach import VARIABLE, hand_over
 from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.cluster.options import ProviderName
 from staleproof.progress import progress_on
 from staleproof.settings import ARTEFACTS
 
 RUNS = ARTEFACTS / "control-plane"
-STARTED = tuple(name for name in get_args(ProviderName) if name != "existing")  # a cluster that exists is not started
+STARTED = tuple(name for name in get_args(ProviderName) if name not in ("existing", "attach"))  # what runs is not started
 
 
 @click.group("control-plane")
@@ -56,10 +57,15 @@ def build_command() -> None:
     type=click.Path(file_okay=False, path_type=Path),
     help=f"For the kubeconfig and the logs; left out, a new folder under {RUNS}.",
 )
-def start_command(provider: ProviderName, image: str, folder: Path | None) -> None:
+@click.option(
+    "--attach",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help=f"Write into this file how runs with {VARIABLE}=FILE in their environment use the control plane, one after the other.",
+)
+def start_command(provider: ProviderName, image: str, folder: Path | None, attach: Path | None) -> None:
     """Start a control plane, print how to use it, and stop it at Ctrl-C or TERM."""
     options = ControlPlaneOptions(provider=provider, image=image)
-    asyncio.run(_serve(options, (folder or _new_folder()).resolve()))
+    asyncio.run(_serve(options, (folder or _new_folder()).resolve(), attach))
 
 
 def _built() -> Path:
@@ -70,18 +76,22 @@ def _new_folder() -> Path:
     return RUNS / f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}"
 
 
-async def _serve(options: ControlPlaneOptions, folder: Path) -> None:
+async def _serve(options: ControlPlaneOptions, folder: Path, attach: Path | None) -> None:
     cancel_on_signals()  # even while it is being built or started: whatever is open is closed in order
     kubeconfig = folder / "kubeconfig"
     try:
         async with control_plane(options, folder, progress_on(Console(stderr=True))) as plane:
             plane.write_kubeconfig(kubeconfig)
+            if attach is not None:
+                hand_over(plane, attach)
             click.echo(_usage(plane, kubeconfig))
             await asyncio.Event().wait()
     except asyncio.CancelledError:
         click.echo(f"Stopped. The logs are in {folder}", err=True)
     finally:
-        kubeconfig.unlink(missing_ok=True)  # its token is worth nothing any more
+        for path in (kubeconfig, attach):
+            if path is not None:
+                path.unlink(missing_ok=True)  # its token is worth nothing any more
 
 
 def _usage(plane: ControlPlane, kubeconfig: Path) -> str:

@@ -96,6 +96,7 @@ Claims(Path(sys.argv[1])).take("key", run)
 """
 
 
+@pytest.mark.io
 def test_a_plan_of_a_process_that_dies_is_taken_over(run_folder: Path, guilty: Result) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", DIES, str(run_folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -48,6 +48,7 @@ def test_the_list_of_commands_says_how_the_help_of_each_begins(name: str) -> Non
     assert " ".join((command.help or "").split()).startswith(COMMANDS[name][1])
 
 
+@pytest.mark.io
 def test_the_list_of_commands_imports_none_of_them() -> None:
     code = "import sys\nfrom staleproof.cli import main\ntry: main()\nfinally: print([m for m in sys.modules if m in HEAVY])"
     heavy = ["aiohttp", "hypothesis", "kubernetes", "msgspec", "rich", "staleproof.core", "staleproof.settings", "yaml"]

@@ -59,6 +59,7 @@ def test_bad_options_are_refused(arguments: tuple[str, ...], said: str) -> None:
     assert said in str(error)
 
 
+@pytest.mark.io
 @pytest.mark.parametrize("option", ["--listen", "--control"])
 def test_a_port_that_is_taken_is_named(option: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -33,7 +33,7 @@ from .fault_strategies import SECONDS, hostile_faults, opening_faults, read_faul
 from .wire import NotingGate, Stream, StrictSchedule, Wire
 
 STEPS = 3
-EXAMPLES = max(300, settings().max_examples)
+EXAMPLES = 3 * settings().max_examples
 SETTINGS = settings(max_examples=EXAMPLES, stateful_step_count=40)
 
 STREAM = stream_faults(RESOURCE, steps=STEPS, namespace=NAMESPACE, name="a")

@@ -56,6 +56,7 @@ def test_a_seed_gives_the_same_plans_and_another_gives_others() -> None:
     assert len(set(found[0])) == len(found[0]) == 20
 
 
+@pytest.mark.io
 def test_in_ci_runs_with_a_seed_draw_the_same_and_runs_without_draw_others() -> None:
     assert in_another_process("7") == in_another_process("7")
     assert in_another_process() != in_another_process()

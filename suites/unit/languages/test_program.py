@@ -10,6 +10,8 @@ from staleproof.errors import SetupError
 from ...languages import program
 from ...languages.program import LANGUAGES, Language, build, built, digest, sources
 
+pytestmark = pytest.mark.io
+
 MADE = {"target", "node_modules", "rustfmt.toml"}
 """What builds in place leave, and what is for a developer's own tools."""
 

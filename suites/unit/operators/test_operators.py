@@ -23,6 +23,8 @@ from ...operators.source import Built, digest, ensure_operator
 from ...operators.table import MADE, OPERATORS, PIECE, PUBLISHED, QUOTED, Chart, GoModule, NpmPackage, Operator, Piece
 from ..report.runs import BAD, report, trial, verdict
 
+pytestmark = pytest.mark.io
+
 ROOT = Path(__file__).parents[3]
 FLAGS = {option.flag for option in OPTIONS}
 README = "# Hello\n\n```console\nhello\n```\n\n```yaml\nkind: It\n```\n\n```yaml\nkind: Another\n```\n"

@@ -4,6 +4,8 @@ import textwrap
 
 import pytest
 
+pytestmark = pytest.mark.io
+
 pytest_plugins = ["pytester"]
 
 CONFTEST = """

@@ -11,6 +11,8 @@ from staleproof.errors import UsageError
 from staleproof.plugin.options import given, header, profile_of, seed_of, settings_of
 from staleproof.settings import OPTIONS, Given
 
+pytestmark = pytest.mark.io
+
 pytest_plugins = ["pytester"]
 
 START, VARIABLE = "controller_start_seconds", "STALEPROOF_CONTROLLER_START_SECONDS"

@@ -10,6 +10,8 @@ from staleproof.assess.crashes import keep_crash
 
 from ..judged import HISTORIES, result
 
+pytestmark = pytest.mark.io
+
 pytest_plugins = ["pytester"]
 
 CONFTEST = """

@@ -13,6 +13,8 @@ import pytest
 from staleproof.interrupts import _ignore
 from staleproof.plugin.signals import BY_SIGNAL, is_interrupted, watch
 
+pytestmark = pytest.mark.io
+
 pytest_plugins = ["pytester"]
 
 INTERRUPTED = 2

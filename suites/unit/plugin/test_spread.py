@@ -6,6 +6,8 @@ from collections import Counter
 
 import pytest
 
+pytestmark = pytest.mark.io
+
 pytest_plugins = ["pytester"]
 
 CONFTEST = """

@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.io
+
 PRELUDE = "import sys; from staleproof.proxy_addons.unloaded import leave_unloaded; leave_unloaded(); "
 
 

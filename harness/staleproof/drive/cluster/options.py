@@ -6,7 +6,7 @@ from typing import Literal
 
 KUBERNETES_VERSION = "v1.36.3"  # what fixtures/controlplane/go.mod builds
 
-ProviderName = Literal["auto", "existing", "assets", "cache", "container", "build"]
+ProviderName = Literal["auto", "existing", "attach", "assets", "cache", "container", "build"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

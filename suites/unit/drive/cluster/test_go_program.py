@@ -10,6 +10,8 @@ from staleproof.drive.cluster.go_program import GoProgram, content_hash, ensure_
 from staleproof.errors import SetupError, UsageError
 from staleproof.progress import ProgressLines
 
+pytestmark = pytest.mark.io
+
 needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="no Go on PATH")
 
 

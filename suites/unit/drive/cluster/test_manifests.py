@@ -197,6 +197,7 @@ def test_a_folder_that_is_none_is_read_as_it_is(monkeypatch: pytest.MonkeyPatch)
     assert [manifest["metadata"]["name"] for manifest in found] == ["a", "b"]
 
 
+@pytest.mark.io
 @pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="neither kustomize nor kubectl is there")
 def test_a_kustomization_is_built() -> None:
     put({"config/kustomization.yaml": "namePrefix: my-\nresources: [a.yaml]\n", "config/a.yaml": document("a")})

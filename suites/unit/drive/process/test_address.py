@@ -6,6 +6,8 @@ import pytest
 
 from staleproof.drive.process.address import free_port, is_loopback
 
+pytestmark = pytest.mark.io
+
 
 @pytest.mark.parametrize(
     ("url", "here"),

@@ -8,6 +8,8 @@ import pytest
 
 from staleproof.drive.process.process import LEASH
 
+pytestmark = pytest.mark.io
+
 LIMIT_SECONDS = 60.0
 
 

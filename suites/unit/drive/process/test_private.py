@@ -17,6 +17,8 @@ from staleproof.errors import SetupError
 HELD = """
 import sys, pathlib
 from staleproof.drive.process.private import private_folder
+
+pytestmark = pytest.mark.io
 with private_folder("test", root=pathlib.Path(sys.argv[1])) as folder:
     (folder / "key").write_text("secret")
     print(folder, flush=True)

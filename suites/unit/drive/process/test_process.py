@@ -12,6 +12,8 @@ import pytest
 from staleproof.drive.process.process import Command, Process, run_process
 from staleproof.errors import SetupError
 
+pytestmark = pytest.mark.io
+
 LIMIT_SECONDS = 60.0
 DAY_SECONDS = 24 * 3600.0
 

@@ -11,6 +11,8 @@ from staleproof.core.plan import Subject
 from staleproof.drive.subject.controller import controller_process, environment_of, filled, secret_values
 from staleproof.errors import SetupError
 
+pytestmark = pytest.mark.io
+
 LIMIT_SECONDS = 60.0
 
 

@@ -22,6 +22,8 @@ from staleproof.drive.subject.metrics import (
 )
 from staleproof.errors import UsageError
 
+pytestmark = pytest.mark.io
+
 TEXT = """\
 # HELP go_goroutines Number of goroutines.
 # TYPE go_goroutines gauge

@@ -49,6 +49,7 @@ def test_a_program_that_is_told_nothing_finds_it_where_controller_runtime_looks(
     assert temporary / "k8s-webhook-server" / "serving-certs" == hooks.folder
 
 
+@pytest.mark.io
 def test_the_port_is_the_manifests_unless_it_is_asked_for(tmp_path: Path) -> None:
     assert made(tmp_path / "a")[0].port == 9876
     hooks, subject = made(tmp_path / "b", "--port={webhook_port}")
@@ -56,6 +57,7 @@ def test_the_port_is_the_manifests_unless_it_is_asked_for(tmp_path: Path) -> Non
     assert hooks.port != 9876
 
 
+@pytest.mark.io
 def test_in_a_container_with_ports_of_its_own_the_port_is_published_as_a_free_one(tmp_path: Path) -> None:
     subject = Subject(image="img", webhooks=SERVER)
     near, private = webhooks_in(tmp_path / "a", subject), webhooks_in(tmp_path / "b", subject, is_private=True)

@@ -16,6 +16,8 @@ from staleproof.drive.subject.metrics import Endpoint
 from staleproof.drive.trial.event_bus import EventBus
 from staleproof.drive.trial.readings import EVERY_SECONDS, Readings
 
+pytestmark = pytest.mark.io
+
 LIMIT_SECONDS = 60.0
 
 

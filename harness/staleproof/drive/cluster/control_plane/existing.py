@@ -29,7 +29,7 @@ async def applies(options: ControlPlaneOptions) -> str | None:
 
 
 @asynccontextmanager
-async def use_existing(options: ControlPlaneOptions, folder: Path, *, why: str) -> AsyncIterator[ControlPlane]:
+async def use(options: ControlPlaneOptions, folder: Path, *, why: str) -> AsyncIterator[ControlPlane]:
     if options.kubeconfig is None:
         raise UsageError("the existing provider needs a kubeconfig; name one with --staleproof-kubeconfig.")
     with private_folder("control-plane") as private:

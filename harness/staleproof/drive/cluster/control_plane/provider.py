@@ -1,18 +1,18 @@
 """Which provider gives the control plane.
 
 It decides the order in which providers are asked, and says why one was taken; each provider decides for itself whether it applies.
-All but `existing` find programs, which `local` runs. A further provider is a module and a name.
+All but `existing` and `attach` find programs, which `local` runs. A further provider is a module and a name.
 """
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Protocol, get_args
 
 from staleproof.drive.cluster.options import ControlPlaneOptions, ProviderName
 from staleproof.errors import HarnessBug, SetupError, UsageError
 
-from . import assets, build, cache, existing
+from . import assets, attach, build, cache, existing
 from .local import Binaries, run_local
 from .plane import CONTROLLER, ControlPlane
 from .progress import Progress
@@ -32,13 +32,20 @@ class Finder(Provider, Protocol):
     async def find(self, options: ControlPlaneOptions, progress: Progress, *, why: str) -> Binaries: ...
 
 
+class Runner(Provider, Protocol):
+    """One that uses a control plane that runs already."""
+
+    def use(self, options: ControlPlaneOptions, folder: Path, *, why: str) -> AbstractAsyncContextManager[ControlPlane]: ...
+
+
+_RUNNERS: dict[ProviderName, Runner] = {"existing": existing, "attach": attach}
 PROVIDERS: tuple[ProviderName, ...] = get_args(ProviderName)[1:]
 """In the order of automatic choice: what the user named, what is there, what can be had quickly, what takes minutes. `download`
 (envtest archives) will have its place before `build`."""
 
 
 def _finder(name: ProviderName) -> Finder | None:
-    """The module of this name; None for `existing`, which finds no programs."""
+    """The module of this name; None for those that find no programs."""
     if name == "container":
         from . import container  # testcontainers takes longer to import than all the rest, and few runs need it
 
@@ -55,7 +62,7 @@ async def choose(options: ControlPlaneOptions) -> tuple[ProviderName, str]:
         names = ", ".join(get_args(ProviderName))
         raise UsageError(f"expected a control plane provider ({names}), found {options.provider!r}; name one of them.")
     for name in PROVIDERS:
-        provider: Provider = _finder(name) or existing
+        provider: Provider = _finder(name) or _RUNNERS[name]
         why = await provider.applies(options)
         if why is not None:
             return name, why
@@ -74,6 +81,6 @@ async def control_plane(options: ControlPlaneOptions, folder: Path, progress: Pr
         accounts = {CONTROLLER: options.service_account} if options.service_account else {}
         running = run_local(await finder.find(options, progress, why=why), folder, progress, accounts=accounts)
     else:
-        running = existing.use_existing(options, folder, why=why)
+        running = _RUNNERS[name].use(options, folder, why=why)
     async with running as plane:
         yield plane

@@ -71,6 +71,7 @@ async def test_without_a_kubeconfig_there_is_nothing_to_use(tmp_path: Path) -> N
         await use(ControlPlaneOptions(provider="existing"), tmp_path / "run")
 
 
+@pytest.mark.io
 async def test_nobody_answers(tmp_path: Path) -> None:
     ca_file = make_credentials(tmp_path, ["u"]).ca_file
     cluster = {"server": f"https://127.0.0.1:{free_port()}", "certificate-authority": str(ca_file)}

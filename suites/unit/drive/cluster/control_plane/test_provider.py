@@ -12,7 +12,7 @@ from staleproof.errors import SetupError, UsageError
 
 @pytest.fixture
 def nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("KUBEBUILDER_ASSETS", "TEST_ASSET_ETCD", "TEST_ASSET_KUBE_APISERVER"):
+    for name in ("KUBEBUILDER_ASSETS", "TEST_ASSET_ETCD", "TEST_ASSET_KUBE_APISERVER", "STALEPROOF_ATTACH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("DOCKER_HOST", "tcp://192.0.2.1:2375")  # another machine's engine, which is never used
@@ -55,7 +55,7 @@ async def test_the_one_asked_for_is_taken_without_a_question(name: ProviderName,
 
 
 async def test_an_unknown_provider_is_refused_with_the_names(nothing: Path) -> None:
-    with pytest.raises(UsageError, match="auto, existing, assets, cache, container, build"):
+    with pytest.raises(UsageError, match="auto, existing, attach, assets, cache, container, build"):
         await choose(ControlPlaneOptions(provider=cast(ProviderName, "minikube")))
 
 

@@ -7,6 +7,8 @@ from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.cluster.control_plane.toolchain import find_go, go_version
 from staleproof.errors import SetupError
 
+pytestmark = pytest.mark.io
+
 
 async def fetch(root: Path) -> Path:
     (root / "scratch").mkdir(parents=True)

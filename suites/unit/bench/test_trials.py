@@ -4,7 +4,6 @@ from typing import Literal
 
 import pytest
 from rich.console import Console
-from staleproof.suites.bench.trials import Ran, Timed, bound, holds, table, working_seconds  # type: ignore[import-not-found]  # noqa: TID251
 
 from staleproof.core.entry import Committed, Entry, Settled, StepBegan, StepEnded
 from staleproof.core.fault import DelayStream, HoldStream, Skew, Window
@@ -12,6 +11,8 @@ from staleproof.core.history import Header, History
 from staleproof.core.plan import Plan
 from staleproof.core.resource_version import Revision
 from staleproof.core.step import Rest
+
+from ...bench.trials import Ran, Timed, bound, holds, table, working_seconds
 
 PLAN = Plan(scenario="x", steps=(Rest(seconds=2.0), Rest(seconds=1.0)))
 

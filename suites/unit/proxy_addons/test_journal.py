@@ -6,8 +6,8 @@ from contextlib import aclosing
 
 import msgspec
 
-# The leaf under test; mypy does not follow the mapping of folders.
-from staleproof.proxy_addons.journal import _KEPT, _KEPT_UNREAD, Journal  # type: ignore[import-not-found]  # noqa: TID251
+# The leaf under test.
+from staleproof.proxy_addons.journal import _KEPT, _KEPT_UNREAD, Journal  # noqa: TID251
 
 from staleproof.core.entry import Entry, FaultOpened
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-# The leaf under test; mypy does not follow the mapping of folders.
-from staleproof.proxy_addons.wire import (  # type: ignore[import-not-found]  # noqa: TID251
+# The leaf under test.
+from staleproof.proxy_addons.wire import (  # noqa: TID251
     LAST_CHUNK,
     Dechunker,
     Head,

@@ -6,9 +6,8 @@ import time
 
 import pytest
 
-# mypy does not follow the mapping of folders.
-from staleproof.fixtures.controllers.machinery.exposition import serve  # type: ignore[import-not-found]  # noqa: TID251
-from staleproof.fixtures.controllers.machinery.metrics import Metrics as Served  # type: ignore[import-not-found]  # noqa: TID251
+from staleproof.fixtures.controllers.machinery.exposition import serve  # noqa: TID251
+from staleproof.fixtures.controllers.machinery.metrics import Metrics as Served  # noqa: TID251
 
 from staleproof.core.entry import Continued, Entry, Exited, FaultClosed, FaultOpened, Metrics, Released, Started, Stopped
 from staleproof.drive.process.address import free_port

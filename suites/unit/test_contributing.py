@@ -20,6 +20,7 @@ from staleproof.core.fault.model import Seconds
 from staleproof.core.fault.suggest import FAULTS, mistakes
 from staleproof.core.frame import Frame
 from staleproof.core.request import parse
+from staleproof.core.resource_version import Revision
 
 from .checks.script import trial
 
@@ -46,7 +47,7 @@ def example() -> type[Fault]:
 
 
 def frame(kind: str, revision: int) -> Frame:
-    return Frame(kind, "trial", "a", "uid", revision, initial_end=False, raw=b"{}\n")
+    return Frame(kind, "trial", "a", "uid", Revision(revision), initial_end=False, raw=b"{}\n")
 
 
 def decoded(example: type[Fault], text: str) -> AnyFault:

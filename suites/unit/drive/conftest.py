@@ -1,7 +1,6 @@
 """Metrics that are really served, by the fixture controllers' own endpoint."""
 
 import pytest
-
 from staleproof.fixtures.controllers.machinery.exposition import serve  # noqa: TID251
 from staleproof.fixtures.controllers.machinery.metrics import Metrics as Served  # noqa: TID251
 from staleproof.fixtures.controllers.machinery.object import PODS, WIDGETS  # noqa: TID251

@@ -6,7 +6,7 @@ from staleproof.checks.verdict import Finding, Inconclusive
 from staleproof.core.step import Edit, Step
 
 from ..draft import STEPS
-from ..rule_cases import verdicts, witnesses
+from ..rule_cases import Cases, verdicts, witnesses
 from ..script import HOLD, HOLD_WIDGETS, WIDGETS, Script, beside, three, trial, two_references
 
 
@@ -105,7 +105,7 @@ def excess(name: str, nth: str) -> str:
     )
 
 
-CASES = {
+CASES: Cases = {
     "a child for another state is other work": (
         beside(for_each_state(trial(), deletes=False).let_go().deletes("w-a", "w-b"), for_each_state),
         "PASS",

@@ -6,7 +6,7 @@ from staleproof.checks.rules.no_lost_update import REQUIREMENT
 from staleproof.core.entry import Competed
 from staleproof.core.fault import Compete
 
-from ..rule_cases import verdicts
+from ..rule_cases import Cases, verdicts
 from ..script import WIDGETS, Script, beside, trial, two_references
 
 READY, DONE, LATER = ({"type": "Ready", "status": status, "at": at} for at, status in enumerate(("False", "True", "False")))
@@ -127,7 +127,7 @@ LOST = (
     "FAIL: the controller wrote back metadata.annotations.theirs of pod/ns/w-0, which somebody else had changed, "
     "though it had not been shown that change (resourceVersion 103)"
 )
-CASES = {
+CASES: Cases = {
     "a mark of somebody else is gone": (writes(edited(), spec={"a": 2}).let_go(), LOST),
     "though nothing else was changed": (writes(edited()).let_go(), LOST),
     "a field that somebody else set in the primary": (

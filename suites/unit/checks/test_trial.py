@@ -4,7 +4,7 @@ import pytest
 
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.trial import Span, StepRun, Trial, fact
-from staleproof.core.entry import Closed, Committed, Delivered, FaultIndex, Opened, Settled, Started, StepBegan, StreamId
+from staleproof.core.entry import Closed, Committed, Delivered, FaultIndex, Opened, RequestId, Settled, Started, StepBegan, StreamId
 from staleproof.core.history import Position
 
 from .script import HOLD, SEVER, WIDGETS, Script, beside, losing, trial
@@ -33,7 +33,7 @@ def test_requests_are_paired_and_work_is_what_counts() -> None:
         ("update", 13),
     ]
     assert [request.index for request in found.work] == [6, 8]
-    assert found.request_of[3] is found.requests[2]
+    assert found.request_of[RequestId(3)] is found.requests[2]
 
 
 def test_a_controller_that_never_wrote_is_idle() -> None:
@@ -47,12 +47,12 @@ def test_primaries_are_the_resources_that_the_workload_applies() -> None:
 
 def test_streams_are_known_by_their_number() -> None:
     found = Trial(Script(SEVER).ended("pods", "clean").unfinished())
-    stream = found.streams[1]
+    stream = found.streams[StreamId(1)]
 
     assert (stream.opened, stream.closed) == (1, 4)
     assert isinstance(found.entries[stream.opened], Opened)
     assert isinstance(found.entries[4], Closed)
-    assert found.streams[2].closed is None
+    assert found.streams[StreamId(2)].closed is None
     assert (found.resource_of(StreamId(1)), found.resource_of(StreamId(99))) == ("pods", "")
 
 

@@ -67,4 +67,5 @@ def changed(at: float, revision: int, **status: object) -> Committed:
 
 
 def delivered(at: float, revision: int | None = 1, type_: EventType = "ADDED", namespace: str = NAMESPACE) -> Delivered:
-    return Delivered(at=at, stream=StreamId(1), type=type_, namespace=namespace, name="x", uid="u", revision=revision)
+    shown = None if revision is None else Revision(revision)
+    return Delivered(at=at, stream=StreamId(1), type=type_, namespace=namespace, name="x", uid="u", revision=shown)

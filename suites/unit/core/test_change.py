@@ -35,7 +35,9 @@ def asked(verb: str = "update", namespace: str = "n", *, dry_run: bool = False) 
 
 
 def answered(revision: int | None, outcome: Literal["ok", "fail", "unknown"] = "ok") -> Answered:
-    return Answered(at=2.0, request=RequestId(1), outcome=outcome, uid="u", revision=revision)
+    return Answered(
+        at=2.0, request=RequestId(1), outcome=outcome, uid="u", revision=None if revision is None else Revision(revision)
+    )
 
 
 @pytest.mark.parametrize(

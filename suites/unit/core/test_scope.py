@@ -1,6 +1,6 @@
 """What belongs to a trial though it is elsewhere, and how that is told."""
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -32,7 +32,7 @@ def asked(number: int, verb: str, resource: str, namespace: str = "", name: str 
 
 
 def answered(number: int, uid: str = "", namespace: str = "", name: str = "", **fields: Any) -> Answered:  # noqa: ANN401
-    told = {"outcome": "ok", "code": 201} | fields
+    told: dict[str, Any] = {"outcome": "ok", "code": 201} | fields
     return Answered(at=number, request=RequestId(number), uid=uid, namespace=namespace, name=name, **told)
 
 
@@ -42,13 +42,13 @@ def committed(  # noqa: PLR0913  # all that there is to say
     name: str,
     namespace: str = "",
     *,
-    what: str = "ADDED",
+    what: Literal["ADDED", "MODIFIED", "DELETED"] = "ADDED",
     owner: str = "",
     says: str = "t",
     **of: Any,  # noqa: ANN401
 ) -> Committed:
     owners = {"ownerReferences": [{"uid": owner}]} if owner else {}
-    obj = {"metadata": {"name": name, "uid": uid, "labels": {"for": says}, **owners}, **of}
+    obj: dict[str, Any] = {"metadata": {"name": name, "uid": uid, "labels": {"for": says}, **owners}, **of}
     return Committed(
         at=0.0,
         resource=resource,
@@ -57,7 +57,7 @@ def committed(  # noqa: PLR0913  # all that there is to say
         name=name,
         uid=uid,
         revision=Revision(5),
-        object=obj,  # type: ignore[arg-type]
+        object=obj,
     )
 
 

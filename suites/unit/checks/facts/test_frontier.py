@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -157,9 +157,8 @@ CASES: dict[str, tuple[Sequence[Entry], Shown]] = {
 }
 
 
-def made(name: str, uid: str, revision: int, app: str, what: EventType = "ADDED") -> Committed:
+def made(name: str, uid: str, revision: int, app: str, what: Literal["ADDED", "MODIFIED", "DELETED"] = "ADDED") -> Committed:
     stored = {"metadata": {"name": name, "namespace": "ns", "labels": {"app": app}}}
-    assert what != "BOOKMARK"
     return Committed(
         at=0, resource=PODS, type=what, namespace="ns", name=name, uid=uid, revision=Revision(revision), object=stored, managers=()
     )

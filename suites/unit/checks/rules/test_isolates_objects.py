@@ -101,5 +101,6 @@ test_verdict = verdicts(REQUIREMENT, CASES, two_references(fault_free))
 
 def test_the_hidden_write_and_the_other_object_are_witnesses() -> None:
     script, _ = CASES["waits with everything"]
+    assert isinstance(script, Script)
 
     assert witnesses(REQUIREMENT, beside(script, fault_free)) == ["FaultOpened", "Committed", "Delivered", "Delivered"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from staleproof.core.control import StreamState
 from staleproof.core.engine.gate import Gate, Received
 from staleproof.core.engine.schedule import Schedule
 from staleproof.core.engine.watch_stream import HangUp, Output, WatchStream
@@ -81,6 +82,21 @@ def test_where_a_hostile_fault_has_acted_the_client_must_list_before_the_next_pl
     played.does(lambda watch: watch.follow(following, 0.0))
     assert played.told[-2:] == [HangUp.CLEAN, Closed(at=0.0, stream=StreamId(1), how="expired")]
     assert following.expiries.of(request(WATCH)) is not None
+
+
+def test_a_stream_that_begins_in_the_past_goes_on_from_there() -> None:
+    played = Played()
+    past = event("ADDED", "p3", 3).raw
+    played.does(lambda watch: watch.feed_past(past, 4, 0.0))
+    played.feed(SIX)
+    assert played.of(bytes) == [past, SIX]
+    assert [entry.revision for entry in played.told if isinstance(entry, Delivered)] == [3, 6]
+
+
+def test_what_is_held_is_counted() -> None:
+    played = Played(HoldStream(resource="pods"))
+    played.feed(SIX, SEVEN)
+    assert played.watch.state == StreamState(1, "c", "pods", "trial", held=2, held_bytes=len(SIX + SEVEN))
 
 
 class Forgets(Gate):

@@ -23,7 +23,7 @@ from mitmproxy.log import ALERT
 from mitmproxy.proxy.mode_specs import ProxyMode, ReverseMode
 
 # A script is loaded by its path and belongs to no package, so these imports cannot be relative.
-from staleproof.proxy_addons.assembly import (  # type: ignore[import-not-found]  # noqa: TID251
+from staleproof.proxy_addons.assembly import (  # noqa: TID251
     BROKEN,
     OPTIONS,
     Assembly,
@@ -33,7 +33,7 @@ from staleproof.proxy_addons.assembly import (  # type: ignore[import-not-found]
     listen_on_tcp_alone,
     never_cut_quiet_connections,
 )
-from staleproof.proxy_addons.runner import OnDisconnect  # type: ignore[import-not-found]  # noqa: TID251
+from staleproof.proxy_addons.runner import OnDisconnect  # noqa: TID251
 
 _CONTROL = "127.0.0.1:0"
 _log = logging.getLogger(__name__)

@@ -89,4 +89,5 @@ async def environment_stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIt
 
 def of(entries: History | Iterable[Entry], *kinds: type[Entry]) -> list[Any]:
     """The entries of these kinds."""
-    return [entry for entry in getattr(entries, "entries", entries) if isinstance(entry, kinds)]
+    of_all = entries.entries if isinstance(entries, History) else entries
+    return [entry for entry in of_all if isinstance(entry, kinds)]

@@ -36,6 +36,7 @@ from staleproof.core.fault import (
     StaleRead,
     Window,
 )
+from staleproof.core.fault.legality import Contract
 from staleproof.core.fault.suggest import FAULTS
 from staleproof.core.plan import Settle
 
@@ -129,7 +130,7 @@ def react(session: Session, case: Case, client: str, folder: Path, record: pytes
 
     A fault that did not fire gets a second chance: whether its moment comes depends on the client's timing, too.
     """
-    contract = "hostile" if any(fault.contract == "hostile" for fault in case.faults) else "legal"
+    contract: Contract = "hostile" if any(fault.contract == "hostile" for fault in case.faults) else "legal"
     settle = SETTLE if contract == "legal" else NOT_FOR_EVER
     plan = a_plan(*case.faults, contract=contract, settle=settle)
     found = reaction(run(session, plan, folder / "first"), 0, CM)

@@ -18,8 +18,10 @@ from staleproof.core.entry import (
     Listed,
     Opened,
     Refused,
+    RequestId,
     Settled,
     Started,
+    StreamId,
 )
 from staleproof.core.history import History
 from staleproof.core.request import WRITES
@@ -79,7 +81,7 @@ def _did(entries: tuple[Entry, ...], since: float, resource: str) -> Iterator[st
             lost = None
 
 
-def _is_loss(entry: Entry, resource: str, streams: set[int], asked: set[int]) -> bool:
+def _is_loss(entry: Entry, resource: str, streams: set[StreamId], asked: set[RequestId]) -> bool:
     match entry:
         case Closed(stream=stream, how=how):
             return stream in streams and how != "client"

@@ -6,6 +6,7 @@ import pytest
 
 from staleproof.core.entry import Answered, Asked, Committed, Delivered, FaultFired, Refused, Resumed, Stalled
 from staleproof.core.fault import Kill, LoseAnswer, Reject, SlowAnswer
+from staleproof.core.fault.calls import Code
 
 from .proxy_client import MERGE, is_reset, until
 from .proxy_stage import DEPLOYMENT_SPEC, Stage, named
@@ -36,7 +37,7 @@ REASONS = [(429, "TooManyRequests", "1"), (500, "InternalError", None), (503, "S
 
 
 @pytest.mark.parametrize(("code", "reason", "retry_after"), REASONS)
-async def test_a_rejected_request_is_not_executed(code: int, reason: str, retry_after: str | None, stage: Stage) -> None:
+async def test_a_rejected_request_is_not_executed(code: Code, reason: str, retry_after: str | None, stage: Stage) -> None:
     requests = await all_requests(stage)
     before = await stage.revisions(stage.path, deployments_of(stage))
     await stage.play(Reject(resource="*", code=code, times=None))

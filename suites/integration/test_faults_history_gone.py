@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from staleproof.core.entry import Closed, FaultFired, Refused, Withheld
-from staleproof.core.fault import Coalesce, DelayStream, Expire, HoldStream, SlowAnswer, SlowStart
+from staleproof.core.fault import AnyFault, Coalesce, DelayStream, Expire, HoldStream, SlowAnswer, SlowStart
 
 from .planted_proxy import planted_proxy
 from .proxy_client import WATCH_LIST, until
@@ -56,7 +56,8 @@ def ended_by_event(stage: Stage) -> list[Closed]:
 async def test_a_fault_at_the_resumption_fires_only_then(stage: Stage) -> None:
     """The 410 also names its fault."""
     by_http, by_event = Expire(resource="configmaps", at="watch"), Expire(resource="configmaps", at="resume")
-    for number, fault in enumerate((by_http, by_event, Coalesce(resource="configmaps")), 1):
+    faults: tuple[AnyFault, ...] = by_http, by_event, Coalesce(resource="configmaps")
+    for number, fault in enumerate(faults, 1):
         start = await stage.create(f"x{number}")  # newer than what the fault before made expire
         watch = await stage.watch(start)
         await stage.play(fault)
@@ -68,7 +69,8 @@ async def test_a_fault_at_the_resumption_fires_only_then(stage: Stage) -> None:
         code = await connection.ask("GET", f"{stage.path}?watch=1&resourceVersion={start}")
         assert code == (410 if fault is by_http else 200)
         await until(lambda n=number: len(stage.of(Refused)) + len(ended_by_event(stage)) == n)  # type: ignore[misc]  # of this round
-        assert {entry.fault for entry in (*stage.of(Refused), *ended_by_event(stage))} == {0}
+        told: list[Refused | Closed] = [*stage.of(Refused), *ended_by_event(stage)]
+        assert {entry.fault for entry in told} == {0}
         await stage.told()
         assert len(stage.of(FaultFired)) == number
 

@@ -4,6 +4,7 @@ import pytest
 
 from staleproof.core.entry import Answered, Asked, Competed, FaultRefused
 from staleproof.core.fault import Compete, LoseAnswer
+from staleproof.core.fault.calls import Code
 from staleproof.core.flatten import flatten
 
 from .proxy_client import MERGE, is_reset
@@ -112,7 +113,7 @@ async def test_a_competitor_needs_an_object(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("code", [0, 500, 504])
-async def test_a_lost_answer_was_executed(code: int, stage: Stage) -> None:
+async def test_a_lost_answer_was_executed(code: Code, stage: Stage) -> None:
     await stage.play(LoseAnswer(resource="configmaps", code=code, times=3))
     writes: list[tuple[str, str, object, dict[str, str]]] = [
         ("POST", stage.path, named("sample"), {}),

@@ -17,11 +17,11 @@ import yaml
 from kubernetes import client
 from kubernetes.client.exceptions import ApiException
 
-# The leaf under test; mypy does not follow the mapping of folders.
-from staleproof.fixtures.controllers.correct import CORRECT  # type: ignore[import-not-found]  # noqa: TID251
-from staleproof.fixtures.controllers.habits import HABITS  # type: ignore[import-not-found]  # noqa: TID251
-from staleproof.fixtures.controllers.mutants import MUTANTS  # type: ignore[import-not-found]  # noqa: TID251
-from staleproof.fixtures.controllers.sleepless import SLEEPLESS  # type: ignore[import-not-found]  # noqa: TID251
+# The leaf under test.
+from staleproof.fixtures.controllers.correct import CORRECT  # noqa: TID251
+from staleproof.fixtures.controllers.habits import HABITS  # noqa: TID251
+from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251
+from staleproof.fixtures.controllers.sleepless import SLEEPLESS  # noqa: TID251
 
 from .proxy_client import until
 from .users import api_client

@@ -24,7 +24,7 @@ from staleproof.core.fault import AnyFault, Pause, Restart, Window
 from staleproof.core.installation import read_installation
 from staleproof.core.manifest import Manifest, Target
 from staleproof.core.plan import Plan, Settle, Subject
-from staleproof.core.step import Apply, Patch
+from staleproof.core.step import Apply, Patch, Step
 from staleproof.drive.cluster.api import Api
 from staleproof.drive.cluster.certificates import Authority
 from staleproof.drive.cluster.control_plane import RUNNER
@@ -75,7 +75,10 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 def a_plan(*faults: AnyFault) -> Plan:
     target = Target(api_version="staleproof.dev/v1", kind="Widget", name="sample")
-    steps = (Apply(object=WIDGET), *(Patch(target=target, patch={"spec": {"replicas": count}}) for count in (5, 1)))
+    steps: tuple[Step, ...] = (
+        Apply(object=WIDGET),
+        *(Patch(target=target, patch={"spec": {"replicas": count}}) for count in (5, 1)),
+    )
     # a busy machine may keep it from its work
     patient = Settle(idle_seconds=1.0, quiet_seconds=1.5, limit_seconds=60.0, deadline_seconds=60.0)
     return Plan(scenario="installation", steps=steps, faults=faults, settle=patient)

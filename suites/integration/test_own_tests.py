@@ -83,7 +83,8 @@ def test_a_conftest_is_enough_with_workers(suite: Run, tmp_path: Path) -> None:
 
 
 def example_of_the_readme() -> str:
-    (found,) = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs" / "own-tests.md").read_text(), re.DOTALL)
+    examples: list[str] = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs" / "own-tests.md").read_text(), re.DOTALL)
+    (found,) = examples
     return found
 
 

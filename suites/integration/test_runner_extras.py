@@ -83,7 +83,7 @@ def kube_controller_manager(programs: Path, flags: str) -> Subject:
 
 
 async def test_a_fresh_plan_starts_the_controller_afresh(stage: EnvironmentStage) -> None:
-    lives = []
+    lives: list[int] = []
     with stage.seeing() as seen:
         for fresh in (True, False, True, True, False):
             history = await run(stage, Apply(object=WIDGET), fresh=fresh)

@@ -104,10 +104,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if ends:
         terminalreporter.write_line(f"{ends.count('0')} of {len(ends)} honest runs would exit with 0")
     kept = KEPT.rows() if not hasattr(config, "workerinput") else []  # the controlling process shows them
-    for kind, headings in ((Guilty, FOUND), (Honest, NOT_ACCUSED)):
-        rows = [row.cells for row in kept if isinstance(row, kind)]
-        if rows:
-            terminalreporter.write_line(_table(headings, rows))
+    for kind, columns in ((Guilty, FOUND), (Honest, NOT_ACCUSED)):
+        cells = [row.cells for row in kept if isinstance(row, kind)]
+        if cells:
+            terminalreporter.write_line(_table(columns, cells))
     for line in in_short(kept):
         terminalreporter.write_line(line)
 

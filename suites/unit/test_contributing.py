@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import msgspec
 import pytest
@@ -20,6 +21,7 @@ from staleproof.core.fault.model import Seconds
 from staleproof.core.fault.suggest import FAULTS, mistakes
 from staleproof.core.frame import Frame
 from staleproof.core.request import parse
+from staleproof.core.resource_version import Revision
 
 from .checks.script import trial
 
@@ -46,11 +48,12 @@ def example() -> type[Fault]:
 
 
 def frame(kind: str, revision: int) -> Frame:
-    return Frame(kind, "trial", "a", "uid", revision, initial_end=False, raw=b"{}\n")
+    return Frame(kind, "trial", "a", "uid", Revision(revision), initial_end=False, raw=b"{}\n")
 
 
 def decoded(example: type[Fault], text: str) -> AnyFault:
-    kinds = AnyFault if example.__struct_config__.tag in FAULTS else example | AnyFault  # somebody may have taken it at its word
+    is_known = example.__struct_config__.tag in FAULTS  # somebody may have taken it at its word
+    kinds: Any = AnyFault if is_known else example | AnyFault
     fault: AnyFault = msgspec.json.decode(text.encode(), type=kinds)
     return fault
 
@@ -62,7 +65,7 @@ def test_the_example_is_a_fault_that_a_plan_can_hold(example: type[Fault]) -> No
     assert fault.resource == "pods"
     assert ROWS[fault.row].contract == fault.contract == "legal"
     assert list(fault.misfits()) == []
-    assert (fault.effects, fault.phrase) == ({"lags"}, "deletions of pods came late")
+    assert (fault.effects, fault.phrase) == (frozenset({"lags"}), "deletions of pods came late")
 
 
 def test_the_example_refuses_what_makes_no_sense(example: type[Fault]) -> None:

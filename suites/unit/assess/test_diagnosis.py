@@ -22,7 +22,7 @@ from staleproof.assess.diagnosis import (
     webhooks,
 )
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Answered, Asked, Entry, Opened, Refused
+from staleproof.core.entry import Answered, Asked, Entry, Opened, Refused, RequestId, StreamId
 from staleproof.errors import SetupError, UsageError
 
 from ..checks.script import WIDGETS, Script, trial
@@ -46,10 +46,10 @@ def said(check: Check) -> tuple[str, int]:
 def test_what_is_seen_of_a_life() -> None:
     found = Sightings()
     entries: Sequence[Entry] = (
-        Asked(at=0.0, request=1, client="c", verb="list", resource=WIDGETS),
-        Answered(at=0.0, request=1, outcome="fail", code=403, reason="Forbidden"),
-        Opened(at=0.0, stream=1, client="c", resource=WIDGETS),
-        Opened(at=0.0, stream=2, client="c", resource="leases.coordination.k8s.io"),
+        Asked(at=0.0, request=RequestId(1), client="c", verb="list", resource=WIDGETS),
+        Answered(at=0.0, request=RequestId(1), outcome="fail", code=403, reason="Forbidden"),
+        Opened(at=0.0, stream=StreamId(1), client="c", resource=WIDGETS),
+        Opened(at=0.0, stream=StreamId(2), client="c", resource="leases.coordination.k8s.io"),
     )
     for entry in entries:
         found.see(entry)

@@ -12,7 +12,7 @@ from staleproof.assess.result import Result, chance, confirmed, is_undecided
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.verdict import Finding, Outcome, Verdict
-from staleproof.core.entry import FaultFired
+from staleproof.core.entry import FaultFired, FaultIndex
 from staleproof.core.fault import DropFrame, HoldStream
 from staleproof.core.history import History
 
@@ -50,8 +50,8 @@ def test_a_fault_fires_once_however_often_it_does_something() -> None:
     assert found.fired == len(found.plan.faults) == 1
     plan = msgspec.structs.replace(found.plan, faults=(HoldStream(resource="pods"),) * 3)
     header = msgspec.structs.replace(found.history.header, plan=plan)
-    fired = FaultFired(at=1.0, fault=1, on="x")
-    more = Result("001", plan, History(header, (fired, fired, FaultFired(at=2.0, fault=2, on="x"))), (), Path(), 1.0)
+    fired = FaultFired(at=1.0, fault=FaultIndex(1), on="x")
+    more = Result("001", plan, History(header, (fired, fired, FaultFired(at=2.0, fault=FaultIndex(2), on="x"))), (), Path(), 1.0)
     assert more.fired == 2
     assert [fault.outcome for fault in more.faults] == ["not fired", "fired", "fired"]
     assert Result("001", plan, History(header, ()), (), Path(), 1.0).fired == 0

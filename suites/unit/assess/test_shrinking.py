@@ -28,7 +28,7 @@ class Controller:
     tried: list[tuple[Plan, int | None]] = field(default_factory=list)
 
     def fails(self, plan: Plan, slugs: frozenset[str], times: int) -> bool:
-        assert (slugs, times) == ({"no-duplicate-create"}, 2)
+        assert (slugs, times) == (frozenset({"no-duplicate-create"}), 2)
         self.asked.append(plan)
         return self.answers(plan)
 

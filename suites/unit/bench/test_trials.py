@@ -1,10 +1,9 @@
 """What a trial may cost, from the plan and the references; and the table."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from rich.console import Console
-from staleproof.suites.bench.trials import Ran, Timed, bound, holds, table, working_seconds  # type: ignore[import-not-found]  # noqa: TID251
 
 from staleproof.core.entry import Committed, Entry, Settled, StepBegan, StepEnded
 from staleproof.core.fault import DelayStream, HoldStream, Skew, Window
@@ -13,12 +12,14 @@ from staleproof.core.plan import Plan
 from staleproof.core.resource_version import Revision
 from staleproof.core.step import Rest
 
+from ...bench.trials import Ran, Timed, bound, holds, table, working_seconds
+
 PLAN = Plan(scenario="x", steps=(Rest(seconds=2.0), Rest(seconds=1.0)))
 
 
 def commit(at: float, resource: str = "pods", namespace: str = "ns", *, kind: Literal["ADDED", "MODIFIED"] = "ADDED") -> Committed:
     stated = {"metadata": {"name": "a"}, "status": {"lastHeartbeatTime": f"2026-01-01T00:00:0{int(at)}Z"}}
-    named = {"namespace": namespace, "name": "a", "uid": "u"}
+    named: dict[str, Any] = {"namespace": namespace, "name": "a", "uid": "u"}
     return Committed(at=at, resource=resource, type=kind, **named, revision=Revision(int(at * 10)), object=stated)
 
 

@@ -117,7 +117,7 @@ class Draft:
         self.adds(Committed, resource=resource, type=what, object=stored, **what_it_is)
         if resource not in self._streams or told == "":
             return self
-        frame = {"stream": self._streams[resource], "type": told or what, **what_it_is}
+        frame: Object = {"stream": self._streams[resource], "type": told or what, **what_it_is}
         if resource not in self._held:
             return self.adds(Delivered, **frame)
         self._held[resource].append(Delivered(at=0, **frame))

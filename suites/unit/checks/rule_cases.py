@@ -16,6 +16,8 @@ ONE_POD = "1 pod of widget/w, fault-free runs ended with 2"
 """How a trial of one pod differs from references of a pair."""
 UNSURE = f"INCONCLUSIVE: it did not converge ({ONE_POD}), but"
 
+Cases = Mapping[str, tuple[Script | Trial, str]]
+
 
 def told(verdict: Verdict, like: str) -> str:
     """A verdict in as many words as `like`: `FAIL`, or `FAIL: …` with what was found, or why nothing is known."""
@@ -24,9 +26,7 @@ def told(verdict: Verdict, like: str) -> str:
     return f"{verdict.outcome.name}: {words}" if ":" in like else verdict.outcome.name
 
 
-def verdicts(
-    requirement: Requirement, cases: Mapping[str, tuple[Script | Trial, str]], references: Sequence[History] = ()
-) -> Callable[[Script | Trial, str], None]:
+def verdicts(requirement: Requirement, cases: Cases, references: Sequence[History] = ()) -> Callable[[Script | Trial, str], None]:
     """The test of a rule. A case that is only a script is compared with `references`."""
 
     @pytest.mark.parametrize(("case", "verdict"), cases.values(), ids=cases)

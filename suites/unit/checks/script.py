@@ -28,8 +28,11 @@ from staleproof.core.entry import (
 )
 from staleproof.core.fault import HoldStream, LoseAnswer, PastSnapshot, Restart, SeverStream, SlowStart
 from staleproof.core.history import History, HistoryRole
+from staleproof.core.resource_version import Revision
 
-from .draft import NAMESPACE, WIDGETS, Draft
+from .draft import NAMESPACE as NAMESPACE
+from .draft import WIDGETS as WIDGETS
+from .draft import Draft
 
 HOLD, HOLD_WIDGETS = HoldStream(resource="pods"), HoldStream(resource=WIDGETS)
 SEVER = SeverStream(resource="pods")
@@ -215,7 +218,7 @@ class Script(Draft):
         if past is None:
             self.lists(resource)
         else:
-            items = tuple(Item(NAMESPACE, name, self.uids[resource, name], revision) for name, revision in past.items())
+            items = tuple(Item(NAMESPACE, name, self.uids[resource, name], Revision(revision)) for name, revision in past.items())
             self.page(resource, items, revision=max(past.values(), default=100))
         self._streams[resource] += 10
         self._open(resource)

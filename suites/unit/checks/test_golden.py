@@ -133,7 +133,9 @@ def test_a_selector_that_everything_fits_changes_no_verdict(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted(HISTORIES.rglob("*.jsonl*")), ids=lambda path: path.name)
 def test_a_kept_history_does_not_say_where_it_was_made(path: Path) -> None:
-    [command, *_] = read(path).header.plan.controller.command
+    controller = read(path).header.plan.controller
+    assert controller
+    [command, *_] = controller.command
 
     assert Path(command).name == command
 

@@ -9,7 +9,7 @@ from staleproof.checks.harm import SITUATIONS, with_harm
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Outcome, Severity, Verdict
-from staleproof.core.entry import Asked, Committed, FaultOpened, Listed
+from staleproof.core.entry import Asked, Committed, FaultIndex, FaultOpened, Listed
 from staleproof.core.fault import AddBookmarks, Compete, HoldStream, Reject
 from staleproof.core.fault import effects as vocabulary
 
@@ -87,7 +87,7 @@ def test_an_end_comes_from_the_first_write_on_an_old_view_whatever_else_was_done
     script = Script(HOLD, Reject(resource="pods", verb="create")).opens().fires().opens(1).fires(1).applied("w").creates("w-a")
     names = {entry.fault: index for index, entry in enumerate(script.entries) if isinstance(entry, FaultOpened)}
     (asked,) = (index for index, entry in enumerate(script.entries) if isinstance(entry, Asked))
-    found = judged(script, Finding("the end", (names[1],)), Finding("a write", (names[0], asked)))
+    found = judged(script, Finding("the end", (names[FaultIndex(1)],)), Finding("a write", (names[FaultIndex(0)], asked)))
 
     assert found == [
         ("stuck", "it creates pods on an old view of pods"),

@@ -4,7 +4,8 @@ import pytest
 
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.trial import Span, StepRun, Trial, fact
-from staleproof.core.entry import Closed, Committed, Delivered, Opened, Settled, Started, StepBegan
+from staleproof.core.entry import Closed, Committed, Delivered, FaultIndex, Opened, RequestId, Settled, Started, StepBegan, StreamId
+from staleproof.core.history import Position
 
 from .script import HOLD, SEVER, WIDGETS, Script, beside, losing, trial
 
@@ -32,7 +33,7 @@ def test_requests_are_paired_and_work_is_what_counts() -> None:
         ("update", 13),
     ]
     assert [request.index for request in found.work] == [6, 8]
-    assert found.request_of[3] is found.requests[2]
+    assert found.request_of[RequestId(3)] is found.requests[2]
 
 
 def test_a_controller_that_never_wrote_is_idle() -> None:
@@ -46,13 +47,13 @@ def test_primaries_are_the_resources_that_the_workload_applies() -> None:
 
 def test_streams_are_known_by_their_number() -> None:
     found = Trial(Script(SEVER).ended("pods", "clean").unfinished())
-    stream = found.streams[1]
+    stream = found.streams[StreamId(1)]
 
     assert (stream.opened, stream.closed) == (1, 4)
     assert isinstance(found.entries[stream.opened], Opened)
     assert isinstance(found.entries[4], Closed)
-    assert found.streams[2].closed is None
-    assert (found.resource_of(1), found.resource_of(99)) == ("pods", "")
+    assert found.streams[StreamId(2)].closed is None
+    assert (found.resource_of(StreamId(1)), found.resource_of(StreamId(99))) == ("pods", "")
 
 
 def test_each_position_belongs_to_a_life() -> None:
@@ -75,7 +76,7 @@ def test_without_a_start_there_is_one_life_that_began_before() -> None:
 def test_steps_begin_and_may_end() -> None:
     script = trial().step(1, "apply").idle(1).step(2, "touch")
 
-    assert Trial(script.unfinished()).steps == [StepRun(1, 4, 5, idle=True), StepRun(2, 6)]
+    assert Trial(script.unfinished()).steps == [StepRun(1, Position(4), Position(5), idle=True), StepRun(2, Position(6))]
     assert Trial(script.unfinished()).positions(StepBegan) == [4, 6]
 
 
@@ -97,9 +98,9 @@ def test_a_fault_that_never_closed_closed_with_the_release_or_with_the_end() -> 
     script = Script(SEVER, HOLD).opens(0).closes(0).opens(1)
     cut_short, released = Trial(script.unfinished()), Trial(script.released().settled().unfinished())
 
-    assert released.spans == {0: Span(4, 5), 1: Span(6)}
-    assert [released.closing(fault) for fault in (0, 1)] == [5, 7]
-    assert cut_short.closing(1) == 6
+    assert released.spans == {0: Span(Position(4), Position(5)), 1: Span(Position(6))}
+    assert [released.closing(FaultIndex(fault)) for fault in (0, 1)] == [5, 7]
+    assert cut_short.closing(FaultIndex(1)) == 6
 
 
 @pytest.mark.parametrize(("index", "opened"), [(5, []), (6, []), (7, [6]), (11, [6]), (12, []), (13, [])])

@@ -1,6 +1,8 @@
 """Four values, and the worst one wins."""
 
-from staleproof.checks.verdict import SEVERITIES, Finding, Inconclusive, Outcome, Verdict, rank, unless
+from typing import Literal
+
+from staleproof.checks.verdict import SEVERITIES, Finding, Inconclusive, Outcome, Severity, Verdict, rank, unless
 
 
 def test_the_worst_outcome_wins_and_nothing_seen_is_never_a_pass() -> None:
@@ -23,4 +25,5 @@ def test_the_worst_finding_is_the_first_that_does_most_harm() -> None:
     found.append(Finding("d", (), severity="undone"))
 
     assert Verdict("x", Outcome.FAIL, tuple(found)).worst.because == "c"
-    assert sorted((*SEVERITIES[::-1], ""), key=rank) == [*SEVERITIES, ""]
+    graded: list[Severity | Literal[""]] = [*SEVERITIES, ""]
+    assert sorted(graded[::-1], key=rank) == graded

@@ -1,6 +1,17 @@
 """Entries for the tests that fold them: one controller `c`, one stream, one object `x` of the trial, unless said otherwise."""
 
-from staleproof.core.entry import Answered, Asked, Committed, Delivered, Entry, EventType, FaultIndex, RequestId, RequestOutcome
+from staleproof.core.entry import (
+    Answered,
+    Asked,
+    Committed,
+    Delivered,
+    Entry,
+    EventType,
+    FaultIndex,
+    RequestId,
+    RequestOutcome,
+    StreamId,
+)
 from staleproof.core.resource_version import Revision
 
 NAMESPACE = "trial"
@@ -8,16 +19,23 @@ NAMESPACE = "trial"
 
 def asked(at: float, verb: str = "create", resource: str = "pods", namespace: str = NAMESPACE, *, dry_run: bool = False) -> Asked:
     """Its request has the number of the whole second."""
-    return Asked(at=at, request=int(at), client="c", verb=verb, resource=resource, namespace=namespace, dry_run=dry_run)
+    return Asked(at=at, request=RequestId(int(at)), client="c", verb=verb, resource=resource, namespace=namespace, dry_run=dry_run)
 
 
 def answered(at: float, request: int) -> Answered:
-    return Answered(at=at, request=request, outcome="ok", code=201)
+    return Answered(at=at, request=RequestId(request), outcome="ok", code=201)
 
 
 def committed(at: float, revision: int = 1, namespace: str = NAMESPACE, resource: str = "pods") -> Committed:
     return Committed(
-        at=at, resource=resource, type="ADDED", namespace=namespace, name="x", uid="u", revision=revision, object={"metadata": {}}
+        at=at,
+        resource=resource,
+        type="ADDED",
+        namespace=namespace,
+        name="x",
+        uid="u",
+        revision=Revision(revision),
+        object={"metadata": {}},
     )
 
 
@@ -49,4 +67,5 @@ def changed(at: float, revision: int, **status: object) -> Committed:
 
 
 def delivered(at: float, revision: int | None = 1, type_: EventType = "ADDED", namespace: str = NAMESPACE) -> Delivered:
-    return Delivered(at=at, stream=1, type=type_, namespace=namespace, name="x", uid="u", revision=revision)
+    shown = None if revision is None else Revision(revision)
+    return Delivered(at=at, stream=StreamId(1), type=type_, namespace=namespace, name="x", uid="u", revision=shown)

@@ -3,6 +3,7 @@
 Fields are drawn from their types, so a new fault is drawn without a line here; what is chosen otherwise is in `_CHOSEN`.
 """
 
+from collections.abc import Callable
 from typing import Any, get_args
 
 from hypothesis import strategies as st
@@ -124,4 +125,5 @@ def _drawn(kind: type[AnyFault], fields: Fields) -> Faults:
     own = {field.name: field.type for field in structs.fields(kind) if field.name not in (*_SELECTORS, *chosen)}
     made = {name: _TYPES[of] if of in _TYPES else st.from_type(of) for name, of in own.items()}
     made |= {name: values for name, values in chosen.items() if name in kind.__struct_fields__}
-    return st.builds(kind, **made).filter(lambda fault: all(misfit.row for misfit in fault.misfits()))
+    build: Callable[..., AnyFault] = kind
+    return st.builds(build, **made).filter(lambda fault: all(misfit.row for misfit in fault.misfits()))

@@ -19,9 +19,11 @@ from staleproof.core.entry import (
     Listed,
     Opened,
     Refused,
+    RequestId,
     RequestOutcome,
     Resumed,
     Stalled,
+    StreamId,
     Withheld,
 )
 from staleproof.core.resource_version import Revision
@@ -33,19 +35,21 @@ Answer = float | None
 
 
 def opened(at: float, namespace: str = "", selector: str = "", resource: str = "pods", stream: int = 1) -> Opened:
-    return Opened(at=at, stream=stream, client="c", resource=resource, namespace=namespace, selector=selector)
+    return Opened(at=at, stream=StreamId(stream), client="c", resource=resource, namespace=namespace, selector=selector)
 
 
 def withheld(at: float, revision: int) -> Withheld:
-    return Withheld(at=at, stream=1, type="ADDED", namespace=NS, name="x", uid="u", revision=revision, fault=0)
+    return Withheld(
+        at=at, stream=StreamId(1), type="ADDED", namespace=NS, name="x", uid="u", revision=Revision(revision), fault=FaultIndex(0)
+    )
 
 
 def dropped(at: float, revision: int) -> Dropped:
-    return Dropped(at=at, stream=1, type="BOOKMARK", revision=revision, fault=0)
+    return Dropped(at=at, stream=StreamId(1), type="BOOKMARK", revision=Revision(revision), fault=FaultIndex(0))
 
 
 def closed(at: float, how: Literal["clean", "reset", "client", "expired"] = "clean", stream: int = 1) -> Closed:
-    return Closed(at=at, stream=stream, how=how)
+    return Closed(at=at, stream=StreamId(stream), how=how)
 
 
 def after(*entries: Entry, namespace: str = NS) -> Activity:
@@ -96,7 +100,12 @@ def test_in_the_next_trial_it_is_no_longer_new() -> None:
         ([asked(1.0), asked(2.0), answered(3.0, 1), answered(4.0, 2)], 9.0, 4.0, 2.0),
         ([asked(1.0, "get")], 9.0, None, None),
         ([asked(1.0, "get"), answered(2.0, 1)], 9.0, 0.0, 0.0),
-        ([asked(1.0, "list"), Listed(at=2.0, request=1, client="c", resource="pods", revision=5)], 9.0, 0.0, 0.0),
+        (
+            [asked(1.0, "list"), Listed(at=2.0, request=RequestId(1), client="c", resource="pods", revision=Revision(5))],
+            9.0,
+            0.0,
+            0.0,
+        ),
         ([answered(2.0, 1)], 9.0, 0.0, 0.0),
         ([asked(1.0, dry_run=True)], 9.0, None, None),
         ([asked(1.0, dry_run=True), answered(2.0, 1)], 9.0, 2.0, 0.0),
@@ -179,7 +188,13 @@ T = "2026-01-01T00:00:0{}Z"
         # one that fails as before
         ([*wrote(2.0, 1, outcome="fail", code=409), *wrote(3.0, 1, outcome="fail", code=409)], 2.5),
         ([*wrote(2.0, 1, outcome="fail", code=409), *wrote(3.0, 1, outcome="fail", code=422)], 3.5),
-        ([*wrote(2.0, 1, outcome="fail", code=503, fault=0), *wrote(3.0, 1, outcome="fail", code=503, fault=0)], 3.5),
+        (
+            [
+                *wrote(2.0, 1, outcome="fail", code=503, fault=FaultIndex(0)),
+                *wrote(3.0, 1, outcome="fail", code=503, fault=FaultIndex(0)),
+            ],
+            3.5,
+        ),
         # what changes only a time, or moves by itself
         ([changed(2.0, 2, seen=T.format(1)), changed(3.0, 3, seen=T.format(2))], 2.0),
         ([changed(2.0, 2, beats=1), changed(3.0, 3, beats=2)], 1.0),
@@ -191,7 +206,15 @@ T = "2026-01-01T00:00:0{}Z"
         ([*wrote(3.0, 2), changed(3.6, 2, ready=1)], 3.6),
         ([*wrote(3.0, 2), changed(3.6, 2, beats=1)], 1.0),
         # what somebody else did counts, whatever it changed
-        ([opened(1.5), Competed(at=2.0, request=1, resource="pods", revision=2, fault=0), changed(2.1, 2), delivered(3.0, 2)], 3.0),
+        (
+            [
+                opened(1.5),
+                Competed(at=2.0, request=RequestId(1), resource="pods", revision=Revision(2), fault=FaultIndex(0)),
+                changed(2.1, 2),
+                delivered(3.0, 2),
+            ],
+            3.0,
+        ),
     ],
 )
 def test_rest_is_a_fixed_point_of_the_state(entries: list[Entry], idle: Answer) -> None:
@@ -260,16 +283,16 @@ def test_whoever_knows_of_something_may_say_so() -> None:
 
 
 def test_a_request_that_a_fault_keeps_waiting_is_not_in_flight() -> None:
-    activity = after(asked(1.0), Stalled(at=1.1, request=1, verb="create", resource="pods", fault=0))
+    activity = after(asked(1.0), Stalled(at=1.1, request=RequestId(1), verb="create", resource="pods", fault=FaultIndex(0)))
     assert activity.idle_since(2.0) == 1.0
 
 
 def test_a_watch_that_a_fault_keeps_waiting_is_not_missed_until_it_goes_on() -> None:
     activity = after(opened(1.0), closed(2.0))
     assert activity.idle_since(3.0) is None
-    activity.see(Stalled(at=3.1, verb="watch", resource="pods", fault=0))
+    activity.see(Stalled(at=3.1, verb="watch", resource="pods", fault=FaultIndex(0)))
     assert activity.idle_since(4.0) == 1.0
-    activity.see(Resumed(at=5.0, verb="watch", resource="pods", fault=0))
+    activity.see(Resumed(at=5.0, verb="watch", resource="pods", fault=FaultIndex(0)))
     assert activity.idle_since(6.0) is None
     activity.see(opened(7.0))
     assert activity.idle_since(8.0) == 7.0
@@ -327,7 +350,14 @@ def test_a_new_life_is_starting_until_it_watches_anything() -> None:
     "shown",
     [
         delivered(2.0, 5),
-        Listed(at=2.0, request=1, client="c", resource="pods", revision=5, items=(Item(NS, "x", "u", 5),)),
+        Listed(
+            at=2.0,
+            request=RequestId(1),
+            client="c",
+            resource="pods",
+            revision=Revision(5),
+            items=(Item(NS, "x", "u", Revision(5)),),
+        ),
     ],
     ids=["by a watch", "by a list"],
 )

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import pytest
 
 from staleproof.core.change import Changes, changed_paths, essential, moved
-from staleproof.core.entry import Answered, Asked, Committed
+from staleproof.core.entry import Answered, Asked, Committed, RequestId
 from staleproof.core.resource_version import Revision
 
 WIDGETS = "widgets.staleproof.dev"
@@ -17,18 +17,27 @@ def widget(**status: object) -> dict[str, Any]:
 
 def committed(revision: int, type_: Literal["ADDED", "MODIFIED", "DELETED"] = "MODIFIED", **status: object) -> Committed:
     return Committed(
-        at=1.0, resource=WIDGETS, type=type_, namespace="n", name="w", uid="u", revision=revision, object=widget(**status)
+        at=1.0, resource=WIDGETS, type=type_, namespace="n", name="w", uid="u", revision=Revision(revision), object=widget(**status)
     )
 
 
 def asked(verb: str = "update", namespace: str = "n", *, dry_run: bool = False) -> Asked:
     return Asked(
-        at=1.0, request=1, client="c", verb=verb, resource=WIDGETS, namespace=namespace, subresource="status", dry_run=dry_run
+        at=1.0,
+        request=RequestId(1),
+        client="c",
+        verb=verb,
+        resource=WIDGETS,
+        namespace=namespace,
+        subresource="status",
+        dry_run=dry_run,
     )
 
 
 def answered(revision: int | None, outcome: Literal["ok", "fail", "unknown"] = "ok") -> Answered:
-    return Answered(at=2.0, request=1, outcome=outcome, uid="u", revision=revision)
+    return Answered(
+        at=2.0, request=RequestId(1), outcome=outcome, uid="u", revision=None if revision is None else Revision(revision)
+    )
 
 
 @pytest.mark.parametrize(
@@ -61,7 +70,7 @@ def test_commits() -> None:
     assert not changes.committed(committed(2, ready=1))
     assert changes.committed(committed(3, ready=2))
     assert changes.committed(committed(4, "DELETED", ready=2))
-    assert [changes.shown(WIDGETS, revision) for revision in (1, 2, 3, 4, 5)] == [True, False, True, True, None]
+    assert [changes.shown(WIDGETS, Revision(revision)) for revision in (1, 2, 3, 4, 5)] == [True, False, True, True, None]
 
 
 @pytest.mark.parametrize(

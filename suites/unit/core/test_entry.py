@@ -6,7 +6,21 @@ import msgspec
 import pytest
 
 from staleproof.core import entry
-from staleproof.core.entry import Answered, Asked, Delivered, Ended, Entry, FaultFired, Item, Listed, StepBegan
+from staleproof.core.entry import (
+    Answered,
+    Asked,
+    Delivered,
+    Ended,
+    Entry,
+    FaultFired,
+    FaultIndex,
+    Item,
+    Listed,
+    RequestId,
+    StepBegan,
+    StreamId,
+)
+from staleproof.core.resource_version import Revision
 
 
 @pytest.mark.parametrize(
@@ -14,27 +28,39 @@ from staleproof.core.entry import Answered, Asked, Delivered, Ended, Entry, Faul
     [
         (Ended(at=1.5), b'{"entry":"ended","at":1.5}'),
         (StepBegan(at=0.0, step=1, does="touch Widget/x"), b'{"entry":"stepbegan","at":0.0,"step":1,"does":"touch Widget/x"}'),
-        (FaultFired(at=1.0, fault=0, on="x"), b'{"entry":"faultfired","at":1.0,"fault":0,"on":"x"}'),
+        (FaultFired(at=1.0, fault=FaultIndex(0), on="x"), b'{"entry":"faultfired","at":1.0,"fault":0,"on":"x"}'),
         (
-            Asked(at=1.0, request=3, client="c", verb="delete", resource="pods", name="x", precondition_uid="u", dry_run=True),
+            Asked(
+                at=1.0,
+                request=RequestId(3),
+                client="c",
+                verb="delete",
+                resource="pods",
+                name="x",
+                precondition_uid="u",
+                dry_run=True,
+            ),
             b'{"entry":"asked","at":1.0,"request":3,"client":"c","verb":"delete","resource":"pods","name":"x",'
             b'"preconditionUid":"u","dryRun":true}',
         ),
-        (Answered(at=1.0, request=3, outcome="unknown"), b'{"entry":"answered","at":1.0,"request":3,"outcome":"unknown"}'),
+        (
+            Answered(at=1.0, request=RequestId(3), outcome="unknown"),
+            b'{"entry":"answered","at":1.0,"request":3,"outcome":"unknown"}',
+        ),
         (
             Listed(
                 at=1.0,
-                request=3,
+                request=RequestId(3),
                 client="c",
                 resource="pods",
                 revision=None,
-                items=(Item("a", "x", "u", 5), Item("", "", "", None)),
+                items=(Item("a", "x", "u", Revision(5)), Item("", "", "", None)),
             ),
             b'{"entry":"listed","at":1.0,"request":3,"client":"c","resource":"pods","revision":null,'
             b'"items":[["a","x","u",5],["","","",null]]}',
         ),
         (
-            Delivered(at=1.0, stream=2, type="BOOKMARK", revision=9, initial_end=True),
+            Delivered(at=1.0, stream=StreamId(2), type="BOOKMARK", revision=Revision(9), initial_end=True),
             b'{"entry":"delivered","at":1.0,"stream":2,"type":"BOOKMARK","revision":9,"initialEnd":true}',
         ),
     ],

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from staleproof.core.engine.status import expired
 from staleproof.core.frame import EVENTS, UNREADABLE, Frame, FrameReader, bookmark_behind, read_frame
+from staleproof.core.resource_version import Revision
 
 
 def line(type_: str, **fields: Any) -> bytes:  # noqa: ANN401  # any JSON
@@ -70,7 +71,7 @@ def test_any_chunking_gives_the_same_frames_and_the_same_bytes(lines: list[bytes
 def test_a_character_may_span_chunks(cut: int) -> None:
     data = pod("ADDED", 5, labels={"städte": "東京 🚀"})
     frames, rest = feed(data, [cut])
-    assert frames == [Frame("ADDED", "a", "x", "u", 5, initial_end=False, raw=data)]
+    assert frames == [Frame("ADDED", "a", "x", "u", Revision(5), initial_end=False, raw=data)]
     assert rest == b""
 
 

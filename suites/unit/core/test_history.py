@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.entry import Answered, Asked, Broke, Ended, Entry, Listed, Released, StepBegan
+from staleproof.core.entry import Answered, Asked, Broke, Ended, Entry, Listed, Released, RequestId, StepBegan
 from staleproof.core.fault import HoldStream
 from staleproof.core.history import (
     Header,
     History,
     HistoryError,
+    Position,
     Request,
     decode,
     encode,
@@ -27,6 +28,7 @@ from staleproof.core.history import (
 )
 from staleproof.core.plan import Plan, Subject
 from staleproof.core.plan import encode as encode_plan
+from staleproof.core.resource_version import Revision
 from staleproof.core.step import Apply, Rest
 from staleproof.core.stored import compressed, digest, plain
 
@@ -216,17 +218,17 @@ def test_complete(entries: tuple[Entry, ...], *, complete: bool) -> None:
 
 def test_requests_are_paired_with_their_answers() -> None:
     ok, failed, listed = (
-        Answered(at=4.0, request=2, outcome="ok"),
-        Answered(at=5.0, request=1, outcome="fail"),
-        Listed(at=6.0, request=3, client="c", resource="pods", revision=9),
+        Answered(at=4.0, request=RequestId(2), outcome="ok"),
+        Answered(at=5.0, request=RequestId(1), outcome="fail"),
+        Listed(at=6.0, request=RequestId(3), client="c", resource="pods", revision=Revision(9)),
     )
     entries: list[Entry] = [asked(1), asked(2), StepBegan(at=2.0, step=1, does="x"), asked(3, "list"), ok, failed, asked(4), listed]
     found = requests(entries)
     assert found == [
-        Request(0, asked(1), 5, failed),
-        Request(1, asked(2), 4, ok),
-        Request(3, asked(3, "list"), 7, listed),
-        Request(6, asked(4), None, None),
+        Request(Position(0), asked(1), Position(5), failed),
+        Request(Position(1), asked(2), Position(4), ok),
+        Request(Position(3), asked(3, "list"), Position(7), listed),
+        Request(Position(6), asked(4), None, None),
     ]
     assert [request.succeeded for request in found] == [False, True, False, False]
 

@@ -31,7 +31,7 @@ def applied(found: Installation) -> list[str]:
 # --- which container -------------------------------------------------------------------------------------------------------------
 
 SIDECAR, MAIN = {"name": "proxy", "image": "p:1"}, {"name": "operator", "image": "o:1"}
-DEFAULT = {"metadata": {"annotations": {"kubectl.kubernetes.io/default-container": "operator"}}}
+DEFAULT: dict[str, Any] = {"metadata": {"annotations": {"kubectl.kubernetes.io/default-container": "operator"}}}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from staleproof.core.manifest import Target
-from staleproof.core.move import Move
+from staleproof.core.move import Liveness, Move
 from staleproof.core.observed import ChildKind, Observed, Written
 from staleproof.core.step import Edit, Patch, PatchStatus
 
@@ -107,9 +107,9 @@ def test_of_the_kinds_that_a_controller_treats_alike_the_first_is_typical() -> N
 
 
 def test_the_best_of_what_it_passes_on_is_its_change() -> None:
+    ways: tuple[tuple[str, Liveness], ...] = ("a", ""), ("b", "at once"), ("c", "later")
     dead, live, other = (
-        Move(path=f"spec.{key}", kind="set", do={"spec": {key: 1}}, undo={"spec": {key: None}}, live=live)
-        for key, live in (("a", ""), ("b", "at once"), ("c", "later"))
+        Move(path=f"spec.{key}", kind="set", do={"spec": {key: 1}}, undo={"spec": {key: None}}, live=live) for key, live in ways
     )
     seen = Observed(SAMPLE, "widgets", (), (), changes=(dead, live, other))
     assert seen.live == (live, other)

@@ -1,22 +1,39 @@
 """What belongs to a trial though it is elsewhere, and how that is told."""
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
-from staleproof.core.entry import Answered, Asked, Committed, Competed, Delivered, Entry, Item, Listed, Opened, Withheld
+from staleproof.core.entry import (
+    Answered,
+    Asked,
+    Committed,
+    Competed,
+    Delivered,
+    Entry,
+    FaultIndex,
+    Item,
+    Listed,
+    Opened,
+    RequestId,
+    StreamId,
+    Withheld,
+)
+from staleproof.core.resource_version import Revision
 from staleproof.core.scope import Scope
 
 ROLES, CONFIG_MAPS, TENANTS = "clusterroles.rbac.authorization.k8s.io", "configmaps", "tenants.staleproof.dev"
 
 
 def asked(number: int, verb: str, resource: str, namespace: str = "", name: str = "", **fields: Any) -> Asked:  # noqa: ANN401
-    return Asked(at=number, request=number, client="c", verb=verb, resource=resource, namespace=namespace, name=name, **fields)
+    return Asked(
+        at=number, request=RequestId(number), client="c", verb=verb, resource=resource, namespace=namespace, name=name, **fields
+    )
 
 
 def answered(number: int, uid: str = "", namespace: str = "", name: str = "", **fields: Any) -> Answered:  # noqa: ANN401
-    told = {"outcome": "ok", "code": 201} | fields
-    return Answered(at=number, request=number, uid=uid, namespace=namespace, name=name, **told)
+    told: dict[str, Any] = {"outcome": "ok", "code": 201} | fields
+    return Answered(at=number, request=RequestId(number), uid=uid, namespace=namespace, name=name, **told)
 
 
 def committed(  # noqa: PLR0913  # all that there is to say
@@ -25,13 +42,13 @@ def committed(  # noqa: PLR0913  # all that there is to say
     name: str,
     namespace: str = "",
     *,
-    what: str = "ADDED",
+    what: Literal["ADDED", "MODIFIED", "DELETED"] = "ADDED",
     owner: str = "",
     says: str = "t",
     **of: Any,  # noqa: ANN401
 ) -> Committed:
     owners = {"ownerReferences": [{"uid": owner}]} if owner else {}
-    obj = {"metadata": {"name": name, "uid": uid, "labels": {"for": says}, **owners}, **of}
+    obj: dict[str, Any] = {"metadata": {"name": name, "uid": uid, "labels": {"for": says}, **owners}, **of}
     return Committed(
         at=0.0,
         resource=resource,
@@ -39,13 +56,13 @@ def committed(  # noqa: PLR0913  # all that there is to say
         namespace=namespace,
         name=name,
         uid=uid,
-        revision=5,
-        object=obj,  # type: ignore[arg-type]
+        revision=Revision(5),
+        object=obj,
     )
 
 
 def delivered(uid: str, name: str, namespace: str = "") -> Delivered:
-    return Delivered(at=0.0, stream=1, type="ADDED", namespace=namespace, name=name, uid=uid, revision=5)
+    return Delivered(at=0.0, stream=StreamId(1), type="ADDED", namespace=namespace, name=name, uid=uid, revision=Revision(5))
 
 
 def where(scope: Scope, *entries: Entry) -> list[str]:
@@ -117,8 +134,10 @@ def test_a_list_where_something_of_the_trials_is_is_told() -> None:
         answered(1, "u", "default", "c"),
         committed(CONFIG_MAPS, "u", "c", "default"),
     )
-    items = (Item("default", "c", "u", 5), Item("default", "d", "v", 5))
-    listed = Listed(at=2.0, request=2, client="c", resource=CONFIG_MAPS, namespace="default", revision=9, items=items)
+    items = (Item("default", "c", "u", Revision(5)), Item("default", "d", "v", Revision(5)))
+    listed = Listed(
+        at=2.0, request=RequestId(2), client="c", resource=CONFIG_MAPS, namespace="default", revision=Revision(9), items=items
+    )
     *_, told = Scope("t").all_told([*made, asked(2, "list", CONFIG_MAPS, "default"), listed])
     assert isinstance(told, Listed)
     assert [(each.namespace, each.name) for each in told.items] == [("t", "default/c")]
@@ -201,8 +220,8 @@ def test_what_is_in_another_namespace_has_that_before_its_name() -> None:
 
 def test_a_list_is_told_item_by_item() -> None:
     scope = Scope("t")
-    items = (Item("", "r", "u", 5), Item("", "s", "v", 5), Item("default", "c", "w", 5))
-    listed = Listed(at=2.0, request=2, client="c", resource=ROLES, revision=9, items=items)
+    items = (Item("", "r", "u", Revision(5)), Item("", "s", "v", Revision(5)), Item("default", "c", "w", Revision(5)))
+    listed = Listed(at=2.0, request=RequestId(2), client="c", resource=ROLES, revision=Revision(9), items=items)
     removed = answered(3, items=items)
     *_, told, answer = scope.all_told([*MADE, committed(ROLES, "u", "r"), asked(2, "list", ROLES), listed, removed])
     assert isinstance(told, Listed)
@@ -213,7 +232,9 @@ def test_a_list_is_told_item_by_item() -> None:
 
 def test_who_competed_did_so_about_the_trials_object() -> None:
     commit = committed(ROLES, "u", "r")
-    *_, told = Scope("t").all_told([*MADE, commit, Competed(at=2.0, request=2, resource=ROLES, name="r", uid="u", fault=0)])
+    *_, told = Scope("t").all_told(
+        [*MADE, commit, Competed(at=2.0, request=RequestId(2), resource=ROLES, name="r", uid="u", fault=FaultIndex(0))]
+    )
     assert isinstance(told, Competed)
     assert told.namespace == "t"
 
@@ -221,7 +242,7 @@ def test_who_competed_did_so_about_the_trials_object() -> None:
 def test_the_mark_is_left_out_wherever_it_is() -> None:
     scope = Scope("t", [(TENANTS, "a-0123abcd")], "-0123abcd")
     child = committed(ROLES, "v", "a-0123abcd-members", owner="u", rules=["of a-0123abcd"])
-    opened = Opened(at=0.0, stream=1, client="c", resource=ROLES, selector="of=a-0123abcd")
+    opened = Opened(at=0.0, stream=StreamId(1), client="c", resource=ROLES, selector="of=a-0123abcd")
     primary = committed(TENANTS, "u", "a-0123abcd")
     told = scope.all_told([primary, child, opened])
     assert [each.name for each in told if isinstance(each, Committed)] == ["a", "a-members"]

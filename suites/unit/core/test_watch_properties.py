@@ -12,6 +12,7 @@ from staleproof.core.fault import AnyFault, DropFrame, HoldStream, NoEndBookmark
 from staleproof.core.history import Header, History
 from staleproof.core.monitor import Property
 from staleproof.core.plan import Plan
+from staleproof.core.resource_version import Revision
 from staleproof.core.step import Apply
 from staleproof.core.watch_properties import breaches, unexplained
 
@@ -61,7 +62,7 @@ class Tale:
         return self.add(Delivered, stream=1, type="BOOKMARK", revision=revision, initial_end=end)
 
     def lists(self, revision: int, *items: tuple[str, int], **fields: Any) -> Self:  # noqa: ANN401
-        found = tuple(Item(NAMESPACE, name, f"uid-{name}" if name else "", at) for name, at in items)
+        found = tuple(Item(NAMESPACE, name, f"uid-{name}" if name else "", Revision(at)) for name, at in items)
         return self.add(Listed, request=1, client="controller", resource="pods", revision=revision, items=found, **fields)
 
     def history(self, *faults: AnyFault, complete: bool = True) -> History:

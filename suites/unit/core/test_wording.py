@@ -1,6 +1,6 @@
 """How messages count."""
 
-from staleproof.core.wording import plural
+from staleproof.core.wording import plural, some
 
 
 def test_a_number_has_its_noun() -> None:
@@ -10,3 +10,8 @@ def test_a_number_has_its_noun() -> None:
         "2 networkpolicies",
         "3 ingresses",
     ]
+
+
+def test_of_many_names_the_first_are_said() -> None:
+    assert some(["a", "b"], 2) == "a, b"
+    assert some(["a", "b", "c", "d"], 2) == "a, b and 2 more"

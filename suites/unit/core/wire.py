@@ -11,7 +11,7 @@ from staleproof.core.engine.gate import Ending, Gate, Received, Redecided, Waiti
 from staleproof.core.engine.planned_fault import FaultChange, FaultRef
 from staleproof.core.engine.schedule import Schedule
 from staleproof.core.engine.watch_stream import WatchStream
-from staleproof.core.entry import Broke, Closed, FaultFired
+from staleproof.core.entry import Broke, Closed, FaultFired, StreamId
 from staleproof.core.fault.decision import Cut, Drop, FromPast, Pass, Reply, Stall, Wait
 from staleproof.core.frame import Frame, FrameReader
 from staleproof.core.request import ApiRequest
@@ -153,7 +153,7 @@ class Wire:
             made.append(self._gate(**options))
             return made[-1]
 
-        watch = WatchStream(len(self.streams), "client", asked, self.schedule, self.now, gate)
+        watch = WatchStream(StreamId(len(self.streams)), "client", asked, self.schedule, self.now, gate)
         stream = self.stream = Stream(watch, made[0])
         self.client.opened(asked)
         if asked.start is not None:

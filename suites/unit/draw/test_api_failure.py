@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from staleproof.core.fault import Compete, HideOwnWrite, LoseAnswer, OwnWrite, Reject, SlowAnswer, Window
+from staleproof.core.fault import AnyFault, Compete, HideOwnWrite, LoseAnswer, OwnWrite, Reject, RequestFault, SlowAnswer, Window
 from staleproof.core.observed import Written
 from staleproof.core.step import TOUCHED
 from staleproof.draw.api_failure import compete, lose_answers, reject_reads, reject_writes, slow_answers
@@ -10,6 +10,12 @@ from staleproof.draw.canonical import life, outage
 from staleproof.draw.profile import STANDARD
 
 from .seen import CHANGE, MAPS, PODS, WIDGETS, reporters, widgets
+
+
+def call(fault: AnyFault) -> tuple[str, str, str | None]:
+    """Which requests it concerns."""
+    assert isinstance(fault, RequestFault)
+    return fault.resource, fault.verb, fault.subresource
 
 
 def test_every_kind_of_write_is_rejected_from_the_first_on_in_another_way() -> None:
@@ -27,7 +33,7 @@ def test_every_kind_of_write_is_rejected_from_the_first_on_in_another_way() -> N
 def test_answers_are_lost_and_late_where_writes_were_seen() -> None:
     of = widgets()
     shrinks = Window(life(of).shrinks, life(of).shrinks + 1)
-    lost = [(fault.resource, fault.verb, fault.subresource) for plan in lose_answers(of, STANDARD) for fault in plan.faults]
+    lost = [call(fault) for plan in lose_answers(of, STANDARD) for fault in plan.faults]
 
     assert sorted(lost) == [
         (MAPS, "create", ""),
@@ -70,9 +76,10 @@ def test_what_the_user_does_not_change_any_more_is_not_edited() -> None:
     of = widgets()
     late = replace(of, life=(*of.life, Written(life(of).last, WIDGETS, "patch", "", 1)))
 
-    (edit,) = [fault.edit for plan in compete(late, STANDARD) for fault in plan.faults if fault.window.from_step == life(of).last]
+    (last,) = [fault for plan in compete(late, STANDARD) for fault in plan.faults if fault.window.from_step == life(of).last]
 
-    assert edit == {}
+    assert isinstance(last, Compete)
+    assert last.edit == {}
 
 
 def test_reads_are_rejected_when_the_controller_has_to_read() -> None:
@@ -99,4 +106,4 @@ def test_nobody_competes_for_what_a_patch_creates() -> None:
 def test_the_answer_to_a_status_is_lost_where_nothing_else_is_written() -> None:
     (plan,) = lose_answers(reporters(), STANDARD)
 
-    assert [(fault.resource, fault.verb, fault.subresource) for fault in plan.faults] == [(WIDGETS, "update", "status")]
+    assert [call(fault) for fault in plan.faults] == [(WIDGETS, "update", "status")]

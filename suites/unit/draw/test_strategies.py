@@ -245,7 +245,8 @@ def test_no_fault_waits_for_a_write_that_a_hold_may_prevent(data: st.DataObject)
 @given(st.data())
 def test_a_change_is_taken_back_before_another_is_made(data: st.DataObject) -> None:
     of = widgets(turned=(REMOVED, SWITCHED))
-    done, undone = [of.do(move) for move in of.live], [of.undo(move) for move in of.live]
+    done: list[Step] = [of.do(move) for move in of.live]
+    undone: list[Step] = [of.undo(move) for move in of.live]
     changed: list[Step] = []
     for step in data.draw(workloads(of, most_steps=6)):
         if step in done or isinstance(step, Delete):

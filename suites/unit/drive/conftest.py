@@ -1,11 +1,9 @@
 """Metrics that are really served, by the fixture controllers' own endpoint."""
 
 import pytest
-
-# mypy does not follow the mapping of folders.
-from staleproof.fixtures.controllers.machinery.exposition import serve  # type: ignore[import-not-found]  # noqa: TID251
-from staleproof.fixtures.controllers.machinery.metrics import Metrics as Served  # type: ignore[import-not-found]  # noqa: TID251
-from staleproof.fixtures.controllers.machinery.object import PODS, WIDGETS  # type: ignore[import-not-found]  # noqa: TID251
+from staleproof.fixtures.controllers.machinery.exposition import serve  # noqa: TID251
+from staleproof.fixtures.controllers.machinery.metrics import Metrics as Served  # noqa: TID251
+from staleproof.fixtures.controllers.machinery.object import PODS, WIDGETS  # noqa: TID251
 
 from staleproof.drive.process.address import free_port
 from staleproof.drive.subject.metrics import Endpoint

@@ -2,8 +2,8 @@
 
 import asyncio
 
-# mypy reads harness/ only; ruff bans leaves elsewhere.
-from staleproof.proxy_addons.conditions import Conditions  # type: ignore[import-not-found]  # noqa: TID251
+# The leaf under test.
+from staleproof.proxy_addons.conditions import Conditions  # noqa: TID251
 
 
 async def _waiting(conditions: Conditions, met: list[str], name: str, done: list[str], *, seconds: float | None = None) -> None:

@@ -5,18 +5,17 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 import msgspec
+from staleproof.proxy_addons.journal import _KEPT, _KEPT_UNREAD, Journal  # noqa: TID251
 
-# The leaf under test; mypy does not follow the mapping of folders.
-from staleproof.proxy_addons.journal import _KEPT, _KEPT_UNREAD, Journal  # type: ignore[import-not-found]  # noqa: TID251
-
-from staleproof.core.entry import Entry, FaultOpened
+# The leaf under test.
+from staleproof.core.entry import Entry, FaultIndex, FaultOpened
 
 LIMIT_SECONDS = 60.0
 
 
 def filled(journal: Journal, count: int) -> None:
     for _ in range(count):
-        journal.record(FaultOpened(at=0.0, fault=journal.end, why=""))
+        journal.record(FaultOpened(at=0.0, fault=FaultIndex(journal.end), why=""))
 
 
 async def take(lines: AsyncGenerator[bytes, None], count: int) -> list[int]:

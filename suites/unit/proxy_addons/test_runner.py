@@ -2,10 +2,10 @@
 
 import pytest
 
-# The leaf under test; mypy does not follow the mapping of folders.
-from staleproof.proxy_addons.journal import Journal  # type: ignore[import-not-found]  # noqa: TID251
-from staleproof.proxy_addons.proxy_state import ProxyState  # type: ignore[import-not-found]  # noqa: TID251
-from staleproof.proxy_addons.runner import Runner  # type: ignore[import-not-found]  # noqa: TID251
+# The leaf under test.
+from staleproof.proxy_addons.journal import Journal  # noqa: TID251
+from staleproof.proxy_addons.proxy_state import ProxyState  # noqa: TID251
+from staleproof.proxy_addons.runner import Runner  # noqa: TID251
 
 from staleproof.core.fault import HoldStream
 
@@ -20,7 +20,7 @@ def stops() -> list[str]:
 
 @pytest.fixture
 def state(stops: list[str]) -> ProxyState:
-    return ProxyState(Journal(), lambda: stops.append("stop"), None)  # a hold never asks for connections
+    return ProxyState(Journal(), lambda: stops.append("stop"), None)  # type: ignore[arg-type]  # a hold never asks for connections
 
 
 def told(state: ProxyState) -> list[str]:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-# The leaf under test; mypy does not follow the mapping of folders.
-from staleproof.proxy_addons.upstream import Answer, Reading  # type: ignore[import-not-found]  # noqa: TID251
+# The leaf under test.
+from staleproof.proxy_addons.upstream import Answer, Reading  # noqa: TID251
 
 OK = b"HTTP/1.1 200 OK\r\n"
 ANSWERS = {

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-# The leaf under test; mypy does not follow the mapping of folders.
-from staleproof.proxy_addons.wire import (  # type: ignore[import-not-found]  # noqa: TID251
+# The leaf under test.
+from staleproof.proxy_addons.wire import (  # noqa: TID251
     LAST_CHUNK,
     Dechunker,
     Head,
@@ -77,9 +77,12 @@ PLAIN = b"POST /api/v1/pods?a=b HTTP/1.1\r\nHost: a:1\r\nAuthorization: Bearer t
 def test_a_plain_request_is_whole_with_its_body() -> None:
     assert [plain_request(PLAIN[:size]) for size in range(len(PLAIN))] == [None] * len(PLAIN)
     found = plain_request(PLAIN + b"GET /next")
+    assert found
     assert (found.method, found.target, found.body, found.size) == ("POST", "/api/v1/pods?a=b", b"abc", len(PLAIN))
     assert found.head.get(b"authorization") == b"Bearer t"
-    assert plain_request(b"GET / HTTP/1.1\r\nConnection: keep-alive\r\n\r\n").body == b""
+    empty = plain_request(b"GET / HTTP/1.1\r\nConnection: keep-alive\r\n\r\n")
+    assert empty
+    assert empty.body == b""
 
 
 @pytest.mark.parametrize(

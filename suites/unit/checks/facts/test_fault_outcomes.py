@@ -3,7 +3,7 @@
 import pytest
 
 from staleproof.checks.facts.fault_outcomes import FaultOutcome, fault_outcomes, hostility
-from staleproof.core.entry import Entry, FaultFired, FaultMissed, FaultRefused
+from staleproof.core.entry import Entry, FaultFired, FaultIndex, FaultMissed, FaultRefused
 from staleproof.core.fault import AnyFault, DropFrame, Expire, HoldStream, PastSnapshot, Reject, Reorder
 from staleproof.core.fault.legality import Contract
 from staleproof.core.history import Header, History
@@ -11,10 +11,10 @@ from staleproof.core.plan import Plan
 from staleproof.core.step import Apply
 
 HOLD, PAST = HoldStream(resource="pods"), PastSnapshot()
-FIRED = FaultFired(at=2.0, fault=0, on="ADDED pods ns/a")
-MISSED = FaultMissed(at=3.0, fault=0, why="no event of pods came while it was open")
-REFUSED = FaultRefused(at=1.0, fault=0, on="list pods", row="25", why="the read does not ask for resourceVersion 0")
-UNABLE = FaultRefused(at=1.0, fault=0, on="list pods", why="the API server no longer knows revision 7")
+FIRED = FaultFired(at=2.0, fault=FaultIndex(0), on="ADDED pods ns/a")
+MISSED = FaultMissed(at=3.0, fault=FaultIndex(0), why="no event of pods came while it was open")
+REFUSED = FaultRefused(at=1.0, fault=FaultIndex(0), on="list pods", row="25", why="the read does not ask for resourceVersion 0")
+UNABLE = FaultRefused(at=1.0, fault=FaultIndex(0), on="list pods", why="the API server no longer knows revision 7")
 
 
 def plan(*faults: AnyFault, contract: Contract = "legal") -> Plan:
@@ -72,11 +72,13 @@ def test_what_fired_has_fired_and_what_was_refused_was_not_missed(
 
 
 def test_it_is_the_first_time_that_is_told() -> None:
-    assert became(HOLD, FIRED, FaultFired(at=9.0, fault=0, on="later")).at == FIRED.at
+    assert became(HOLD, FIRED, FaultFired(at=9.0, fault=FaultIndex(0), on="later")).at == FIRED.at
 
 
 def test_faults_are_told_in_the_plans_order() -> None:
-    history = History(Header(plan=plan(HOLD, PAST, HOLD), namespace="ns"), (FaultFired(at=1.0, fault=2, on="x"), REFUSED))
+    history = History(
+        Header(plan=plan(HOLD, PAST, HOLD), namespace="ns"), (FaultFired(at=1.0, fault=FaultIndex(2), on="x"), REFUSED)
+    )
     assert [fault.outcome for fault in fault_outcomes(history)] == ["refused", "not fired", "fired"]
 
 

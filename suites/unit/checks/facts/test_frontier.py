@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -20,9 +20,12 @@ from staleproof.core.entry import (
     Item,
     Listed,
     Opened,
+    RequestId,
     Settled,
     Started,
+    StreamId,
 )
+from staleproof.core.resource_version import Revision
 
 from ..script import trial
 
@@ -41,31 +44,33 @@ class Shown:
 
 
 def opened(stream: int = 1, **fields: Any) -> Opened:  # noqa: ANN401
-    return Opened(at=0, stream=stream, client="c", resource=PODS, **fields)
+    return Opened(at=0, stream=StreamId(stream), client="c", resource=PODS, **fields)
 
 
 def event(what: EventType, name: str, uid: str, revision: int, *, stream: int = 1, namespace: str = "ns") -> Delivered:
-    return Delivered(at=0, stream=stream, type=what, namespace=namespace, name=name, uid=uid, revision=revision)
+    return Delivered(at=0, stream=StreamId(stream), type=what, namespace=namespace, name=name, uid=uid, revision=Revision(revision))
 
 
 def bookmark(revision: int, *, initial_end: bool = False) -> Delivered:
-    return Delivered(at=0, stream=1, type="BOOKMARK", revision=revision, initial_end=initial_end)
+    return Delivered(at=0, stream=StreamId(1), type="BOOKMARK", revision=Revision(revision), initial_end=initial_end)
 
 
 def listed(revision: int, *items: Item, **fields: Any) -> Listed:  # noqa: ANN401
-    return Listed(at=0, request=1, client="c", resource=PODS, revision=revision, items=items, **fields)
+    return Listed(at=0, request=RequestId(1), client="c", resource=PODS, revision=Revision(revision), items=items, **fields)
 
 
 def item(name: str, uid: str, revision: int = 5) -> Item:
-    return Item("ns", name, uid, revision)
+    return Item("ns", name, uid, Revision(revision))
 
 
 def asked(verb: str, name: str = "", *, subresource: str = "") -> Asked:
-    return Asked(at=0, request=7, client="c", verb=verb, resource=PODS, namespace="ns", name=name, subresource=subresource)
+    return Asked(
+        at=0, request=RequestId(7), client="c", verb=verb, resource=PODS, namespace="ns", name=name, subresource=subresource
+    )
 
 
 def answered(code: int = 200, **fields: Any) -> Answered:  # noqa: ANN401
-    return Answered(at=0, request=7, outcome="ok" if code < 300 else "fail", code=code, namespace="ns", **fields)
+    return Answered(at=0, request=RequestId(7), outcome="ok" if code < 300 else "fail", code=code, namespace="ns", **fields)
 
 
 def folded(entries: Sequence[Entry], truth: Sequence[Committed] = ()) -> Frontier:
@@ -128,7 +133,7 @@ CASES: dict[str, tuple[Sequence[Entry], Shown]] = {
         Shown({"u0": GONE, "u1": 7}, {"a": "u1"}, 9, listed=9),
     ),
     "a stream that ends in its initial events shows the end of nothing": (
-        [opened(watch_list=True), A1, Closed(at=0, stream=1, how="cut")],
+        [opened(watch_list=True), A1, Closed(at=0, stream=StreamId(1), how="cut")],
         Shown({"u1": 7}, {"a": "u1"}, 7),
     ),
     "a get shows an object": ([asked("get", "a"), answered(name="a", uid="u1", revision=7)], Shown({"u1": 7}, {"a": "u1"})),
@@ -152,11 +157,10 @@ CASES: dict[str, tuple[Sequence[Entry], Shown]] = {
 }
 
 
-def made(name: str, uid: str, revision: int, app: str, what: EventType = "ADDED") -> Committed:
+def made(name: str, uid: str, revision: int, app: str, what: Literal["ADDED", "MODIFIED", "DELETED"] = "ADDED") -> Committed:
     stored = {"metadata": {"name": name, "namespace": "ns", "labels": {"app": app}}}
-    assert what != "BOOKMARK"
     return Committed(
-        at=0, resource=PODS, type=what, namespace="ns", name=name, uid=uid, revision=revision, object=stored, managers=()
+        at=0, resource=PODS, type=what, namespace="ns", name=name, uid=uid, revision=Revision(revision), object=stored, managers=()
     )
 
 

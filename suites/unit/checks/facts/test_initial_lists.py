@@ -6,23 +6,24 @@ import pytest
 
 from staleproof.checks.facts.initial_lists import initial_lists, is_held_up
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Asked, Delivered, Entry, Listed, Opened, Refused, Started
+from staleproof.core.entry import Asked, Delivered, Entry, Listed, Opened, Refused, RequestId, Started, StreamId
+from staleproof.core.resource_version import Revision
 
 from ..script import RESTART, SLOW_PODS, Script, trial
 
-ASKED = Asked(at=0, request=1, client="c", verb="list", resource="pods")
-WATCH_LIST = Opened(at=0, stream=7, client="c", resource="pods", watch_list=True)
+ASKED = Asked(at=0, request=RequestId(1), client="c", verb="list", resource="pods")
+WATCH_LIST = Opened(at=0, stream=StreamId(7), client="c", resource="pods", watch_list=True)
 BEGUN = (
     (ASKED,),
     (WATCH_LIST,),
     (Refused(at=0, client="c", resource="pods", watch_list=True, code=422),),
-    (ASKED, Listed(at=0, request=1, client="c", resource="pods", revision=1, more=True)),
+    (ASKED, Listed(at=0, request=RequestId(1), client="c", resource="pods", revision=Revision(1), more=True)),
 )
 COMPLETE = (
-    (ASKED, Listed(at=0, request=1, client="c", resource="pods", revision=1)),
-    (WATCH_LIST, Delivered(at=0, stream=7, type="BOOKMARK", revision=1, initial_end=True)),
-    (Opened(at=0, stream=7, client="c", resource="pods", start="5"),),
-    (Opened(at=0, stream=7, client="c", resource="pods", watch_list=True, since=5),),
+    (ASKED, Listed(at=0, request=RequestId(1), client="c", resource="pods", revision=Revision(1))),
+    (WATCH_LIST, Delivered(at=0, stream=StreamId(7), type="BOOKMARK", revision=Revision(1), initial_end=True)),
+    (Opened(at=0, stream=StreamId(7), client="c", resource="pods", start="5"),),
+    (Opened(at=0, stream=StreamId(7), client="c", resource="pods", watch_list=True, since=Revision(5)),),
 )
 
 

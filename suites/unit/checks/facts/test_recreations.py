@@ -1,5 +1,7 @@
 """Primaries that took the name of another, and whether the controller was late to learn of it."""
 
+from typing import Any
+
 import pytest
 
 from staleproof.checks.facts.recreations import Recreation, children_of_recreated, confusions, recreations
@@ -73,7 +75,7 @@ def confused(script: Script) -> list[str]:
 
 def test_what_was_under_way_when_it_was_shown_may_be_for_the_old_one() -> None:
     script = applied().creates("w-a")
-    of_old = {"metadata": {"ownerReferences": script._objects["pods", "w-a"]["metadata"]["ownerReferences"]}}
+    of_old: dict[str, Any] = {"metadata": {"ownerReferences": script._objects["pods", "w-a"]["metadata"]["ownerReferences"]}}
     renewed(script).creates("w-b", **of_old).updates("w", status=1).creates("w-c", **of_old)
     assert not confused(script)
     script.creates("w-d", resource="secrets").creates("w-e", **of_old)

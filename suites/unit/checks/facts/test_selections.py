@@ -1,5 +1,7 @@
 """What a list with a selector would have held."""
 
+from typing import Any
+
 import pytest
 
 from staleproof.checks.facts.selections import Selections, selections
@@ -7,7 +9,7 @@ from staleproof.checks.trial import Trial
 
 from ..script import Script
 
-X = {"metadata": {"labels": {"app": "x"}}}
+X: dict[str, Any] = {"metadata": {"labels": {"app": "x"}}}
 
 
 def found() -> tuple[Selections, dict[str, str]]:

@@ -16,7 +16,7 @@ from staleproof.checks.facts.status_claims import (
 )
 from staleproof.checks.trial import Trial
 
-from ..script import Script, trial, two_references
+from ..script import Script, Workload, trial, two_references
 
 READY = "status.conditions[Ready].observedGeneration"
 
@@ -111,7 +111,7 @@ CHILDREN = {
 
 
 @pytest.mark.parametrize(("script", "fewest"), CHILDREN.values(), ids=CHILDREN)
-def test_how_many_children_there_were_when_references_were_ready(script: object, fewest: dict[str, int]) -> None:
+def test_how_many_children_there_were_when_references_were_ready(script: Workload, fewest: dict[str, int]) -> None:
     found = Trial(trial().wants(2).ends(), two_references(script))
     of = object_history(found).objects["ns-uid-1"]
 

@@ -18,6 +18,7 @@ from staleproof.checks.facts.wording import (
     told_apart,
 )
 from staleproof.core.entry import Committed
+from staleproof.core.resource_version import Revision
 
 
 @pytest.mark.parametrize(
@@ -71,13 +72,15 @@ def test_of_two_values_the_first_line_that_differs_is_shown(first: object, secon
 )
 def test_what_became_of_an_object(what: Any, metadata: dict[str, str], told: str) -> None:  # noqa: ANN401  # a Literal
     body = {"kind": "Pod", "metadata": {"namespace": "ns", **metadata}}
-    commit = Committed(at=0, resource="pods", type=what, namespace="ns", name="a", uid="u", revision=1, object=body)
+    commit = Committed(at=0, resource="pods", type=what, namespace="ns", name="a", uid="u", revision=Revision(1), object=body)
     assert participle(commit) == told
     assert [full_name(commit), short_name(commit)] == ["pod/ns/a", "pod/a"]
 
 
 def test_an_object_is_told_where_it_is() -> None:
-    of_cluster = Committed(at=0, resource="x", type="ADDED", namespace="t", name="a", uid="u", revision=1, object={"metadata": {}})
+    of_cluster = Committed(
+        at=0, resource="x", type="ADDED", namespace="t", name="a", uid="u", revision=Revision(1), object={"metadata": {}}
+    )
     elsewhere = structs.replace(of_cluster, name="default/a", object={"metadata": {"namespace": "default"}})
     assert [full_name(of_cluster), full_name(elsewhere)] == ["x/a", "x/default/a"]
 

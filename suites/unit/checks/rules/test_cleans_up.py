@@ -3,7 +3,7 @@
 from staleproof.checks.rules.cleans_up import REQUIREMENT
 from staleproof.core.entry import Ended, FaultFired
 
-from ..rule_cases import verdicts
+from ..rule_cases import Cases, verdicts
 from ..script import HOLD, HOLD_WIDGETS, WIDGETS, Script, beside, losing, trial, two_references
 
 FINALIZERS = ["example.com/clean-up"]
@@ -152,7 +152,7 @@ def adopts() -> Script:
     return later(script.updates("w-0", "pods", subresource="", metadata=metadata).step(3, "touch").idle(3))
 
 
-CASES = {
+CASES: Cases = {
     "cleans up what it has not been shown": (finalizes(tidies(held().deletes("w-a"))).let_go(), "PASS"),
     "forgets what it has not been shown": (later(finalizes(tidies(held())).let_go()), f"{ORPHANED} (resourceVersion 102)"),
     "all of a role are one finding": (

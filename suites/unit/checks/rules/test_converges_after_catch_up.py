@@ -3,7 +3,7 @@
 from staleproof.checks.rules.converges_after_catch_up import REQUIREMENT
 from staleproof.core.entry import Ended
 
-from ..rule_cases import ONE_POD, UNSURE, verdicts
+from ..rule_cases import ONE_POD, UNSURE, Cases, verdicts
 from ..script import WIDGETS, Script, beside, trial, two_references
 
 # --- workloads
@@ -81,7 +81,7 @@ def meeting_the_dying() -> Script:
 LATE = "FAIL: 60.1 s after it could catch up:"
 IDLE = "the controller never wrote anything"
 DISAGREE = "INCONCLUSIVE: the references do not agree:"
-CASES = {
+CASES: Cases = {
     "children left over": (
         late(held("w-a", "w-b", "w-c", ready=2)),
         f"{LATE} 3 pods of widget/w, fault-free runs ended with 2",

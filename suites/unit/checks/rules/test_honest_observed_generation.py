@@ -1,8 +1,9 @@
 """honest-observed-generation: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.honest_observed_generation import REQUIREMENT
+from staleproof.core.resource_version import Revision
 
-from ..rule_cases import verdicts
+from ..rule_cases import Cases, verdicts
 from ..script import WIDGETS, Script, beside, trial, two_references
 
 NEVER = "NOT_EXERCISED: the controller reported no observedGeneration"
@@ -73,7 +74,7 @@ def late(script: Script) -> Script:
 def restarted_with_a_list_of_the_past() -> Script:
     script = began(trial()).step(2, "scale").wants(3).creates("w-c").says(2)
     item = script._item(script._objects[WIDGETS, "w"])
-    old = type(item)(item.namespace, item.name, item.uid, 101)
+    old = type(item)(item.namespace, item.name, item.uid, Revision(101))
     return script.hold().restarted().page(WIDGETS, (old,), revision=104).says(1)
 
 
@@ -98,7 +99,7 @@ def one_that_waits_for_late_children() -> Script:
     return script.let_go(WIDGETS).let_go("pods").creates("w-c")
 
 
-CASES = {
+CASES: Cases = {
     "reports what it acted on": (late(held()), "PASS"),
     "reports it, and hears of that the second time": (acts(held()).says(2).loses_the_answer(1).says(2), "PASS"),
     "reports what it had acted on, and the next one later": (late(held().says(1, replicas=2)), "PASS"),

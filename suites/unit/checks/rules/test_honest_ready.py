@@ -4,7 +4,7 @@ from typing import Any
 
 from staleproof.checks.rules.honest_ready import REQUIREMENT
 
-from ..rule_cases import verdicts
+from ..rule_cases import Cases, verdicts
 from ..script import Script, beside, trial, two_references
 
 NEVER_TOLD = "NOT_EXERCISED: the controller reports neither Ready nor Available for a generation"
@@ -79,7 +79,7 @@ def too_early() -> Script:
     return held().says(2, ready=2).let_go().creates("w-c")
 
 
-CASES = {
+CASES: Cases = {
     "says so for a generation it has done nothing for": (too_early(), early()),
     "waits until it has seen them": (held().let_go().creates("w-c").says(2, ready=2), "PASS"),
     "says until then that it has observed it": (held().says(2).let_go().creates("w-c").says(2, ready=2), "PASS"),

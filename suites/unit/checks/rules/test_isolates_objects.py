@@ -4,7 +4,7 @@ from staleproof.checks.rules.isolates_objects import REQUIREMENT
 from staleproof.core.entry import Stalled
 from staleproof.core.fault import AnyFault, HideOwnWrite, Reject
 
-from ..rule_cases import verdicts, witnesses
+from ..rule_cases import Cases, verdicts, witnesses
 from ..script import WIDGETS, Script, beside, two_references
 
 HIDE, SETS = HideOwnWrite(resource="pods"), "replicasets.apps"
@@ -58,7 +58,7 @@ def short(seconds: float) -> str:
     return f"NOT_EXERCISED: own writes were hidden for {seconds} s only, and it may take 5.0 s"
 
 
-CASES = {
+CASES: Cases = {
     "waits with everything": (waiting().passes(8.0).let_go().creates("v-a", owner="v"), found(8.2)),
     "waits for a deletion": (
         other(two().creates("w-a").hold().deletes("w-a")).passes(8.0).let_go().creates("v-a", owner="v"),
@@ -101,5 +101,6 @@ test_verdict = verdicts(REQUIREMENT, CASES, two_references(fault_free))
 
 def test_the_hidden_write_and_the_other_object_are_witnesses() -> None:
     script, _ = CASES["waits with everything"]
+    assert isinstance(script, Script)
 
     assert witnesses(REQUIREMENT, beside(script, fault_free)) == ["FaultOpened", "Committed", "Delivered", "Delivered"]

@@ -2,7 +2,7 @@
 
 from staleproof.checks.rules.name_reuse import REQUIREMENT
 
-from ..rule_cases import verdicts
+from ..rule_cases import Cases, verdicts
 from ..script import HOLD_WIDGETS, RESTART, WIDGETS, Script, beside, two_references
 
 
@@ -95,7 +95,7 @@ ANOTHER_REASON = (
     "INCONCLUSIVE: the recreated primary ended with fewer pods than in fault-free runs, "
     "and its predecessor does not have them: that may have another reason"
 )
-CASES = {
+CASES: Cases = {
     "cleans up by name after the new one has come": (two(seen(), "w-2", "w-3").deletes("w-2").idle(3), DELETED.format("")),
     "deletes the children of an owner that it has not been shown": (
         unseen().made("w-2").made("w-3").deletes("w-2").let_go(WIDGETS).idle(3),

@@ -4,7 +4,7 @@ from staleproof.checks.rules.needs_no_bookmarks import REQUIREMENT
 from staleproof.core.entry import Ended
 from staleproof.core.fault import AddBookmarks, DropBookmarks, HoldStream
 
-from ..rule_cases import ONE_POD, UNSURE, verdicts, witnesses
+from ..rule_cases import ONE_POD, UNSURE, Cases, verdicts, witnesses
 from ..script import WIDGETS, Script, beside, two_references
 
 DROP, ADD = DropBookmarks(resource="*"), AddBookmarks(resource="*")
@@ -54,7 +54,7 @@ def held_too() -> Script:
     return script.pair(1).stuck()
 
 
-CASES = {
+CASES: Cases = {
     "goes on only when a bookmark comes": (goes_on(waiting().bookmark("pods")), WAITED),
     "was only shown the same again meanwhile": (
         goes_on(shown_again(half()).passes(0.5).closes().released().bookmark("pods")),

@@ -5,8 +5,9 @@ import msgspec
 from staleproof.checks.rules.no_blind_retry import REQUIREMENT
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import Answered, Competed, Item
+from staleproof.core.resource_version import Revision
 
-from ..rule_cases import verdicts
+from ..rule_cases import Cases, verdicts
 from ..script import WIDGETS, Script, Workload, beside, trial, two_references
 
 
@@ -44,7 +45,7 @@ def unheard() -> Script:
 def reborn() -> Script:
     """A new life does not know what the last one wrote."""
     script = held().restarted()
-    widget = Item(script.namespace, "w", script.uid("w", WIDGETS), 101)
+    widget = Item(script.namespace, "w", script.uid("w", WIDGETS), Revision(101))
     return script.page(WIDGETS, (widget,), revision=101).says_blindly()
 
 
@@ -64,7 +65,7 @@ CONFLICT = (
 )
 ONE = CONFLICT.format("1 update", "was", "none")
 UNTESTED = "NOT_EXERCISED: the controller was never made to look again while an own update was hidden from it"
-CASES = {
+CASES: Cases = {
     "a conflict with itself": (shown(held().says_blindly()), ONE),
     "all of them are one finding": (
         shown(held().says_blindly().says_blindly().says_blindly()),

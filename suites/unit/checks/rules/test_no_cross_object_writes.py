@@ -5,7 +5,7 @@ from typing import Any
 from staleproof.checks.rules.no_cross_object_writes import REQUIREMENT
 from staleproof.core.entry import Competed
 
-from ..rule_cases import verdicts
+from ..rule_cases import Cases, verdicts
 from ..script import WIDGETS, Script, beside, trial, two_references
 
 
@@ -62,7 +62,7 @@ ACCUSED = (
     "which is not its own"
 )
 NO_FAULT = "NOT_EXERCISED: no fault touched the controller, so it had no reason to do anything unusual"
-CASES = {
+CASES: Cases = {
     "writes to what belongs to others": (late(writes(held())), ACCUSED.format("wrote to", "theirs")),
     "an object is told once": (late(writes(writes(held(), 1), 2)), ACCUSED.format("wrote to", "theirs")),
     "makes what no reference had": (late(makes(held(), "nudge")), ACCUSED.format("created", "nudge")),

@@ -3,7 +3,7 @@
 from staleproof.checks.rules.no_delete_of_unseen import REQUIREMENT
 from staleproof.core.entry import Listed, Withheld
 
-from ..rule_cases import verdicts
+from ..rule_cases import Cases, verdicts
 from ..script import HOLD, HOLD_WIDGETS, PAST, RESTART, WIDGETS, Script, beside, losing, trial
 
 
@@ -177,7 +177,7 @@ OF_ANOTHER = (
     "FAIL: the controller deleted persistentvolumeclaims/ns/{}, which belongs to the 2nd widget/w, an incarnation that it had "
     "never been shown, though it had not been shown that primary, widget/w of resourceVersion 106"
 )
-CASES = {
+CASES: Cases = {
     "deletes by name what took that name unseen": (scaled().deletes("w-1").let_go(), STRANGER),
     "an old view is evidence also when nothing was withheld": (cut(), "FAIL"),
     "deletes a child of an owner that was replaced unseen": (

@@ -6,7 +6,7 @@ from staleproof.checks.verdict import Finding, Inconclusive
 from staleproof.core.step import Edit, Step
 
 from ..draft import STEPS
-from ..rule_cases import verdicts, witnesses
+from ..rule_cases import Cases, verdicts, witnesses
 from ..script import HOLD, HOLD_WIDGETS, WIDGETS, Script, beside, three, trial, two_references
 
 
@@ -90,7 +90,7 @@ def many() -> Script:
 def for_each_state(script: Script, *, deletes: bool = True) -> Script:
     """A child for each state of the primary; the one for the state before goes when the new one is shown."""
     script.step(1, "apply").applied("w", spec="a").creates("w-a", spec="a").idle(1)
-    for number, (before, state) in enumerate(("ab", "bc"), 2):
+    for number, (before, state) in enumerate((("a", "b"), ("b", "c")), 2):
         script.step(number, "change")
         script = script.hold() if number == 2 and not deletes else script
         script.applied("w", spec=state).creates(f"w-{state}", spec=state)
@@ -105,7 +105,7 @@ def excess(name: str, nth: str) -> str:
     )
 
 
-CASES = {
+CASES: Cases = {
     "a child for another state is other work": (
         beside(for_each_state(trial(), deletes=False).let_go().deletes("w-a", "w-b"), for_each_state),
         "PASS",

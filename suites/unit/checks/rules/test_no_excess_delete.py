@@ -4,7 +4,7 @@ from typing import Any
 
 from staleproof.checks.rules.no_excess_delete import REQUIREMENT
 
-from ..rule_cases import verdicts
+from ..rule_cases import Cases, verdicts
 from ..script import WIDGETS, Script, beside, trial, two_references
 
 # --- workloads
@@ -78,7 +78,7 @@ def kept_from_creating() -> Script:
 
 
 HIDDEN = "though it had not been shown its own deletes of w-c, w-b"
-CASES = {
+CASES: Cases = {
     "deletes more because its deletes are hidden": (
         held().deletes("w-a").let_go(),
         f"FAIL: deleting pod/ns/w-a left 0 live pods of widget/w; fault-free runs never went below 1, {HIDDEN}",

@@ -6,7 +6,7 @@ from staleproof.checks.rules.no_lost_update import REQUIREMENT
 from staleproof.core.entry import Competed
 from staleproof.core.fault import Compete
 
-from ..rule_cases import verdicts
+from ..rule_cases import Cases, verdicts
 from ..script import WIDGETS, Script, beside, trial, two_references
 
 READY, DONE, LATER = ({"type": "Ready", "status": status, "at": at} for at, status in enumerate(("False", "True", "False")))
@@ -88,7 +88,8 @@ def competed(*, refused: bool = False, subresource: str = "", verb: str = "updat
 def lists(path: str, before: object, *theirs: object, ours: object, mine: object = None) -> Script:
     """Somebody else's pod has a list, and the controller may make it `mine`; others change it unseen, and it writes `ours`."""
     field, _, name = path.partition(".")
-    script = trial().step(1, "apply").applied("w").made("w-0", **{field: {name: before}})
+    stated: dict[str, Any] = {field: {name: before}}
+    script = trial().step(1, "apply").applied("w").made("w-0", **stated)
 
     def placed(value: object) -> dict[str, Any]:
         return {field: script._objects["pods", "w-0"][field] | {name: value}}
@@ -103,12 +104,13 @@ def lists(path: str, before: object, *theirs: object, ours: object, mine: object
 
 def enforces(script: Script, *, hidden: bool = False, field: str = "data", whole: object = None, extra: object = None) -> Script:
     """A field that is the controller's whole: what somebody else adds it takes away, when it is shown that or looks again."""
-    whole, extra = whole or {"a": "1"}, extra or {"a": "1", "theirs": "1"}
-    script.step(1, "apply").applied("w").creates("w-0", generated="", **{field: whole}).idle(1).step(2, "edit")
+    own: dict[str, Any] = {field: whole or {"a": "1"}}
+    more: dict[str, Any] = {field: extra or {"a": "1", "theirs": "1"}}
+    script.step(1, "apply").applied("w").creates("w-0", generated="", **own).idle(1).step(2, "edit")
     if hidden:
-        script.hold().applied("w-0", "pods", **{field: extra}).idle(2).step(3, "touch").applied("w")
-        return script.updates("w-0", "pods", subresource="", **{field: whole}).idle(3).let_go()
-    script.applied("w-0", "pods", **{field: extra}).updates("w-0", "pods", subresource="", **{field: whole})
+        script.hold().applied("w-0", "pods", **more).idle(2).step(3, "touch").applied("w")
+        return script.updates("w-0", "pods", subresource="", **own).idle(3).let_go()
+    script.applied("w-0", "pods", **more).updates("w-0", "pods", subresource="", **own)
     return script.idle(2).step(3, "touch").applied("w").idle(3)
 
 
@@ -127,7 +129,7 @@ LOST = (
     "FAIL: the controller wrote back metadata.annotations.theirs of pod/ns/w-0, which somebody else had changed, "
     "though it had not been shown that change (resourceVersion 103)"
 )
-CASES = {
+CASES: Cases = {
     "a mark of somebody else is gone": (writes(edited(), spec={"a": 2}).let_go(), LOST),
     "though nothing else was changed": (writes(edited()).let_go(), LOST),
     "a field that somebody else set in the primary": (

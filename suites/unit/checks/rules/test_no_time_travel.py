@@ -6,8 +6,9 @@ import msgspec
 
 from staleproof.checks.rules.no_time_travel import REQUIREMENT
 from staleproof.core.entry import Item
+from staleproof.core.resource_version import Revision
 
-from ..rule_cases import verdicts, witnesses
+from ..rule_cases import Cases, verdicts, witnesses
 from ..script import HOLD, PAST, RESTART, WIDGETS, Script, Workload, beside, two_references
 
 OLD = {WIDGETS: {"w": 101}}
@@ -85,7 +86,7 @@ def returned(workload: Workload = scaled, past: Mapping[str, Mapping[str, int]] 
 def listed_again() -> Script:
     """Its stream ends, and it lists what another API server has at hand: the widget of before."""
     script = written(Script(PAST))
-    script.page(WIDGETS, (Item("ns", "w", script.uids[WIDGETS, "w"], 101),), revision=101)
+    script.page(WIDGETS, (Item("ns", "w", script.uids[WIDGETS, "w"], Revision(101)),), revision=101)
     script.entries[-1] = msgspec.structs.replace(script.entries[-1], fault=0)
     return script.fires()
 
@@ -120,7 +121,7 @@ SET_BACK = (
     "FAIL: the controller set data.n of configmap/ns/w-c back from 4 to 2 on an older view of widget/w, "
     f"{SHOWN.format('only up to resourceVersion 101', 103)}"
 )
-CASES = {
+CASES: Cases = {
     "data of what it takes for too many, which nobody owns": (
         beside(returned(stored).lists("claims").deletes("data-w-3", resource="claims", precondition=True), stored),
         "FAIL",

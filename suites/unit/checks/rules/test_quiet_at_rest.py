@@ -3,8 +3,8 @@
 from staleproof.checks.rules.quiet_at_rest import REQUIREMENT
 
 from ..rule_cases import verdicts
-from ..script import WIDGETS
-from .test_settles import NOT_AGAIN, again, beats, done, settled, trial
+from ..script import WIDGETS, trial
+from .test_settles import NOT_AGAIN, again, beats, done, settled
 
 
 def cost(number: int) -> str:

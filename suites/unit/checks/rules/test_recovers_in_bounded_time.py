@@ -6,7 +6,7 @@ from staleproof.core.fault import AnyFault, HoldStream, LoseAnswer, Refuse, Reje
 from staleproof.core.step import Rest
 
 from ..draft import STEPS
-from ..rule_cases import ONE_POD, verdicts
+from ..rule_cases import ONE_POD, Cases, verdicts
 from ..script import HOLD, WIDGETS, Script, beside, two_references
 
 SETS = "replicasets.apps"
@@ -50,7 +50,7 @@ def disturbed(other: AnyFault) -> tuple[Script, str]:
     return script, f"NOT_EXERCISED: {other.tag} fired, too, and may have sent it to sleep or kept it waiting"
 
 
-CASES = {
+CASES: Cases = {
     "sleeps on, and converges": (done(behind().let_go().released().passes(8.0)), f"FAIL: it first wrote 8.2 s {LATE}"),
     "its watch is opened again just before it wakes": (
         done(behind().let_go().released().passes(8.0).ended("pods", "clean", fault=None).watches().passes(0.3)),

@@ -1,7 +1,7 @@
 """survives-expiry: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.survives_expiry import REQUIREMENT
-from staleproof.core.entry import Answered, Ended, Refused
+from staleproof.core.entry import Answered, Ended, FaultIndex, Refused, RequestId
 from staleproof.core.fault import AnyFault, Coalesce, Expire, HoldStream
 
 from ..rule_cases import ONE_POD, UNSURE, verdicts
@@ -27,7 +27,9 @@ def refused() -> Script:
 
 def answer_to_a_list() -> Script:
     script = Script(EXPIRE).opens().fires().asks("list", WIDGETS)
-    script.entries[-1] = Answered(at=1.0, request=1, outcome="fail", code=410, reason="Expired", fault=0, executed=False)
+    script.entries[-1] = Answered(
+        at=1.0, request=RequestId(1), outcome="fail", code=410, reason="Expired", fault=FaultIndex(0), executed=False
+    )
     return script.lists(WIDGETS).pair()
 
 

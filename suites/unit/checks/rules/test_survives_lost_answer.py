@@ -5,7 +5,7 @@ import msgspec
 from staleproof.checks.rules.survives_lost_answer import REQUIREMENT
 from staleproof.core.fault import Kill
 
-from ..rule_cases import verdicts
+from ..rule_cases import Cases, verdicts
 from ..script import HOLD, WIDGETS, Script, beside, losing, three, three_renewed, two_references
 
 
@@ -75,7 +75,7 @@ ANOTHER_GONE = (
     "1 live pod of widget/w left, fault-free runs kept 2, though w-c may have been deleted"
 )
 ONE_POD = "1 pod of widget/w, fault-free runs ended with 3"
-CASES = {
+CASES: Cases = {
     "creates again at once, though the first one is on its way": (
         touched(lost().creates("w-d")),
         f"FAIL: {FOURTH}, though w-c may have been created",

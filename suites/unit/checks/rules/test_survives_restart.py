@@ -6,7 +6,7 @@ from staleproof.checks.rules.survives_restart import REQUIREMENT
 from staleproof.core.entry import Continued, Stopped
 from staleproof.core.fault import Kill, Pause
 
-from ..rule_cases import verdicts
+from ..rule_cases import Cases, verdicts
 from ..script import HOLD, PAST, RESTART, WIDGETS, Script, beside, three, three_renewed, two_references
 
 # --- workloads -------------------------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ TOOK_BACK = (
     "though an earlier life had created it, and no fault-free run took it back"
 )
 UNSURE = "INCONCLUSIVE: it did not converge ({} of widget/w, fault-free runs ended with 3), but"
-CASES = {
+CASES: Cases = {
     "makes everything again because it lists no children": (
         blind().applied("w").creates("w-d", "w-e", "w-f").idle(2),
         "FAIL: " + "\n".join(REPEATED.format(*which, "not ") for which in (("d", "4th"), ("e", "5th"), ("f", "6th"))),

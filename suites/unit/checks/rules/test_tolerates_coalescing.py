@@ -4,7 +4,7 @@ from staleproof.checks.rules.tolerates_coalescing import REQUIREMENT
 from staleproof.core.entry import Ended
 from staleproof.core.fault import AnyFault, Coalesce, HoldStream, Kill
 
-from ..rule_cases import ONE_POD, UNSURE, verdicts
+from ..rule_cases import ONE_POD, UNSURE, Cases, verdicts
 from ..script import WIDGETS, Script, beside, two_references
 
 COALESCE = Coalesce(resource=WIDGETS)
@@ -37,7 +37,7 @@ def unseen_child() -> Script:
     return script.lists("configmaps").watches("configmaps").pair()
 
 
-CASES = {
+CASES: Cases = {
     "needs every state": (scaled_twice().stuck(), f"{CHANGED}: {ONE_POD}"),
     "does not notice another object under the same name": (
         beside(renamed().stuck(), usual),

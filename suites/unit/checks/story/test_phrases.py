@@ -58,7 +58,7 @@ def lost(verb: str, **answer: Any) -> Script:  # noqa: ANN401
 
 
 def rejected() -> Script:
-    answer = {"outcome": "unknown", "code": 500, "reason": "InternalError", "fault": 0, "executed": False}
+    answer: dict[str, Any] = {"outcome": "unknown", "code": 500, "reason": "InternalError", "fault": 0, "executed": False}
     return asked("create", asked("create", **answer), request=8, **answer)
 
 

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from staleproof.core.engine.answer import Answer, outcome_of, read_answer, read_name, read_preconditions
 from staleproof.core.entry import Item
+from staleproof.core.resource_version import Revision
 
 META = {"name": "x", "namespace": "a", "uid": "u", "resourceVersion": "5"}
-OBJECT = Answer(namespace="a", name="x", uid="u", revision=5)
-TWO = (Item("a", "x", "u", 5), Item("", "y", "", None))
+OBJECT = Answer(namespace="a", name="x", uid="u", revision=Revision(5))
+TWO = (Item("a", "x", "u", Revision(5)), Item("", "y", "", None))
 PARTIALS = [{"metadata": META}, {"metadata": {"name": "y"}}]
 
 
@@ -32,14 +33,14 @@ def status(**fields: Any) -> dict[str, Any]:  # noqa: ANN401  # any JSON
 DOCUMENTS: list[tuple[str, Any, Answer]] = [
     ("object", {"kind": "Pod", "metadata": META, "spec": {}}, OBJECT),
     ("empty object", {}, Answer()),
-    ("list", listed(*PARTIALS), Answer(revision=9, items=TWO)),
-    ("empty list", listed(), Answer(revision=9)),
-    ("null list", listed() | {"items": None}, Answer(revision=9)),
-    ("page", listed(*PARTIALS, more="t"), Answer(revision=9, items=TWO, more=True)),
-    ("last page", listed(*PARTIALS, more=""), Answer(revision=9, items=TWO)),
-    ("metadata only", listed(*PARTIALS, kind="PartialObjectMetadataList"), Answer(revision=9, items=TWO)),
-    ("Table", table([{"cells": ["x"], "object": each} for each in PARTIALS]), Answer(revision=9, items=TWO)),
-    ("Table without objects", table(None), Answer(revision=9)),
+    ("list", listed(*PARTIALS), Answer(revision=Revision(9), items=TWO)),
+    ("empty list", listed(), Answer(revision=Revision(9))),
+    ("null list", listed() | {"items": None}, Answer(revision=Revision(9))),
+    ("page", listed(*PARTIALS, more="t"), Answer(revision=Revision(9), items=TWO, more=True)),
+    ("last page", listed(*PARTIALS, more=""), Answer(revision=Revision(9), items=TWO)),
+    ("metadata only", listed(*PARTIALS, kind="PartialObjectMetadataList"), Answer(revision=Revision(9), items=TWO)),
+    ("Table", table([{"cells": ["x"], "object": each} for each in PARTIALS]), Answer(revision=Revision(9), items=TWO)),
+    ("Table without objects", table(None), Answer(revision=Revision(9))),
     ("failure", status(status="Failure", reason="Conflict", code=409), Answer(name="x", reason="Conflict")),
     ("deleted", status(status="Success", details={"name": "x", "kind": "pods", "uid": "u"}), Answer(name="x", uid="u")),
     ("bare Status", {"kind": "Status", "status": "Failure"}, Answer()),

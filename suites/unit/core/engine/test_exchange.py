@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from staleproof.core.engine.exchange import Exchange
-from staleproof.core.entry import Answered, Item, Listed, Refused
+from staleproof.core.entry import Answered, FaultIndex, Item, Listed, Refused, RequestId
+from staleproof.core.resource_version import Revision
 
 from ..fault.asking import PODS, WATCH, request
 
@@ -17,7 +18,7 @@ NAMED: dict[str, Any] = {"namespace": "trial", "name": "x", "uid": "u", "revisio
 
 
 def exchange(line: str, **known: Any) -> Exchange:  # noqa: ANN401  # its fields
-    return Exchange(3, request(line), "c", **known)
+    return Exchange(RequestId(3), request(line), "c", **known)
 
 
 @pytest.mark.parametrize(
@@ -43,19 +44,19 @@ def test_only_a_delete_has_preconditions_in_its_body(method: str, insists: tuple
 @pytest.mark.parametrize(
     ("known", "code", "body", "told"),
     [
-        ({}, 200, POD, Answered(at=1.0, request=3, outcome="ok", code=200, **NAMED)),
-        ({}, 409, CONFLICT, Answered(at=1.0, request=3, outcome="fail", code=409, reason="Conflict", name="x")),
+        ({}, 200, POD, Answered(at=1.0, request=RequestId(3), outcome="ok", code=200, **NAMED)),
+        ({}, 409, CONFLICT, Answered(at=1.0, request=RequestId(3), outcome="fail", code=409, reason="Conflict", name="x")),
         (  # a fault answered in place of the API server
             {"fault": 2, "executed": False, "told": (503, "Busy")},
             503,
             {"kind": "Status", "reason": "Busy"},
-            Answered(at=1.0, request=3, outcome="unknown", code=503, reason="Busy", fault=2, executed=False),
+            Answered(at=1.0, request=RequestId(3), outcome="unknown", code=503, reason="Busy", fault=FaultIndex(2), executed=False),
         ),
         (  # a fault lost the answer
             {"fault": 2, "executed": True, "told": (0, "")},
             200,
             POD,
-            Answered(at=1.0, request=3, outcome="unknown", code=0, fault=2, executed=True, **NAMED),
+            Answered(at=1.0, request=RequestId(3), outcome="unknown", code=0, fault=FaultIndex(2), executed=True, **NAMED),
         ),
     ],
     ids=["done", "refused", "answered by a fault", "lost by a fault"],
@@ -67,18 +68,28 @@ def test_what_was_answered(known: dict[str, Any], code: int, body: dict[str, Any
 
 def test_a_list_is_a_snapshot_unless_it_failed() -> None:
     asked = exchange(f"GET {PODS}?labelSelector=a", fault=1)
-    items = (Item("trial", "x", "u", 7),)
+    items = (Item("trial", "x", "u", Revision(7)),)
     assert asked.answered(200, json.dumps(LIST).encode(), 1.0, retry_after=False) == Listed(
-        at=1.0, request=3, client="c", resource="pods", namespace="trial", selector="a", revision=9, items=items, fault=1
+        at=1.0,
+        request=RequestId(3),
+        client="c",
+        resource="pods",
+        namespace="trial",
+        selector="a",
+        revision=Revision(9),
+        items=items,
+        fault=FaultIndex(1),
     )
     assert isinstance(asked.answered(410, b"{}", 1.0, retry_after=False), Answered)
 
 
 def test_a_connection_that_broke_leaves_it_open() -> None:
-    assert exchange(f"PUT {PODS}/x").broken("reset", 1.0) == Answered(at=1.0, request=3, outcome="unknown", reason="reset")
+    assert exchange(f"PUT {PODS}/x").broken("reset", 1.0) == Answered(
+        at=1.0, request=RequestId(3), outcome="unknown", reason="reset"
+    )
 
 
 def test_a_watch_that_got_no_stream() -> None:
     assert exchange(WATCH, fault=1, told=(410, "Expired")).refused(1.0) == Refused(
-        at=1.0, client="c", resource="pods", namespace="trial", start="5", code=410, reason="Expired", fault=1
+        at=1.0, client="c", resource="pods", namespace="trial", start="5", code=410, reason="Expired", fault=FaultIndex(1)
     )

@@ -4,11 +4,12 @@ import pytest
 
 from staleproof.core.engine.expiry import Expiries, Expiry
 from staleproof.core.engine.planned_fault import FaultRef
+from staleproof.core.entry import FaultIndex
 
 from ..fault.asking import request
 
 PODS = "GET /api/v1/namespaces/trial/pods"
-FAULT = FaultRef(0, 0)
+FAULT = FaultRef(0, FaultIndex(0))
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,7 @@ def test_a_client_that_has_listed_may_watch_again() -> None:
     expiries.expire(other, http)
     expiries.listed(request(PODS))
     assert [expiries.of(watch), expiries.of(other)] == [None, http]
-    assert [expiries.names(FAULT), expiries.names(FaultRef(0, 1))] == [True, False]
+    assert [expiries.names(FAULT), expiries.names(FaultRef(0, FaultIndex(1)))] == [True, False]
     expiries.listed(request(PODS))  # nothing to forget
     expiries.expire(watch, event)
     expiries.expire(watch, http)

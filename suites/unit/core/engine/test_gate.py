@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 
 from staleproof.core.engine.gate import Burst, Closing, Decide, Gate, Ruling, Waiting
 from staleproof.core.engine.planned_fault import FaultRef
+from staleproof.core.entry import FaultIndex
 from staleproof.core.fault.decision import DROP, HOLD, PASS, Delay, Drop, Follow, FrameDecision, Hold, Repeat, Sever
 from staleproof.core.frame import Frame
 
 from .. import cluster
 
 NEVER = 10.0**9
-FAULTS = FAULT, OTHER = FaultRef(0, 0), FaultRef(0, 1)
+FAULTS = FAULT, OTHER = FaultRef(0, FaultIndex(0)), FaultRef(0, FaultIndex(1))
 Out = int | str
 Move = tuple[Any, ...]
 """A method of `Play`, and its arguments."""
@@ -561,7 +562,7 @@ def test_at_the_bound_a_hold_forgets_and_the_stream_ends_when_it_closes() -> Non
 
 
 def test_every_hold_must_close_first() -> None:
-    faults = [FaultRef(0, number) for number in range(4)]
+    faults = [FaultRef(0, FaultIndex(number)) for number in range(4)]
     gate = Gate(lambda frame, nth, burst: (HOLD, faults[nth - 1]), most_bytes=SIZE)
     feed(gate, event(5), event(6), event(7))
     assert [gate.holds(fault) for fault in faults] == [True, True, True, False]

@@ -6,6 +6,7 @@ import pytest
 
 from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.engine.schedule import Schedule
+from staleproof.core.entry import FaultIndex
 from staleproof.core.fault import (
     AnyFault,
     Coalesce,
@@ -24,7 +25,7 @@ from staleproof.core.fault import (
 
 from ..fault.asking import ADDED, PODS, request
 
-FIRST = FaultRef(0, 0)
+FIRST = FaultRef(0, FaultIndex(0))
 WATCH, LIST = f"GET {PODS}?watch=1&resourceVersion=5", f"GET {PODS}"
 CREATE, UPDATE = f"POST {PODS}", f"PUT {PODS}/x"
 FRAMES = {"frame": ADDED, "elsewhere": replace(ADDED, namespace="other")}

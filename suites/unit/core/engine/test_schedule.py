@@ -8,7 +8,7 @@ import pytest
 from staleproof.core.engine.gate import Ruling
 from staleproof.core.engine.planned_fault import FaultChange, FaultCloses, FaultEnds, FaultOpens, FaultRef
 from staleproof.core.engine.schedule import Schedule
-from staleproof.core.entry import FaultFired, FaultRefused
+from staleproof.core.entry import FaultClosed, FaultFired, FaultIndex, FaultMissed, FaultOpened, FaultRefused
 from staleproof.core.fault import (
     AddBookmarks,
     AnyFault,
@@ -38,7 +38,7 @@ from ..fault.asking import ADDED, BOOKMARK, INITIAL_END, PODS, request
 
 ELSEWHERE, CLUSTER = replace(ADDED, namespace="other"), replace(ADDED, namespace="")
 CREATE, LIST, UPDATE = f"POST {PODS}", f"GET {PODS}", f"PUT {PODS}/x"
-FIRST, SECOND, THIRD, FOURTH = (FaultRef(0, number) for number in range(4))
+FIRST, SECOND, THIRD, FOURTH = (FaultRef(0, FaultIndex(number)) for number in range(4))
 
 
 def told(changes: Sequence[FaultChange]) -> list[str]:
@@ -402,7 +402,7 @@ def test_an_unknown_past_is_refused() -> None:
     schedule = opened(PastSnapshot(as_of_step=1), revision=None)
     assert schedule.on_request(ANY_STATE) == (PASS, None)
     assert schedule.news(3.0) == [
-        FaultRefused(at=3.0, fault=0, on="list pods", why="the revision at the beginning of step 1 is not known")
+        FaultRefused(at=3.0, fault=FaultIndex(0), on="list pods", why="the revision at the beginning of step 1 is not known")
     ]
 
 
@@ -447,7 +447,7 @@ def test_a_fault_fires_by_what_the_controller_can_notice(
     fault: AnyFault, namespace: str, frame: Frame | None, *, fires: bool
 ) -> None:
     told = Schedule([fault], namespace).fires(FIRST, "pods", 3.0, frame=frame)
-    assert told == ([FaultFired(at=3.0, fault=0, on="pods")] if fires else [])
+    assert told == ([FaultFired(at=3.0, fault=FaultIndex(0), on="pods")] if fires else [])
 
 
 def test_a_fault_fires_once() -> None:
@@ -463,7 +463,7 @@ def test_a_fault_of_a_plan_that_was_replaced_does_nothing_more() -> None:
     assert (schedule.number(FIRST), schedule.is_open(FIRST), schedule.fires(FIRST, "", 0.0)) == (None, False, [])
     schedule.refuse(FIRST, Refusal("", "because"), "pods")
     assert schedule.news(0.0) == []
-    assert schedule.is_open(FaultRef(1, 0))
+    assert schedule.is_open(FaultRef(1, FaultIndex(0)))
 
 
 def test_a_hostile_fault_may_break_its_property_and_no_other() -> None:
@@ -514,3 +514,24 @@ def test_what_a_plan_leaves_alone(fault: AnyFault, line: str, expected: bool) ->
     assert schedule.leaves_alone(request(line)) is expected
     schedule.release()
     assert schedule.leaves_alone(request(line))
+
+
+def test_what_the_history_tells_of_a_change() -> None:
+    schedule = Schedule([hold(1, 2), hold(3)])
+    changes = [*schedule.begin_step(1, 0.0), *schedule.begin_step(2, 0.0), *schedule.release()]
+    assert [entry for change in changes for entry in schedule.told(change, 5.0)] == [
+        FaultOpened(at=5.0, fault=FIRST.number, why="step 1"),
+        FaultClosed(at=5.0, fault=FIRST.number),
+        FaultMissed(at=5.0, fault=FIRST.number, why=schedule.missed(0)),
+        FaultMissed(at=5.0, fault=SECOND.number, why="step 3 never began"),
+    ]
+
+
+def test_of_a_fault_that_has_fired_the_history_tells_no_more_than_that_it_closed() -> None:
+    schedule = opened(hold(1))
+    fired = schedule.fires(FIRST, "pods", 1.0)
+    assert fired
+    assert [entry for change in schedule.release() for entry in schedule.told(change, 5.0)] == [
+        FaultClosed(at=5.0, fault=FIRST.number)
+    ]
+    assert schedule.is_over

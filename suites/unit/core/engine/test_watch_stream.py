@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 
+from staleproof.core.control import StreamState
 from staleproof.core.engine.gate import Gate, Received
 from staleproof.core.engine.schedule import Schedule
 from staleproof.core.engine.watch_stream import HangUp, Output, WatchStream
-from staleproof.core.entry import Broke, Closed, Delivered, FaultFired, Opened, Withheld
+from staleproof.core.entry import Broke, Closed, Delivered, FaultFired, Opened, StreamId, Withheld
 from staleproof.core.fault import AddBookmarks, AnyFault, DropFrame, HoldStream, Reorder, Window
 from staleproof.core.frame import Frame
 
@@ -20,7 +21,7 @@ class Played:
 
     def __init__(self, *faults: AnyFault, gate: type[Gate] = Gate) -> None:
         self.schedule = Schedule(faults)
-        self.watch = WatchStream(1, "c", request(WATCH), self.schedule, 0.0, gate)
+        self.watch = WatchStream(StreamId(1), "c", request(WATCH), self.schedule, 0.0, gate)
         self.told: list[Output] = []
         self.begin_step(1)
 
@@ -53,7 +54,7 @@ def test_a_client_that_leaves_has_been_denied_nothing() -> None:
     played = Played(Reorder(resource="pods", name="p6", by_seconds=9.0))
     played.feed(SIX, SEVEN)
     played.does(lambda watch: watch.left_by_client(0.0))
-    assert played.of(Broke, Closed) == [Closed(at=0.0, stream=1, how="client", discarded=1)]
+    assert played.of(Broke, Closed) == [Closed(at=0.0, stream=StreamId(1), how="client", discarded=1)]
 
 
 def test_a_frame_that_a_fault_added_is_told_apart() -> None:
@@ -79,8 +80,23 @@ def test_where_a_hostile_fault_has_acted_the_client_must_list_before_the_next_pl
     assert len(played.of(FaultFired)) == 1
     following = Schedule(plan=1)
     played.does(lambda watch: watch.follow(following, 0.0))
-    assert played.told[-2:] == [HangUp.CLEAN, Closed(at=0.0, stream=1, how="expired")]
+    assert played.told[-2:] == [HangUp.CLEAN, Closed(at=0.0, stream=StreamId(1), how="expired")]
     assert following.expiries.of(request(WATCH)) is not None
+
+
+def test_a_stream_that_begins_in_the_past_goes_on_from_there() -> None:
+    played = Played()
+    past = event("ADDED", "p3", 3).raw
+    played.does(lambda watch: watch.feed_past(past, 4, 0.0))
+    played.feed(SIX)
+    assert played.of(bytes) == [past, SIX]
+    assert [entry.revision for entry in played.told if isinstance(entry, Delivered)] == [3, 6]
+
+
+def test_what_is_held_is_counted() -> None:
+    played = Played(HoldStream(resource="pods"))
+    played.feed(SIX, SEVEN)
+    assert played.watch.state == StreamState(1, "c", "pods", "trial", held=2, held_bytes=len(SIX + SEVEN))
 
 
 class Forgets(Gate):

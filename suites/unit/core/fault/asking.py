@@ -2,7 +2,8 @@
 
 from staleproof.core.fault import Place, Seat
 
-from ..cluster import bookmark, event, request
+from ..cluster import bookmark, event
+from ..cluster import request as request
 
 PODS = "/api/v1/namespaces/trial/pods"
 WATCH = f"GET {PODS}?watch=1&resourceVersion=5&allowWatchBookmarks=true"

@@ -3,7 +3,7 @@
 import pytest
 
 from staleproof.core.fault import Compete, LoseAnswer, Reject, SlowAnswer
-from staleproof.core.fault.calls import RESET
+from staleproof.core.fault.calls import RESET, Code
 from staleproof.core.fault.decision import PASS, Competition, Cut, Refusal, Reply, Wait
 
 from .asking import PODS, request
@@ -22,7 +22,7 @@ UPDATE = request(f"PUT {PODS}/x")
         (504, None, "Timeout", None),
     ],
 )
-def test_a_rejected_request(code: int, retry_after: int | None, reason: str, sent: int | None) -> None:
+def test_a_rejected_request(code: Code, retry_after: int | None, reason: str, sent: int | None) -> None:
     fault = Reject(resource="pods", code=code, retry_after=retry_after)
     reply = fault.on_request(UPDATE, 1)
     assert isinstance(reply, Reply)

@@ -2,15 +2,23 @@
 
 import pytest
 
-from staleproof.core.entry import Answered, Asked, Entry
+from staleproof.core.entry import Answered, Asked, Entry, RequestId
 from staleproof.core.fault.model import Verb
+from staleproof.core.resource_version import Revision
 from staleproof.drive.cluster.api import JSON
 from staleproof.drive.cluster.leases import LEASES, Leases
 
 
 def asked(verb: Verb = "update", *, number: int = 1, resource: str = LEASES, name: str = "leader", dry_run: bool = False) -> Asked:
     return Asked(
-        at=1.0, request=number, client="c", verb=verb, resource=resource, namespace="kube-system", name=name, dry_run=dry_run
+        at=1.0,
+        request=RequestId(number),
+        client="c",
+        verb=verb,
+        resource=resource,
+        namespace="kube-system",
+        name=name,
+        dry_run=dry_run,
     )
 
 
@@ -91,7 +99,7 @@ def test_when_a_life_last_renewed_its_lease_and_how_often_it_does() -> None:
     assert (leases.unrenewed(9.0), leases.renews_every) == (None, None)
     for number, at in enumerate((1.0, 3.0, 6.0)):
         leases.see(asked(number=number))
-        leases.see(Answered(at=at, request=number, outcome="ok", uid="u1", revision=7))
+        leases.see(Answered(at=at, request=RequestId(number), outcome="ok", uid="u1", revision=Revision(7)))
     leases.see(asked(number=9))
     leases.see(answered(None, number=9, outcome="fail"))
     assert (leases.unrenewed(10.0), leases.renews_every) == (4.0, 3.0)

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import RawTestServer
 
-from staleproof.checks.rules import reports_skips
+from staleproof.checks.facts import skip_metrics
 from staleproof.core.entry import Sample
 from staleproof.drive.process.address import free_port
 from staleproof.drive.subject.metrics import (
@@ -42,7 +42,7 @@ plain_stale_sync_skips_total 0
 
 
 def test_the_names_are_the_requirements() -> None:
-    assert (SKIPS, VERSIONS) == (reports_skips.SKIPS, reports_skips.VERSIONS)
+    assert (SKIPS, VERSIONS) == (skip_metrics.SKIPS, skip_metrics.VERSIONS)
 
 
 def test_whole_numbers_that_a_requirement_looks_at_are_kept() -> None:

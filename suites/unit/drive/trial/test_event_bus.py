@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.core.entry import Answered, Asked, Broke, Ended, Entry, Opened, Released
+from staleproof.core.entry import Answered, Asked, Broke, Ended, Entry, Opened, Released, RequestId, StreamId
 from staleproof.core.history import Header
 from staleproof.core.plan import Plan
 from staleproof.core.step import Rest
@@ -18,12 +18,12 @@ TINY_SECONDS = 0.01
 
 
 def asked(at: float) -> Asked:
-    return Asked(at=at, request=1, client="c", verb="create", resource="pods", namespace="mine")
+    return Asked(at=at, request=RequestId(1), client="c", verb="create", resource="pods", namespace="mine")
 
 
 def test_entries_go_to_the_fold_always_and_to_the_recorder_while_there_is_one(tmp_path: Path) -> None:
     bus = EventBus()
-    bus.take(Opened(at=1.0, stream=1, client="c", resource="pods"))
+    bus.take(Opened(at=1.0, stream=StreamId(1), client="c", resource="pods"))
     header = Header(plan=Plan(scenario="mine", steps=(Rest(seconds=1.0),)), namespace="mine")
     bus.recorder = Recorder(tmp_path / "history.jsonl", header, (), began=100.0)
     bus.take(asked(101.0))
@@ -70,7 +70,7 @@ async def test_news_are_looked_at_at_once() -> None:
         bus.take(Released(at=time.monotonic()))
         while len(asks) < 2:
             await asyncio.sleep(0)
-        bus.take(Opened(at=time.monotonic(), stream=1, client="c", resource="pods"))
+        bus.take(Opened(at=time.monotonic(), stream=StreamId(1), client="c", resource="pods"))
     assert waiting.result() is True
     assert len(asks) == 3
 
@@ -131,5 +131,5 @@ async def test_a_request_without_an_answer_is_not_idle() -> None:
     bus, began = EventBus(), time.monotonic() - LIMIT_SECONDS
     bus.take(asked(began))
     assert not await bus.until_idle(TINY_SECONDS, limit_seconds=TINY_SECONDS)
-    bus.take(Answered(at=began + 1, request=1, outcome="ok"))
+    bus.take(Answered(at=began + 1, request=RequestId(1), outcome="ok"))
     assert await bus.until_idle(TINY_SECONDS, limit_seconds=0.0)

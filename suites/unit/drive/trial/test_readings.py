@@ -5,12 +5,21 @@ import math
 import time
 
 import pytest
+from staleproof.fixtures.controllers.machinery.exposition import serve  # noqa: TID251
+from staleproof.fixtures.controllers.machinery.metrics import Metrics as Served  # noqa: TID251
 
-# mypy does not follow the mapping of folders.
-from staleproof.fixtures.controllers.machinery.exposition import serve  # type: ignore[import-not-found]  # noqa: TID251
-from staleproof.fixtures.controllers.machinery.metrics import Metrics as Served  # type: ignore[import-not-found]  # noqa: TID251
-
-from staleproof.core.entry import Continued, Entry, Exited, FaultClosed, FaultOpened, Metrics, Released, Started, Stopped
+from staleproof.core.entry import (
+    Continued,
+    Entry,
+    Exited,
+    FaultClosed,
+    FaultIndex,
+    FaultOpened,
+    Metrics,
+    Released,
+    Started,
+    Stopped,
+)
 from staleproof.drive.process.address import free_port
 from staleproof.drive.subject.metrics import Endpoint
 from staleproof.drive.trial.event_bus import EventBus
@@ -64,7 +73,7 @@ async def test_a_new_life_is_read_once_it_answers(served: Served) -> None:
 
 async def test_while_a_fault_is_open_it_is_read_every_second(source: Endpoint) -> None:
     trial = Trial(source)
-    trial.bus.take(FaultOpened(at=1.0, fault=0, why="step 1"))
+    trial.bus.take(FaultOpened(at=1.0, fault=FaultIndex(0), why="step 1"))
     async with asyncio.timeout(LIMIT_SECONDS), asyncio.TaskGroup() as group:
         following = group.create_task(trial.readings.follow())
         await trial.bus.until(lambda now: len(trial.taken) >= 2, limit_seconds=LIMIT_SECONDS)
@@ -77,14 +86,21 @@ async def test_while_a_fault_is_open_it_is_read_every_second(source: Endpoint) -
     ("entries", "due"),
     [
         ((), False),
-        ((FaultOpened(at=1.0, fault=0, why=""),), True),
-        ((FaultOpened(at=1.0, fault=0, why=""), FaultOpened(at=1.0, fault=1, why=""), FaultClosed(at=2.0, fault=0)), True),
-        ((FaultOpened(at=1.0, fault=0, why=""), FaultClosed(at=2.0, fault=0)), False),
-        ((FaultOpened(at=1.0, fault=0, why=""), Released(at=2.0)), False),
+        ((FaultOpened(at=1.0, fault=FaultIndex(0), why=""),), True),
+        (
+            (
+                FaultOpened(at=1.0, fault=FaultIndex(0), why=""),
+                FaultOpened(at=1.0, fault=FaultIndex(1), why=""),
+                FaultClosed(at=2.0, fault=FaultIndex(0)),
+            ),
+            True,
+        ),
+        ((FaultOpened(at=1.0, fault=FaultIndex(0), why=""), FaultClosed(at=2.0, fault=FaultIndex(0))), False),
+        ((FaultOpened(at=1.0, fault=FaultIndex(0), why=""), Released(at=2.0)), False),
         ((Started(at=1.0, life=2),), True),
         ((Started(at=1.0, life=2), Exited(at=2.0, life=2, code=1)), False),
-        ((FaultOpened(at=1.0, fault=0, why=""), Stopped(at=2.0, life=1)), False),
-        ((FaultOpened(at=1.0, fault=0, why=""), Stopped(at=2.0, life=1, paused=True), Continued(at=3.0, life=1)), True),
+        ((FaultOpened(at=1.0, fault=FaultIndex(0), why=""), Stopped(at=2.0, life=1)), False),
+        ((FaultOpened(at=1.0, fault=FaultIndex(0), why=""), Stopped(at=2.0, life=1, paused=True), Continued(at=3.0, life=1)), True),
     ],
 )
 def test_when_a_reading_is_due(entries: tuple[Entry, ...], due: bool, source: Endpoint) -> None:  # noqa: FBT001

@@ -16,15 +16,19 @@ from staleproof.core.entry import (
     Ended,
     Entry,
     FaultFired,
+    FaultIndex,
     Item,
     Listed,
     Opened,
     Released,
+    RequestId,
     StepBegan,
+    StreamId,
     Withheld,
 )
 from staleproof.core.history import Header, History, decode, sealed
 from staleproof.core.plan import Plan
+from staleproof.core.resource_version import Revision
 from staleproof.core.step import Rest
 from staleproof.drive.trial.recorder import Recorder
 
@@ -47,21 +51,28 @@ def recorded(folder: Path, *entries: Entry) -> tuple[Entry, ...]:
 
 def committed(namespace: str, *, at: float = BEGAN, resource: str = "pods") -> Committed:
     return Committed(
-        at=at, resource=resource, type="ADDED", namespace=namespace, name="x", uid="u", revision=5, object={"metadata": {}}
+        at=at,
+        resource=resource,
+        type="ADDED",
+        namespace=namespace,
+        name="x",
+        uid="u",
+        revision=Revision(5),
+        object={"metadata": {}},
     )
 
 
 def asked(number: int, namespace: str, *, at: float = BEGAN, resource: str = "pods", verb: str = "create") -> Asked:
-    return Asked(at=at, request=number, client="c", verb=verb, resource=resource, namespace=namespace)
+    return Asked(at=at, request=RequestId(number), client="c", verb=verb, resource=resource, namespace=namespace)
 
 
 def answered(number: int) -> Answered:
-    return Answered(at=BEGAN, request=number, outcome="ok")
+    return Answered(at=BEGAN, request=RequestId(number), outcome="ok")
 
 
 def listed(number: int, *namespaces: str) -> Listed:
-    items = tuple(Item(namespace, "x", "u", 5) for namespace in namespaces)
-    return Listed(at=BEGAN, request=number, client="c", resource="pods", revision=9, items=items)
+    items = tuple(Item(namespace, "x", "u", Revision(5)) for namespace in namespaces)
+    return Listed(at=BEGAN, request=RequestId(number), client="c", resource="pods", revision=Revision(9), items=items)
 
 
 # --- what is left out ----------------------------------------------------------------------------------------------------------
@@ -71,8 +82,12 @@ def listed(number: int, *namespaces: str) -> Listed:
     "of",
     [
         committed,
-        lambda namespace: Delivered(at=BEGAN, stream=1, type="ADDED", namespace=namespace, name="x", revision=5),
-        lambda namespace: Withheld(at=BEGAN, stream=1, type="ADDED", namespace=namespace, name="x", revision=5, fault=1),
+        lambda namespace: Delivered(
+            at=BEGAN, stream=StreamId(1), type="ADDED", namespace=namespace, name="x", revision=Revision(5)
+        ),
+        lambda namespace: Withheld(
+            at=BEGAN, stream=StreamId(1), type="ADDED", namespace=namespace, name="x", revision=Revision(5), fault=FaultIndex(1)
+        ),
         lambda namespace: asked(1, namespace, verb="update"),
     ],
     ids=["committed", "delivered", "withheld", "asked"],
@@ -99,7 +114,7 @@ def test_the_answer_goes_with_the_request(tmp_path: Path) -> None:
 
 
 def test_the_answer_to_a_request_from_before_the_trial_is_kept(tmp_path: Path) -> None:
-    assert recorded(tmp_path, answered(7)) == (Answered(at=0.0, request=7, outcome="ok"),)
+    assert recorded(tmp_path, answered(7)) == (Answered(at=0.0, request=RequestId(7), outcome="ok"),)
 
 
 def test_a_list_of_all_namespaces_keeps_what_is_of_this_one(tmp_path: Path) -> None:
@@ -112,9 +127,9 @@ def test_a_list_of_all_namespaces_keeps_what_is_of_this_one(tmp_path: Path) -> N
 
 def test_what_has_no_namespace_is_kept(tmp_path: Path) -> None:
     entries: list[Entry] = [
-        Opened(at=BEGAN, stream=1, client="c", resource="pods"),
+        Opened(at=BEGAN, stream=StreamId(1), client="c", resource="pods"),
         StepBegan(at=BEGAN, step=1, does="x"),
-        FaultFired(at=BEGAN, fault=1, on="x"),
+        FaultFired(at=BEGAN, fault=FaultIndex(1), on="x"),
         Broke(at=BEGAN, where="x", why="y"),
     ]
     assert [type(entry) for entry in recorded(tmp_path, *entries)] == [type(entry) for entry in entries]

@@ -81,7 +81,9 @@ def test_children_are_what_somebody_controls_or_alone_owns() -> None:
         ("pods", "mine", "leaving"): owned("controller", deletionTimestamp="2026-01-01T00:00:00Z"),
         ("services", "mine", "another"): owned("controller"),
     }
-    truth, bus, unused = SimpleNamespace(objects=objects), SimpleNamespace(scope=Scope("mine")), SimpleNamespace()
+    truth: Any = SimpleNamespace(objects=objects)
+    bus: Any = SimpleNamespace(scope=Scope("mine"))
+    unused: Any = SimpleNamespace()
     workload = Workload(api=unused, truth=truth, proxy=unused, bus=bus, placement=unused)
 
     assert workload._children("pods") == [objects["pods", "mine", name] for name in ("alone", "controlled")]

@@ -67,6 +67,16 @@ def test_the_table_and_the_schema_of_the_configuration_are_printed_from_code() -
     assert all(f"| `{option.variable}` |" in page for option in OPTIONS)
 
 
+RECIPE = re.compile(r"^# .+\n([a-z]+)(?: \*[a-z]+)?:\n    @ci/([a-z]+)(?: \"\$@\")?$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", sorted(path.name for path in (ROOT / "ci").iterdir()))
+def test_every_command_is_listed(command: str) -> None:
+    """In the justfile, one line says what it is for, and one calls it."""
+    assert f"ci/{command}" in (ROOT / "CONTRIBUTING.md").read_text()
+    assert (command, command) in RECIPE.findall((ROOT / "justfile").read_text())
+
+
 @pytest.mark.parametrize("requirement", [requirement.slug for requirement in REQUIREMENTS])
 def test_every_requirement_is_aimed_at_by_a_scenario(requirement: str) -> None:
     sources = "".join(path.read_text() for path in (ROOT / "harness/staleproof/draw").glob("*.py"))

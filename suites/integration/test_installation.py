@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 import yaml
 from kubernetes import client
 
@@ -26,7 +27,6 @@ from staleproof.core.manifest import Manifest, Target
 from staleproof.core.plan import Plan, Settle, Subject
 from staleproof.core.step import Apply, Patch, Step
 from staleproof.drive.cluster.api import Api
-from staleproof.drive.cluster.certificates import Authority
 from staleproof.drive.cluster.control_plane import RUNNER
 from staleproof.drive.cluster.manifests import read_rendered
 from staleproof.drive.trial.environment import Environment
@@ -247,9 +247,9 @@ def test_what_is_wrong_with_it_is_told(wrong: Wrong, suite: Run, tmp_path: Path)
 
 
 def a_strangers_certificate(folder: Path) -> None:
-    issued = Authority("somebody else").issue("webhooks", ("127.0.0.1",))
-    (folder / "tls.crt").write_bytes(issued.certificate)
-    (folder / "tls.key").write_bytes(issued.key)
+    issued = trustme.CA().issue_cert("127.0.0.1")
+    issued.cert_chain_pems[0].write_to_path(folder / "tls.crt")
+    issued.private_key_pem.write_to_path(folder / "tls.key")
 
 
 def test_what_it_may_not_do_is_told_at_the_end(suite: Run) -> None:

@@ -1,31 +1,17 @@
 """Users of an API server: their client certificates, and clients that read a kubeconfig."""
 
-import datetime
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
+import trustme
 from kubernetes import client, config
 
 
 def client_certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    """A self-signed certificate, which is its own CA, and its key. The user may do everything."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name(
-        [x509.NameAttribute(NameOID.ORGANIZATION_NAME, "system:masters"), x509.NameAttribute(NameOID.COMMON_NAME, name)]
-    )
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(hours=1))
-        .not_valid_after(now + datetime.timedelta(hours=1))
-        .sign(key, hashes.SHA256())
-    )
-    (folder / "client.crt").write_bytes(made.public_bytes(Encoding.PEM))
-    (folder / "client.key").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    """A certificate with that of its CA, and its key. The user may do everything."""
+    authority = trustme.CA()
+    made = authority.issue_cert(name, common_name=name, organization_name="system:masters")
+    (folder / "client.crt").write_bytes(made.cert_chain_pems[0].bytes() + authority.cert_pem.bytes())
+    made.private_key_pem.write_to_path(folder / "client.key")
     return folder / "client.crt", folder / "client.key"
 
 

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import trustme
 from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
 from staleproof.core.manifest import Manifest
 from staleproof.core.plan import Subject, WebhookServer
 from staleproof.core.webhooks import led_to
-from staleproof.drive.cluster.certificates import LOOPBACK, Authority
-from staleproof.drive.process.address import free_port
+from staleproof.drive.process.address import LOOPBACK, free_port
 from staleproof.drive.process.private import write_private
 from staleproof.drive.subject.controller import filled, words_of
 
@@ -90,20 +90,22 @@ def webhooks_in(folder: Path, subject: Subject, *, is_private: bool = False) -> 
     server = subject.webhooks
     if server is None:
         return None
-    authority = Authority("staleproof webhook CA")
-    issued = authority.issue("webhooks", (*LOOPBACK, *_names(server.services)))
+    authority = trustme.CA(organization_unit_name="staleproof webhook CA")
+    issued = authority.issue_cert(LOOPBACK, "localhost", *_names(server.services))
     place = folder / _BELOW_IT
     place.mkdir(parents=True)
-    (place / _CA).write_bytes(authority.certificate)
-    (place / _CERTIFICATE).write_bytes(issued.certificate)
-    write_private(place / _KEY, issued.key)
+    (place / _CA).write_bytes(authority.cert_pem.bytes())
+    (place / _CERTIFICATE).write_bytes(issued.cert_chain_pems[0].bytes())
+    write_private(place / _KEY, issued.private_key_pem.bytes())
     asks = any(WEBHOOK_PORT in word for word in words_of(subject))
     port = free_port() if asks else server.port
     return Webhooks(server, port, place, free_port() if is_private else port)
 
 
 def _names(services: Iterable[str]) -> Iterator[str]:
-    """What Services are called in a cluster."""
+    """What Services are called in a cluster. trustme refuses labels with the hyphens of IDNA; the API server, which is led to
+    loopback, does not need them."""
     for service in services:
         namespace, _, name = service.partition("/")
-        yield from (f"{name}.{namespace}.svc", f"{name}.{namespace}.svc.cluster.local")
+        if "--" not in (namespace[2:4], name[2:4]):
+            yield from (f"{name}.{namespace}.svc", f"{name}.{namespace}.svc.cluster.local")

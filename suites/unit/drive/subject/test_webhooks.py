@@ -9,6 +9,8 @@ import pytest
 from staleproof.core.plan import Subject, WebhookServer
 from staleproof.drive.subject.webhooks import Webhooks, told_calls, webhooks_in
 
+from ..handshake import handshake
+
 SERVER = WebhookServer(services=("ns/hooks",), port=9876, cert_dir="/certs")
 
 
@@ -33,6 +35,23 @@ def test_the_certificate_is_one_that_a_server_can_use_and_its_key_is_the_owners_
         "/certs/tls.key": b"-----BEGIN EC PRIVATE KEY-----",
         "/certs/ca.crt": b"-----BEGIN CERTIFICATE-----",
     }
+
+
+def test_the_certificate_is_trusted_by_those_who_trust_its_authority_and_for_its_services_only(tmp_path: Path) -> None:
+    mine, other = made(tmp_path / "mine")[0].folder, made(tmp_path / "other")[0].folder
+    for host in ("127.0.0.1", "hooks.ns.svc"):
+        handshake(mine / "ca.crt", mine / "tls.crt", mine / "tls.key", host)
+    for ca, host in ((mine, "else.ns.svc"), (other, "hooks.ns.svc")):
+        with pytest.raises(ssl.SSLCertVerificationError):
+            handshake(ca / "ca.crt", mine / "tls.crt", mine / "tls.key", host)
+
+
+def test_a_service_may_be_called_what_no_certificate_can_say(tmp_path: Path) -> None:
+    server = WebhookServer(services=("ns/my--hooks", "xn--ns/hooks", "ns/my-long--hooks"), port=9876, cert_dir="/certs")
+    hooks = webhooks_in(tmp_path, Subject(command=("./m",), webhooks=server))
+    assert hooks is not None
+    for host in ("127.0.0.1", "my-long--hooks.ns.svc"):
+        handshake(hooks.folder / "ca.crt", hooks.folder / "tls.crt", hooks.folder / "tls.key", host)
 
 
 @pytest.mark.parametrize("word", ["--dir={webhook_cert_dir}", "--dir=/certs"])

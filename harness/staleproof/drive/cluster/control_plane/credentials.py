@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cryptography.hazmat.primitives.asymmetric import ec
+import trustme
 
-from staleproof.drive.cluster.certificates import LOOPBACK, Authority, pem
+from staleproof.drive.process.address import LOOPBACK
 from staleproof.drive.process.private import write_private
 
 
@@ -31,8 +31,8 @@ class Credentials:
 def make_credentials(folder: Path, users: Sequence[str], accounts: Mapping[str, str] | None = None) -> Credentials:
     """Make them and write the files into the folder, private keys and tokens for their owner alone. `accounts`: the ServiceAccounts
     (`namespace/name`) that some users are to the API server; the others may do everything."""
-    authority = Authority("staleproof control plane CA")
-    serving = authority.issue("kube-apiserver", LOOPBACK)
+    authority = trustme.CA(organization_unit_name="staleproof control plane CA")
+    serving = authority.issue_cert(LOOPBACK, "localhost", common_name="kube-apiserver")
     made = Credentials(
         ca_file=folder / "ca.crt",
         certificate_file=folder / "apiserver.crt",
@@ -42,10 +42,10 @@ def make_credentials(folder: Path, users: Sequence[str], accounts: Mapping[str, 
         tokens={user: secrets.token_urlsafe(32) for user in users},
         accounts=accounts or {},
     )
-    made.ca_file.write_bytes(authority.certificate)
-    made.certificate_file.write_bytes(serving.certificate)
-    write_private(made.key_file, serving.key)
-    write_private(made.service_account_key_file, pem(ec.generate_private_key(ec.SECP256R1())))
+    made.ca_file.write_bytes(authority.cert_pem.bytes())
+    made.certificate_file.write_bytes(serving.cert_chain_pems[0].bytes())
+    write_private(made.key_file, serving.private_key_pem.bytes())
+    write_private(made.service_account_key_file, authority.issue_cert("service-account").private_key_pem.bytes())
     rows = (_row(token, user, made.accounts.get(user, "")) for user, token in made.tokens.items())
     write_private(made.tokens_file, "".join(rows).encode())
     return made

@@ -1,51 +1,68 @@
-"""How progress is shown: as a bar on a terminal, as plain lines in a CI log.
+"""How progress is shown: as one line of a terminal that is written again and again, as plain lines in a CI log.
 
-It decides the looks alone. What is counted is decided where the work is done, which need not know about displays.
+It decides the looks alone. What is counted is decided where the work is done, which need not know about displays. The standard
+library does for it: progress is shown while all other packages are still being installed.
 """
 
+import shutil
+import threading
+import time
 from collections.abc import Callable
+from typing import TextIO
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bars
-
-from staleproof.drive.cluster.control_plane import Progress
+from staleproof.drive.programs.progress import Progress
 
 LINES_PER_WORK = 10
+_BAR = 30
+_REFRESH_SECONDS = 0.2
+_NEW, _REST = "\r", "\x1b[K"
+"""Go to the beginning of the line; empty it from here on."""
 
 
-class ProgressBar(Progress):
-    """One bar at a time, which goes away when the work ends."""
+def line(title: str, done: int, total: int | None, seconds: float, width: int) -> str:
+    """What is shown of a piece of work in one line of a terminal. Without a total a count says nothing."""
+    clock = f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+    if total is None:
+        return f"{title}  {clock}"[:width]
+    filled = _BAR * done // total if total else _BAR
+    return f"{title}  {'━' * filled}{'┈' * (_BAR - filled)}  {done}/{total}  {clock}"[:width]
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._bars: Bars | None = None
-        self._task = TaskID(0)
+
+class ProgressLine(Progress):
+    """The last line of a terminal, which is empty again when the work ends."""
+
+    def __init__(self, screen: TextIO) -> None:
+        self._screen = screen
+        self._title, self._done, self._began = "", 0, 0.0
+        self._total: int | None = None
+        self._over = threading.Event()
+        self._writer: threading.Thread | None = None
 
     def begin(self, title: str, total: int | None) -> None:
         self.end()
-        # Without a total a count says nothing: then there is only a moving bar and a clock.
-        count = () if total is None else (MofNCompleteColumn(),)
-        self._bars = Bars(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            *count,
-            TimeElapsedColumn(),
-            console=self._console,
-            transient=True,
-        )
-        self._task = self._bars.add_task(title, total=total)
-        self._bars.start()
+        self._title, self._total, self._done, self._began = title, total, 0, time.monotonic()
+        self._over.clear()
+        self._writer = threading.Thread(target=self._write, name="staleproof: progress", daemon=True)
+        self._writer.start()
 
     def advance(self, done: int) -> None:
-        if self._bars is not None:
-            self._bars.update(self._task, completed=done)
+        self._done = done
 
     def end(self) -> None:
-        if self._bars is not None:
-            self._bars.stop()
-            self._bars = None
+        if self._writer is not None:
+            self._over.set()
+            self._writer.join()
+            self._writer = None
+
+    def _write(self) -> None:
+        """By itself, so that the clock goes on while nothing is heard of the work."""
+        running = True
+        while running:
+            running = not self._over.wait(_REFRESH_SECONDS)
+            seconds, width = time.monotonic() - self._began, shutil.get_terminal_size().columns - 1
+            shown = line(self._title, self._done, self._total, seconds, width) if running else ""
+            self._screen.write(f"{_NEW}{shown}{_REST}")
+            self._screen.flush()
 
 
 class ProgressLines(Progress):
@@ -70,9 +87,14 @@ class ProgressLines(Progress):
             self._write(f"{self._title} ({done} of {self._total})")
 
 
-def progress_on(console: Console) -> ProgressBar | ProgressLines:
-    """The one that fits where the console writes."""
-    # Not `is_terminal`: colours forced on in a CI log do not make it a screen that can be repainted.
-    if console.file.isatty():
-        return ProgressBar(console)
-    return ProgressLines(lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True))
+def progress_on(stream: TextIO) -> ProgressLine | ProgressLines:
+    """The one that fits where the stream leads."""
+    return ProgressLine(stream) if stream.isatty() else ProgressLines(_writing(stream))
+
+
+def _writing(stream: TextIO) -> Callable[[str], None]:
+    def write(text: str) -> None:
+        stream.write(f"{text}\n")
+        stream.flush()
+
+    return write

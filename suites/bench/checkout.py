@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from staleproof.drive.cluster.control_plane.cache import cache_root
+from staleproof.drive.programs.cache import cache_root
 from staleproof.errors import SetupError, UsageError
 
 from .stage import say

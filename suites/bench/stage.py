@@ -48,7 +48,7 @@ def run(name: str, measure: Callable[[Path], Coroutine[None, None, T]]) -> T:
 
 
 def started_control_plane(folder: Path) -> AbstractAsyncContextManager[ControlPlane]:
-    return control_plane(ControlPlaneOptions(), folder / "control-plane", progress_on(_STDERR))
+    return control_plane(ControlPlaneOptions(), folder / "control-plane", progress_on(sys.stderr))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from staleproof.core.manifest import Target
 from staleproof.core.plan import Plan, Settle, Subject, contradictions
 from staleproof.core.step import Apply, Delete, Patch
 from staleproof.drive.cluster.control_plane import Silent
-from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
+from staleproof.drive.programs.go_program import GoProgram, ensure_go_program
 from staleproof.drive.trial.run import Live, Reached, TrialSpec, run_trial
 
 from .environment_stage import session_in

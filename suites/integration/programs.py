@@ -11,18 +11,19 @@ import pytest
 import pytest_asyncio
 from testcontainers.core.docker_client import DockerClient
 
-from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
-from staleproof.drive.cluster.control_plane.build import ensure_built
-from staleproof.drive.cluster.control_plane.cache import cache_root
-from staleproof.drive.cluster.control_plane.toolchain import find_go
+from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.process.images import reach_engine
+from staleproof.drive.programs.build import ensure_built
+from staleproof.drive.programs.cache import cache_root
+from staleproof.drive.programs.kubernetes import COMPANIONS, SERVERS
+from staleproof.drive.programs.toolchain import find_go
 from staleproof.errors import SetupError
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def programs() -> Path:
-    """The cache's folder with etcd, kube-apiserver and kube-controller-manager, which are built if they are not there."""
-    return await ensure_built(KUBERNETES_VERSION, Silent())
+    """The cache's folder with Kubernetes' programs, which are built if they are not there."""
+    return await ensure_built(SERVERS, COMPANIONS)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

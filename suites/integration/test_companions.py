@@ -23,6 +23,7 @@ from staleproof.core.scope import is_trials
 from staleproof.core.step import Apply, Delete, Rest
 from staleproof.drive.cluster.control_plane import ControlPlaneOptions
 from staleproof.drive.cluster.manifests import read
+from staleproof.drive.programs.kubernetes import SERVERS
 from staleproof.drive.trial.environment import Environment
 from staleproof.errors import SetupError, UsageError
 
@@ -212,19 +213,21 @@ def test_a_namespace_has_its_account_before_the_first_step_and_secrets_get_token
 
 
 def test_a_run_goes_on_without_what_cannot_be_built(tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nowhere to get the modules of kwok and the scheduler from; kube-controller-manager came with the control plane."""
+    """Nowhere to get the modules from; etcd and kube-apiserver are there."""
     monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path / "cache"))
-    (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / "control-plane").symlink_to(programs.parent)
+    entry = tmp_path / "cache" / "control-plane" / programs.name
+    entry.mkdir(parents=True)
+    for name in (SERVERS.name, SERVERS.digest, *SERVERS.programs):
+        (entry / name).symlink_to(programs / name)
     for name, value in {"GOPROXY": "off", "GOFLAGS": "-modcacherw", "GOMODCACHE": str(tmp_path / "modules")}.items():
         monkeypatch.setenv(name, value)
     options = SessionOptions(subject=fixture("expectations"), manifests=tuple(CRDS), chooses_companions=True, root=tmp_path)
     with Session(options) as session:
         session.accompany(acting_on({"pods"}))
-        assert session.options.companions == ALWAYS
+        assert session.options.companions == ()
         told = session.run.environment[WITHOUT]
-        assert told.startswith("kwok, scheduler, which cannot be built here: the Go module in ")
-        assert session.trial(Plan(scenario="own", steps=(Apply(object=WIDGET),))).plan.companions == ALWAYS
+        assert told.startswith("garbage-collector, kwok, namespace, scheduler, which cannot be built here: building ")
+        assert session.trial(Plan(scenario="own", steps=(Apply(object=WIDGET),))).plan.companions == ()
 
 
 def test_every_cluster_has_those_that_always_run(tmp_path: Path) -> None:

@@ -30,10 +30,11 @@ from staleproof.drive.cluster.control_plane import (
     Silent,
     control_plane,
 )
-from staleproof.drive.cluster.control_plane.build import ensure_built
-from staleproof.drive.cluster.control_plane.cache import binaries_in, what_is_wrong
+from staleproof.drive.cluster.control_plane.cache import binaries_in
 from staleproof.drive.cluster.control_plane.local import Binaries, run_local
 from staleproof.drive.process.address import free_port
+from staleproof.drive.programs.build import ensure_built
+from staleproof.drive.programs.kubernetes import COMPANIONS, SERVERS, what_is_wrong
 from staleproof.errors import SetupError, UsageError
 
 from .programs import command_lines, wrapped
@@ -243,12 +244,12 @@ needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="Go is not on P
 BUILD = """
 import asyncio, sys
 from pathlib import Path
-from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION
-from staleproof.drive.cluster.control_plane.build import ensure_built
+from staleproof.drive.programs.build import ensure_built
+from staleproof.drive.programs.kubernetes import SERVERS
 from staleproof.progress import ProgressLines
 
 progress = ProgressLines(lambda line: print(line, flush=True))
-print(asyncio.run(ensure_built(KUBERNETES_VERSION, progress, module=Path(sys.argv[1]))))
+print(asyncio.run(ensure_built(SERVERS, progress=progress, module=Path(sys.argv[1]))))
 """
 
 
@@ -259,11 +260,13 @@ def first_line(process: subprocess.Popen[str]) -> str:
 
 @pytest.fixture
 def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A module that is compiled in a second, by its content for the first time. How it is built is what matters here."""
+    """A module whose programs are compiled in a second, by its content for the first time. How it is built is what matters here."""
     folder = tmp_path_factory.mktemp("module")
     (folder / "go.mod").write_text("module example.com/controlplane\n\ngo 1.26\n")
     (folder / "go.sum").touch()
-    (folder / "main.go").write_text(f'package main\n\nfunc main() {{ println("{folder}") }}\n')
+    for name in ("servers", "companions"):
+        (folder / name).mkdir()
+        (folder / name / "main.go").write_text(f'package main\n\nfunc main() {{ println("{name} {folder}") }}\n')
     return folder
 
 
@@ -286,10 +289,23 @@ def test_two_processes_at_once_build_once(module: Path, tmp_path: Path) -> None:
     assert said.count("control plane: linking") == 1
     assert said.count("control plane: waiting for another process that builds") == 1
     entry = Path(lines[0][-1])
-    assert what_is_wrong(entry) is None
-    assert subprocess.run([entry / "etcd"], capture_output=True, text=True, check=True).stderr == f"{module}\n"
+    assert what_is_wrong(entry, SERVERS) is None
+    assert subprocess.run([entry / "etcd"], capture_output=True, text=True, check=True).stderr == f"servers {module}\n"
     # Nothing unfinished is left behind.
     assert [path.name for path in tmp_path.iterdir()] == ["control-plane"]
+
+
+@needs_go
+async def test_companions_come_in_beside_a_control_plane_that_runs(
+    module: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path))
+    entry = await ensure_built(SERVERS, module=module)
+    before = (entry / "servers").stat()
+    assert await ensure_built(SERVERS, COMPANIONS, module=module) == entry
+    assert (entry / "servers").stat() == before
+    for name in COMPANIONS.programs:
+        assert subprocess.run([entry / name], capture_output=True, text=True, check=True).stderr == f"companions {module}\n"
 
 
 @contextmanager
@@ -312,7 +328,7 @@ async def test_a_full_disk_while_building_is_reported(module: Path, tmp_path: Pa
     with tmpfs(tmp_path / "work", "size=64k") as work:
         monkeypatch.setenv("GOTMPDIR", str(work))
         with pytest.raises(SetupError, match=r"the disk is full .* STALEPROOF_CACHE_DIR"):
-            await ensure_built(KUBERNETES_VERSION, Silent(), module=module)
+            await ensure_built(SERVERS, module=module)
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["control-plane"]
     assert not any(path.is_dir() for path in (tmp_path / "cache" / "control-plane").iterdir())
 
@@ -330,4 +346,4 @@ async def test_a_cache_folder_that_cannot_be_written_is_reported(
     with tmpfs(tmp_path / "cache", options) as folder:
         monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(folder))
         with pytest.raises(SetupError, match=f"{told}STALEPROOF_CACHE_DIR="):
-            await ensure_built(KUBERNETES_VERSION, Silent())
+            await ensure_built(SERVERS)

@@ -25,9 +25,9 @@ import yaml
 from testcontainers.core.docker_client import DockerClient
 
 from staleproof.drive.cluster.control_plane import Silent
-from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
 from staleproof.drive.process.images import Recipe, make_image
 from staleproof.drive.process.reaper import RUN_LABEL
+from staleproof.drive.programs.go_program import GoProgram, ensure_go_program
 from staleproof.interrupts import STOPS_SECONDS
 
 from .conftest import MANIFESTS, QUICK, WIDGETS, fixture_controller

@@ -19,8 +19,8 @@ from staleproof.core.manifest import Target
 from staleproof.core.plan import Plan, Settle, Subject, contradictions
 from staleproof.core.step import Apply, Delete, Patch, Recreate, Touch
 from staleproof.drive.cluster.control_plane import Silent
-from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
 from staleproof.drive.cluster.manifests import read
+from staleproof.drive.programs.go_program import GoProgram, ensure_go_program
 
 from ..languages.program import LANGUAGES
 from ..mutants.known import in_language

@@ -14,8 +14,8 @@ from testcontainers.core.docker_client import DockerClient
 
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.drive.cluster.control_plane.container import control_plane_image, make_control_plane_image
-from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
 from staleproof.drive.process.images import NOBODY, Recipe, make_image
+from staleproof.drive.programs.go_program import GoProgram, ensure_go_program
 
 from .conftest import KCM_ARGUMENTS, MANIFESTS, QUICK, WIDGETS, Run
 

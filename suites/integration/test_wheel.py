@@ -87,9 +87,9 @@ def test_every_module_of_the_package_is_in_it(installed: Path) -> None:
     ("folder", "target", "patterns"),
     [
         ("fixtures/manifests", "fixtures/manifests", ["*.yaml"]),
-        ("fixtures/companions/kwok", "fixtures/companions/kwok", ["*.py", "go.*", "*.go", "stages.yaml"]),
-        ("fixtures/companions/scheduler", "fixtures/companions/scheduler", ["*.py", "go.*", "*.go"]),
-        ("fixtures/controlplane", "fixtures/controlplane", ["go.mod", "go.sum", "main.go"]),
+        ("fixtures/controlplane", "fixtures/controlplane", ["go.mod", "go.sum"]),
+        ("fixtures/controlplane/servers", "fixtures/controlplane/servers", ["*.go"]),
+        ("fixtures/controlplane/companions", "fixtures/controlplane/companions", ["*.go", "stages.yaml"]),
         ("fixtures/controllers", "fixtures/controllers", ["*.py"]),
         ("proxy_addons", "proxy_addons", ["*.py"]),
         ("suites/conformance", "suites/conformance", ["*.py"]),
@@ -108,7 +108,7 @@ def test_what_is_only_for_the_repository_is_not_in_it(installed: Path) -> None:
     suites = {path.name for path in (installed / "staleproof" / "suites").iterdir()}
     assert suites == {"__init__.py", "conformance"}
     fixtures = {path.name for path in (installed / "staleproof" / "fixtures").iterdir()}
-    assert fixtures == {"__init__.py", "companions", "controllers", "controlplane", "manifests"}
+    assert fixtures == {"__init__.py", "controllers", "controlplane", "manifests"}
     assert [str(path) for path in installed.rglob("*.jsonl")] == []
 
 

@@ -19,7 +19,7 @@ def main() -> int:
             console.print(f"{language.name}: left out, {', '.join(language.missing)} is not on PATH", markup=False, soft_wrap=True)
             continue
         try:
-            asyncio.run(build(language, progress_on(console)))
+            asyncio.run(build(language, progress_on(sys.stderr)))
         except SetupError as err:
             console.print(str(err), markup=False, highlight=False, soft_wrap=True)
             failed = True

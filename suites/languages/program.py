@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from staleproof.drive.cluster.control_plane import Progress, cache
-from staleproof.drive.cluster.control_plane.progress import working
 from staleproof.drive.process.process import Command, run_process
+from staleproof.drive.programs import cache
+from staleproof.drive.programs.progress import Progress, working
 from staleproof.errors import SetupError
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -17,9 +17,10 @@ from staleproof.assess.result import Result
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan import Plan, Subject
 from staleproof.core.step import Apply, Delete, Edit, Remove
-from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
-from staleproof.drive.cluster.control_plane.build import ensure_built
-from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
+from staleproof.drive.cluster.control_plane import Silent
+from staleproof.drive.programs.build import ensure_built
+from staleproof.drive.programs.go_program import GoProgram, ensure_go_program
+from staleproof.drive.programs.kubernetes import COMPANIONS
 from staleproof.errors import SetupError
 
 from ..languages.program import LANGUAGES, Language, built
@@ -126,7 +127,7 @@ class Known:
         if self.language is not None:
             return in_language(self.language, *self.arguments)
         if self.name == "kube-controller-manager":
-            folder = asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
+            folder = asyncio.run(ensure_built(COMPANIONS))
             return Subject(command=(str(folder / self.name), *self.arguments))
         if self.name == "go-widget":
             program = GoProgram(self.name, MANIFESTS.parent / self.name)

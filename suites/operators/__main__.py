@@ -40,7 +40,7 @@ def main(words: Sequence[str]) -> int:
         return UsageError.exit_code
     for operator in operators:
         try:
-            built = asyncio.run(ensure_operator(operator, progress_on(console)))
+            built = asyncio.run(ensure_operator(operator, progress_on(sys.stderr)))
         except SetupError as err:
             console.print(f"{operator.name}: {err}", markup=False, highlight=False, soft_wrap=True)
             trouble = SetupError.exit_code

@@ -11,9 +11,10 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from staleproof.drive.cluster.control_plane import Progress, cache
-from staleproof.drive.cluster.control_plane.toolchain import ENVIRONMENT, find_go
-from staleproof.drive.cluster.go_program import FLAGS
+from staleproof.drive.programs import cache
+from staleproof.drive.programs.go_program import FLAGS
+from staleproof.drive.programs.progress import Progress
+from staleproof.drive.programs.toolchain import ENVIRONMENT, find_go
 from staleproof.errors import SetupError
 
 from ..languages.program import QUICK_JVM

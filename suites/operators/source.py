@@ -11,10 +11,11 @@ import shutil
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Progress, cache
-from staleproof.drive.cluster.control_plane.progress import working
-from staleproof.drive.cluster.control_plane.toolchain import ENVIRONMENT
-from staleproof.drive.cluster.go_program import FLAGS
+from staleproof.drive.programs import cache
+from staleproof.drive.programs.go_program import FLAGS
+from staleproof.drive.programs.kubernetes import KUBERNETES_VERSION
+from staleproof.drive.programs.progress import Progress, working
+from staleproof.drive.programs.toolchain import ENVIRONMENT
 from staleproof.errors import SetupError
 
 from .origins import PUBLISHED, build, command, run, source_of

@@ -20,9 +20,9 @@ from staleproof.core.fault import HideOwnWrite, OwnWrite, Window
 from staleproof.core.manifest import Manifest, Target
 from staleproof.core.plan import Plan, Settle, Subject
 from staleproof.core.step import Apply, Rest, Touch
-from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
-from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.cluster.manifests import read
+from staleproof.drive.programs.build import ensure_built
+from staleproof.drive.programs.kubernetes import COMPANIONS
 
 pytestmark = pytest.mark.slow
 
@@ -94,6 +94,6 @@ def _plan(sample: Manifest) -> Plan:
 
 
 def _subject(kind: str, gate: str) -> Subject:
-    folder = asyncio.run(ensure_built(KUBERNETES_VERSION, Silent()))
+    folder = asyncio.run(ensure_built(COMPANIONS))
     asked = (f"--controllers={kind}-controller", f"--feature-gates=StaleControllerConsistency{GATES[kind]}={gate}")
     return Subject(command=(str(folder / "kube-controller-manager"), *FLAGS.split(), *asked))

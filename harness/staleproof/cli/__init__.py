@@ -13,7 +13,7 @@ from staleproof.interrupts import Interrupts, interrupting
 
 COMMANDS = {
     "check": ("check:check", "Judge HISTORY with the checkers of this version"),
-    "control-plane": ("control_plane:control_plane_group", "etcd, kube-apiserver and kube-controller-manager for tests"),
+    "control-plane": ("control_plane:control_plane_group", "etcd, kube-apiserver and the controllers of Kubernetes for tests"),
     "demo": ("demo:demo", "Catch a naive controller and pass two correct ones"),
     "doctor": ("doctor:doctor", "Try within a minute whether a run can judge the operator"),
     "export": ("check:export", "Make one file of TRIAL, its folder or its name in the latest run"),

@@ -7,17 +7,18 @@ they become exit codes at the top of the command line.
 import asyncio
 import datetime
 import os
+import sys
 from pathlib import Path
 from typing import get_args
 
 import click
-from rich.console import Console
 
 from staleproof.cli.signals import cancel_on_signals
-from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlane, ControlPlaneOptions, control_plane
+from staleproof.drive.cluster.control_plane import ControlPlane, ControlPlaneOptions, control_plane
 from staleproof.drive.cluster.control_plane.attach import VARIABLE, hand_over
-from staleproof.drive.cluster.control_plane.build import ensure_built
 from staleproof.drive.cluster.options import ProviderName
+from staleproof.drive.programs.build import ensure_built
+from staleproof.drive.programs.kubernetes import COMPANIONS, KUBERNETES_VERSION, SERVERS
 from staleproof.progress import progress_on
 from staleproof.settings import ARTEFACTS
 
@@ -27,12 +28,12 @@ STARTED = tuple(name for name in get_args(ProviderName) if name not in ("existin
 
 @click.group("control-plane")
 def control_plane_group() -> None:
-    """etcd, kube-apiserver and kube-controller-manager for tests."""
+    """etcd, kube-apiserver and the controllers of Kubernetes for tests."""
 
 
 @control_plane_group.command("path")
 def path_command() -> None:
-    """Print the folder that holds etcd, kube-apiserver and kube-controller-manager; build them when needed."""
+    """Print the folder that holds them (and kube-controller-manager, kube-scheduler and kwok); build them when needed."""
     click.echo(_built())
 
 
@@ -69,7 +70,7 @@ def start_command(provider: ProviderName, image: str, folder: Path | None, attac
 
 
 def _built() -> Path:
-    return asyncio.run(ensure_built(KUBERNETES_VERSION, progress_on(Console(stderr=True))))
+    return asyncio.run(ensure_built(SERVERS, COMPANIONS, progress=progress_on(sys.stderr)))
 
 
 def _new_folder() -> Path:
@@ -80,7 +81,7 @@ async def _serve(options: ControlPlaneOptions, folder: Path, attach: Path | None
     cancel_on_signals()  # even while it is being built or started: whatever is open is closed in order
     kubeconfig = folder / "kubeconfig"
     try:
-        async with control_plane(options, folder, progress_on(Console(stderr=True))) as plane:
+        async with control_plane(options, folder, progress_on(sys.stderr)) as plane:
             plane.write_kubeconfig(kubeconfig)
             if attach is not None:
                 hand_over(plane, attach)

@@ -46,7 +46,7 @@ def demo() -> int:
     console.print(f"[bold]The plan[/]: {THE_PLAN}\n", soft_wrap=True)
     as_expected = True
     options = SessionOptions(subject=_subject(CONTROLLERS[0][0]), manifests=(crd,), root=ROOT)
-    session = Session(options, progress_on(Console(stderr=True)), folder=new_run_folder(ROOT))
+    session = Session(options, progress_on(sys.stderr), folder=new_run_folder(ROOT))
     ledger = Ledger(run=session.run, reproduce=lambda _: "staleproof demo", environment={"controller": _WHO})
     with kept(ledger, console, in_words=False), session:
         plane, took = session.plane, time.monotonic() - began

@@ -1,5 +1,6 @@
 """`staleproof doctor`: whether a run can judge the operator, a line for each thing that it takes, with what to mend."""
 
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -42,7 +43,7 @@ def doctor(**options: Any) -> int:  # noqa: ANN401  # click's
 
 async def _visit(options: EnvironmentOptions, samples: Samples, console: Console) -> list[Check]:
     folder = new_run_folder(ROOT)
-    async with environment(options, folder, progress_on(Console(stderr=True))) as running:
+    async with environment(options, folder, progress_on(sys.stderr)) as running:
         description = running.description
         console.print(f"Kubernetes {description['kubernetes']} from {description['provider']}", highlight=False)
         with console.status("") as status:

@@ -1,6 +1,7 @@
 """`staleproof run` and `staleproof replay`: plans against a controller."""
 
 import dataclasses
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -222,7 +223,7 @@ def _session(settings: Settings, plans: Sequence[Plan], samples: Samples) -> Ses
     if options.chooses_companions and options.control_plane.kubeconfig is None:  # else the cluster has its own
         names = together(options.companions, _companions_of(plans))
         options = dataclasses.replace(options, companions=names, chooses_companions=bool(samples.primaries))
-    return Session(options, progress_on(Console(stderr=True)), folder=new_run_folder(ROOT))
+    return Session(options, progress_on(sys.stderr), folder=new_run_folder(ROOT))
 
 
 def _companions_of(plans: Sequence[Plan]) -> tuple[str, ...]:

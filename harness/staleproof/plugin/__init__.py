@@ -34,10 +34,6 @@ BEGAN = pytest.StashKey[float]()
 _PROFILES = "staleproof-"
 _PROMISED = pytest.StashKey[Path]()
 _NONE_BEGINS = "staleproof: what keeps this test from beginning keeps all the others, so none is tried"
-_FIRST_BUILD = (
-    "staleproof: workers are starting their control planes. What is not there yet is built first and kept: a control plane in "
-    "about 6 minutes; a scheduler and kwok, if somebody has to run the pods, in as many more"
-)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -119,13 +115,14 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             raise pytest.UsageError(str(err)) from err
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_setupnodes(config: pytest.Config) -> None:
-    """Workers are silent, and without a word a first build looks like a hang."""
-    terminal: Any = config.pluginmanager.getplugin("terminalreporter")
-    if _is_asked(config) and terminal is not None:
-        terminal.ensure_newline()
-        terminal.write_line(_FIRST_BUILD)
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """The controlling process of xdist's workers, which have collected their tests by now and wait, builds what they will need."""
+    config = session.config
+    if config.pluginmanager.has_plugin("dsession") and _is_asked(config) and not settings_of(config).dry_run:
+        from staleproof.plugin.first_build import build_for_workers
+
+        build_for_workers(config)
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)

@@ -6,7 +6,7 @@ Nothing heavy is imported until then.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,12 +136,11 @@ def staleproof_session(
     """Control plane, proxy and controller, started once for each pytest process (each xdist worker)."""
     from dataclasses import replace
 
-    from rich.console import Console
-
     from staleproof.assess import Session
     from staleproof.assess.configuration import session_options
     from staleproof.drive.cluster.control_plane import Silent
     from staleproof.plugin import signals
+    from staleproof.plugin.first_build import screen
     from staleproof.plugin.outcome import begun, ends
     from staleproof.progress import progress_on
 
@@ -153,18 +152,16 @@ def staleproof_session(
         options = session_options(settings_of(pytestconfig), controller_spec, staleproof_documents.definitions, controller_before)
     secret = xdist.get("testrunuid", "")
     options = replace(options, control_plane=control_plane_config, worker=worker, run_secret=secret, ends=ends(pytestconfig))
-    progress = Silent() if worker else progress_on(Console(stderr=True))
-    session = Session(options, progress, folder=outcomes.folder)
-    capture: Any = pytestconfig.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled() if capture else nullcontext(), told_plainly():
-        terminal: Any = pytestconfig.pluginmanager.getplugin("terminalreporter")
-        if terminal is not None:
-            terminal.ensure_newline()
-        session.__enter__()
-    try:
-        yield session
-    finally:
-        session.__exit__(KeyboardInterrupt if signals.is_interrupted(pytestconfig) else None, None, None)
+    with ExitStack() as stack:
+        capture: Any = pytestconfig.pluginmanager.getplugin("capturemanager")
+        with capture.global_and_fixture_disabled() if capture else nullcontext(), told_plainly():
+            progress = Silent() if worker else progress_on(stack.enter_context(screen(pytestconfig)))
+            session = Session(options, progress, folder=outcomes.folder)
+            session.__enter__()
+        try:
+            yield session
+        finally:
+            session.__exit__(KeyboardInterrupt if signals.is_interrupted(pytestconfig) else None, None, None)
 
 
 @pytest.fixture(scope="session")

@@ -4,8 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from staleproof.cli.control_plane import control_plane_group
-from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION
-from staleproof.drive.cluster.control_plane.cache import bring_in, entry_folder
+from staleproof.drive.programs.kubernetes import COMPANIONS, KUBERNETES_VERSION, SERVERS, bring_in, entry_folder
 from staleproof.errors import SetupError
 
 
@@ -14,10 +13,11 @@ def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path))
     made = tmp_path / "made"
     made.mkdir()
-    (made / "controlplane").write_text("binary")
-    (made / "controlplane").chmod(0o755)
     folder = entry_folder(tmp_path, KUBERNETES_VERSION)
-    bring_in(made, folder)
+    for each in (SERVERS, COMPANIONS):
+        (made / each.name).write_text("binary")
+        (made / each.name).chmod(0o755)
+        bring_in(made, folder, each)
     return folder
 
 

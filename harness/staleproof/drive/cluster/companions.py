@@ -7,7 +7,7 @@ run: trials after it would be compared with references from another cluster.
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,29 +15,29 @@ from typing import Protocol
 
 import aiohttp
 
-from staleproof.core.companion import CONTROLLERS, KWOK, PROVISIONER, ROOT_CA, SCHEDULER, TOKENS, controllers_flag
+from staleproof.core.companion import KWOK, PROVISIONER, ROOT_CA, SCHEDULER, TOKENS, controllers_flag
 from staleproof.core.manifest import Manifest
 from staleproof.drive.cluster import manifests
 from staleproof.drive.cluster.access import not_inherited
 from staleproof.drive.cluster.api import Api
-from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlane, Progress
-from staleproof.drive.cluster.control_plane.build import ensure_built
+from staleproof.drive.cluster.control_plane import ControlPlane, Progress
 from staleproof.drive.cluster.control_plane.local import REQUEST_LIMIT, Server, on_free_ports
 from staleproof.drive.cluster.control_plane.plane import COMPANION
-from staleproof.drive.cluster.go_program import GoProgram, ensure_go_program
 from staleproof.drive.cluster.provisioner import provide
 from staleproof.drive.cluster.truth import Truth, has_condition
 from staleproof.drive.process import logs
 from staleproof.drive.process.address import free_port
 from staleproof.drive.process.process import Command, Process
 from staleproof.drive.process.program import Program
+from staleproof.drive.programs.build import ensure_built
+from staleproof.drive.programs.kubernetes import COMPANIONS
 from staleproof.errors import SetupError, UsageError
 from staleproof.shipped import shipped
 
 OPTION = "--staleproof-companions"
 NODES = 3
 """So many Nodes come with kwok."""
-_MANAGER = "kube-controller-manager"
+_MANAGER, _SCHEDULER = "kube-controller-manager", "kube-scheduler"
 _READY_SECONDS = 60.0
 _GRACE_SECONDS = 5.0
 _CLIENT = ("--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000")
@@ -45,7 +45,7 @@ _WAITS, _SYNCED = "Waiting for caches to sync", "Caches are synced"
 
 
 class NotBuilt(SetupError):
-    """Programs that companions need cannot be had. `names`: those companions."""
+    """The programs that companions need cannot be had. `names`: those companions."""
 
     def __init__(self, names: Collection[str], err: SetupError) -> None:
         super().__init__(str(err))
@@ -109,38 +109,23 @@ class Companions:
             self.site.plane.write_kubeconfig(self._kubeconfig, user=COMPANION)
             await self.stack.enter_async_context(self._manager)
         if KWOK in new:
-            await self._kwok(programs[KWOK])
+            await self._kwok(programs / KWOK)
         if SCHEDULER in new:
-            await self._scheduler(programs[SCHEDULER])
+            await self._scheduler(programs / _SCHEDULER)
         if PROVISIONER in new:
             await self._provisioner()
         if controllers_flag(new):
-            await self._controller_manager(programs[_MANAGER], names)
+            await self._controller_manager(programs / _MANAGER, names)
         self.names = tuple(names)
         self.seconds += time.monotonic() - began
 
-    async def _programs(self, names: Collection[str]) -> dict[str, Path]:
-        """What these companions are started from, by name, built where it is missing. NotBuilt for all that cannot be had."""
-        found: dict[str, Path] = {}
-        failed: list[NotBuilt] = []
-
-        async def build(name: str, making: Awaitable[Path], needed_by: Collection[str]) -> None:
-            try:
-                found[name] = await making
-            except SetupError as err:
-                failed.append(NotBuilt(needed_by, err))
-
-        for name in (KWOK, SCHEDULER):
-            if name in names:
-                await build(name, ensure_go_program(_module(name), self.progress), [name])
-        if controllers_flag(names):
-            await build(_MANAGER, self._manager_program(), CONTROLLERS & set(names))
-        if failed:
-            raise NotBuilt(frozenset().union(*(each.names for each in failed)), failed[0])
-        return found
-
-    async def _manager_program(self) -> Path:
-        return await ensure_built(KUBERNETES_VERSION, self.progress) / _MANAGER
+    async def _programs(self, names: Collection[str]) -> Path:
+        """The folder of what these companions are started from, built where it is missing. NotBuilt if it cannot be."""
+        started = frozenset(names) - {PROVISIONER}
+        try:
+            return await ensure_built(*([COMPANIONS] if started else []), progress=self.progress)
+        except SetupError as err:
+            raise NotBuilt(started, err) from err
 
     @property
     def _kubeconfig(self) -> Path:
@@ -198,9 +183,9 @@ class Companions:
 
     async def _kwok(self, program: Path) -> None:
         """kwok, with Nodes for it to manage. It is ready when they are."""
-        module, api, truth = _module(KWOK), self.site.api, self.site.truth
+        api, truth = self.site.api, self.site.truth
         flags = (
-            f"--config={module.folder / 'stages.yaml'}",
+            f"--config={shipped('fixtures.controlplane') / COMPANIONS.name / 'stages.yaml'}",
             "--manage-all-nodes=true",
             "--node-lease-duration-seconds=0",  # nobody looks whether they are alive
             "--node-port=0",  # it serves nothing
@@ -234,10 +219,6 @@ def _node(number: int) -> Manifest:
     name = f"node-{number}"
     labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "type": KWOK}
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
-
-
-def _module(name: str) -> GoProgram:
-    return GoProgram(name, shipped(f"fixtures.companions.{name}"))
 
 
 async def _until_it_exits(program: Program) -> None:

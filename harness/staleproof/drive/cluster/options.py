@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-KUBERNETES_VERSION = "v1.36.3"  # what fixtures/controlplane/go.mod builds
+from staleproof.drive.programs.kubernetes import KUBERNETES_VERSION
 
 ProviderName = Literal["auto", "existing", "attach", "assets", "cache", "container", "build"]
 

@@ -20,9 +20,9 @@ import aiohttp
 from staleproof.core.entry import Entry
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.control_plane import CONTROLLER, NO_TOKEN, RUNNER, ControlPlane
-from staleproof.drive.cluster.control_plane.cache import cache_root
 from staleproof.drive.process.address import LOOPBACK, NEARBY, Reach
 from staleproof.drive.process.process import Command, Process, run_process
+from staleproof.drive.programs.cache import cache_root
 from staleproof.drive.proxy.client import Ports, Proxy
 
 START_SECONDS = 60.0

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from staleproof.drive.cluster.options import ControlPlaneOptions
+from staleproof.drive.programs.progress import Progress
 from staleproof.errors import UsageError
 
 from .local import Binaries
-from .progress import Progress
 
 FOLDER_VARIABLE = "KUBEBUILDER_ASSETS"
 VARIABLES = {"etcd": "TEST_ASSET_ETCD", "kube-apiserver": "TEST_ASSET_KUBE_APISERVER"}

@@ -17,11 +17,13 @@ from testcontainers.core.docker_client import DockerClient
 from staleproof.drive.cluster.options import ControlPlaneOptions
 from staleproof.drive.process.container import Container, ContainerCommand
 from staleproof.drive.process.images import ImageRequest, Recipe, image_here, make_image, reach_engine
+from staleproof.drive.programs.cache import cache_root
+from staleproof.drive.programs.kubernetes import SERVERS, entry_folder
+from staleproof.drive.programs.progress import Progress, working
 from staleproof.errors import SetupError
 
 from . import cache
 from .local import Binaries, Server
-from .progress import Progress, working
 
 INSTEAD = "choose another control plane provider (cache, build, assets, existing)"
 ASKED_SECONDS = 0.4  # by the automatic choice, which everybody waits for
@@ -45,10 +47,10 @@ async def find(options: ControlPlaneOptions, progress: Progress, *, why: str) ->
 def make_control_plane_image(client: DockerClient, version: str) -> str:
     """Make our image of the programs in the cache, unless it is there; its digest. Blocks. SetupError when the programs are not in
     the cache, with what to do; or the engine fails."""
-    root = cache.cache_root(os.environ)
+    root = cache_root(os.environ)
     cache.find_cached(root, version, why="an image is made of it")
-    program = cache.entry_folder(root, version) / cache.BINARY
-    return make_image(client, Recipe(image=control_plane_image(version), program=program, names=cache.PROGRAMS))
+    program = entry_folder(root, version) / SERVERS.name
+    return make_image(client, Recipe(image=control_plane_image(version), program=program, names=SERVERS.programs))
 
 
 async def _launch(image: ImageRequest, server: Server, port: int) -> Container:

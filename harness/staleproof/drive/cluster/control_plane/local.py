@@ -20,11 +20,11 @@ from staleproof.drive.process.address import free_port
 from staleproof.drive.process.private import large_root, private_folder
 from staleproof.drive.process.process import Command, Process
 from staleproof.drive.process.program import Program
+from staleproof.drive.programs.progress import Progress, working
 from staleproof.errors import HarnessBug, SetupError
 
 from .credentials import Credentials, make_credentials
 from .plane import RUNNER, USERS, ControlPlane
-from .progress import Progress, working
 
 TRIES = 5
 # All but the priority classes of the system, which it looks for in a loop of half a second, and for which nobody here waits.

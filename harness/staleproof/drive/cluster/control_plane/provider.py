@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Protocol, get_args
 
 from staleproof.drive.cluster.options import ControlPlaneOptions, ProviderName
+from staleproof.drive.programs.progress import Progress
 from staleproof.errors import HarnessBug, SetupError, UsageError
 
 from . import assets, attach, build, cache, existing
 from .local import Binaries, run_local
 from .plane import CONTROLLER, ControlPlane
-from .progress import Progress
 
 
 class Provider(Protocol):

@@ -4,9 +4,9 @@ from typing import cast
 import pytest
 
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, ControlPlaneOptions, Silent, control_plane
-from staleproof.drive.cluster.control_plane.cache import entry_folder
 from staleproof.drive.cluster.control_plane.provider import PROVIDERS, choose
 from staleproof.drive.cluster.options import ProviderName
+from staleproof.drive.programs.kubernetes import entry_folder
 from staleproof.errors import SetupError, UsageError
 
 
@@ -40,8 +40,8 @@ async def test_an_empty_variable_is_taken_and_then_refused(nothing: Path, monkey
 async def test_a_damaged_entry_is_passed_over_and_told(nothing: Path) -> None:
     entry = entry_folder(nothing, KUBERNETES_VERSION)
     entry.mkdir(parents=True)
-    (entry / "controlplane").write_text("binary")
-    (entry / "digest").write_text("0" * 64)
+    (entry / "servers").write_text("binary")
+    (entry / "servers.digest").write_text("0" * 64)
     name, why = await choose(ControlPlaneOptions())
     assert name == "build"
     assert "has the digest" in why

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.drive.cluster.control_plane import Silent
-from staleproof.drive.cluster.go_program import GoProgram, content_hash, ensure_go_program
+from staleproof.drive.programs.go_program import GoProgram, content_hash, ensure_go_program
+from staleproof.drive.programs.progress import Silent
 from staleproof.errors import SetupError, UsageError
 from staleproof.progress import ProgressLines
 

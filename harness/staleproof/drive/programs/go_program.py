@@ -1,8 +1,8 @@
-"""A small Go module, compiled once and kept in the cache folder: companions, and the fixture clients and controllers written in Go.
+"""A small Go module, compiled once and kept in the cache folder: the fixture clients and controllers written in Go.
 
-It decides what identifies a program: the content of its module's files and how it is compiled. `control_plane.toolchain` decides
-where Go comes from; the flags are those of the control plane's build, so that packages both use are compiled once. One program is
-built at a time for the same reason: builds that run side by side compile what they share once each.
+It decides what identifies a program: the content of its module's files and how it is compiled. `toolchain` decides where Go comes
+from and the flags, which are the same in every build, so that packages several use are compiled once. One program is built at a
+time for the same reason: builds that run side by side compile what they share once each.
 """
 
 import hashlib
@@ -12,13 +12,14 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
-from staleproof.drive.cluster.control_plane import Progress, cache
-from staleproof.drive.cluster.control_plane.progress import working
-from staleproof.drive.cluster.control_plane.toolchain import ENVIRONMENT, find_go
 from staleproof.drive.process.process import Command, run_process
 from staleproof.errors import SetupError, UsageError
 
-FLAGS = ("-trimpath", "-buildvcs=false", "-ldflags", "-s -w")
+from . import cache
+from .progress import Progress, working
+from .toolchain import COMPILE_FLAGS, ENVIRONMENT, STRIPPED, find_go
+
+FLAGS = (*COMPILE_FLAGS, "-ldflags", STRIPPED)
 _SOURCES = ("go.mod", "go.sum", "**/*.go")
 
 

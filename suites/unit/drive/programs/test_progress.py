@@ -1,7 +1,6 @@
 import pytest
 
-from staleproof.drive.cluster.control_plane import Silent
-from staleproof.drive.cluster.control_plane.progress import working
+from staleproof.drive.programs.progress import Silent, working
 
 
 def test_a_piece_of_work_ends_with_its_block() -> None:

@@ -33,6 +33,7 @@ def refused(*arguments: str) -> Exception:
     return result.exception
 
 
+@pytest.mark.io
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -42,6 +42,7 @@ def test_scenarios_and_families_are_chosen_by_name(chosen: str, expected: set[st
     assert collected(pytester, "-k", chosen) == expected
 
 
+@pytest.mark.io
 def test_a_test_is_chosen_by_its_id(pytester: pytest.Pytester) -> None:
     path = SUITES / "conformance" / "test_scenarios.py"
     chosen = {"test_canonical[restart/kills]", *DRAWN} & (CANONICAL | DRAWN)

@@ -14,11 +14,12 @@ from staleproof.drive.process.private import is_dead, large_root, private_folder
 from staleproof.drive.process.reaper import born, here
 from staleproof.errors import SetupError
 
+pytestmark = pytest.mark.io
+
 HELD = """
 import sys, pathlib
 from staleproof.drive.process.private import private_folder
 
-pytestmark = pytest.mark.io
 with private_folder("test", root=pathlib.Path(sys.argv[1])) as folder:
     (folder / "key").write_text("secret")
     print(folder, flush=True)

@@ -10,10 +10,11 @@ import pytest
 
 from staleproof.drive.process import reaper
 
+pytestmark = pytest.mark.io
+
 COUNTS = """
 import runpy, sys
 
-pytestmark = pytest.mark.io
 sweeper = runpy.run_path(sys.argv[1])
 sweeper["main"].__globals__["sweep"] = lambda label, left: print(label, left)
 sweeper["main"]("run=1")

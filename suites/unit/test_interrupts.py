@@ -17,8 +17,9 @@ BOTH = pytest.mark.parametrize("number", NUMBERS)
 
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
-    """A process that was interrupted keeps its handlers; this one goes on."""
+    """A process that was interrupted keeps its handlers; this one goes on. What a shell begins in the background ignores INT."""
     before = {number: signal.getsignal(number) for number in NUMBERS}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     for number, handler in before.items():
         signal.signal(number, handler)

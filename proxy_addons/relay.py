@@ -10,9 +10,12 @@ time, also while a watch is running.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from httptools import HttpRequestParser, HttpResponseParser
 
 from staleproof.core.engine.exchange import Exchange
 from staleproof.core.engine.expiry import Expiry
@@ -24,7 +27,7 @@ from staleproof.core.request import ApiRequest
 from .api_server import ApiServer
 from .proxy_state import ProxyState
 from .stream import Stream
-from .wire import HEAD_END, Dechunker, Head, parse_head, status_of
+from .wire import HEAD_END, Head, Incoming, status_of
 
 FLOW_HEADER = "x-staleproof-flow"
 _FLOW_FIELD = FLOW_HEADER.encode()
@@ -103,30 +106,30 @@ class Relay:
             del coming, work  # their tracebacks lead back here: a cycle that would keep the stream's memory for long
 
     async def _relay(self, data: bytes, writer: asyncio.StreamWriter) -> None:
-        head = parse_head(data)
-        watch = self._watches.pop(head.get(_FLOW_FIELD).decode(), None)
-        if watch is None:  # the client has left already, or this is not mitmproxy
-            writer.transport.abort()
-            return
-        if watch.expiry is not None:
-            self._expire(watch, watch.expiry.fault, writer)
-            return
         try:
-            up_reader, up = await self._api_server.connect(limit=_READ_SIZE)
-        except OSError:
+            head = Incoming(HttpRequestParser).read_head(data)
+            watch = self._watches.pop(head.get(_FLOW_FIELD).decode(), None)
+            if watch is None:  # the client has left already, or this is not mitmproxy
+                writer.transport.abort()
+            elif watch.expiry is not None:
+                self._expire(watch, watch.expiry.fault, writer)
+            else:
+                await self._ask(watch, head, writer)
+        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             writer.transport.abort()  # before a response head: mitmproxy answers 502
-            return
+
+    async def _ask(self, watch: Watch, head: Head, writer: asyncio.StreamWriter) -> None:
+        up_reader, up = await self._api_server.connect(limit=_READ_SIZE)
         try:
             head, events = await self._begin_in_past(head, watch)
             up.write(self._upstream_head(head).encode())
             await self._answer(watch, up_reader, writer, events)
-        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            writer.transport.abort()
         finally:
             up.transport.abort()
 
     async def _answer(self, watch: Watch, up_reader: asyncio.StreamReader, writer: asyncio.StreamWriter, events: bytes) -> None:
-        answer = parse_head(await up_reader.readuntil(HEAD_END))
+        incoming = Incoming(HttpResponseParser)
+        answer = incoming.read_head(await up_reader.readuntil(HEAD_END))
         watching, status = _is_watch_answer(answer), status_of(answer)
         if status == 200 and not watching:  # a stream that no gate can read must not pass unseen
             self._refused(watch, 0)
@@ -134,7 +137,7 @@ class Relay:
             return
         writer.write(answer.without({b"connection"}).encode())
         if watching:
-            await self._gated(watch, up_reader, writer, events)
+            await self._gated(watch, incoming, up_reader, writer, events)
             return
         self._refused(watch, status)  # 4xx, 5xx: no gate
         while data := await up_reader.read(_READ_SIZE):  # ends: upstream was asked to close
@@ -163,12 +166,14 @@ class Relay:
     def _refused(self, watch: Watch, code: int) -> None:
         self._state.record(Exchange(RequestId(0), watch.request, watch.client, told=(code, "")).refused(self._state.now()))
 
-    async def _gated(self, watch: Watch, up_reader: asyncio.StreamReader, writer: asyncio.StreamWriter, events: bytes) -> None:
+    async def _gated(
+        self, watch: Watch, body: Incoming, up_reader: asyncio.StreamReader, writer: asyncio.StreamWriter, events: bytes
+    ) -> None:
         stream = self._state.open_stream(watch.client, watch.request, writer, watch.reset)
         if watch.past is not None:
             revision, _ = watch.past
             stream.change(lambda watch, now: watch.feed_past(events, revision, now))
-        pump = asyncio.get_running_loop().create_task(_pump(up_reader, stream))
+        pump = asyncio.get_running_loop().create_task(_pump(body, up_reader, stream))
         over = asyncio.get_running_loop().create_task(stream.over.wait())
         try:
             await asyncio.wait({pump, over}, return_when=asyncio.FIRST_COMPLETED)
@@ -191,16 +196,13 @@ class Relay:
         return Head(head.line, (*ours, *head.without(_NOT_FORWARDED).fields))
 
 
-async def _pump(up_reader: asyncio.StreamReader, stream: Stream) -> None:
+async def _pump(body: Incoming, up_reader: asyncio.StreamReader, stream: Stream) -> None:
     """Drain upstream as fast as it comes, everything that has arrived at once: in a burst every event is a chunk of its own."""
-    body = Dechunker()
-    try:
-        while not body.over and (data := await up_reader.read(_READ_SIZE)):
+    with contextlib.suppress(OSError):
+        while not body.is_whole and (data := await up_reader.read(_READ_SIZE)):
             stream.feed(body.feed(data))
             await stream.has_room()
-    except (OSError, ValueError):
-        body.over = False
-    stream.change(lambda watch, _: watch.upstream_ended("clean" if body.over else "cut"))
+    stream.change(lambda watch, _: watch.upstream_ended("clean" if body.is_whole else "cut"))
 
 
 def _is_watch_answer(answer: Head) -> bool:

@@ -8,7 +8,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from .wire import HEAD_END, Dechunker, Head, parse_head, status_of
+from httptools import HttpResponseParser
+
+from .wire import Head, Incoming, status_of
 
 _LONGEST_HEAD = 1 << 20
 _NO_BODY = frozenset({204, 304})
@@ -54,8 +56,8 @@ class Line(asyncio.Protocol):
             return
         try:
             answer = self._reading.feed(data)
-        except ValueError as err:
-            self._answer.set_exception(ConnectionError(f"the API server does not speak HTTP: {err}"))
+        except ConnectionError as err:
+            self._answer.set_exception(err)
             self.close()
             return
         if answer is not None:
@@ -96,60 +98,29 @@ class Reading:
     """An answer that is coming."""
 
     def __init__(self, method: str) -> None:
-        self._method = method
+        self._has_body = method != "HEAD"
+        self._incoming = Incoming(HttpResponseParser)
         self._parts: list[bytes] = []
         self._bodies: list[bytes] = []
-        self._head: Head | None = None
-        self._left: int | None = None  # of a body with a length
-        self._chunks: Dechunker | None = None
 
     def feed(self, data: bytes) -> Answer | None:
-        """The answer, if it is whole now. ValueError when it breaks the rules."""
+        """The answer, if it is whole now. ConnectionError when it breaks the rules."""
+        incoming = self._incoming
         self._parts.append(data)
-        if self._head is None:
-            so_far = b"".join(self._parts)
-            end = so_far.find(HEAD_END) + len(HEAD_END)
-            if end < len(HEAD_END):
-                if len(so_far) > _LONGEST_HEAD:
-                    raise ValueError("a head that never ends")
-                return None
-            self._parts, data = [so_far], so_far[end:]
-            self._begin(parse_head(so_far[:end]))
-        if self._chunks is not None:
-            self._bodies.append(self._chunks.feed(data))
-            is_whole = self._chunks.is_whole
-        else:
-            self._bodies.append(data)
-            if self._left is None:
-                return None
-            self._left -= len(data)
-            is_whole = self._left == 0
-            if self._left < 0:
-                raise ValueError("more than it announced")
-        return self._whole(is_last=False) if is_whole else None
+        self._bodies.append(incoming.feed(data))
+        if incoming.head is None:
+            if sum(map(len, self._parts)) > _LONGEST_HEAD:
+                raise ConnectionError("a head that never ends")
+            return None
+        if status_of(incoming.head) < 200:
+            raise ConnectionError(f"expected an answer, found {incoming.head.line!r}")
+        return self._whole(incoming.head, is_last=incoming.is_last) if incoming.is_whole or not self._has_body else None
 
     def end(self) -> Answer | None:
         """The connection has ended: so has the answer, if nothing else tells its end."""
-        by_close = self._head is not None and self._chunks is None and self._left is None
-        return self._whole(is_last=True) if by_close else None
+        head = self._incoming.head
+        by_close = head is not None and not head.get(b"content-length") and not head.get(b"transfer-encoding")
+        return self._whole(head, is_last=True) if head is not None and by_close else None
 
-    def _begin(self, head: Head) -> None:
-        status, length = status_of(head), head.get(b"content-length")
-        if not head.line.startswith(b"HTTP/1.1 ") or status < 200:
-            raise ValueError(f"expected an answer, found {head.line[:60]!r}")
-        self._head = head
-        if self._method == "HEAD" or status in _NO_BODY:
-            self._left = 0
-        elif encoding := head.get(b"transfer-encoding"):
-            if encoding.lower() != b"chunked" or length:
-                raise ValueError(f"expected one length, found {encoding!r}")
-            self._chunks = Dechunker()
-        elif length:
-            if not length.isdigit():
-                raise ValueError(f"expected a length, found {length!r}")
-            self._left = int(length)
-
-    def _whole(self, *, is_last: bool) -> Answer:
-        assert self._head is not None
-        closes = is_last or self._head.get(b"connection").lower() == b"close"
-        return Answer(self._head, b"".join(self._parts), b"".join(self._bodies), closes)
+    def _whole(self, head: Head, *, is_last: bool) -> Answer:
+        return Answer(head, b"".join(self._parts), b"".join(self._bodies), is_last)

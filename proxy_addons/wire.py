@@ -1,23 +1,20 @@
 """The pieces of HTTP/1.1 that the relay speaks: heads and chunks. Bytes in, values out; no sockets.
 
-Chunks are joined where the bytes come in and where they go out: the API server sends one chunk for each event, and what a burst
-costs is work per chunk, not per byte. A general parser (h11) takes several times as long for one chunk as the rest of the
-proxy takes for the event in it.
+llhttp reads them (the parser of Node.js, by way of httptools); it decides what breaks the rules. Chunks are joined here: the API
+server sends one chunk for each event, and what a burst costs is work per chunk, not per byte.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser, HttpResponseParser
 
 HEAD_END = b"\r\n\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
 _LINE_END = b"\r\n"
-_LONGEST_SIZE_LINE = 256
 _LONGEST_HEAD, _LONGEST_BODY = 64 << 10, 1 << 20
-_FIELDS = re.compile(rb"(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*\r\n)+\r\n")
-_REQUEST_LINE = re.compile(rb"([A-Z]+) (/[!-~]*) HTTP/1\.1\r\n")
 _OUT_OF_THE_ORDINARY = frozenset({b"upgrade", b"expect", b"transfer-encoding", b"content-encoding", b"trailer", b"te"})
-_ONCE = frozenset({b"host", b"authorization", b"connection", b"content-length"})
+_ONCE = frozenset({b"host", b"authorization", b"connection"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +36,63 @@ class Head:
         return _LINE_END.join([self.line, *(b"%b: %b" % field for field in self.fields)]) + HEAD_END
 
 
-def parse_head(data: bytes) -> Head:
-    """A head, its empty line included."""
-    line, *fields = data.removesuffix(HEAD_END).split(_LINE_END)
-    parted = (field.partition(b":") for field in fields)
-    return Head(line, tuple((key.strip().lower(), value.strip()) for key, _, value in parted))
+class Incoming:
+    """A message that comes in pieces.
+
+    Attributes:
+        head: once it has come.
+        is_whole: the last byte has come.
+        is_last: the connection ends behind it.
+    """
+
+    def __init__(self, kind: type[HttpRequestParser] | type[HttpResponseParser]) -> None:
+        self.head: Head | None = None
+        self.is_whole = self.is_last = False
+        self._start = b""
+        self._fields: list[tuple[bytes, bytes]] = []
+        self._body: list[bytes] = []
+        self.on_body = self._body.append
+        self._parser = kind(self)
+
+    def read_head(self, data: bytes) -> Head:
+        """The head that these bytes are, its empty line included. ConnectionError when they are none."""
+        self.feed(data)
+        if self.head is None:
+            raise ConnectionError("expected HTTP, found an empty line")
+        return self.head
+
+    def feed(self, data: bytes) -> bytes:
+        """What these bytes add to the body. ConnectionError when they break the rules, or another message begins."""
+        try:
+            self._parser.feed_data(data)
+        except (HttpParserError, HttpParserUpgrade) as err:
+            raise ConnectionError(f"expected HTTP, found {data[:60]!r}: {err}") from err
+        added = b"".join(self._body)
+        self._body.clear()
+        return added
+
+    def on_message_begin(self) -> None:
+        if self.is_whole:
+            raise ValueError
+
+    def on_url(self, part: bytes) -> None:
+        self._start += part
+
+    on_status = on_url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._fields.append((name.lower(), value.strip()))
+
+    def on_headers_complete(self) -> None:
+        parser, version = self._parser, b"HTTP/" + self._parser.get_http_version().encode()
+        if isinstance(parser, HttpRequestParser):
+            line = b"%b %b %b" % (parser.get_method(), self._start, version)
+        else:
+            line = b"%b %d %b" % (version, parser.get_status_code(), self._start)
+        self.head, self.is_last = Head(line, tuple(self._fields)), not parser.should_keep_alive()
+
+    def on_message_complete(self) -> None:
+        self.is_whole = True
 
 
 class Unusual(Exception):
@@ -68,20 +117,19 @@ def plain_request(data: bytes) -> PlainRequest | None:
         if len(data) > _LONGEST_HEAD:
             raise Unusual
         return None
-    line = _REQUEST_LINE.match(data, 0, end)
-    if line is None or _FIELDS.fullmatch(data, line.end(), end) is None:
-        raise Unusual
-    head = parse_head(data[:end])
+    try:
+        head = Incoming(HttpRequestParser).read_head(data[:end])
+    except ConnectionError:
+        raise Unusual from None
+    method, target, version = head.line.decode("latin-1").split(" ", 2)
     names = [name for name, _ in head.fields]
-    length, connection = head.get(b"content-length") or b"0", head.get(b"connection") or b"keep-alive"
+    length, connection = int(head.get(b"content-length") or b"0"), head.get(b"connection") or b"keep-alive"
     if not _OUT_OF_THE_ORDINARY.isdisjoint(names) or any(names.count(name) > 1 for name in _ONCE):
         raise Unusual
-    if connection.lower() != b"keep-alive" or not length.isdigit() or int(length) > _LONGEST_BODY:
+    if version != "HTTP/1.1" or not target.startswith("/") or connection.lower() != b"keep-alive" or length > _LONGEST_BODY:
         raise Unusual
-    size = end + int(length)
-    if len(data) < size:
-        return None
-    return PlainRequest(line[1].decode(), line[2].decode(), head, data[end:size], size)
+    size = end + length
+    return PlainRequest(method, target, head, data[end:size], size) if len(data) >= size else None
 
 
 def status_of(head: Head) -> int:
@@ -92,43 +140,3 @@ def status_of(head: Head) -> int:
 
 def chunk(data: bytes) -> bytes:
     return b"%x\r\n%b\r\n" % (len(data), data)
-
-
-class Dechunker:
-    """Cuts the chunk sizes out of a body. `over`: the last chunk has come; what follows it (trailers) is ignored."""
-
-    def __init__(self) -> None:
-        self.over = False
-        self._rest = b""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the last byte of the message has come: the empty line behind the last chunk and what follows it."""
-        return self.over and self._rest.endswith(HEAD_END)
-
-    def feed(self, data: bytes) -> bytes:
-        """The whole chunks so far, joined; what is incomplete is kept.
-
-        Raises:
-            ValueError: this is not a chunked body.
-        """
-        buffer, at, out = self._rest + data, 0, []
-        while not self.over and (line_end := buffer.find(_LINE_END, at)) >= 0:
-            size = int(buffer[at:line_end].partition(b";")[0], 16)
-            if size < 0:
-                raise ValueError(f"expected the size of a chunk, found {size}")
-            begin = line_end + 2
-            end = begin + size
-            if size == 0:
-                self.over = True
-            elif len(buffer) < end + 2:
-                break
-            elif buffer[end : end + 2] != _LINE_END:
-                raise ValueError(f"expected the end of a chunk, found {buffer[end : end + 2]!r}")
-            else:
-                out.append(buffer[begin:end])
-                at = end + 2
-        self._rest = buffer[at:]
-        if not self.over and not out and len(self._rest) > _LONGEST_SIZE_LINE and _LINE_END not in self._rest[:_LONGEST_SIZE_LINE]:
-            raise ValueError(f"expected the size of a chunk, found {self._rest[:20]!r}")
-        return b"".join(out)

@@ -3,64 +3,91 @@
 from itertools import pairwise
 
 import pytest
+from httptools import HttpRequestParser, HttpResponseParser
 from hypothesis import given
 from hypothesis import strategies as st
 
 # The leaf under test.
 from staleproof.proxy_addons.wire import (  # noqa: TID251
     LAST_CHUNK,
-    Dechunker,
     Head,
+    Incoming,
     Unusual,
     chunk,
-    parse_head,
     plain_request,
     status_of,
 )
 
-HEAD = b"GET /api?watch=1 HTTP/1.1\r\nHost: a:1\r\nImpersonate-Group: one\r\nimpersonate-group:two\r\nX-Empty:\r\n\r\n"
+HEAD = b"GET /api?watch=1 HTTP/1.1\r\nHost: a:1 \t\r\nImpersonate-Group: one\r\nimpersonate-group:two\r\nX-Empty:\r\n\r\n"
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 pieces = st.lists(st.binary(min_size=1, max_size=40), max_size=8)
 
 
+def chunked_answer() -> Incoming:
+    incoming = Incoming(HttpResponseParser)
+    incoming.read_head(CHUNKED)
+    return incoming
+
+
 @given(pieces, st.lists(st.integers(min_value=0, max_value=400), max_size=12))
 def test_chunks_come_out_joined_however_they_were_cut(payloads: list[bytes], cuts: list[int]) -> None:
-    body = b"".join(map(chunk, payloads)) + LAST_CHUNK
-    places = sorted({0, len(body), *(cut for cut in cuts if cut < len(body))})
-    reader = Dechunker()
-    found = b""
-    for begin, end in pairwise(places):
-        found += reader.feed(body[begin:end])
-    assert (found, reader.over) == (b"".join(payloads), True)
+    answer = CHUNKED + b"".join(map(chunk, payloads)) + LAST_CHUNK
+    places = sorted({0, len(answer), *(cut for cut in cuts if cut < len(answer))})
+    incoming = Incoming(HttpResponseParser)
+    found = b"".join(incoming.feed(answer[begin:end]) for begin, end in pairwise(places))
+    assert (found, incoming.is_whole) == (b"".join(payloads), True)
 
 
 @given(pieces)
-def test_a_body_that_breaks_off_is_never_over(payloads: list[bytes]) -> None:
-    reader = Dechunker()
+def test_a_body_that_breaks_off_is_never_whole(payloads: list[bytes]) -> None:
+    incoming = chunked_answer()
     body = b"".join(map(chunk, payloads)) + b"5\r\nhal"
-    assert (reader.feed(body), reader.over) == (b"".join(payloads), False)
+    assert (incoming.feed(body), incoming.is_whole) == (b"".join(payloads) + b"hal", False)
 
 
 def test_extensions_and_trailers_are_passed_over() -> None:
-    reader = Dechunker()
-    assert reader.feed(b"3;name=value\r\nabc\r\n0\r\nTrailer: x\r\n\r\nmore") == b"abc"
-    assert reader.over
-    assert reader.feed(b"4\r\nlate\r\n") == b""
+    incoming = chunked_answer()
+    assert incoming.feed(b"3;name=value\r\nabc\r\n0\r\nTrailer: x\r\n\r\n") == b"abc"
+    assert incoming.is_whole
+    with pytest.raises(ConnectionError):
+        incoming.feed(b"4\r\nlate\r\n")
 
 
-@pytest.mark.parametrize("data", [b"nonsense\r\n", b"\r\n", b"3\r\nabcdef\r\n", b"x" * 300, b"-1\r\nabc\r\n"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"nonsense\r\n",
+        b"\r\n",
+        b"3\r\nabcdef\r\n",
+        b"x" * 300,
+        b"-1\r\nabc\r\n",
+        b"0x1\r\na\r\n",
+        b"1_1\r\n",
+        b" 1\r\na\r\n",
+        b"1\na\n",
+    ],
+)
 def test_what_is_no_chunked_body_is_refused(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"chunk|invalid literal"):
-        Dechunker().feed(data)
+    with pytest.raises(ConnectionError, match="expected HTTP, found"):
+        chunked_answer().feed(data)
 
 
 def test_a_head_keeps_the_order_and_what_is_repeated() -> None:
-    head = parse_head(HEAD)
+    head = Incoming(HttpRequestParser).read_head(HEAD)
     assert head.line == b"GET /api?watch=1 HTTP/1.1"
     assert head.fields == ((b"host", b"a:1"), (b"impersonate-group", b"one"), (b"impersonate-group", b"two"), (b"x-empty", b""))
     assert (head.get(b"impersonate-group"), head.get(b"absent")) == (b"one", b"")
     assert head.without({b"impersonate-group"}).fields == ((b"host", b"a:1"), (b"x-empty", b""))
-    assert parse_head(head.encode()) == head
+    assert Incoming(HttpRequestParser).read_head(head.encode()) == head
+
+
+def test_an_empty_line_is_no_head() -> None:
+    with pytest.raises(ConnectionError):
+        Incoming(HttpRequestParser).read_head(b"\r\n\r\n")
+    with pytest.raises(Unusual):
+        plain_request(b"\r\n\r\n" + PLAIN)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +118,7 @@ def test_a_plain_request_is_whole_with_its_body() -> None:
         (b"HTTP/1.1", b"HTTP/1.0"),
         (b"HTTP/1.1", b"HTTP/2.0"),
         (b"POST", b"post"),
+        (b"POST", b"NONSENSE"),
         (b" /api", b" https://other/api"),
         (b"a=b", "a=\N{SNOWMAN}".encode()),
         (b"a=b", b"a=b c"),
@@ -108,6 +136,7 @@ def test_a_plain_request_is_whole_with_its_body() -> None:
         (b"Content-Length: 3", b"Content-Length: 3\r\nConnection: Upgrade\r\nUpgrade: websocket"),
         (b"Content-Length: 3", b"Content-Length: 3\r\nAuthorization: Bearer other"),
         (b"Host: a:1\r\n", b"Host: a:1\r\nX: \0\r\n"),
+        (b"Host: a:1\r\n", b"Host: a:1\r\nX: \1\r\n"),
         (b"Host: a:1\r\n", b"Host: a:1\r\nno colon\r\n"),
     ],
 )

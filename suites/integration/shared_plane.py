@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from staleproof.drive.cluster.control_plane.attach import VARIABLE
+from staleproof.drive.cluster.control_plane.attach import VARIABLE as VARIABLE
 
 LIMIT_SECONDS = 600.0
 """It may have to be built first."""

@@ -58,8 +58,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _controller(item: pytest.Item) -> str:
     """The one that a test of this folder puts under test; empty for other tests."""
-    inside = item.path.parent == Path(__file__).parent and hasattr(item, "callspec")
-    return str(item.callspec.id) if inside else ""
+    called = getattr(item, "callspec", None) if item.path.parent == Path(__file__).parent else None
+    return "" if called is None else str(called.id)
 
 
 @pytest.fixture(scope="session")

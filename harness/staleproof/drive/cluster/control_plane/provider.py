@@ -77,6 +77,7 @@ async def control_plane(options: ControlPlaneOptions, folder: Path, progress: Pr
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as err:
         raise SetupError(f"the run folder {folder} cannot be made: {err.strerror}; choose another.") from err
+    running: AbstractAsyncContextManager[ControlPlane]
     if finder := _finder(name):
         accounts = {CONTROLLER: options.service_account} if options.service_account else {}
         running = run_local(await finder.find(options, progress, why=why), folder, progress, accounts=accounts)

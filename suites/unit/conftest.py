@@ -5,6 +5,7 @@ what `ci/quick` relies on: a test without the marker `io` starts no process and 
 schedules, three times as many.
 """
 
+import gc
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--hypothesis-profile"):
         settings.load_profile("unit")
     sys.addaudithook(_refuse_io)
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests are no garbage: a configuration that pytester makes collects it five times when it ends."""
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

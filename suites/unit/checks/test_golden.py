@@ -5,8 +5,9 @@ and of the mutants when they were caught (`ci/golden` makes these).
 """
 
 import gzip
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -15,7 +16,7 @@ from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # w
 
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import explain, stories
-from staleproof.checks.verdict import Outcome
+from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Listed, Opened
 from staleproof.core.history import History, decode, encode
 
@@ -62,6 +63,11 @@ def read(path: Path) -> History:
     return decode(gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes())
 
 
+@cache
+def verdicts_of(path: Path) -> Sequence[Verdict]:
+    return judge(read(path))
+
+
 @pytest.mark.parametrize(
     ("folder", "names"),
     [(".", FIXTURES), ("kube-controller-manager", KUBE_CONTROLLER_MANAGER), ("mutants", {*CAUGHT_BY, *NOT_KEPT})],
@@ -87,7 +93,7 @@ def test_lost_data_is_told_first_though_nobody_made_the_claim_again_and_the_tria
 def test_of_a_fixture_controller(name: str) -> None:
     history = read(HISTORIES / f"{name}.jsonl")
 
-    verdicts = judge(history)
+    verdicts = verdicts_of(HISTORIES / f"{name}.jsonl")
 
     assert {v.requirement: len(v.findings) for v in verdicts if v.outcome is Outcome.FAIL} == FIXTURES[name]
     assert [v.requirement for v in verdicts if v.outcome is Outcome.INCONCLUSIVE] == []
@@ -99,7 +105,7 @@ def test_of_a_fixture_controller(name: str) -> None:
 
 @pytest.mark.parametrize("name", KUBE_CONTROLLER_MANAGER)
 def test_of_kube_controller_manager(name: str) -> None:
-    verdicts = judge(read(HISTORIES / "kube-controller-manager" / f"{name}.jsonl.gz"))
+    verdicts = verdicts_of(HISTORIES / "kube-controller-manager" / f"{name}.jsonl.gz")
     outcomes = {verdict.requirement: verdict.outcome for verdict in verdicts}
 
     assert {slug for slug, outcome in outcomes.items() if outcome is Outcome.FAIL} == KUBE_CONTROLLER_MANAGER[name]
@@ -110,7 +116,7 @@ def test_of_kube_controller_manager(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(CAUGHT_BY))
 def test_of_a_mutant(name: str) -> None:
-    verdicts = judge(read(HISTORIES / "mutants" / f"{name}.jsonl.gz"))
+    verdicts = verdicts_of(HISTORIES / "mutants" / f"{name}.jsonl.gz")
 
     assert CAUGHT_BY[name] in {verdict.requirement for verdict in verdicts if verdict.outcome is Outcome.FAIL}
 
@@ -125,10 +131,9 @@ def with_selector(history: History) -> History:
 
 @pytest.mark.parametrize("path", sorted(HISTORIES.rglob("*.jsonl*")), ids=lambda path: path.name)
 def test_a_selector_that_everything_fits_changes_no_verdict(path: Path) -> None:
-    history = read(path)
-    whole, selected = judge(history), judge(with_selector(history))
+    selected = judge(with_selector(read(path)))
 
-    assert {each.requirement: each.outcome for each in selected} == {each.requirement: each.outcome for each in whole}
+    assert {each.requirement: each.outcome for each in selected} == {each.requirement: each.outcome for each in verdicts_of(path)}
 
 
 @pytest.mark.parametrize("path", sorted(HISTORIES.rglob("*.jsonl*")), ids=lambda path: path.name)

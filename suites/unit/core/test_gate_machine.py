@@ -34,7 +34,7 @@ from .wire import NotingGate, Stream, StrictSchedule, Wire
 
 STEPS = 3
 EXAMPLES = 3 * settings().max_examples
-SETTINGS = settings(max_examples=EXAMPLES, stateful_step_count=40)
+SETTINGS = settings(max_examples=EXAMPLES, stateful_step_count=30)
 
 STREAM = stream_faults(RESOURCE, steps=STEPS, namespace=NAMESPACE, name="a")
 LEGAL = st.one_of(STREAM, STREAM, opening_faults(RESOURCE, steps=STEPS), read_faults(RESOURCE, steps=STEPS))
@@ -313,6 +313,7 @@ class KeepsWhatNobodyOvertook(NotingGate):
             waiting.due = 0.0
 
 
+@pytest.mark.power
 @pytest.mark.parametrize(
     ("gate", "machine"),
     [

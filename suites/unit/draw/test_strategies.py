@@ -101,7 +101,7 @@ def test_everything_that_may_happen_is_drawn() -> None:
     )
     named = tuple(replace(child, stable_names=True) for child in of.children)
     others = replace(of, keeps_finalizer=False, children=named)
-    every = drawn(plans(of), by="7", examples=500) + drawn(plans(others), by="7", examples=300)
+    every = drawn(plans(of), by="7", examples=200) + drawn(plans(others), by="7", examples=120)
     canonical = {fault.tag for plan in canonical_plans(of, PROFILES["thorough"]) for fault in plan.faults}
     assert {fault.tag for plan in every for fault in plan.faults} == canonical | {"Delay", "Pause"}
     assert {step.tag for plan in every for step in plan.steps} == set(STEPS)
@@ -120,7 +120,7 @@ def test_everything_that_may_happen_is_drawn() -> None:
 def test_streams_end_at_any_event_of_a_step() -> None:
     of = widgets()
     shrinks = st.just((Apply(object=sample(3)), of.scale(1), Touch(target=TARGET)))
-    faults = [fault for plan in drawn(plans(of, workload=shrinks), by="7", examples=300) for fault in plan.faults]
+    faults = [fault for plan in drawn(plans(of, workload=shrinks), by="7", examples=120) for fault in plan.faults]
     for kind in (SeverStream, Expire):
         assert {fault.nth for fault in faults if isinstance(fault, kind)} > {None, 1}
 
@@ -164,7 +164,7 @@ CONFIG_MAP = Written(2, MAPS, "update", "", 1).selectors
     ],
 )
 def test_what_harms_only_together_is_drawn_together(of: Observed, steps: tuple[Step, ...], faults: Faults) -> None:
-    some = [plan.faults for plan in drawn(plans(of, workload=st.just(steps)), by="7", examples=150)]
+    some = [plan.faults for plan in drawn(plans(of, workload=st.just(steps)), by="7", examples=75)]
     assert faults in some
 
 
@@ -307,7 +307,7 @@ def test_moves_are_those_that_are_accepted_and_none_of_them_scales() -> None:
 def test_what_is_passed_on_is_changed_more_often_than_anything_else() -> None:
     dead, other = structs.replace(SWITCHED, live=""), structs.replace(REMOVED, live="")
     of = replace(widgets(), changes=(MOVE, dead, other, LABEL))
-    steps = [step for plan in drawn(plans(of), by="7", examples=300) for step in plan.steps]
+    steps = [step for plan in drawn(plans(of), by="7", examples=120) for step in plan.steps]
     live, quiet = steps.count(of.do(MOVE)), steps.count(of.do(dead)) + steps.count(of.do(other))
     assert 0 < quiet < live < 6 * quiet
 

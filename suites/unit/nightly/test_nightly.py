@@ -28,6 +28,7 @@ def results(night: Night) -> list[tuple[str, str]]:
     return [(row.name, row.result) for row in night.rows]
 
 
+@pytest.mark.io
 def test_it_goes_on_after_a_failure(tmp_path: Path) -> None:
     night = Night(tmp_path)
     night.spend([script(tmp_path, "bad", "exit 3"), script(tmp_path, "good", "test -x ci/good")])
@@ -35,6 +36,7 @@ def test_it_goes_on_after_a_failure(tmp_path: Path) -> None:
     assert [row.failed for row in night.rows] == [True, False]
 
 
+@pytest.mark.io
 def test_what_is_not_there_is_told_and_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "_engine_answers", lambda: False)
     script(tmp_path, "some", "exit 0")
@@ -56,6 +58,7 @@ def test_what_is_not_there_is_told_and_no_failure(tmp_path: Path, monkeypatch: p
     assert not any(row.failed for row in night.rows)
 
 
+@pytest.mark.io
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_what_runs_with_all_its_children(tmp_path: Path, number: signal.Signals) -> None:
     script(
@@ -72,6 +75,7 @@ def test_a_signal_ends_what_runs_with_all_its_children(tmp_path: Path, number: s
     assert not (tmp_path / "next").exists()
 
 
+@pytest.mark.io
 def test_a_command_that_does_not_end_is_killed(tmp_path: Path) -> None:
     deaf = script(tmp_path, "deaf", "trap '' TERM; touch begun; while :; do sleep 0.05; done")
     night = Night(tmp_path, grace_seconds=0.3)

@@ -21,6 +21,7 @@ def test_the_version_is_the_one_the_module_asks_for(tmp_path: Path) -> None:
     assert {path.parent.name for path in (tmp_path / "source").glob("*/main.go")} == {SERVERS.name, COMPANIONS.name}
 
 
+@pytest.mark.io
 def test_a_first_build_needs_the_standard_library_alone() -> None:
     """It begins while everything else is still being installed."""
     code = "import sys; sys.path.insert(0, sys.argv[1]); import staleproof.first_build"

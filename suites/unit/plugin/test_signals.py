@@ -29,8 +29,10 @@ TEST = """
 
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
-    """A process that was interrupted keeps its handlers; this one goes on."""
+    """A process that was interrupted keeps its handlers; this one goes on. What runs in the background of a shell ignores INT, and
+    so would what it starts."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     atexit.unregister(_ignore)
     for number, handler in before.items():

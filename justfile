@@ -49,6 +49,10 @@ coverage *arguments:
 bench *arguments:
     @ci/bench "$@"
 
+# the integration tests that check has no time for
+live *arguments:
+    @ci/live "$@"
+
 # does the proxy last? ten minutes at 500 events a second
 soak *arguments:
     @ci/soak "$@"

@@ -136,6 +136,7 @@ def test_a_manifest_that_is_refused(option: str, content: str, told: tuple[str, 
     is_refused(suite(NAIVE, f"{option}={manifest}", *others), USAGE, *told)
 
 
+@pytest.mark.live
 @pytest.mark.parametrize(
     ("conversion", "version", "code", "told"),
     [
@@ -159,6 +160,7 @@ def test_several_versions(conversion: str, version: str, code: int, told: tuple[
     is_refused(suite(NAIVE, CRDS, f"--staleproof-crds={definition}", f"--staleproof-samples={sample}"), code, *told)
 
 
+@pytest.mark.live
 def test_a_cluster_that_is_not_on_this_machine_needs_permission(suite: Run, tmp_path: Path) -> None:
     kubeconfig = tmp_path / "config"
     kubeconfig.write_text(
@@ -190,6 +192,7 @@ def test_a_malformed_option_starts_nothing(option: str, told: str, suite: Run) -
     assert "collected" not in done.output
 
 
+@pytest.mark.live
 def test_the_folders_of_kubebuilder_are_read(suite: Run, tmp_path: Path) -> None:
     """They look as its scaffold lays them out, with kustomize's files; one plan is enough to see that all was applied."""
     crds, samples = tmp_path / "config" / "crd", tmp_path / "config" / "samples"

@@ -83,6 +83,7 @@ def test_check_tolerates_a_truncated_last_line(failed: Done, staleproof: Run, tm
     assert done.code == 10  # it was not recorded to its end, so nothing is known
 
 
+@pytest.mark.live
 def test_replay_fails_again_and_passes_once_fixed(failed: Done, staleproof: Run) -> None:
     (crash,) = (failed.folder / ".staleproof" / "crashes").iterdir()
     plan = json.loads(crash.read_text())["plan"]

@@ -181,6 +181,7 @@ async def _no_volumes(environment: Environment) -> bool:
     )
 
 
+@pytest.mark.live
 def test_the_controller_of_a_kind_gets_no_rival(chooser: Session, programs: Path) -> None:
     chooser.use(kube_controller_manager(programs, "deployment-controller,replicaset-controller"))
     keep_company(chooser, [(sample("deployment"), ())])
@@ -213,6 +214,7 @@ def test_a_namespace_has_its_account_before_the_first_step_and_secrets_get_token
     assert given <= chooser.call(there)
 
 
+@pytest.mark.live
 def test_a_run_goes_on_without_what_cannot_be_built(tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nowhere to get the modules from; etcd and kube-apiserver are there."""
     monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path / "cache"))
@@ -231,6 +233,7 @@ def test_a_run_goes_on_without_what_cannot_be_built(tmp_path: Path, programs: Pa
         assert session.trial(Plan(scenario="own", steps=(Apply(object=WIDGET),))).plan.companions == ()
 
 
+@pytest.mark.live
 def test_every_cluster_has_those_that_always_run(tmp_path: Path) -> None:
     """Also where nobody has looked at what the controller creates."""
     options = SessionOptions(subject=fixture("expectations"), manifests=tuple(CRDS), chooses_companions=True, root=tmp_path)

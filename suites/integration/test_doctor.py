@@ -92,6 +92,7 @@ def test_what_is_wrong_is_told(sick: Sick, staleproof: Run, monkeypatch: pytest.
     assert [text for text in sick.told if text not in done.output] == []
 
 
+@pytest.mark.live
 def test_a_role_that_is_too_narrow(staleproof: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told by the one line that it is about, and the exit code is that of wrong input."""
     monkeypatch.setenv("STALEPROOF_CONTROLLER_START_SECONDS", "20")
@@ -104,6 +105,7 @@ def test_a_role_that_is_too_narrow(staleproof: Run, tmp_path: Path, monkeypatch:
     assert "to list widgets.staleproof.dev: not allowed by its Role" in done.output
 
 
+@pytest.mark.live
 def test_what_init_writes_is_enough(staleproof: Run, suite: Run, tmp_path: Path) -> None:
     """For the doctor, and for pytest, which then runs the suite by itself."""
     crds, samples = tmp_path / "config" / "crd" / "bases", tmp_path / "config" / "samples"

@@ -86,6 +86,7 @@ def growing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         yield Stage(session, observe(session, SAMPLE))
 
 
+@pytest.mark.live
 def test_what_cannot_be_scaled_down_again_is_not_scaled(growing: Stage) -> None:
     """More is a change as any other, which cannot be taken back; the reason is told, and whatever is planned can be run."""
     observed = growing.observed

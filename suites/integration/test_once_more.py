@@ -68,6 +68,7 @@ def test_a_step_that_comes_too_late_for_its_object_is_done_to_another_one(sessio
     assert (result.folder / BROKEN_OFF / "history.jsonl.gz").exists(), "nothing recorded is lost"
 
 
+@pytest.mark.live
 def test_what_can_never_be_done_is_the_plan_s_own_fault(session: Session) -> None:
     session.use(fixture("deterministic"))
     plan = Plan(scenario="own", steps=(Apply(object=WIDGET), Remove(resource="jobs.batch"), Touch(target=target(WIDGET))))
@@ -81,6 +82,7 @@ def ending(session: Session, happened: Callable[[], bool]) -> None:
     session.options = replace(session.options, ends=lambda: began if happened() else math.inf)
 
 
+@pytest.mark.live
 def test_a_finding_that_there_is_no_time_to_confirm_is_inconclusive(session: Session) -> None:
     session.use(fixture("naive"))
     begun = session.run.folder / "trials"

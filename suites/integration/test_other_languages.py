@@ -66,6 +66,7 @@ async def test_it_does_its_work_and_falls_silent_and_cleans_up(cluster: Cluster,
     await Walk(cluster, *argv).take()
 
 
+@pytest.mark.live
 @pytest.mark.parametrize("argv", [*NEAR, *(pytest.param(each, marks=pytest.mark.languages) for each in ABROAD)], indirect=True)
 def test_it_is_accused_of_nothing(session: Session, argv: tuple[str, ...]) -> None:
     """A lag, a gap in what it is shown, lost answers, a restart in the middle of its work: the controller must cope with each."""

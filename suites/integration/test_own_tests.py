@@ -72,6 +72,7 @@ def test_a_conftest_is_enough(suite: Run, tmp_path: Path) -> None:
     assert not crash.exists()
 
 
+@pytest.mark.live
 def test_a_conftest_is_enough_with_workers(suite: Run, tmp_path: Path) -> None:
     """The controlling process learns of the controller from the files of its workers."""
     done = suite("-n1", folder=own_tests(tmp_path, "naive"))
@@ -88,6 +89,7 @@ def example_of_the_readme() -> str:
     return found
 
 
+@pytest.mark.live
 @pytest.mark.parametrize(("controller", "code"), [("naive", 1), ("deterministic", 0)])
 def test_the_readmes_example_draws_plans_for_whoever_is_named(controller: str, code: int, suite: Run, tmp_path: Path) -> None:
     done = suite("--hypothesis-seed=7", folder=own_tests(tmp_path, controller, example_of_the_readme()))
@@ -105,6 +107,7 @@ DYING = TESTS.replace(
 )
 
 
+@pytest.mark.live
 @pytest.mark.parametrize(("controller", "code"), [("naive", 1), ("deterministic", 11)])
 def test_a_worker_that_dies_takes_no_finding_with_it(controller: str, code: int, suite: Run, tmp_path: Path) -> None:
     own_tests(tmp_path, controller, DYING)

@@ -4,6 +4,8 @@ import asyncio
 from functools import partial
 from typing import cast
 
+import pytest
+
 from staleproof.core.entry import Answered, Closed, Delivered, Listed, Opened
 
 from .proxy_client import Watching, until
@@ -55,6 +57,7 @@ async def test_100_watches_are_all_shown_the_same(stage: Stage) -> None:
     assert list(shown.values()) == [[int(revision) for revision in direct.revisions]] * STREAMS
 
 
+@pytest.mark.live
 async def test_5000_objects_are_listed_in_pages(stage: Stage) -> None:
     names = (f"object-{number:04}" for number in range(OBJECTS))
 

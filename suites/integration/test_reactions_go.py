@@ -13,6 +13,8 @@ from .mirror_stage import session as session
 from .mirror_stage import subject as subject
 from .reaction_cases import Case, each_case, react
 
+pytestmark = pytest.mark.live
+
 NOT_FOR = {
     ("Expire list", "go-watch-list"), ("Expire list", "go-list-and-watch"),  # it does not LIST; any newer state will do
     ("PastSnapshot", "go-watch-list"),  # a WatchList is consistent

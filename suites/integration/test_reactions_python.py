@@ -12,6 +12,8 @@ from .mirror_stage import session as session
 from .mirror_stage import subject as subject
 from .reaction_cases import Case, each_case, react
 
+pytestmark = pytest.mark.live
+
 NOT_FOR = {
     (title, client)
     for client in PYTHON

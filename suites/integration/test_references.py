@@ -4,6 +4,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from staleproof.assess import Session
 from staleproof.assess.references import REFERENCES
 from staleproof.assess.run_folder import HISTORY, read_history
@@ -33,6 +35,7 @@ def failed(history: History) -> list[Verdict]:
     return [verdict for verdict in judge(history) if verdict.outcome is Outcome.FAIL]
 
 
+@pytest.mark.live
 def test_what_a_controller_does_later_by_itself_is_no_finding(tmp_path: Path) -> None:
     """Its second phase begins long after the references have ended; the trial lasts longer, because an answer is slow."""
     (sample,) = read([MANIFESTS / "widget-sample.yaml"], "sample")

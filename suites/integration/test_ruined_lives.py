@@ -51,6 +51,7 @@ def outcomes(result: Result) -> set[Outcome]:
     return {verdict.outcome for verdict in result.verdicts}
 
 
+@pytest.mark.live
 def test_a_controller_that_was_left_doing_nothing_gets_a_new_life_and_the_trial_before_is_named(session: Session) -> None:
     first = session.trial(PLAN)
     assert outcomes(first) == {Outcome.PASS, Outcome.NOT_EXERCISED}
@@ -108,6 +109,7 @@ def test_a_life_that_cannot_begin_after_a_trial_is_tried_again_and_the_trial_is_
     assert second.failures == []
 
 
+@pytest.mark.live
 def test_a_controller_that_never_starts_again_after_a_trial_does_not_end_the_run(session: Session, tmp_path: Path) -> None:
     crashes = tmp_path / "crashes"
     session.use(frail(crashes))

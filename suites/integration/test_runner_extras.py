@@ -299,6 +299,7 @@ COMMAND = f"--controller-cmd={fixture_controller('correct')} consistency_store -
 READ = f"--controller-metrics={URL}"
 
 
+@pytest.mark.live
 def test_the_plugins_options_reach_the_runner(suite: Run, tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(textwrap.dedent(OWN_TEST))
     done = suite(COMMAND, READ, "--staleproof-release-leases=no", *WIDGETS, "test_mine.py", folder=tmp_path)

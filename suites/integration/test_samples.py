@@ -107,6 +107,7 @@ def test_what_was_given_is_kept_once_and_without_payload(with_what_it_needs: Don
     assert not [path for path in files if any(each in plain(path.read_bytes()) for each in sought)]
 
 
+@pytest.mark.live
 def test_a_replay_asks_for_payloads_and_takes_them(with_what_it_needs: Done, staleproof: Run) -> None:
     """The controller reads its Secrets: with placeholders it would wait for ever."""
     done = with_what_it_needs
@@ -139,6 +140,7 @@ def test_a_prerequisite_that_is_missing_is_told_by_the_controllers_own_condition
     )
 
 
+@pytest.mark.live
 def test_a_cluster_scoped_sample_that_nobody_reacts_to_is_told_with_the_name_that_it_had(suite: Run, tmp_path: Path) -> None:
     """A controller may insist on one name."""
     crds = put(tmp_path / "crds", document("widget-crd.yaml"), document("tenant-crd.yaml"))
@@ -148,6 +150,7 @@ def test_a_cluster_scoped_sample_that_nobody_reacts_to_is_told_with_the_name_tha
     assert re.search(own, " ".join(done.output.split()))
 
 
+@pytest.mark.live
 def test_a_sample_that_nobody_reacts_to_is_told_and_left_out(suite: Run, tmp_path: Path) -> None:
     """One of its kind lacks what it needs, and the controller does not even watch the other kind that has a definition: that is
     what the primaries need."""
@@ -164,6 +167,7 @@ def test_a_sample_that_nobody_reacts_to_is_told_and_left_out(suite: Run, tmp_pat
     assert {trial["folder"] for trial in done.report["trials"]}
 
 
+@pytest.mark.live
 def test_a_sample_may_be_in_a_version_that_is_not_preferred(suite: Run, tmp_path: Path) -> None:
     """v2 is preferred, and the controller works with v1."""
     crd = document("widget-crd.yaml")

@@ -52,6 +52,7 @@ def test_the_controllers_variables_are_not_written(given_a_variable: Done) -> No
     assert "DB_PASSWORD=$DB_PASSWORD" in done.report["reproduce"]
 
 
+@pytest.mark.live
 def test_a_replay_asks_for_what_was_not_written(given_a_variable: Done, staleproof: Run) -> None:
     trial = str(given_a_variable.run_folder / given_a_variable.report["trials"][0]["folder"])
     done = staleproof("replay", trial, env=environment())

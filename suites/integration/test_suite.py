@@ -34,6 +34,7 @@ def test_a_naive_controller_is_caught(naive: Done) -> None:
     assert naive.conformance["seed"] == "7"
 
 
+@pytest.mark.live
 def test_xdist_gives_the_same_verdicts(suite: Run, naive: Done) -> None:
     arguments = (f"--controller-cmd={fixture_controller('naive')}", *WIDGETS, *QUICK, *A_PART, "--hypothesis-seed=7")
     done = suite("-n2", "--junitxml=junit.xml", *arguments)
@@ -50,6 +51,7 @@ def noted(done: Done) -> list[str]:
     return [part.partition('"')[0] for part in (done.folder / "junit.xml").read_text().split('name="staleproof.trial" value="')[1:]]
 
 
+@pytest.mark.live
 def test_a_worker_without_a_test_runs_plans_of_another(suite: Run) -> None:
     """One test has one plan, the other some ten."""
     two = ("-k", "own-writes/idempotence or restart/kills", "--staleproof-max-examples=0")
@@ -92,6 +94,7 @@ def test_a_run_ends_in_its_minutes_though_confirming_takes_long(suite: Run) -> N
     assert done.last.startswith(("staleproof: failed: ", "staleproof: nothing failed, but "))
 
 
+@pytest.mark.live
 def test_an_honest_controller_whose_kind_gives_many_faults_no_occasion_exits_with_0(suite: Run) -> None:
     """It writes a status and nothing else, so nothing can be hidden, killed or lost but that."""
     sample = f"--staleproof-samples={MANIFESTS / 'widget-content-sample.yaml'}"
@@ -102,6 +105,7 @@ def test_an_honest_controller_whose_kind_gives_many_faults_no_occasion_exits_wit
     assert done.last.startswith("staleproof: passed: "), done.last
 
 
+@pytest.mark.live
 def test_a_correct_controller_passes(suite: Run) -> None:
     """Among the controllers of a real cluster, as if nobody had said anything of them."""
     done = suite(f"--controller-cmd={fixture_controller('deterministic')}", *WIDGETS, *QUICK, "--staleproof-companions=auto")
@@ -127,6 +131,7 @@ def test_the_reports_follow_their_schemas_and_hold_no_secret(naive: Done) -> Non
     assert {path.name for path in trial.iterdir()} >= {"plan.json", "history.jsonl.gz", "controller.log", "proxy.log"}
 
 
+@pytest.mark.live
 def test_kube_controller_manager_passes(suite: Run, kube_controller_manager: str) -> None:
     done = suite(
         f"--controller-cmd={kube_controller_manager} --kubeconfig={{kubeconfig}} {KCM_ARGUMENTS}",

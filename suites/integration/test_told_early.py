@@ -1,11 +1,14 @@
 """What cannot be judged is told before any plan is run: in words that say what to do, and by whichever worker."""
 
+import pytest
+
 from .conftest import WIDGETS, Run, fixture_controller
 from .test_bad_input import ENVIRONMENT, is_refused
 
 SMOKE = ("--staleproof-profile=smoke", "--staleproof-max-examples=0")
 
 
+@pytest.mark.live
 def test_a_controller_that_writes_past_the_proxy_is_named(suite: Run) -> None:
     done = suite(f"--controller-cmd={fixture_controller('bypasses')}", *WIDGETS, *SMOKE)
     is_refused(
@@ -17,6 +20,7 @@ def test_a_controller_that_writes_past_the_proxy_is_named(suite: Run) -> None:
     )
 
 
+@pytest.mark.live
 def test_a_run_whose_references_cannot_be_used_stops_after_the_second_workload(suite: Run) -> None:
     """With workers, too: they see one another's."""
     done = suite(f"--controller-cmd={fixture_controller('exits_on_change')}", *WIDGETS, *SMOKE, "-n2")

@@ -42,7 +42,7 @@ _SLOW = {
     "oversleeps", "claims_ready",  # on a busy machine they do it without any fault, and that is then taken for normal behaviour
     "unhurried (small)",  # it pauses in every step
     "hopeless", "heartbeat", "hopeless_by_name", "heartbeat_ahead",  # never silent; `restless` and its twin stand for them
-    "deliberate",  # it pauses in every step
+    "deliberate", "fleeting",  # they pause in every step
     "makes_one_more", "forgets_sometimes",  # caught by one of the last plans; by a rate, which takes a minute
     "slow_starter",  # each new life takes seconds
     "once_a_minute",  # a minute for each rejected write

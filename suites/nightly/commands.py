@@ -27,6 +27,7 @@ COMMANDS = (
     Command("newest"),
     Command("pythons"),
     Command("properties"),
+    Command("live", parts=(ENGINE,)),
     Command("crds"),
     Command("soak"),
     Command("coverage", parts=(ENGINE,)),

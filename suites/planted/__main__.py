@@ -7,17 +7,19 @@ said, because a test fails without any error, for example.
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from staleproof.errors import SetupError, UsageError
 
-from .copy import Copy, copied
+from .copy import LIMIT_SECONDS, Copy, copied
 from .slips import SLIPS, Slip, chosen
 
 ROOT = Path(__file__).parents[2]
@@ -41,22 +43,29 @@ def table(rows: Sequence[Row]) -> Table:
     made.add_column("seconds", justify="right")
     for row in rows:
         found = row.found_by.removeprefix("suites/") or NOT_FOUND
-        made.add_row(row.slip.name, row.slip.file.removeprefix("harness/staleproof/"), found, f"{row.seconds:.1f}")
+        file = row.slip.file.removeprefix("harness/staleproof/")
+        made.add_row(row.slip.name, file, escape(found), f"{row.seconds:.1f}")  # what is in brackets is no style
     return made
 
 
 def sound(copy: Copy, slips: Sequence[Slip]) -> None:
     """SetupError when a test fails although nothing is planted: then it finds nothing."""
     tests = list(dict.fromkeys(test for slip in slips for test in slip.tests))
-    tried = copy.test(tests)
+    tried = copy.test(tests, limit_seconds=LIMIT_SECONDS * len(slips))
     if tried.failed:
         raise SetupError(f"{tried.failed} fails without any error planted")
     _say(f"without any error planted all tests pass ({tried.seconds:.0f} s)")
 
 
 def tried(copy: Copy, slip: Slip) -> Row:
-    with copy.planted(slip.file, slip.old, slip.new):
-        told = copy.test(slip.tests)
+    """What became of one; where tests cannot be run, or do not end, nothing is found, and the others are tried all the same."""
+    began = time.monotonic()
+    try:
+        with copy.planted(slip.file, slip.old, slip.new):
+            told = copy.test(slip.tests)
+    except SetupError as err:
+        _say(f"{slip.name}: {err}")
+        return Row(slip, "", time.monotonic() - began)
     _say(f"{slip.name}: {told.failed or NOT_FOUND} ({told.seconds:.0f} s)")
     return Row(slip, told.failed, told.seconds)
 

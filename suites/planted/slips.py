@@ -1,12 +1,13 @@
 """Thirty errors of one line, as people make them, each with the tests of `ci/check` that should find it.
 
 Where unit tests know nothing of what a line does, because it talks to processes or to an API server, a live test has to find the
-error. Live tests are named one by one, because a whole file takes a minute, and none is in a file that `ci/check` leaves to the
-night.
+error. Those, and unit tests that start processes, are named one by one, because a whole file takes a minute; none is in a file
+that `ci/check` leaves to the night.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from staleproof.errors import UsageError
 
@@ -30,14 +31,21 @@ class Slip:
         return any(test.startswith("suites/integration/") for test in self.tests)
 
 
-def unit(*files: str) -> tuple[str, ...]:
-    """Files in suites/unit, as `draw/family`."""
-    return tuple(f"suites/unit/{folder}/test_{name}.py" for folder, _, name in (file.rpartition("/") for file in files))
+def unit(*tests: str) -> tuple[str, ...]:
+    """Of suites/unit: files, as `draw/family`, or single tests, as `plugin/fail::what_is_known_fails_no_test`."""
+    return tuple(_id("unit", test) for test in tests)
 
 
-def live(file: str, test: str) -> tuple[str, ...]:
-    """A test in suites/integration."""
-    return (f"suites/integration/test_{file}.py::test_{test}",)
+def live(test: str) -> tuple[str, ...]:
+    """One of suites/integration, as `truth::who_made_each_change_is_told`."""
+    return (_id("integration", test),)
+
+
+def _id(suite: str, said: str) -> str:
+    """As pytest spells it."""
+    file, colons, name = said.partition("::")
+    path = Path("suites", suite, file)
+    return f"{path.with_name(f'test_{path.name}.py')}{colons}{f'test_{name}' if name else ''}"
 
 
 SLIPS = (
@@ -133,28 +141,28 @@ SLIPS = (
         f"{_PACKAGES}/plugin/outcome.py",
         "- min(_CLOSING_SECONDS, _CLOSING_SHARE * seconds)",
         "- max(_CLOSING_SECONDS, _CLOSING_SHARE * seconds)",
-        unit("plugin/outcome"),
+        unit("plugin/outcome::minutes_count_from_the_beginning_of_the_run"),
     ),
     Slip(
         "no-examples-taken-for-the-default",
         f"{_PACKAGES}/plugin/options.py",
         "profile.examples if settings.max_examples is None else",
         "profile.examples if not settings.max_examples else",
-        unit("plugin/options"),
+        unit("plugin/options::how_thorough_a_run_is"),
     ),
     Slip(
         "reserve-spent",
         f"{_PACKAGES}/plugin/spread.py",
         "return time.monotonic() + job.seconds + reserve <= ends",
         "return time.monotonic() + job.seconds - reserve <= ends",
-        unit("plugin/spread"),
+        unit("plugin/spread::what_a_plan_took_longer_than_expected_is_kept_in_reserve"),
     ),
     Slip(
-        "crashed-worker-ends-the-run",
+        "every-run-interrupted",
         f"{_PACKAGES}/plugin/signals.py",
-        "if error == BY_SIGNAL and self._concern() and",
-        "if self._concern() and",
-        unit("plugin/signals"),
+        "return found is not None and found.interrupts.happened",
+        "return found is not None",
+        unit("plugin/signals::a_worker_that_is_interrupted_ends_the_run"),
     ),
     Slip(
         "cause-told-again",
@@ -183,28 +191,28 @@ SLIPS = (
         f"{_PACKAGES}/drive/cluster/truth.py",
         ".items() if k != _LAST_APPLIED}",
         ".items() if k == _LAST_APPLIED}",
-        live("truth", "the_data_of_a_secret_is_digested_and_never_raw"),
+        live("truth::the_data_of_a_secret_is_digested_and_never_raw"),
     ),
     Slip(
         "killed-controller-comes-back-at-once",
         f"{_PACKAGES}/drive/trial/process_faults.py",
         "if not stays_down:",
         "if stays_down:",
-        live("lives", "a_controller_that_stays_down_does_nothing_until_the_fault_closes"),
+        live("lives::a_controller_that_stays_down_does_nothing_until_the_fault_closes"),
     ),
     Slip(
         "next-child-removed",
         f"{_PACKAGES}/drive/trial/workload.py",
         "children[step.nth - 1 if step.nth > 0 else step.nth]",
         "children[step.nth if step.nth > 0 else step.nth]",
-        live("runner_extras", "a_child_is_removed_behind_the_controllers_back_and_made_again"),
+        live("runner_extras::a_child_is_removed_behind_the_controllers_back_and_made_again"),
     ),
     Slip(
         "first-lease-never-released",
         f"{_PACKAGES}/drive/trial/lives.py",
         "if self.release_leases and self.number and not self.bus.dead:",
         "if self.release_leases and self.number > 1 and not self.bus.dead:",
-        live("runner_extras", "a_leader_that_was_killed_works_again_without_waiting_for_its_own_lease"),
+        live("runner_extras::a_leader_that_was_killed_works_again_without_waiting_for_its_own_lease"),
     ),
     # --- proxy_addons
     Slip(
@@ -226,35 +234,35 @@ SLIPS = (
         "proxy_addons/request_faults.py",
         "exchange.executed, exchange.told = flow.response is not None, told",
         "exchange.executed, exchange.told = flow.response is None, told",
-        live("faults_calls", "a_rejected_request_is_not_executed"),
+        live("faults_calls::a_rejected_request_is_not_executed"),
     ),
     Slip(
         "streams-of-all-resources-severed",
         "proxy_addons/proxy_state.py",
         "watch.gate.sever(how), resource)",
         "watch.gate.sever(how))",
-        live("faults_opening", "a_command_ends_streams_in_every_way"),
+        live("faults_opening::a_command_ends_streams_in_every_way"),
     ),
     Slip(
         "packed-watch-asked-for",
         "proxy_addons/relay.py",
         'b"host", b"content-length", b"accept-encoding", _FLOW_FIELD,',
         'b"host", b"content-length", _FLOW_FIELD,',
-        live("proxy_upstream_watches", "a_watch_asks_upstream_for_plain_json"),
+        live("proxy_upstream_watches::a_watch_asks_upstream_for_plain_json"),
     ),
     Slip(
         "reset-that-is-none",
         "proxy_addons/connections.py",
         '_LINGER_RESET = struct.pack("ii", 1, 0)',
         '_LINGER_RESET = struct.pack("ii", 0, 0)',
-        live("faults_streams", "every_open_stream_ends_at_once"),
+        live("faults_streams::every_open_stream_ends_at_once"),
     ),
     Slip(
         "fault-behind-the-last-removed",
         "proxy_addons/control.py",
         "if number >= count:",
         "if number > count:",
-        live("control_api", "a_parameter_that_makes_no_sense_changes_nothing"),
+        live("control_api::a_parameter_that_makes_no_sense_changes_nothing"),
     ),
 )
 

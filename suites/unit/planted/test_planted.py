@@ -72,6 +72,6 @@ def test_a_text_that_is_not_there_once_is_told(text: str, count: int, tmp_path: 
 def test_the_table_says_which_test_found_it() -> None:
     console = Console(width=200)
     with console.capture() as shown:
-        console.print(table([Row(SLIPS[0], "suites/unit/draw/test_family.py::test_x", 3.14), Row(SLIPS[1], "", 2.0)]))
-    assert re.search(rf"{SLIPS[0].name} +│ draw/family\.py +│ unit/draw/test_family\.py::test_x +│ +3\.1", shown.get())
+        console.print(table([Row(SLIPS[0], "suites/unit/draw/test_family.py::test_x[a-b]", 3.14), Row(SLIPS[1], "", 2.0)]))
+    assert re.search(rf"{SLIPS[0].name} +│ draw/family\.py +│ unit/draw/test_family\.py::test_x\[a-b\] +│ +3\.1", shown.get())
     assert re.search(rf"{SLIPS[1].name} +│ draw/order\.py +│ {NOT_FOUND} +│ +2\.0", shown.get())

@@ -208,10 +208,10 @@ SLIPS = (
         live("runner_extras::a_child_is_removed_behind_the_controllers_back_and_made_again"),
     ),
     Slip(
-        "first-lease-never-released",
+        "lease-released-unasked",
         f"{_PACKAGES}/drive/trial/lives.py",
         "if self.release_leases and self.number and not self.bus.dead:",
-        "if self.release_leases and self.number > 1 and not self.bus.dead:",
+        "if self.release_leases or self.number and not self.bus.dead:",
         live("runner_extras::a_leader_that_was_killed_works_again_without_waiting_for_its_own_lease"),
     ),
     # --- proxy_addons
@@ -241,13 +241,13 @@ SLIPS = (
         "proxy_addons/proxy_state.py",
         "watch.gate.sever(how), resource)",
         "watch.gate.sever(how))",
-        live("faults_opening::a_command_ends_streams_in_every_way"),
+        live("proxy_faults::an_expire_command_ends_every_stream_of_the_resource"),
     ),
     Slip(
-        "packed-watch-asked-for",
+        "own-header-sent-upstream",
         "proxy_addons/relay.py",
         'b"host", b"content-length", b"accept-encoding", _FLOW_FIELD,',
-        'b"host", b"content-length", _FLOW_FIELD,',
+        'b"host", b"content-length", b"accept-encoding",',
         live("proxy_upstream_watches::a_watch_asks_upstream_for_plain_json"),
     ),
     Slip(

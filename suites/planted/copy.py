@@ -82,7 +82,7 @@ class Copy:
 
     def check(self, packages: Sequence[str]) -> None:
         """SetupError when any of these packages would be imported from elsewhere."""
-        argv = [self.python, "-c", _FOUND, *packages]
+        argv: list[str | Path] = [self.python, "-c", _FOUND, *packages]
         done = subprocess.run(argv, cwd="/", env=self.environment, capture_output=True, text=True, check=False)
         files = done.stdout.split()
         if done.returncode or not all(Path(file).resolve().is_relative_to(self.root) for file in files):

@@ -57,6 +57,10 @@ live *arguments:
 soak *arguments:
     @ci/soak "$@"
 
+# errors planted in a copy: does a test of check find each?
+planted *names:
+    @ci/planted "$@"
+
 # every mutant is caught: one table
 golden *arguments:
     @ci/golden "$@"

@@ -54,12 +54,16 @@ async def test_a_release_by_relist_answers_410_until_the_client_lists(stage: Sta
 
 
 async def test_an_expire_command_ends_every_stream_of_the_resource(stage: Stage) -> None:
+    """And none of another."""
+    secrets = f"/api/v1/namespaces/{stage.namespace}/secrets"
     watches = [await stage.watch() for _ in range(3)]
+    other = await stage.watch_at(f"{secrets}?watch=1&resourceVersion={await stage.revision()}")
     assert await stage.proxy.expire("configmaps") == 3
     assert await stage.proxy.expire("pods") == 0
     for watch in watches:
         assert await watch.ended() == "clean"
         assert json.loads(watch.lines[-1])["object"]["code"] == 410
+    assert other.ending == ""
 
 
 async def test_an_own_write_is_hidden_from_the_moment_before_it_happens(stage: Stage) -> None:

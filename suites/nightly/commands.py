@@ -35,6 +35,7 @@ COMMANDS = (
     Command("slow"),
     Command("languages", parts=("mvn", "npm", "cargo")),
     Command("operators", parts=("java", "npm")),
+    Command("planted"),
     Command("golden"),
     Command("repeat"),
     Command("drawn"),

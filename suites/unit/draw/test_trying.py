@@ -37,6 +37,11 @@ def test_no_move_of_a_run_gets_into_the_way_of_another(names: set[str], most: in
     assert all(each.steps[0] == seen.do(each.move) for each in tried)
 
 
+def test_a_run_is_as_long_as_it_may_be() -> None:
+    """What is done in one step fits where one is left."""
+    assert [sum(len(each.steps) for each in trials(SEEN, (), most)) for most in (1, 2, 3)] == [1, 2, 3]
+
+
 def test_scaling_is_known_to_be_passed_on() -> None:
     assert "spec.replicas" not in {each.move.path for each in trials(SEEN, (), 50)}
 

@@ -23,6 +23,13 @@ def test_a_cause_that_was_told_is_named_and_not_told_again() -> None:
     assert_passed([innocent])
 
 
+def test_a_cause_that_was_told_is_remembered_behind_others() -> None:
+    guilty = result("naive-hidden-creates")
+    with pytest.raises(pytest.fail.Exception) as failed:
+        assert_passed([guilty, result("naive-hidden-deletes"), replace(guilty, name="003")])
+    assert str(failed.value).count("\n  duplicated: it creates pods on an old view of pods\n") == 1
+
+
 def test_what_is_known_fails_no_test() -> None:
     known = Known(cause="it creates pods on an old view of pods", requirements=("no-duplicate-create",))
     guilty, baseline = result("naive-hidden-creates"), Baseline(findings=(known,))

@@ -191,6 +191,18 @@ def test_a_plan_that_would_not_be_over_in_time_is_left_out(pytester: pytest.Pyte
     assert told == [("a1", ["p"], ["Refuse"]), ("b0", ["q"], ["Refuse"])]
 
 
+LATE = "time.monotonic = lambda real=time.monotonic: real() + 40"
+"""Each trial takes so many seconds more than it was expected to take."""
+
+
+def test_what_a_plan_took_longer_than_expected_is_kept_in_reserve(pytester: pytest.Pytester) -> None:
+    """Of ten minutes half a minute is for the end; the plan of 500 s would be over before that, if nothing were kept."""
+    done = run(pytester, {"a": [(0, "p"), (500, "p")]}, "--staleproof-minutes=10", meanwhile=LATE)
+
+    assert began(pytester) == ["a0"]
+    done.stdout.fnmatch_lines(["*1 plan left out for want of time*"])
+
+
 # --- a search
 
 

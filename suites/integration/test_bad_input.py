@@ -67,6 +67,7 @@ def test_a_controller_that_does_not_start(arguments: tuple[str, ...], told: tupl
     is_refused(suite(*arguments, *WIDGETS), ENVIRONMENT, *told)
 
 
+@pytest.mark.live
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -22,6 +22,7 @@ PATIENT = Settle(idle_seconds=1.5, quiet_seconds=2, limit_seconds=60, deadline_s
 """A busy machine may keep a controller from its work for longer than the usual quarter of a second."""
 
 
+@pytest.mark.live
 def test_a_secret_is_made_again_with_its_payload(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What is recorded of it is a digest, which the API server would refuse."""
     plan = Plan(
@@ -47,6 +48,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         yield session
 
 
+@pytest.mark.live
 def test_what_others_can_change_is_known_and_told(session: Session) -> None:
     """The content of its ConfigMap, what its status says, and whose its children are; it watches all of it, so it looks at once."""
     observed = observe(session, SAMPLE)

@@ -83,6 +83,7 @@ SICK = {
 }
 
 
+@pytest.mark.live
 @pytest.mark.parametrize("sick", SICK.values(), ids=SICK)
 def test_what_is_wrong_is_told(sick: Sick, staleproof: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STALEPROOF_CONTROLLER_START_SECONDS", sick.start_seconds)

@@ -149,6 +149,7 @@ async def walks(kubeconfigs: tuple[Path, Path], tmp_path_factory: pytest.TempPat
     return dict(zip(COMPLETE, ends, strict=True))
 
 
+@pytest.mark.live
 @pytest.mark.parametrize(("package", "name"), COMPLETE)
 def test_a_complete_controller_does_its_work_and_falls_silent(walks: Walks, package: str, name: str) -> None:
     failure = walks[package, name]

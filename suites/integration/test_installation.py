@@ -262,6 +262,7 @@ def test_what_it_may_not_do_is_told_at_the_end(suite: Run) -> None:
     assert f"asked {done.report['refused']['list secrets']} times to list secrets: not allowed by its Role" in done.output
 
 
+@pytest.mark.live
 def test_without_manifests_nobody_looks(suite: Run) -> None:
     done = suite(f"--controller-cmd={GUARDED} --curious", *WIDGETS, *QUICK, "-k", "idempotence")
     assert done.code == 0, done.output

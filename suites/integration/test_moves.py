@@ -61,6 +61,7 @@ def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         yield Stage(session, observe(session, sample))
 
 
+@pytest.mark.live
 def test_what_may_only_grow_and_what_is_set_once_is_not_taken_back(stage: Stage) -> None:
     """The fields are passed on to ConfigMaps all the same, and the reasons are told."""
     observed = stage.observed
@@ -100,6 +101,7 @@ def test_what_cannot_be_scaled_down_again_is_not_scaled(growing: Stage) -> None:
         assert history.complete
 
 
+@pytest.mark.live
 def test_whatever_is_planned_with_it_can_be_run(stage: Stage) -> None:
     """The API server refuses none of the steps: that would be a UsageError."""
     observed = stage.observed

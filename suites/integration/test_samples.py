@@ -74,6 +74,7 @@ def with_what_it_needs(suite: Run, tmp_path_factory: pytest.TempPathFactory) -> 
     return suite(NEEDY, CRDS, f"--staleproof-samples={samples}", f"--staleproof-before={before}", *ONE_PLAN, folder=folder)
 
 
+@pytest.mark.live
 def test_what_a_primary_needs_is_there_in_every_trial(with_what_it_needs: Done) -> None:
     done = with_what_it_needs
     assert done.code == 0, done.output
@@ -227,6 +228,7 @@ def test_prerequisites_that_make_no_sense(
     is_refused(suite(NEEDY, CRDS, f"--staleproof-samples={samples}", *more), USAGE, *told)
 
 
+@pytest.mark.live
 def test_a_controller_that_knows_a_primary_by_its_name_is_given_that_name_in_every_trial(suite: Run, staleproof: Run) -> None:
     tenants = (f"--staleproof-crds={MANIFESTS / 'tenant-crd.yaml'}", f"--staleproof-samples={MANIFESTS / 'tenant-sample.yaml'}")
     done = suite(f"--controller-cmd={fixture_controller('tenant')} lonely", *tenants, *ONE_PLAN)

@@ -42,6 +42,7 @@ def given_a_variable(suite: Run) -> Done:
     return suite(CONTROLLER, *WIDGETS, "--controller-env", f"DB_PASSWORD={VALUE}", *QUICK, "-k", "hide-creates", env=environment())
 
 
+@pytest.mark.live
 def test_the_controllers_variables_are_not_written(given_a_variable: Done) -> None:
     done = given_a_variable
     assert done.code == 0, done.output

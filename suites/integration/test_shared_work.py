@@ -117,6 +117,7 @@ def shared(suite: Run) -> Done:
     return suite("-n2", f"--controller-cmd={fixture_controller('expectations')}", *WIDGETS, *QUICK, "-k", "own-writes or streams")
 
 
+@pytest.mark.live
 def test_workers_share_references_and_observation(shared: Done) -> None:
     assert shared.code == 0, shared.output
     trials = shared.report["trials"]
@@ -132,6 +133,7 @@ def test_workers_share_references_and_observation(shared: Done) -> None:
     assert sum(trial["referencesSeconds"] > 0 for trial in usual) <= len(set(compared)), "who waits has not run them"
 
 
+@pytest.mark.live
 def test_nothing_is_done_twice(shared: Done) -> None:
     folders = [path for path in (shared.run_folder / "shared" / "references").iterdir() if (path / HISTORY).exists()]
     plans = {folder.name: find_plan(str(folder), shared.folder) for folder in folders}

@@ -32,7 +32,7 @@ _LEFT_OUT = shutil.ignore_patterns(
 _AS_IN_CHECK = {"STALEPROOF_COMPANIONS": "none", "STALEPROOF_CONTROLLERS": "few", "TESTCONTAINERS_RYUK_DISABLED": "true"}
 _ELSEWHERE = ("PYTHONPATH", "PYTHONHOME", "PYTHONPYCACHEPREFIX", "VIRTUAL_ENV", "PYTEST_ADDOPTS")
 """Variables that lead to another tree, or into another cache."""
-_CHOSEN = "not slow and not crds and not languages"
+_CHOSEN = "not slow and not live and not power and not crds and not languages"
 """The markers of the tests that `ci/check` runs."""
 _TAIL = 40
 _FOUND = "import importlib, sys; print(*(importlib.import_module(name).__file__ for name in sys.argv[1:]), sep='\\n')"

@@ -114,7 +114,7 @@ def test_the_end_of_one_trials_namespace_is_not_shown_in_the_next(session: Sessi
 
     delivered = {entry.name for entry in history.entries if isinstance(entry, Delivered)}
     listed = {item.name for entry in history.entries if isinstance(entry, Listed) for item in entry.items}
-    assert set(filter(is_trials, delivered | listed)) == {history.header.namespace}
+    assert set(filter(is_trials, delivered | listed)) <= {history.header.namespace}  # its own may have been shown before it began
     lasted = next(entry.at for entry in history.entries if isinstance(entry, Ended))
     assert time.monotonic() - began - lasted < NAMESPACE_CONTROLLER_SECONDS, "it was waited for"
 

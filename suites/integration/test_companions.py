@@ -108,10 +108,16 @@ def test_the_end_of_one_trials_namespace_is_not_shown_in_the_next(session: Sessi
     session.use(kube_controller_manager(programs, "replicaset-controller,serviceaccount-controller"))
     rest = Rest(seconds=NAMESPACE_CONTROLLER_SECONDS + 2.0)
     plan = Plan(scenario="own", steps=(Apply(object=sample("replicaset")), rest), settle=PATIENT)
-    session.watch(plan)
+    first = session.watch(plan).header.namespace
     began = time.monotonic()
     history = session.watch(plan)
 
+    async def has_begun_to_end(environment: Environment) -> bool:
+        known = environment.truth.objects.get(("namespaces", "", first))
+        return known is None or "deletionTimestamp" in known["metadata"]
+
+    assert session.call(has_begun_to_end), "there was no end that could have been shown"
+    assert any(commit.resource == "pods" for _, commit in Trial(history).every(Committed)), "the controller did nothing"
     delivered = {entry.name for entry in history.entries if isinstance(entry, Delivered)}
     listed = {item.name for entry in history.entries if isinstance(entry, Listed) for item in entry.items}
     assert set(filter(is_trials, delivered | listed)) <= {history.header.namespace}  # its own may have been shown before it began

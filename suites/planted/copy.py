@@ -141,7 +141,7 @@ def copied(root: Path, folder: Path) -> Iterator[Copy]:
         made.check(list(places))
         yield made
     finally:
-        # Where the proxy keeps what was compiled (`drive.proxy.launch`): nobody will need it again.
+        # Where the proxy keeps what was compiled (`drive.proxy.launch`): it is not needed again.
         shutil.rmtree(cache_root(os.environ) / "bytecode" / folder.parent.relative_to("/"), ignore_errors=True)
 
 

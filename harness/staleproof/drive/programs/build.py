@@ -89,7 +89,7 @@ async def ensure_built(
                 "leave the version out, or use assets or an existing cluster."
             )
         async with cache.locked(root, entry, progress, title=each.title):
-            # Asked again: whoever held the lock may have built it.
+            # Asked again: the process that held the lock may have built it.
             if await asyncio.to_thread(what_is_wrong, entry, each) is not None:
                 await _build(each, root, version, progress, module or shipped("fixtures.controlplane"))
     return entry
@@ -129,7 +129,7 @@ async def _build(wanted: MultiCall, root: Path, version: str, progress: Progress
             (scratch / "made").mkdir()
         log = entry.with_name(f"{entry.name}.{wanted.name}.build.log")
         workshop = _Workshop(wanted, go, scratch, log, version, progress)
-        # These need no modules. Whatever keeps Go from compiling them keeps it from the rest, too, where it is told.
+        # These need no modules. What keeps Go from compiling them keeps it from the rest, too, and is reported there.
         early = workshop.compiling("build", *STANDARD, log=scratch / "standard.log")
         with working(progress, f"{wanted.title}: fetching Go modules"):
             async with run_process(early) as compiling:

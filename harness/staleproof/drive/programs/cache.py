@@ -31,7 +31,7 @@ def cache_root(environment: Mapping[str, str]) -> Path:
 
 @asynccontextmanager
 async def locked(root: Path, entry: Path, progress: Progress, *, title: str) -> AsyncIterator[None]:
-    """Hold the lock of an entry. Whoever had to wait for it may find the entry built."""
+    """Hold the lock of an entry. After a wait the entry may be built."""
     with cache_errors(root):
         entry.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(entry.with_name(f"{entry.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)

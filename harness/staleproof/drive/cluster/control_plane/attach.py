@@ -44,7 +44,8 @@ class _Hosted(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_
 
 
 async def applies(options: ControlPlaneOptions) -> str | None:
-    """If one is named and nobody uses it now; whoever runs under RBAC needs an API server that knows his ServiceAccount."""
+    """Why it applies: one is named and no other run uses it. None for a run under RBAC: this API server does not know its
+    ServiceAccount."""
     file = os.environ.get(VARIABLE)
     if not file or options.service_account or not Path(file).exists():
         return None

@@ -12,7 +12,7 @@ import pytest_asyncio
 from testcontainers.core.docker_client import DockerClient
 
 from staleproof.drive.cluster.control_plane import Silent
-from staleproof.drive.process.images import reach_engine
+from staleproof.drive.process.images import Recipe, make_image, reach_engine
 from staleproof.drive.programs.build import ensure_built
 from staleproof.drive.programs.cache import cache_root
 from staleproof.drive.programs.kubernetes import COMPANIONS, SERVERS
@@ -49,6 +49,15 @@ def engine() -> Iterator[DockerClient]:
     with warnings.catch_warnings(action="ignore", category=ResourceWarning):
         gc.collect()  # the docker library does not close a socket on which nothing answers
     pytest.skip(why)
+
+
+@pytest.fixture(scope="module")
+def kube_controller_manager(engine: DockerClient, programs: Path) -> str:
+    """An image that has nothing but kube-controller-manager, as a controller under test."""
+    name = "kube-controller-manager"
+    recipe = Recipe(image=f"staleproof-test:{name}", program=programs / COMPANIONS.name, names=(name,))
+    make_image(engine, recipe)
+    return recipe.image
 
 
 def wrapped(folder: Path, programs: Path, *flags: str) -> Path:

@@ -26,10 +26,9 @@ IN_CLUSTER = "staleproof-test:in-cluster-widget"
 PORT = 8080
 
 
-def test_kube_controller_manager_as_an_image_passes(engine: DockerClient, programs: Path, suite: Run) -> None:
-    make_control_plane_image(engine, KUBERNETES_VERSION)
+def test_kube_controller_manager_as_an_image_passes(kube_controller_manager: str, suite: Run) -> None:
     done = suite(
-        f"--controller-image={control_plane_image(KUBERNETES_VERSION)}",
+        f"--controller-image={kube_controller_manager}",
         "--controller-network=host",
         f"--controller-args=kube-controller-manager --kubeconfig={{kubeconfig}} {KCM_ARGUMENTS}",
         f"--staleproof-samples={MANIFESTS / 'replicaset-sample.yaml'}",

@@ -21,7 +21,7 @@ from rich.table import Table
 from .environment_stage import environment_stage as environment_stage
 from .programs import engine as engine
 from .programs import go as go
-from .programs import kube_controller_manager as kube_controller_manager
+from .programs import kube_controller_manager_image as kube_controller_manager_image
 from .programs import programs as programs
 from .proxy_stage import api as api
 from .proxy_stage import plane as plane

@@ -52,7 +52,7 @@ def engine() -> Iterator[DockerClient]:
 
 
 @pytest.fixture(scope="module")
-def kube_controller_manager(engine: DockerClient, programs: Path) -> str:
+def kube_controller_manager_image(engine: DockerClient, programs: Path) -> str:
     """An image that has nothing but kube-controller-manager, as a controller under test."""
     name = "kube-controller-manager"
     recipe = Recipe(image=f"staleproof-test:{name}", program=programs / COMPANIONS.name, names=(name,))

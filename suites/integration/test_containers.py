@@ -122,10 +122,10 @@ async def test_a_control_plane_of_containers_is_ready_and_leaves_none_behind(
 
 
 async def test_a_program_that_exits_while_starting_is_reported_with_its_last_lines(
-    engine: DockerClient, kube_controller_manager: str, tmp_path: Path
+    engine: DockerClient, kube_controller_manager_image: str, tmp_path: Path
 ) -> None:
     """An image whose etcd is something else: kube-controller-manager does not know etcd's flags."""
-    found = engine.client.images.get(kube_controller_manager)
+    found = engine.client.images.get(kube_controller_manager_image)
     assert found.tag("staleproof-test", "not-etcd")
     command = ContainerCommand(
         name="etcd",
@@ -172,7 +172,7 @@ async def test_a_control_plane_without_its_image_is_reported_with_the_next_step(
             pass
 
 
-async def test_a_controller_image_does_its_work(engine: DockerClient, kube_controller_manager: str, tmp_path: Path) -> None:
+async def test_a_controller_image_does_its_work(engine: DockerClient, kube_controller_manager_image: str, tmp_path: Path) -> None:
     """The subject is kube-controller-manager's ReplicaSet controller, which is not root in its container."""
     arguments = ("kube-controller-manager", "--kubeconfig={kubeconfig}", *KCM_ARGUMENTS.split())
     log = tmp_path / "controller.log"
@@ -184,7 +184,7 @@ async def test_a_controller_image_does_its_work(engine: DockerClient, kube_contr
             def pods() -> int:
                 return len(client.CoreV1Api(api).list_namespaced_pod("default").items)
 
-            subject, access = Subject(image=kube_controller_manager, arguments=arguments), plane.access(CONTROLLER)
+            subject, access = Subject(image=kube_controller_manager_image, arguments=arguments), plane.access(CONTROLLER)
             async with controller_container(subject, access, log, THIS_MACHINE) as controller:
                 assert controller.image_digest.startswith("sha256:")
                 process = Path(f"/proc/{controller.pid}")  # the engine's own process for a moment, until it becomes ours
@@ -243,11 +243,13 @@ async def run_once(subject: Subject, folder: Path) -> str:
 
 
 async def test_a_controller_that_exits_at_once_is_reported_with_its_exit_code_and_last_lines(
-    kube_controller_manager: str, tmp_path: Path
+    kube_controller_manager_image: str, tmp_path: Path
 ) -> None:
-    told = await run_once(Subject(image=kube_controller_manager, arguments=("kube-controller-manager", "--no-such-flag")), tmp_path)
+    told = await run_once(
+        Subject(image=kube_controller_manager_image, arguments=("kube-controller-manager", "--no-such-flag")), tmp_path
+    )
     assert "exited with code 1" in told
-    assert f"Image: {kube_controller_manager} (sha256:" in told
+    assert f"Image: {kube_controller_manager_image} (sha256:" in told
     assert "  | " in told
     assert "unknown flag: --no-such-flag" in told
 

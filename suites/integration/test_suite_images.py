@@ -26,9 +26,9 @@ IN_CLUSTER = "staleproof-test:in-cluster-widget"
 PORT = 8080
 
 
-def test_kube_controller_manager_as_an_image_passes(kube_controller_manager: str, suite: Run) -> None:
+def test_kube_controller_manager_as_an_image_passes(kube_controller_manager_image: str, suite: Run) -> None:
     done = suite(
-        f"--controller-image={kube_controller_manager}",
+        f"--controller-image={kube_controller_manager_image}",
         "--controller-network=host",
         f"--controller-args=kube-controller-manager --kubeconfig={{kubeconfig}} {KCM_ARGUMENTS}",
         f"--staleproof-samples={MANIFESTS / 'replicaset-sample.yaml'}",

@@ -198,7 +198,6 @@ class Case:
 QUICKLY = [
     Case(signal.SIGTERM, "starting", is_slow=False),
     Case(signal.SIGTERM, "learning", workers=2, is_slow=False),
-    Case(signal.SIGTERM, "learning", "image", is_slow=False),
 ]
 CASES: list[Case] = QUICKLY + [
     case

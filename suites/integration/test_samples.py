@@ -17,7 +17,7 @@ from .test_bad_input import USAGE, is_refused
 
 NEEDY = f"--controller-cmd={fixture_controller('needs_secrets')}"
 CRDS = f"--staleproof-crds={MANIFESTS / 'widget-crd.yaml'}"
-ONE_PLAN = (*QUICK, "-k", "kills")
+ONE_PLAN = (*QUICK, "-k", "own-writes/idempotence")
 VALUE = "hunter2xyz"
 AUTHS = json.dumps({"auths": {"registry.example": {"auth": VALUE}}})
 

@@ -34,7 +34,7 @@ def test_kube_controller_manager_as_an_image_passes(kube_controller_manager_imag
         f"--staleproof-samples={MANIFESTS / 'replicaset-sample.yaml'}",
         *QUICK,
         "-k",
-        "own-writes",
+        "own-writes/hide-creates",
         env=ENVIRONMENT,
     )
     assert done.code == 0, done.output
@@ -48,6 +48,7 @@ async def go_naive(go: Path) -> Path:
     return await ensure_go_program(GoProgram("go-naive", MANIFESTS.parent / "go-naive"), Silent())
 
 
+@pytest.mark.live
 def test_a_naive_controller_in_go_is_caught(engine: DockerClient, suite: Run, go_naive: Path) -> None:
     recipe = Recipe(image="staleproof-go-naive:latest", program=go_naive, entrypoint=("go-naive",))
     make_image(engine, recipe)
@@ -79,6 +80,7 @@ async def in_cluster(engine: DockerClient, go: Path) -> str:
     return IN_CLUSTER
 
 
+@pytest.mark.live
 def test_a_manager_with_in_cluster_configuration_only_passes_with_two_workers(suite: Run, in_cluster: str) -> None:
     """Both serve their metrics on the same port, each in a container of its own."""
     done = suite(
@@ -122,6 +124,7 @@ def installed(folder: Path, image: str) -> Path:
     return path
 
 
+@pytest.mark.live
 def test_the_webhooks_of_a_container_are_called_across_its_bridge(suite: Run, in_cluster: str, tmp_path: Path) -> None:
     """As its ServiceAccount, under its own Roles, and in each of its lives."""
     done = suite(

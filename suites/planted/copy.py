@@ -34,6 +34,8 @@ _ELSEWHERE = ("PYTHONPATH", "PYTHONHOME", "PYTHONPYCACHEPREFIX", "VIRTUAL_ENV", 
 """Variables that lead to another tree, or into another cache."""
 _CHOSEN = "not slow and not live and not power and not crds and not languages"
 """The markers of the tests that `ci/check` runs."""
+_EXAMPLES = "--hypothesis-profile=quick"
+"""As many as `ci/check` tries; only conftest.py of the unit tests knows them."""
 _TAIL = 40
 _FOUND = "import importlib, sys; print(*(importlib.import_module(name).__file__ for name in sys.argv[1:]), sep='\\n')"
 
@@ -72,7 +74,8 @@ class Copy:
         failures.unlink(missing_ok=True)
         log = self.root / "planted.log"
         began = time.monotonic()
-        code = self._run(["-m", "pytest", "-q", "-x", "-m", _CHOSEN, *tests], log, limit_seconds)
+        examples = [_EXAMPLES] if all(test.startswith("suites/unit/") for test in tests) else []
+        code = self._run(["-m", "pytest", "-q", "-x", "-m", _CHOSEN, *examples, *tests], log, limit_seconds)
         seconds = time.monotonic() - began
         failed = next(iter(json.loads(failures.read_bytes())), "") if failures.exists() else ""
         if code not in (0, 1) or bool(failed) != (code == 1):

@@ -215,9 +215,8 @@ def test_the_seed_that_a_run_prints_draws_the_same_in_tests_of_ones_own(pytester
     first, seed = drawn(pytester, ASKED, "test_mine.py")
     another, others = drawn(pytester, ASKED, "test_mine.py")
     assert (another, others) != (first, seed)
-    for workers in ((), ("-n1",)):
-        again, _ = drawn(pytester, ASKED, "test_mine.py", f"--hypothesis-seed={seed}", *workers)
-        assert again == first
+    again, _ = drawn(pytester, ASKED, "test_mine.py", f"--hypothesis-seed={seed}")
+    assert again == first
 
 
 @pytest.mark.usefixtures("in_ci")

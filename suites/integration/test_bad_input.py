@@ -94,34 +94,46 @@ def test_a_run_that_makes_no_sense(arguments: tuple[str, ...], told: str, suite:
 @pytest.mark.parametrize(
     ("option", "content", "told"),
     [
-        ("--staleproof-crds", "a: [", ("is not YAML",)),
+        pytest.param(
+            "--staleproof-crds",
+            "a: [",
+            ("is not YAML",),
+            marks=pytest.mark.live,
+        ),
         ("--staleproof-crds", "- 1\n", ("expected a Kubernetes object",)),
         (
             "--staleproof-crds",
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
             ("expected CustomResourceDefinitions, found ConfigMap/a",),
         ),
-        ("--staleproof-crds", "kind: CustomResourceDefinition\n", ("apiVersion, metadata.name missing",)),
+        pytest.param(
+            "--staleproof-crds",
+            "kind: CustomResourceDefinition\n",
+            ("apiVersion, metadata.name missing",),
+            marks=pytest.mark.live,
+        ),
         (
             "--staleproof-crds",
             "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: wrong.example.com}\n"
             "spec: {group: example.com, scope: Namespaced, names: {plural: things, kind: Thing}, versions: []}\n",
             ("the API server rejected CustomResourceDefinition/wrong.example.com",),
         ),
-        (
+        pytest.param(
             "--staleproof-crds",
             crd("{name: v1, served: true, storage: true}"),
             ("the API server rejected CustomResourceDefinition/things.example.com", "spec.versions[0].schema", "if only"),
+            marks=pytest.mark.live,
         ),
         (
             "--staleproof-samples",
             "apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: g}\n",
             ("the API server does not know example.com/v1 Gadget", "--staleproof-crds"),
         ),
-        (
+        pytest.param(
             "--staleproof-samples",
             "apiVersion: staleproof.dev/v1\nkind: Widget\nmetadata: {name: w}\nspec: {replicas: -1}\n",
             ("apply Widget/w", "spec.replicas"),
+            marks=pytest.mark.live,
         ),
         (
             "--staleproof-mutations",

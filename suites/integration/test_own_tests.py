@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import MANIFESTS, Run
+from .conftest import MANIFESTS, Done, Run
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -56,17 +56,30 @@ def own_tests(folder: Path, controller: str, tests: str = TESTS) -> Path:
     return folder
 
 
-def test_a_conftest_is_enough(suite: Run, tmp_path: Path) -> None:
-    done = suite(folder=own_tests(tmp_path, "naive"))
+@pytest.fixture(scope="module")
+def found(suite: Run, tmp_path_factory: pytest.TempPathFactory) -> Done:
+    return suite(folder=own_tests(tmp_path_factory.mktemp("own"), "naive"))
+
+
+def crash_of(done: Done) -> Path:
+    (crash,) = (done.folder / ".staleproof" / "crashes").iterdir()
+    return crash
+
+
+def test_a_conftest_is_enough(found: Done) -> None:
+    done = found
     assert done.code == 1, done.output
     assert "1 failed, 1 passed" in done.output
     assert "staleproof: failed: no-duplicate-create violated; " in done.output
     assert [trial["name"] for trial in done.report["trials"]] == ["001"]
     assert done.results["no-duplicate-create"] == "failed"
-    (crash,) = (tmp_path / ".staleproof" / "crashes").iterdir()
-    assert crash.stem == done.report["trials"][0]["crash"]
+    assert crash_of(done).stem == done.report["trials"][0]["crash"]
 
-    fixed = suite(f"--staleproof-replay={crash.stem}", folder=own_tests(tmp_path, "deterministic"))
+
+@pytest.mark.live
+def test_what_is_mended_is_told_and_its_crash_goes(found: Done, suite: Run) -> None:
+    crash = crash_of(found)
+    fixed = suite(f"--staleproof-replay={crash.stem}", folder=own_tests(found.folder, "deterministic"))
     assert fixed.code == 0, fixed.output
     assert f"staleproof: FIXED {crash.stem}" in fixed.output
     assert not crash.exists()

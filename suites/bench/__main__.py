@@ -25,7 +25,7 @@ from . import checking, held, runs, streams, traffic, trials
 from .checkout import THIS, Checkout, checkout
 from .figure import PROXY_MB, Figure, at_most, table
 from .process import resident_mb
-from .stage import Sizes, Stage, run, say, staged, started_control_plane
+from .rig import Rig, Sizes, run, say, started_control_plane, started_proxy
 
 _MISSED = 1
 _WIDTH = 120
@@ -69,26 +69,26 @@ async def measure_proxy(sizes: Sizes, folder: Path, sheet: Sheet) -> None:
     async with started_control_plane(folder) as plane:
         sheet.figures.append(Figure(name="control plane start", unit="s", value=time.perf_counter() - began))
         began = time.perf_counter()
-        async with staged(plane, folder) as stage:
+        async with started_proxy(plane, folder) as rig:
             sheet.figures.append(Figure(name="proxy start", unit="s", value=time.perf_counter() - began))
-            await _traffic(stage, sizes, sheet)
-            stage.tally.check()
+            await _traffic(rig, sizes, sheet)
+            rig.tally.check()
         for group in (streams.figures, held.figures):
-            async with staged(plane, folder) as stage:
-                sheet.figures += await group(stage, sizes)
-                stage.tally.check()
+            async with started_proxy(plane, folder) as rig:
+                sheet.figures += await group(rig, sizes)
+                rig.tally.check()
 
 
-async def _traffic(stage: Stage, sizes: Sizes, sheet: Sheet) -> None:
-    before = await traffic.create(stage.api, traffic.NAMESPACE, sizes.events)
-    bursts, notes = await traffic.bursts(stage, sizes, before)
+async def _traffic(rig: Rig, sizes: Sizes, sheet: Sheet) -> None:
+    before = await traffic.create(rig.api, traffic.NAMESPACE, sizes.events)
+    bursts, notes = await traffic.bursts(rig, sizes, before)
     sheet.figures += bursts
     sheet.notes += notes
-    sheet.figures += await traffic.latency(stage, sizes)
-    requests, notes = await traffic.requests(stage, sizes)
+    sheet.figures += await traffic.latency(rig, sizes)
+    requests, notes = await traffic.requests(rig, sizes)
     sheet.figures += requests
     sheet.notes += notes
-    sheet.figures.append(at_most("proxy memory at the end", "MB", resident_mb(stage.pid), PROXY_MB))
+    sheet.figures.append(at_most("proxy memory at the end", "MB", resident_mb(rig.pid), PROXY_MB))
 
 
 async def _in_time(sizes: Sizes, folder: Path, sheet: Sheet, until: float) -> None:

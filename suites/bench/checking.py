@@ -17,7 +17,7 @@ from staleproof.core.history import History
 
 from ..unit.checks.script import WIDGETS, Script, reference
 from .figure import ENTRIES_PER_SECOND, Figure
-from .stage import say
+from .rig import say
 
 ENTRIES = 100_000
 _RUNS = 3

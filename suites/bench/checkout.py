@@ -9,7 +9,7 @@ from pathlib import Path
 from staleproof.drive.programs.cache import cache_root
 from staleproof.errors import SetupError, UsageError
 
-from .stage import say
+from .rig import say
 
 ROOT = Path(__file__).parents[2]
 _SHORT = 10

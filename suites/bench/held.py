@@ -14,24 +14,24 @@ from staleproof.errors import SetupError
 from .client import LIMIT_SECONDS, shown, watching
 from .figure import HELD_KB, Figure, at_most, burst
 from .process import forget_peak, peak_mb, resident_mb
-from .stage import Sizes, Stage, rounds
+from .rig import Rig, Sizes, rounds
 from .traffic import create, events
 
 HELD = 10_000
 _NAMESPACE = "bench-held"
 
 
-async def figures(stage: Stage, sizes: Sizes) -> list[Figure]:
-    before = await create(stage.api, _NAMESPACE, HELD)
+async def figures(rig: Rig, sizes: Sizes) -> list[Figure]:
+    before = await create(rig.api, _NAMESPACE, HELD)
     path = f"/api/v1/namespaces/{_NAMESPACE}/configmaps?watch=1&resourceVersion={before}"
     memory = []
 
     async def both() -> tuple[float, float]:
-        direct = await events(stage.direct, path, HELD)
-        forget_peak(stage.pid)
-        resident = resident_mb(stage.pid)
-        drained = await _drained(stage, path)
-        memory.append(peak_mb(stage.pid) - resident)
+        direct = await events(rig.direct, path, HELD)
+        forget_peak(rig.pid)
+        resident = resident_mb(rig.pid)
+        drained = await _drained(rig, path)
+        memory.append(peak_mb(rig.pid) - resident)
         return direct, drained
 
     pairs = await rounds("hold and release", sizes, both)
@@ -45,17 +45,17 @@ async def figures(stage: Stage, sizes: Sizes) -> list[Figure]:
     ]
 
 
-async def _drained(stage: Stage, path: str) -> float:
+async def _drained(rig: Rig, path: str) -> float:
     """The seconds from the release of a held stream until the last frame has come."""
-    held = stage.tally.counts[Withheld]
-    await stage.proxy.install((HoldStream(resource="configmaps"),), _NAMESPACE)
-    await stage.proxy.begin_step(1)
-    async with watching(stage.proxied, path) as (watch,):
-        await stage.tally.reached(Withheld, held + HELD, limit_seconds=LIMIT_SECONDS)
+    held = rig.tally.counts[Withheld]
+    await rig.proxy.install((HoldStream(resource="configmaps"),), _NAMESPACE)
+    await rig.proxy.begin_step(1)
+    async with watching(rig.proxied, path) as (watch,):
+        await rig.tally.reached(Withheld, held + HELD, limit_seconds=LIMIT_SECONDS)
         if watch.times:
             raise SetupError(f"expected no frame on a stream that is held, found {len(watch.times)}")
         began = time.perf_counter()
         async with asyncio.TaskGroup() as group:
-            group.create_task(stage.proxy.release())
+            group.create_task(rig.proxy.release())
             last = group.create_task(shown([watch], HELD))
         return last.result() - began

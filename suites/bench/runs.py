@@ -24,7 +24,7 @@ from staleproof.errors import UsageError
 
 from ..mutants.known import HONEST, MANIFESTS, METRICS, Known
 from .checkout import Checkout
-from .stage import say
+from .rig import say
 from .trials import WORKERS, Ran, Timed, bound
 
 SUBJECTS: Mapping[str, str] = {

@@ -19,7 +19,7 @@ from staleproof.errors import SetupError
 from . import load
 from .follower import Follower
 from .process import Handles, cpu_seconds, resident_mb
-from .stage import BODY_BYTES, Stage, run, say, staged, started_control_plane
+from .rig import BODY_BYTES, Rig, run, say, started_control_plane, started_proxy
 from .tally import Tally
 
 _STAYING, _SLOTS = 2, 8
@@ -34,15 +34,15 @@ _SHOWN = 10
 class Soak:
     """One run against one proxy; says a line a minute."""
 
-    def __init__(self, stage: Stage) -> None:
-        self._stage, self._ledger = stage, load.Ledger()
+    def __init__(self, rig: Rig) -> None:
+        self._rig, self._ledger = rig, load.Ledger()
 
     async def run(self, *, minutes: int, per_second: int) -> list[str]:
         """Why it did not pass; empty when it did."""
         await self._prepare()
         await self._all_gone()
         before = self._handles()
-        say(f"before: {resident_mb(self._stage.pid):.0f} MB, {before}")
+        say(f"before: {resident_mb(self._rig.pid):.0f} MB, {before}")
         stop, memory = asyncio.Event(), list[float]()
         staying = [self._client() for _ in range(_STAYING)]
         async with asyncio.TaskGroup() as group:
@@ -58,35 +58,35 @@ class Soak:
         await self._all_gone(at_most=before.files)
         after, ledger = self._handles(), self._ledger
         say(
-            f"after: {resident_mb(self._stage.pid):.0f} MB, {after}; streams ended {dict(ledger.ends)} and were followed on; "
+            f"after: {resident_mb(self._rig.pid):.0f} MB, {after}; streams ended {dict(ledger.ends)} and were followed on; "
             f"{ledger.writes:,} writes, {ledger.frames:,} frames, {ledger.clients:,} clients"
         )
-        return [*_failures(self._stage.tally, ledger), *_leaked(before, after), *_grown(memory)]
+        return [*_failures(self._rig.tally, ledger), *_leaked(before, after), *_grown(memory)]
 
     async def _prepare(self) -> None:
-        api = self._stage.api
+        api = self._rig.api
         await api.call("POST", "/api/v1/namespaces", {"metadata": {"name": load.NAMESPACE}})
         for name in load.OBJECTS:
             body = {"metadata": {"name": name}, "data": {"number": "0", "text": "x" * BODY_BYTES}}
             self._ledger.revisions[name] = int((await api.call("POST", load.CONFIG_MAPS, body))["metadata"]["resourceVersion"])
-        await load.primed(self._stage.proxied, self._ledger)
+        await load.primed(self._rig.proxied, self._ledger)
 
     def _client(self) -> load.Client:
         known = Follower(numbers=self._ledger.numbers, revision=max(self._ledger.revisions.values()))
-        return load.Client(self._stage.proxied, known, self._ledger)
+        return load.Client(self._rig.proxied, known, self._ledger)
 
     def _work(self, stop: asyncio.Event, per_second: int) -> Iterable[Coroutine[None, None, None]]:
         """The work of all writers, visitors and plans. One of the writers goes through the proxy, too."""
-        ways = [self._stage.proxied, *[self._stage.direct] * (len(load.OBJECTS) - 1)]
+        ways = [self._rig.proxied, *[self._rig.direct] * (len(load.OBJECTS) - 1)]
         for way, name in zip(ways, load.OBJECTS, strict=True):
             yield load.write(name, way, self._ledger, stop, per_second=per_second / len(load.OBJECTS))
         for slot in range(_SLOTS):
-            yield load.come_and_go(slot, self._stage.proxied, self._ledger, stop)
-        yield load.plans(self._stage.proxy, self._ledger, stop)
+            yield load.come_and_go(slot, self._rig.proxied, self._ledger, stop)
+        yield load.plans(self._rig.proxy, self._ledger, stop)
 
     async def _minute(self, number: int) -> float:
         """Wait for a minute and say what happened in it; its peak of memory, because every minute has its holds."""
-        pid, ledger = self._stage.pid, self._ledger
+        pid, ledger = self._rig.pid, self._ledger
         writes, frames, clients, plans = ledger.writes, ledger.frames, ledger.clients, ledger.plans
         worked, began, memory = cpu_seconds(pid), time.monotonic(), []
         while (passed := time.monotonic() - began) < _MINUTE_SECONDS:
@@ -109,15 +109,15 @@ class Soak:
         """Wait until no stream is open and no more than `at_most` files are (None: no fewer than a moment ago), or too long."""
         end, files = time.monotonic() + _GONE_SECONDS, -1
         while time.monotonic() < end:
-            await self._stage.proxy.fence()
+            await self._rig.proxy.fence()
             found = self._handles().files
-            if not self._stage.tally.open and found <= (files if at_most is None else at_most):
+            if not self._rig.tally.open and found <= (files if at_most is None else at_most):
                 return
             files = found
             await asyncio.sleep(_SAMPLE_SECONDS)
 
     def _handles(self) -> Handles:
-        return Handles.of(self._stage.pid)
+        return Handles.of(self._rig.pid)
 
 
 def _failures(tally: Tally, ledger: load.Ledger) -> list[str]:
@@ -148,11 +148,11 @@ def _grown(memory_mb: Sequence[float]) -> Iterator[str]:
 
 async def soak(folder: Path, *, minutes: int, per_second: int) -> list[str]:
     """Run the soak; why it did not pass, or nothing."""
-    async with started_control_plane(folder) as plane, staged(plane, folder) as stage:
+    async with started_control_plane(folder) as plane, started_proxy(plane, folder) as rig:
         try:
-            return await Soak(stage).run(minutes=minutes, per_second=per_second)
+            return await Soak(rig).run(minutes=minutes, per_second=per_second)
         except* (OSError, EOFError, SetupError) as errors:
-            found = [*stage.tally.broken, f"it could not go on: {', '.join(repr(err) for err in _leaves(errors))}"]
+            found = [*rig.tally.broken, f"it could not go on: {', '.join(repr(err) for err in _leaves(errors))}"]
         return found
 
 

@@ -14,7 +14,7 @@ from statistics import median
 from .client import Address, Conversation, Watch, conversation, shown, watching
 from .figure import IDLE_SHARE, STREAM_KB, Figure, at_most, burst
 from .process import cpu_seconds, resident_mb
-from .stage import BODY_BYTES, Sizes, Stage, rounds, say
+from .rig import BODY_BYTES, Rig, Sizes, rounds, say
 from .traffic import CONFIG_MAPS, WATCH_LIST
 
 STREAMS = 100
@@ -26,35 +26,35 @@ _WATCH_ONE = f"{WATCH_LIST}&fieldSelector=metadata.name%3D{_OBJECT}"
 _INITIAL = 1  # the object
 
 
-async def figures(stage: Stage, sizes: Sizes) -> list[Figure]:
-    return [*await _idle(stage), *await _busy(stage, sizes)]
+async def figures(rig: Rig, sizes: Sizes) -> list[Figure]:
+    return [*await _idle(rig), *await _busy(rig, sizes)]
 
 
-async def _idle(stage: Stage) -> list[Figure]:
+async def _idle(rig: Rig) -> list[Figure]:
     """The memory and the CPU time of streams on which nothing happens."""
     name = f"{STREAMS} idle streams"
     say(name)
-    await stage.api.call("POST", CONFIG_MAPS, {"metadata": {"name": _OBJECT}, "data": {"text": "x" * BODY_BYTES}})
-    async with _crowd(stage.proxied, 1):  # the first stream makes what all later ones share
+    await rig.api.call("POST", CONFIG_MAPS, {"metadata": {"name": _OBJECT}, "data": {"text": "x" * BODY_BYTES}})
+    async with _crowd(rig.proxied, 1):  # the first stream makes what all later ones share
         pass
-    before = resident_mb(stage.pid)
-    async with _crowd(stage.proxied, STREAMS):
-        each_kb = (resident_mb(stage.pid) - before) * 1e3 / STREAMS
-        worked, began = cpu_seconds(stage.pid), time.perf_counter()
+    before = resident_mb(rig.pid)
+    async with _crowd(rig.proxied, STREAMS):
+        each_kb = (resident_mb(rig.pid) - before) * 1e3 / STREAMS
+        worked, began = cpu_seconds(rig.pid), time.perf_counter()
         await asyncio.sleep(_IDLE_SECONDS)  # this is what is measured: time in which nothing happens
-        share = (cpu_seconds(stage.pid) - worked) / (time.perf_counter() - began)
+        share = (cpu_seconds(rig.pid) - worked) / (time.perf_counter() - began)
     return [
         at_most(f"{name}, memory", "kB/stream", each_kb, STREAM_KB),
         at_most("  CPU of the proxy", "% of a core", share * 100, IDLE_SHARE * 100, target=f"≤ {IDLE_SHARE:.0%}"),
     ]
 
 
-async def _busy(stage: Stage, sizes: Sizes) -> list[Figure]:
+async def _busy(rig: Rig, sizes: Sizes) -> list[Figure]:
     """Every event goes to all streams: written as fast as possible, and one at a time."""
     name = f"{STREAMS} busy streams"
 
     async def both() -> tuple[_Side, _Side]:
-        return await _side(stage, stage.direct), await _side(stage, stage.proxied)
+        return await _side(rig, rig.direct), await _side(rig, rig.proxied)
 
     found = await rounds(name, sizes, both)
     ratio = median(direct.burst / proxied.burst for direct, proxied in found)
@@ -77,13 +77,13 @@ class _Side:
     worked: float
 
 
-async def _side(stage: Stage, watched: Address) -> _Side:
+async def _side(rig: Rig, watched: Address) -> _Side:
     """One side of a round. The writer is always direct, because the way of the events is measured, not that of the writes."""
-    async with conversation(stage.direct) as writer, _crowd(watched, STREAMS) as watches:
-        written = partial(_written, writer, stage.direct, watches)
-        worked = cpu_seconds(stage.pid)
+    async with conversation(rig.direct) as writer, _crowd(watched, STREAMS) as watches:
+        written = partial(_written, writer, rig.direct, watches)
+        worked = cpu_seconds(rig.pid)
         burst = await written(_INITIAL, _BURST)
-        worked = cpu_seconds(stage.pid) - worked
+        worked = cpu_seconds(rig.pid) - worked
         first = _INITIAL + _BURST
         return _Side(burst, median([await written(seen, 1) for seen in range(first, first + _SINGLES)]), worked)
 

@@ -16,7 +16,7 @@ from staleproof.drive.cluster.api import Api
 from .client import LIMIT_SECONDS, Address, conversation, gets, shown, watching
 from .figure import ADDED_LATENCY_MS, GET_RATIO, Figure, at_least, at_most, burst
 from .process import cpu_seconds
-from .stage import BODY_BYTES, Sizes, Stage, rounds, say
+from .rig import BODY_BYTES, Rig, Sizes, rounds, say
 
 NAMESPACE = "bench"
 CONFIG_MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
@@ -52,13 +52,13 @@ class _Round:
     proxy_seconds: float
 
 
-async def _compared(stage: Stage, measure: Callable[[Address], Awaitable[float]]) -> _Round:
+async def _compared(rig: Rig, measure: Callable[[Address], Awaitable[float]]) -> _Round:
     cpu, began = time.process_time(), time.perf_counter()
-    direct = await measure(stage.direct)
+    direct = await measure(rig.direct)
     share = (time.process_time() - cpu) / (time.perf_counter() - began)
-    worked = cpu_seconds(stage.pid)
-    proxied = await measure(stage.proxied)
-    return _Round(direct, proxied, share, cpu_seconds(stage.pid) - worked)
+    worked = cpu_seconds(rig.pid)
+    proxied = await measure(rig.proxied)
+    return _Round(direct, proxied, share, cpu_seconds(rig.pid) - worked)
 
 
 def _bottleneck(name: str, found: Sequence[_Round]) -> tuple[bool, str]:
@@ -74,7 +74,7 @@ async def events(address: Address, path: str, wanted: int) -> float:
         return await shown([watch], wanted) - watch.asked_at
 
 
-async def bursts(stage: Stage, sizes: Sizes, before: str) -> tuple[list[Figure], list[str]]:
+async def bursts(rig: Rig, sizes: Sizes, before: str) -> tuple[list[Figure], list[str]]:
     """A WatchList of everything, and a WATCH that replays the whole history."""
     kinds = {
         "watch burst (WatchList)": (WATCH_LIST, sizes.events),
@@ -82,7 +82,7 @@ async def bursts(stage: Stage, sizes: Sizes, before: str) -> tuple[list[Figure],
     }
     figures, notes = [], []
     for name, (path, wanted) in kinds.items():
-        found = await rounds(name, sizes, partial(_compared, stage, partial(events, path=path, wanted=wanted)))
+        found = await rounds(name, sizes, partial(_compared, rig, partial(events, path=path, wanted=wanted)))
         ratio = median(each.direct / each.proxied for each in found)
         figures.append(burst(name, median(wanted / each.direct for each in found), ratio))
         worked = mean(each.proxy_seconds for each in found)
@@ -91,22 +91,22 @@ async def bursts(stage: Stage, sizes: Sizes, before: str) -> tuple[list[Figure],
     return figures, notes
 
 
-async def latency(stage: Stage, sizes: Sizes) -> list[Figure]:
+async def latency(rig: Rig, sizes: Sizes) -> list[Figure]:
     """One write at a time: both watchers see the same event, and the proxy adds the difference.
 
     The answer to the write is read after both events have come: reading it earlier would delay us in noticing them.
     """
     say(f"latency: {sizes.writes} writes")
-    start = (await stage.api.call("POST", CONFIG_MAPS, {"metadata": {"name": "single"}}))["metadata"]["resourceVersion"]
+    start = (await rig.api.call("POST", CONFIG_MAPS, {"metadata": {"name": "single"}}))["metadata"]["resourceVersion"]
     path = f"{CONFIG_MAPS}?watch=1&resourceVersion={start}&fieldSelector=metadata.name%3Dsingle"
     written: list[float] = []
     async with (
-        watching(stage.direct, path) as (direct,),
-        watching(stage.proxied, path) as (proxied,),
-        conversation(stage.direct) as writer,
+        watching(rig.direct, path) as (direct,),
+        watching(rig.proxied, path) as (proxied,),
+        conversation(rig.direct) as writer,
     ):
         for number in range(1, sizes.writes + 1):
-            request = stage.direct.patch(f"{CONFIG_MAPS}/single", b'{"data":{"number":"%d"}}' % number)
+            request = rig.direct.patch(f"{CONFIG_MAPS}/single", b'{"data":{"number":"%d"}}' % number)
             written.append(time.perf_counter())
             writer.send(request)
             await shown([direct, proxied], number)
@@ -131,12 +131,12 @@ def _p99(values: list[float]) -> float:
     return quantiles(values, n=100)[98]
 
 
-async def requests(stage: Stage, sizes: Sizes) -> tuple[list[Figure], list[str]]:
+async def requests(rig: Rig, sizes: Sizes) -> tuple[list[Figure], list[str]]:
     """GETs of one object over kept-alive connections."""
     figures, notes = [], []
     for connections in (8, 1):
         measure = partial(gets, path=f"{CONFIG_MAPS}/sample-0", connections=connections, seconds=_ROUND_SECONDS)
-        found = await rounds(f"GET on {connections} connections", sizes, partial(_compared, stage, measure))
+        found = await rounds(f"GET on {connections} connections", sizes, partial(_compared, rig, measure))
         name = f"GET, {connections} connection{'s' if connections > 1 else ''}"
         direct = median(each.direct for each in found)
         ratio = median(each.proxied / each.direct for each in found)

@@ -18,13 +18,11 @@ from pytest_asyncio import is_async_test
 from rich.console import Console
 from rich.table import Table
 
-from .environment_stage import environment_stage as environment_stage
+from .environments import player as player
 from .programs import engine as engine
 from .programs import go as go
 from .programs import kube_controller_manager_image as kube_controller_manager_image
 from .programs import programs as programs
-from .proxy_stage import api as api
-from .proxy_stage import plane as plane
 from .proxy_stage import scene as scene
 from .proxy_stage import stage as stage
 from .proxy_wilderness import play as play
@@ -32,6 +30,8 @@ from .proxy_wilderness import wilderness as wilderness
 from .shared_plane import VARIABLE
 from .shared_plane import own_plane as own_plane
 from .shared_plane import shared_plane as shared_plane
+from .stage import api as api
+from .stage import plane as plane
 
 HERE = Path(__file__).parent
 MANIFESTS = HERE.parents[1] / "fixtures" / "manifests"

@@ -20,7 +20,7 @@ from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.programs.go_program import GoProgram, ensure_go_program
 from staleproof.drive.trial.run import Live, Reached, TrialSpec, run_trial
 
-from .environment_stage import session_in
+from .environments import session_in
 
 CLIENTS = Path(__file__).parents[2] / "fixtures" / "clients"
 GO = {"go-watch-list": "true", "go-list-and-watch": "false"}

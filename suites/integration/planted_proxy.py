@@ -20,7 +20,7 @@ from staleproof.drive.process.process import Command, Process
 from staleproof.drive.proxy.client import Ports, Proxy
 
 from .proxy_client import LIMIT_SECONDS
-from .proxy_stage import Scene, Stage, on_stage
+from .proxy_stage import ProxyStage, Scene, on_stage
 
 _MAIN = """
 import staleproof.proxy_addons.__main__ as product
@@ -30,7 +30,7 @@ product.main()
 
 
 @asynccontextmanager
-async def planted_proxy(stage: Stage, folder: Path, planted: str = "") -> AsyncIterator[Stage]:
+async def planted_proxy(stage: ProxyStage, folder: Path, planted: str = "") -> AsyncIterator[ProxyStage]:
     """Another stage before the same API server; its proxy has been changed by these lines, and may end before the test does."""
     script, ready, token = folder / "planted.py", folder / "ready.json", secrets.token_urlsafe(24)
     script.write_text(_MAIN.format(planted=planted))

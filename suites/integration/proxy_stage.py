@@ -1,15 +1,13 @@
 """A real proxy process in front of a real kube-apiserver: what the files that test it share, and nothing that they assert.
 
-One control plane and one proxy serve a whole file (`scene`); every test has a namespace of its own (`stage`), and sees only the
-entries that it has caused.
+One proxy serves a whole file (`scene`); every test has a namespace of its own (`stage`), and sees only what it has caused itself.
 """
 
 import asyncio
-import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import aiohttp
 import pytest
@@ -18,14 +16,14 @@ import pytest_asyncio
 from staleproof.core.entry import Answered, Broke, Entry, FaultFired, FaultMissed, FaultRefused
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.legality import Contract
-from staleproof.drive.cluster.api import Api, connect
-from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlane, ControlPlaneOptions, Silent, control_plane
+from staleproof.drive.cluster.api import Api
+from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
 from staleproof.drive.proxy.client import Proxy
 from staleproof.drive.proxy.launch import proxy
 
-from .proxy_client import LIMIT_SECONDS, MERGE, Connection, Watching, trusting, until
+from .proxy_client import LIMIT_SECONDS, Connection, Watching, until
+from .stage import Stage
 
-E = TypeVar("E", bound=Entry)
 DEPLOYMENT_SPEC = {
     "replicas": 1,
     "selector": {"matchLabels": {"app": "a"}},
@@ -42,28 +40,6 @@ def numbered(prefix: str, count: int) -> list[str]:
     return [f"{prefix}-{number:04}" for number in range(count)]
 
 
-def bearer(plane: ControlPlane) -> dict[str, str]:
-    """The headers with which we identify ourselves to the API server."""
-    return {"Authorization": f"Bearer {plane.tokens[RUNNER]}"}
-
-
-class Tape:
-    """The entries recorded since the tape was made, or since it was cleared."""
-
-    def __init__(self, recorded: list[Entry]) -> None:
-        self._recorded, self._from = recorded, len(recorded)
-
-    def clear(self) -> None:
-        self._from = len(self._recorded)
-
-    @property
-    def entries(self) -> list[Entry]:
-        return self._recorded[self._from :]
-
-    def of(self, kind: type[E]) -> list[E]:
-        return [entry for entry in self.entries if isinstance(entry, kind)]
-
-
 @dataclass(frozen=True, slots=True)
 class Scene:
     """What lives from the first test of a file to the last."""
@@ -74,23 +50,17 @@ class Scene:
     recorded: list[Entry]
 
 
-class Stage:
-    """Everything that a test needs, in its own namespace."""
-
-    _numbers = itertools.count(1)
+class ProxyStage(Stage):
+    """A stage with a proxy in front of its API server, and all that a test of the proxy needs there."""
 
     def __init__(self, scene: Scene, group: asyncio.TaskGroup) -> None:
-        self.scene, self.group = scene, group
-        self.plane, self.api, self.proxy = scene.plane, scene.api, scene.proxy
-        self.namespace = f"test-{next(self._numbers)}"
-        self.path = f"/api/v1/namespaces/{self.namespace}/configmaps"
-        self._tape = Tape(scene.recorded)
+        super().__init__(scene.api, scene.recorded)
+        self.plane, self.proxy, self.group = scene.plane, scene.proxy, group
         self._connections: list[Connection] = []
 
-    async def begin(self) -> None:
+    async def begin(self) -> Self:
         await self.proxy.install((), "")
-        await self.api.call("POST", "/api/v1/namespaces", {"metadata": {"name": self.namespace}})
-        self._tape.clear()
+        return await super().begin()
 
     async def end(self) -> None:
         for connection in self._connections:
@@ -100,16 +70,6 @@ class Stage:
             async with asyncio.timeout(LIMIT_SECONDS):
                 while await self.streams():  # or the next test would see entries about their end
                     await asyncio.sleep(0.005)
-
-    # --- what was recorded -------------------------------------------------------------------------------------------------------
-
-    @property
-    def entries(self) -> list[Entry]:
-        return self._tape.entries
-
-    def of(self, kind: type[E]) -> list[E]:
-        """The entries of this kind that this test has caused."""
-        return self._tape.of(kind)
 
     async def told(self) -> None:
         """Return once every entry about what has happened so far has arrived."""
@@ -143,38 +103,6 @@ class Stage:
         connection = on or await self.connection()
         assert await connection.ask("GET", target, **headers) == 200
         return Watching(connection, self.group)
-
-    # --- the user, past the proxy ------------------------------------------------------------------------------------------------
-
-    async def create(self, name: str, *, size: int = 0) -> str:
-        """Make a ConfigMap; its resourceVersion."""
-        made = await self.api.call("POST", self.path, {"metadata": {"name": name}, "data": {"text": "x" * size}})
-        return str(made["metadata"]["resourceVersion"])
-
-    async def create_each(self, *names: str, size: int = 0) -> None:
-        """Make ConfigMaps, one after the other."""
-        for name in names:
-            await self.create(name, size=size)
-
-    async def change(self, name: str, **fields: object) -> None:
-        await self.api.call("PATCH", f"{self.path}/{name}", fields, content_type=MERGE)
-
-    async def delete(self, name: str) -> None:
-        await self.api.call("DELETE", f"{self.path}/{name}")
-
-    async def stored(self, name: str) -> dict[str, Any] | None:
-        """The ConfigMap as the API server has it; None if there is none."""
-        items = (await self.api.call("GET", f"{self.path}?fieldSelector=metadata.name={name}"))["items"]
-        return items[0] if items else None
-
-    async def revision(self) -> str:
-        """The collection's resourceVersion."""
-        return str((await self.api.call("GET", f"{self.path}?limit=1"))["metadata"]["resourceVersion"])
-
-    async def revisions(self, *collections: str) -> dict[tuple[str, str], str]:
-        """The resourceVersion of each object in these collections, by collection and name."""
-        found = {path: (await self.api.call("GET", path))["items"] for path in collections}
-        return {(path, item["metadata"]["name"]): item["metadata"]["resourceVersion"] for path in found for item in found[path]}
 
     # --- faults ------------------------------------------------------------------------------------------------------------------
 
@@ -229,28 +157,14 @@ class Stage:
 
 
 @asynccontextmanager
-async def on_stage(scene: Scene) -> AsyncIterator[Stage]:
+async def on_stage(scene: Scene) -> AsyncIterator[ProxyStage]:
     """A stage for one test, on which nothing is left behind."""
     async with asyncio.TaskGroup() as group:
-        stage = Stage(scene, group)
-        await stage.begin()
+        stage = await ProxyStage(scene, group).begin()
         try:
             yield stage
         finally:
             await stage.end()
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def plane(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ControlPlane]:
-    async with control_plane(ControlPlaneOptions(), tmp_path_factory.mktemp("control-plane"), Silent()) as found:
-        yield found
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def api(plane: ControlPlane) -> AsyncIterator[Api]:
-    """A client that speaks to the API server directly."""
-    async with connect(plane.server, trusting(plane.ca_file), bearer(plane)) as found:
-        yield found
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -261,7 +175,7 @@ async def scene(plane: ControlPlane, api: Api, tmp_path_factory: pytest.TempPath
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def stage(scene: Scene) -> AsyncIterator[Stage]:
+async def stage(scene: Scene) -> AsyncIterator[ProxyStage]:
     async with on_stage(scene) as found:
         yield found
     assert scene.proxy.process.running, scene.proxy.process.account()

@@ -20,8 +20,8 @@ from staleproof.drive.proxy.client import Proxy
 from staleproof.drive.proxy.launch import proxy
 
 from .proxy_client import Connection, Watching, until
-from .proxy_stage import Tape
 from .proxy_upstream import Script, Upstream, upstream
+from .stage import Tape
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,20 @@
 """One control plane for many runs: each has it for itself, and finds nothing of the one before."""
 
-import asyncio
 import os
 import stat
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from staleproof.drive.cluster.api import Api, ApiError, connect
+from staleproof.drive.cluster.api import Api
 from staleproof.drive.cluster.control_plane import ControlPlane, ControlPlaneOptions, Silent, control_plane
 
 from .conftest import MANIFESTS
-from .proxy_client import LIMIT_SECONDS, trusting
-from .proxy_stage import bearer
 from .shared_plane import VARIABLE
+from .stage import direct_api, served
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
@@ -37,25 +35,12 @@ REJECTS_ALL: dict[str, Any] = {
 
 @asynccontextmanager
 async def a_run(folder: Path) -> AsyncIterator[tuple[ControlPlane, Api]]:
-    async with (
-        control_plane(ControlPlaneOptions(), folder, Silent()) as plane,
-        connect(plane.server, trusting(plane.ca_file), bearer(plane)) as api,
-    ):
+    async with control_plane(ControlPlaneOptions(), folder, Silent()) as plane, direct_api(plane) as api:
         yield plane, api
 
 
 async def names(api: Api, path: str) -> set[str]:
     return {item["metadata"]["name"] for item in (await api.call("GET", path))["items"]}
-
-
-async def created(api: Api, path: str, body: dict[str, Any]) -> None:
-    """A CustomResourceDefinition is served a moment after it was made."""
-    async with asyncio.timeout(LIMIT_SECONDS):
-        while True:
-            with suppress(ApiError):
-                await api.call("POST", path, body)
-                return
-            await asyncio.sleep(0.05)
 
 
 async def test_nothing_of_a_run_is_there_in_the_next(tmp_path: Path) -> None:
@@ -72,7 +57,8 @@ async def test_nothing_of_a_run_is_there_in_the_next(tmp_path: Path) -> None:
             "POST", "/api/v1/namespaces/mine/configmaps", {"metadata": {"name": "held", "finalizers": ["example.com/x"]}}
         )
         await api.call("POST", ROLES, {"metadata": {"name": "mine"}, "rules": []})
-        await created(api, widgets, widget)
+        await served(api, widgets)
+        await api.call("POST", widgets, widget)
         await api.call("POST", WEBHOOKS, REJECTS_ALL)
     async with a_run(tmp_path / "two") as (again, api):
         assert again.server == plane.server

@@ -14,7 +14,7 @@ from staleproof.core.plan import Plan, Settle
 from staleproof.core.provenance import Commit
 from staleproof.core.step import Apply, Edit, PatchStatus, Recreate, Remove, Step, Touch
 
-from .environment_stage import CRDS, MANIFESTS, fixture, session_in
+from .environments import CRDS, MANIFESTS, fixture, session_in
 
 SAMPLE = yaml.safe_load((MANIFESTS / "widget-content-sample.yaml").read_text())
 TARGET = Target(SAMPLE["apiVersion"], SAMPLE["kind"], SAMPLE["metadata"]["name"])

@@ -24,9 +24,11 @@ from staleproof.drive.cluster.control_plane import CONTROLLER
 from staleproof.drive.process.process import Command, Process
 
 from .conftest import KCM_ARGUMENTS, MANIFESTS
-from .proxy_client import JSON, MERGE, until
-from .proxy_stage import Stage, numbered
+from .proxy_client import JSON, until
+from .proxy_stage import ProxyStage, numbered
 from .users import api_client
+
+REPLICA_SETS = "replicasets.apps"
 
 
 def names(entries: list[Entry], kind: type[Delivered] | type[Answered]) -> list[str]:
@@ -68,7 +70,7 @@ REFLECTORS = {
 
 
 @pytest.mark.parametrize("reflector", REFLECTORS.values(), ids=REFLECTORS)
-async def test_a_list_and_a_watch_join_without_a_gap(stage: Stage, reflector: Reflector) -> None:
+async def test_a_list_and_a_watch_join_without_a_gap(stage: ProxyStage, reflector: Reflector) -> None:
     await stage.create_each(*numbered("before", 5))
     await stage.revision()  # a consistent read: what is read at resourceVersion 0 is not older than this
     client, more = await stage.connection(), ""
@@ -100,7 +102,7 @@ async def test_a_list_and_a_watch_join_without_a_gap(stage: Stage, reflector: Re
 # --- the official Python client --------------------------------------------------------------------------------------------------
 
 
-async def test_the_official_python_client_lists_watches_and_writes(stage: Stage, tmp_path: Path) -> None:
+async def test_the_official_python_client_lists_watches_and_writes(stage: ProxyStage, tmp_path: Path) -> None:
     api = kubernetes_client.CoreV1Api(api_client(kubeconfig(stage, tmp_path)))
 
     def made(name: str) -> kubernetes_client.V1ConfigMap:
@@ -145,12 +147,12 @@ OPERATOR = """
 
 
 @pytest.mark.skipif(importlib.util.find_spec("kopf") is None, reason="kopf is not installed")
-async def test_kopf_sees_existing_and_new_objects(stage: Stage, tmp_path: Path) -> None:
+async def test_kopf_sees_existing_and_new_objects(stage: ProxyStage, tmp_path: Path) -> None:
     script = tmp_path / "operator.py"
     script.write_text(textwrap.dedent(OPERATOR))
 
     async def make(name: str) -> None:
-        await stage.api.call("POST", stage.path, {"metadata": {"name": name, "labels": {"greet": "yes"}}})
+        await stage.create(name, metadata={"labels": {"greet": "yes"}})
 
     async def greeted(name: str) -> None:
         watch = await stage.watch("0", direct=True, query=f"&fieldSelector=metadata.name%3D{name}")
@@ -175,29 +177,27 @@ async def test_kopf_sees_existing_and_new_objects(stage: Stage, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("gate", ["true", "false"], ids=["with WatchList", "with LIST"])
-async def test_client_go_makes_its_pods(stage: Stage, programs: Path, tmp_path: Path, gate: str) -> None:
+async def test_client_go_makes_its_pods(stage: ProxyStage, programs: Path, tmp_path: Path, gate: str) -> None:
     """kube-controller-manager: protobuf in both directions by default, metadata informers, and typed writes."""
     sample = yaml.safe_load((MANIFESTS / "replicaset-sample.yaml").read_text())
-    path, pods = f"/apis/apps/v1/namespaces/{stage.namespace}/replicasets", f"/api/v1/namespaces/{stage.namespace}/pods"
-    await stage.api.call("POST", path, sample)
+    await stage.create("sample", REPLICA_SETS, spec=sample["spec"])
     argv = (str(programs / "kube-controller-manager"), f"--kubeconfig={kubeconfig(stage, tmp_path)}", *KCM_ARGUMENTS.split())
     async with running(stage, (*argv, f"--feature-gates=WatchListClient={gate}"), tmp_path):
-        watch = await stage.watch_at(f"{pods}?watch=1&resourceVersion=0")
+        watch = await stage.watch_at(f"/api/v1/namespaces/{stage.namespace}/pods?watch=1&resourceVersion=0")
         await watch.until(3)
-        scaled = {"spec": {"replicas": 1}}
-        await stage.api.call("PATCH", f"{path}/sample", scaled, content_type=MERGE)
+        await stage.change("sample", REPLICA_SETS, spec={"replicas": 1})
         await until(lambda: len([kind for kind, _ in watch.events if kind == "DELETED"]) == 2)
         await until(lambda: len(pod_writes(stage)) == 5)  # an event comes before the answer to the write
     await stage.told()
     assert pod_writes(stage) == [("create", "ok")] * 3 + [("delete", "ok")] * 2
-    opened = [entry for entry in stage.of(Opened) if entry.resource == "replicasets.apps"]
+    opened = [entry for entry in stage.of(Opened) if entry.resource == REPLICA_SETS]
     assert {entry.watch_list for entry in opened} == {gate == "true"}
-    assert bool([entry for entry in stage.of(Listed) if entry.resource == "replicasets.apps"]) == (gate == "false")
+    assert bool([entry for entry in stage.of(Listed) if entry.resource == REPLICA_SETS]) == (gate == "false")
     assert "UNREADABLE" not in {entry.type for entry in stage.of(Delivered)}
     assert stage.of(Broke) == []
 
 
-def pod_writes(stage: Stage) -> list[tuple[str, str]]:
+def pod_writes(stage: ProxyStage) -> list[tuple[str, str]]:
     """The verb and the outcome of each that has been answered."""
     writes = {entry.request: entry.verb for entry in stage.of(Asked) if entry.resource == "pods"}
     return [(writes[entry.request], entry.outcome) for entry in stage.of(Answered) if entry.request in writes]
@@ -206,14 +206,14 @@ def pod_writes(stage: Stage) -> list[tuple[str, str]]:
 # --- tools -----------------------------------------------------------------------------------------------------------------------
 
 
-def kubeconfig(stage: Stage, folder: Path) -> Path:
+def kubeconfig(stage: ProxyStage, folder: Path) -> Path:
     path = folder / "kubeconfig"
     stage.plane.write_kubeconfig(path, user=CONTROLLER, server=stage.proxy.server, ca_file=stage.proxy.ca_file)
     return path
 
 
 @asynccontextmanager
-async def running(stage: Stage, argv: tuple[str, ...], folder: Path) -> AsyncIterator[None]:
+async def running(stage: ProxyStage, argv: tuple[str, ...], folder: Path) -> AsyncIterator[None]:
     """A program that finds its kubeconfig in KUBECONFIG."""
     env = {"KUBECONFIG": str(kubeconfig(stage, folder))}
     process = await Process.start(Command(name=Path(argv[0]).name, argv=argv, log=folder / "client.log", env=env))

@@ -28,7 +28,7 @@ from staleproof.drive.trial.environment import Environment
 from staleproof.errors import SetupError, UsageError
 
 from .conftest import KCM_ARGUMENTS, MANIFESTS
-from .environment_stage import CRDS, WIDGET, fixture, session_in, target
+from .environments import CRDS, WIDGET, fixture, session_in, target
 from .programs import command_lines
 
 EVERYBODY = ("garbage-collector", "namespace", "scheduler", "kwok")

@@ -8,19 +8,26 @@ from staleproof.core.entry import Answered, Asked, Committed, Delivered, FaultFi
 from staleproof.core.fault import Kill, LoseAnswer, Reject, SlowAnswer
 from staleproof.core.fault.calls import Code
 
-from .proxy_client import MERGE, is_reset, until
-from .proxy_stage import DEPLOYMENT_SPEC, Stage, named
+from .proxy_client import JSON, MERGE, is_reset, until
+from .proxy_stage import DEPLOYMENT_SPEC, ProxyStage, named
+
+DEPLOYMENTS = "deployments.apps"
 
 
-def deployments_of(stage: Stage) -> str:
+def deployments_of(stage: ProxyStage) -> str:
     return f"/apis/apps/v1/namespaces/{stage.namespace}/deployments"
 
 
-async def all_requests(stage: Stage) -> list[tuple[str, str, object, dict[str, str]]]:
+async def everything(stage: ProxyStage) -> list[JSON]:
+    """All that there is of what the requests are about."""
+    return [obj for resource in ("configmaps", DEPLOYMENTS) for obj in await stage.listed(resource)]
+
+
+async def all_requests(stage: ProxyStage) -> list[tuple[str, str, object, dict[str, str]]]:
     """One request of each kind: reads, writes, a subresource, a watch."""
     path, deployments = stage.path, deployments_of(stage)
     await stage.create("sample")
-    made = await stage.api.call("POST", deployments, named("sample", spec=DEPLOYMENT_SPEC))
+    made = await stage.create("sample", DEPLOYMENTS, spec=DEPLOYMENT_SPEC)
     return [
         ("GET", f"{path}/sample", None, {}),
         ("GET", path, None, {}),
@@ -37,9 +44,9 @@ REASONS = [(429, "TooManyRequests", "1"), (500, "InternalError", None), (503, "S
 
 
 @pytest.mark.parametrize(("code", "reason", "retry_after"), REASONS)
-async def test_a_rejected_request_is_not_executed(code: Code, reason: str, retry_after: str | None, stage: Stage) -> None:
+async def test_a_rejected_request_is_not_executed(code: Code, reason: str, retry_after: str | None, stage: ProxyStage) -> None:
     requests = await all_requests(stage)
-    before = await stage.revisions(stage.path, deployments_of(stage))
+    before = await everything(stage)
     await stage.play(Reject(resource="*", code=code, times=None))
     client = await stage.connection()
     for method, path, content, headers in requests:
@@ -48,28 +55,28 @@ async def test_a_rejected_request_is_not_executed(code: Code, reason: str, retry
         assert client.fields.get("retry-after") == retry_after
         assert said.get("details", {}).get("retryAfterSeconds") == (int(retry_after) if retry_after else None)
     assert await stage.healed() == ["0 fired"]
-    assert await stage.revisions(stage.path, deployments_of(stage)) == before
+    assert await everything(stage) == before
     told = stage.of(Answered)
     assert [(entry.code, entry.reason, entry.executed, entry.fault) for entry in told] == [(code, reason, False, 0)] * 7
     assert {entry.outcome for entry in told} == {"fail" if retry_after else "unknown"}
     assert [(entry.code, entry.reason, entry.fault) for entry in stage.of(Refused)] == [(code, reason, 0)]
 
 
-async def test_a_request_that_is_answered_by_a_reset_is_not_executed(stage: Stage) -> None:
+async def test_a_request_that_is_answered_by_a_reset_is_not_executed(stage: ProxyStage) -> None:
     requests = await all_requests(stage)
-    before = await stage.revisions(stage.path, deployments_of(stage))
+    before = await everything(stage)
     await stage.play(Reject(resource="*", code=0, times=None))
     for method, path, content, headers in requests:
         assert await is_reset((await stage.connection()).ask(method, path, content, **headers))
     assert await stage.healed() == ["0 fired"]
-    assert await stage.revisions(stage.path, deployments_of(stage)) == before
+    assert await everything(stage) == before
     await until(lambda: len(stage.of(Answered)) >= 7)  # a client sees its reset before that is told
     told = stage.of(Answered)
     assert [(entry.outcome, entry.code, entry.executed, entry.fault) for entry in told] == [("unknown", 0, False, 0)] * 7
     assert [(entry.code, entry.fault) for entry in stage.of(Refused)] == [(0, 0)]
 
 
-async def test_retry_after_is_what_the_plan_says(stage: Stage) -> None:
+async def test_retry_after_is_what_the_plan_says(stage: ProxyStage) -> None:
     await stage.play(Reject(resource="configmaps", verb="create", code=503, retry_after=3))
     client = await stage.connection()
     assert (await client.call("POST", stage.path, named("a")))[0] == 503
@@ -78,13 +85,13 @@ async def test_retry_after_is_what_the_plan_says(stage: Stage) -> None:
     assert (await client.call("POST", stage.path, named("a")))[0] == 201
 
 
-async def test_requests_are_selected_by_verb_number_name_and_subresource(stage: Stage) -> None:
+async def test_requests_are_selected_by_verb_number_name_and_subresource(stage: ProxyStage) -> None:
     deployments = deployments_of(stage)
     client = await stage.connection()
     await stage.play(
         Reject(resource="configmaps", verb="create", nth=2, times=2),
         Reject(resource="configmaps", verb="write", name="chosen", code=503),
-        Reject(resource="deployments.apps", subresource="status", code=504, times=None),
+        Reject(resource=DEPLOYMENTS, subresource="status", code=504, times=None),
         Reject(resource="configmaps", verb="delete", nth=9),
     )
     statuses = [(await client.call("POST", stage.path, named(f"number-{n}")))[0] for n in range(5)]
@@ -102,7 +109,7 @@ async def test_requests_are_selected_by_verb_number_name_and_subresource(stage: 
 # --- late ----------------------------------------------------------------------------------------------------------------------
 
 
-async def test_the_watch_event_overtakes_a_slow_answer(stage: Stage) -> None:
+async def test_the_watch_event_overtakes_a_slow_answer(stage: ProxyStage) -> None:
     """One answer waits until the faults close, the next one until its time is over."""
     watch = await stage.watch()
     await stage.play(*(SlowAnswer(resource="configmaps", verb="create", by_seconds=seconds) for seconds in (3600, 0.4)))
@@ -122,7 +129,7 @@ async def test_the_watch_event_overtakes_a_slow_answer(stage: Stage) -> None:
     assert stage.of(Answered)[0].at - stage.of(Asked)[1].at >= 0.4
 
 
-async def test_a_slow_request_is_executed_later(stage: Stage) -> None:
+async def test_a_slow_request_is_executed_later(stage: ProxyStage) -> None:
     watch = await stage.watch()
     await stage.play(SlowAnswer(resource="configmaps", verb="create", by_seconds=0.4, moment="before"))
     client = await stage.connection()
@@ -132,7 +139,7 @@ async def test_a_slow_request_is_executed_later(stage: Stage) -> None:
     assert stage.of(Delivered)[0].at - stage.of(Asked)[0].at >= 0.4
 
 
-async def test_a_slow_answer_leaves_when_the_faults_close(stage: Stage) -> None:
+async def test_a_slow_answer_leaves_when_the_faults_close(stage: ProxyStage) -> None:
     await stage.play(SlowAnswer(resource="configmaps", by_seconds=3600, times=None))
     client = await stage.connection()
     asking = stage.group.create_task(client.call("POST", stage.path, named("sample")))
@@ -146,7 +153,7 @@ async def test_a_slow_answer_leaves_when_the_faults_close(stage: Stage) -> None:
 # --- the moment of a kill: the proxy's part ------------------------------------------------------------------------------------
 
 
-async def test_a_write_that_was_stopped_before_it_was_sent_is_never_executed(stage: Stage) -> None:
+async def test_a_write_that_was_stopped_before_it_was_sent_is_never_executed(stage: ProxyStage) -> None:
     await stage.play(Kill(resource="configmaps", moment="before", nth=2))
     client = await stage.connection()
     await client.call("POST", stage.path, named("first"))
@@ -162,7 +169,7 @@ async def test_a_write_that_was_stopped_before_it_was_sent_is_never_executed(sta
     assert len(stage.of(Resumed)) == 1
 
 
-async def test_a_write_whose_client_dies_after_the_commit_was_executed(stage: Stage) -> None:
+async def test_a_write_whose_client_dies_after_the_commit_was_executed(stage: ProxyStage) -> None:
     await stage.play(Kill(resource="configmaps", moment="after"))
     client = await stage.connection()
     await client.send("POST", stage.path, named("sample"))
@@ -176,7 +183,7 @@ async def test_a_write_whose_client_dies_after_the_commit_was_executed(stage: St
     assert stage.of(Committed) == []  # the runner records commits, not the proxy
 
 
-async def test_the_first_of_several_faults_decides_about_a_request(stage: Stage) -> None:
+async def test_the_first_of_several_faults_decides_about_a_request(stage: ProxyStage) -> None:
     await stage.play(
         Reject(resource="configmaps", verb="create", nth=2),
         LoseAnswer(resource="configmaps", verb="create"),
@@ -187,7 +194,7 @@ async def test_the_first_of_several_faults_decides_about_a_request(stage: Stage)
     assert await stage.healed() == ["0 fired", "1 missed", "2 fired"]
 
 
-async def test_many_requests_wait_at_once_without_hindering_others(stage: Stage) -> None:
+async def test_many_requests_wait_at_once_without_hindering_others(stage: ProxyStage) -> None:
     await stage.play(SlowAnswer(resource="configmaps", verb="create", by_seconds=3600, times=20))
 
     async def create(number: int) -> int:

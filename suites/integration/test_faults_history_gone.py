@@ -7,14 +7,15 @@ from staleproof.core.fault import AnyFault, Coalesce, DelayStream, Expire, HoldS
 
 from .planted_proxy import planted_proxy
 from .proxy_client import WATCH_LIST, until
-from .proxy_stage import Stage
+from .proxy_stage import ProxyStage
+from .stage import revision_of
 
 
 def types(frames: list[dict[str, str]]) -> list[str]:
     return [frame["type"] for frame in frames]
 
 
-async def test_a_client_that_asks_for_the_state_is_never_told_that_history_is_gone(stage: Stage) -> None:
+async def test_a_client_that_asks_for_the_state_is_never_told_that_history_is_gone(stage: ProxyStage) -> None:
     await stage.create("a")
     await stage.play(Expire(resource="configmaps", nth=1))
     for start, query in (("", WATCH_LIST), ("", ""), ("0", "")):
@@ -25,7 +26,7 @@ async def test_a_client_that_asks_for_the_state_is_never_told_that_history_is_go
     assert await stage.healed() == ["0 refused 12"]
 
 
-async def test_initial_events_that_are_cut_off_end_cleanly(stage: Stage) -> None:
+async def test_initial_events_that_are_cut_off_end_cleanly(stage: ProxyStage) -> None:
     await stage.create("a")
     await stage.play(HoldStream(resource="configmaps", release="relist"))
     watch = await stage.watch("", query=WATCH_LIST)
@@ -35,7 +36,7 @@ async def test_initial_events_that_are_cut_off_end_cleanly(stage: Stage) -> None
     assert watch.frames == []
 
 
-async def test_a_client_that_begins_again_without_a_list_may_resume(stage: Stage) -> None:
+async def test_a_client_that_begins_again_without_a_list_may_resume(stage: ProxyStage) -> None:
     watch = await stage.watch()
     await stage.play(Expire(resource="configmaps"))
     assert await watch.ended() == "clean"
@@ -49,16 +50,16 @@ async def test_a_client_that_begins_again_without_a_list_may_resume(stage: Stage
     assert await stage.healed() == ["0 fired"]
 
 
-def ended_by_event(stage: Stage) -> list[Closed]:
+def ended_by_event(stage: ProxyStage) -> list[Closed]:
     return [entry for entry in stage.of(Closed) if entry.how == "expired"]
 
 
-async def test_a_fault_at_the_resumption_fires_only_then(stage: Stage) -> None:
+async def test_a_fault_at_the_resumption_fires_only_then(stage: ProxyStage) -> None:
     """The 410 also names its fault."""
     by_http, by_event = Expire(resource="configmaps", at="watch"), Expire(resource="configmaps", at="resume")
     faults: tuple[AnyFault, ...] = by_http, by_event, Coalesce(resource="configmaps")
     for number, fault in enumerate(faults, 1):
-        start = await stage.create(f"x{number}")  # newer than what the fault before made expire
+        start = revision_of(await stage.create(f"x{number}"))  # newer than what the fault before made expire
         watch = await stage.watch(start)
         await stage.play(fault)
         assert await watch.ended() == "clean"
@@ -75,7 +76,7 @@ async def test_a_fault_at_the_resumption_fires_only_then(stage: Stage) -> None:
         assert len(stage.of(FaultFired)) == number
 
 
-async def test_a_slow_request_is_answered_410_as_well(stage: Stage) -> None:
+async def test_a_slow_request_is_answered_410_as_well(stage: ProxyStage) -> None:
     start = await stage.revision()
     watch = await stage.watch(start)
     slow = SlowAnswer(resource="configmaps", verb="watch", by_seconds=0.05, moment="before", times=None)
@@ -100,7 +101,7 @@ Gate.sever = severs
 """
 
 
-async def test_a_stream_that_ends_for_a_finished_plan_blames_no_fault_of_the_next(stage: Stage, tmp_path: Path) -> None:
+async def test_a_stream_that_ends_for_a_finished_plan_blames_no_fault_of_the_next(stage: ProxyStage, tmp_path: Path) -> None:
     ends = tmp_path / "ends"
     async with planted_proxy(stage, tmp_path, SAYS_THAT_IT_ENDS.format(path=str(ends))) as other:
         await other.create("a")

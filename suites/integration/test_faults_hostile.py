@@ -9,7 +9,7 @@ from staleproof.core.fault import AnyFault, DropFrame, NoEndBookmark, Reorder, R
 
 from .planted_proxy import planted_proxy
 from .proxy_client import WATCH_LIST, Watching, until
-from .proxy_stage import Stage
+from .proxy_stage import ProxyStage
 
 CONFIG_MAPS = "configmaps"
 HOSTILE: list[tuple[AnyFault, str, str]] = [
@@ -20,7 +20,7 @@ HOSTILE: list[tuple[AnyFault, str, str]] = [
 IDS = [fault.tag for fault, _, _ in HOSTILE]
 
 
-async def three(stage: Stage, fault: AnyFault, shown: str) -> Watching:
+async def three(stage: ProxyStage, fault: AnyFault, shown: str) -> Watching:
     """A watch on which the fault acts while a, b and c are made; what is late leaves when the fault closes."""
     watch = await stage.watch()
     await stage.play(fault, contract="hostile")
@@ -31,7 +31,7 @@ async def three(stage: Stage, fault: AnyFault, shown: str) -> Watching:
     return watch
 
 
-async def without_end(stage: Stage) -> Watching:
+async def without_end(stage: ProxyStage) -> Watching:
     """A WatchList whose final bookmark the fault takes away."""
     await stage.create("first")
     await stage.play(NoEndBookmark(resource=CONFIG_MAPS), contract="hostile")
@@ -43,14 +43,14 @@ async def without_end(stage: Stage) -> Watching:
 
 
 @pytest.mark.parametrize(("fault", "row", "shown"), HOSTILE, ids=IDS)
-async def test_the_client_is_shown_what_no_api_server_shows(fault: AnyFault, row: str, shown: str, stage: Stage) -> None:
+async def test_the_client_is_shown_what_no_api_server_shows(fault: AnyFault, row: str, shown: str, stage: ProxyStage) -> None:
     watch = await three(stage, fault, shown)
     assert watch.names == shown.split()
     assert await stage.healed() == ["0 fired"]  # and the self-check accepts it, because the plan asked for it
     assert [entry.name for entry in stage.of(Delivered)] == shown.split()
 
 
-async def test_initial_events_that_never_end(stage: Stage) -> None:
+async def test_initial_events_that_never_end(stage: ProxyStage) -> None:
     watch = await without_end(stage)
     assert watch.certain == [("ADDED", "first"), ("ADDED", "live")]
     assert await stage.healed() == ["0 fired"]
@@ -65,7 +65,7 @@ async def test_initial_events_that_never_end(stage: Stage) -> None:
     ],
     ids=[*IDS, "NoEndBookmark", "StaleRead"],
 )
-async def test_a_plan_has_to_say_that_it_is_hostile(fault: AnyFault, row: str, stage: Stage) -> None:
+async def test_a_plan_has_to_say_that_it_is_hostile(fault: AnyFault, row: str, stage: ProxyStage) -> None:
     plan = {"faults": [{"fault": fault.tag, "resource": CONFIG_MAPS}]}
     async with stage.control() as session, session.put("/v1/plan", json=plan) as response:
         assert response.status == 400
@@ -75,7 +75,7 @@ async def test_a_plan_has_to_say_that_it_is_hostile(fault: AnyFault, row: str, s
 
 
 @pytest.mark.parametrize(("fault", "row", "shown"), HOSTILE, ids=IDS)
-async def test_a_spoiled_stream_does_not_outlive_its_plan(fault: AnyFault, row: str, shown: str, stage: Stage) -> None:
+async def test_a_spoiled_stream_does_not_outlive_its_plan(fault: AnyFault, row: str, shown: str, stage: ProxyStage) -> None:
     """Its client believes something that was never true. The next trial must not blame the controller for that."""
     other = await stage.watch_at(f"{stage.path.replace('configmaps', 'secrets')}?watch=1&resourceVersion={await stage.revision()}")
     watch = await three(stage, fault, shown)
@@ -91,7 +91,7 @@ async def test_a_spoiled_stream_does_not_outlive_its_plan(fault: AnyFault, row: 
     assert stage.of(Broke) == []
 
 
-async def test_the_self_check_names_what_is_broken(stage: Stage, tmp_path: Path) -> None:
+async def test_the_self_check_names_what_is_broken(stage: ProxyStage, tmp_path: Path) -> None:
     """The same faults, in a proxy that believes them to be forbidden."""
     planted = "from staleproof.core.engine.schedule import Schedule\nSchedule.may_break = lambda *_: False"
     async with planted_proxy(stage, tmp_path, planted) as other:
@@ -107,7 +107,7 @@ async def test_the_self_check_names_what_is_broken(stage: Stage, tmp_path: Path)
             assert await watch.ended() == "clean"
             await watch.connection.call("GET", other.path)
             for name in ("a", "b", "c"):
-                await other.api.call("DELETE", f"{other.path}/{name}")
+                await other.delete(name)
         before = len(other.of(Broke))
         await without_end(other)
         await until(lambda: len(other.of(Broke)) > before)

@@ -15,7 +15,8 @@ from staleproof.core.fault import AnyFault, Coalesce, DelayStream, Hang, HoldStr
 
 from .planted_proxy import planted_proxy
 from .proxy_client import Connection, Watching, is_reset, limited, until
-from .proxy_stage import Stage, named, numbered
+from .proxy_stage import ProxyStage, named, numbered
+from .stage import text
 
 BOUND = 1 << 20
 SMALL_BOUND = f"""
@@ -28,7 +29,7 @@ proxy_state.WatchStream = functools.partial(proxy_state.WatchStream, gate=functo
 """
 
 
-def sockets(stage: Stage) -> int:
+def sockets(stage: ProxyStage) -> int:
     """How many sockets the proxy has open."""
     folder, count = f"/proc/{stage.proxy.process.pid}/fd", 0
     for name in os.listdir(folder):
@@ -40,7 +41,7 @@ def sockets(stage: Stage) -> int:
 
 
 @asynccontextmanager
-async def bounded(stage: Stage, folder: Path, *, makes: str = "") -> AsyncIterator[tuple[Stage, Watching]]:
+async def bounded(stage: ProxyStage, folder: Path, *, makes: str = "") -> AsyncIterator[tuple[ProxyStage, Watching]]:
     """A stage whose proxy keeps little, and a watch on it, which has been shown `makes` if that is named."""
     async with planted_proxy(stage, folder, SMALL_BOUND) as other:
         watch = await other.watch()
@@ -50,13 +51,13 @@ async def bounded(stage: Stage, folder: Path, *, makes: str = "") -> AsyncIterat
         yield other, watch
 
 
-async def all_withheld(stage: Stage, count: int) -> None:
+async def all_withheld(stage: ProxyStage, count: int) -> None:
     """Return once so many frames have come to a stream that is held: a write is answered before its event comes."""
     await until(lambda: len(stage.of(Withheld)) >= count)
     assert len(stage.of(Withheld)) == count
 
 
-async def resumed(stage: Stage, watch: Watching) -> Watching:
+async def resumed(stage: ProxyStage, watch: Watching) -> Watching:
     """The same watch from the newest revision that it was shown, as a client resumes it."""
     return await stage.watch(max(watch.revisions, key=int), on=watch.connection)
 
@@ -64,7 +65,7 @@ async def resumed(stage: Stage, watch: Watching) -> Watching:
 # --- how much may wait -----------------------------------------------------------------------------------------------------------
 
 
-async def test_ten_thousand_held_frames(stage: Stage) -> None:
+async def test_ten_thousand_held_frames(stage: ProxyStage) -> None:
     names = numbered("many", 500)
     for begin in range(0, len(names), 50):
         await asyncio.gather(*(stage.create(name) for name in names[begin : begin + 50]))
@@ -82,12 +83,12 @@ async def test_ten_thousand_held_frames(stage: Stage) -> None:
     assert {(stream["held"], stream["heldBytes"]) for stream in await stage.streams()} == {(0, 0)}
 
 
-async def test_a_hold_at_its_bound_forgets_and_sends_the_client_back(stage: Stage, tmp_path: Path) -> None:
+async def test_a_hold_at_its_bound_forgets_and_sends_the_client_back(stage: ProxyStage, tmp_path: Path) -> None:
     async with bounded(stage, tmp_path, makes="before") as (other, watch):
         await other.play(HoldStream(resource="configmaps"))
         most = 0
         for number, name in enumerate(numbered("large", 30), 1):
-            await other.create(name, size=100_000)
+            await other.create(name, data=text(100_000))
             await all_withheld(other, number)
             most = max(most, *(stream["heldBytes"] for stream in await other.streams()))
         assert BOUND // 2 < most <= BOUND
@@ -103,10 +104,10 @@ async def test_a_hold_at_its_bound_forgets_and_sends_the_client_back(stage: Stag
         assert other.of(Broke) == []
 
 
-async def test_a_delay_at_its_bound_ends_the_stream(stage: Stage, tmp_path: Path) -> None:
+async def test_a_delay_at_its_bound_ends_the_stream(stage: ProxyStage, tmp_path: Path) -> None:
     async with bounded(stage, tmp_path, makes="before") as (other, watch):
         await other.play(DelayStream(resource="configmaps", by_seconds=3600))
-        await other.create_each(*numbered("large", 12), size=100_000)
+        await other.create_each(*numbered("large", 12), data=text(100_000))
         assert (await watch.ended(), len(watch.lines)) == ("clean", 1)
         await other.proxy.release()
         again = await resumed(other, watch)
@@ -115,12 +116,12 @@ async def test_a_delay_at_its_bound_ends_the_stream(stage: Stage, tmp_path: Path
         assert other.of(Broke) == []
 
 
-async def test_a_client_that_does_not_read_costs_a_bounded_amount(stage: Stage, tmp_path: Path) -> None:
+async def test_a_client_that_does_not_read_costs_a_bounded_amount(stage: ProxyStage, tmp_path: Path) -> None:
     count, size = 60, 500_000  # several times what the sockets on the way take
     async with bounded(stage, tmp_path) as (other, watch):
         prompt = await other.watch()
         watch.connection.writer.transport.pause_reading()  # type: ignore[attr-defined]  # a stream's transport reads, too
-        await other.create_each(*numbered("large", count), size=size)
+        await other.create_each(*numbered("large", count), data=text(size))
         await prompt.until(count)
         await other.told()
         assert len(other.of(Delivered)) < 2 * count  # the rest is still with the API server
@@ -148,7 +149,7 @@ async def test_a_client_that_does_not_read_costs_a_bounded_amount(stage: Stage, 
     ],
     ids=["Hang", "Coalesce", "Kill-before", "Kill", "SlowAnswer", "SlowAnswer-before", "Hold"],
 )
-async def test_clients_that_leave_leave_nothing_behind(fault: AnyFault, leaves: str, stage: Stage) -> None:
+async def test_clients_that_leave_leave_nothing_behind(fault: AnyFault, leaves: str, stage: ProxyStage) -> None:
     start = await stage.revision()
     before = sockets(stage)
     await stage.play(fault)
@@ -182,7 +183,7 @@ async def test_clients_that_leave_leave_nothing_behind(fault: AnyFault, leaves: 
     assert {entry.outcome for entry in told} <= {"unknown"}
 
 
-def answered_by_fault(stage: Stage) -> list[Answered]:
+def answered_by_fault(stage: ProxyStage) -> list[Answered]:
     return [entry for entry in stage.of(Answered) if entry.fault == 0]
 
 
@@ -199,7 +200,7 @@ Traffic.responseheaders = waits
 """
 
 
-async def test_clients_that_leave_while_a_watch_is_answered(stage: Stage, tmp_path: Path) -> None:
+async def test_clients_that_leave_while_a_watch_is_answered(stage: ProxyStage, tmp_path: Path) -> None:
     """The stream is open, and its head is on the way; no event comes that could end it."""
     async with planted_proxy(stage, tmp_path, HEADS_WAIT) as other:
         start = await other.revision()
@@ -215,7 +216,7 @@ async def test_clients_that_leave_while_a_watch_is_answered(stage: Stage, tmp_pa
         assert await other.streams() == []
 
 
-async def test_a_write_whose_client_left_before_it_was_sent_is_not_sent(stage: Stage) -> None:
+async def test_a_write_whose_client_left_before_it_was_sent_is_not_sent(stage: ProxyStage) -> None:
     await stage.play(SlowAnswer(resource="configmaps", by_seconds=3600, moment="before"))
     client = await stage.connection()
     await client.send("POST", stage.path, named("sample"))
@@ -230,7 +231,7 @@ async def test_a_write_whose_client_left_before_it_was_sent_is_not_sent(stage: S
 # --- plans and proxies that go away in the middle ------------------------------------------------------------------------------
 
 
-async def test_replacing_a_plan_releases_waiting_requests(stage: Stage) -> None:
+async def test_replacing_a_plan_releases_waiting_requests(stage: ProxyStage) -> None:
     start = await stage.revision()
     other = HoldStream(resource="secrets")
     for fault, refused in ((Hang(resource="configmaps"), True), (Coalesce(resource="configmaps"), False)):
@@ -256,11 +257,11 @@ async def test_replacing_a_plan_releases_waiting_requests(stage: Stage) -> None:
     assert {entry.fault for entry in stage.of(Answered)} == {None}
 
 
-async def test_replacing_a_plan_ends_a_stream_once(stage: Stage, tmp_path: Path) -> None:
+async def test_replacing_a_plan_ends_a_stream_once(stage: ProxyStage, tmp_path: Path) -> None:
     """A stream that ends together with its plan is not announced again under the next one."""
     async with bounded(stage, tmp_path) as (other, watch):
         await other.play(HoldStream(resource="configmaps"))
-        await other.create_each(*numbered("large", 12), size=100_000)
+        await other.create_each(*numbered("large", 12), data=text(100_000))
         await all_withheld(other, 12)
         assert [stream["held"] for stream in await other.streams()] == [0]
         await other.proxy.install((), "")
@@ -271,7 +272,7 @@ async def test_replacing_a_plan_ends_a_stream_once(stage: Stage, tmp_path: Path)
         assert isinstance(mine[-1], Closed)
 
 
-async def test_a_proxy_stops_although_requests_wait(stage: Stage, tmp_path: Path) -> None:
+async def test_a_proxy_stops_although_requests_wait(stage: ProxyStage, tmp_path: Path) -> None:
     async with planted_proxy(stage, tmp_path) as other:
         start = await other.revision()
         watch = await other.watch(start)

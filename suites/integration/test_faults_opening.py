@@ -10,10 +10,11 @@ from staleproof.core.entry import Answered, Broke, Closed, FaultRefused, Listed,
 from staleproof.core.fault import Coalesce, Expire, Hang, Refuse, RefuseWatchList, Window
 
 from .proxy_client import WATCH_LIST, Connection, Watching, is_reset, limited, until
-from .proxy_stage import Stage, named
+from .proxy_stage import ProxyStage, named
+from .stage import revision_of
 
 
-async def is_refused(stage: Stage) -> bool:
+async def is_refused(stage: ProxyStage) -> bool:
     try:
         await stage.connection()
     except ConnectionRefusedError:
@@ -30,7 +31,7 @@ async def gone(client: Connection, path: str) -> bool:
 # --- nothing listens -----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_refusing_server_cuts_connected_clients_and_lets_none_in(stage: Stage) -> None:
+async def test_a_refusing_server_cuts_connected_clients_and_lets_none_in(stage: ProxyStage) -> None:
     watch = await stage.watch()
     client = await stage.connection()
     await client.call("GET", stage.path)
@@ -45,7 +46,7 @@ async def test_a_refusing_server_cuts_connected_clients_and_lets_none_in(stage: 
     assert [(entry.how, entry.fault) for entry in stage.of(Closed)] == [("reset", 0)]
 
 
-async def test_a_server_that_is_down_for_some_seconds_comes_back_by_itself(stage: Stage) -> None:
+async def test_a_server_that_is_down_for_some_seconds_comes_back_by_itself(stage: ProxyStage) -> None:
     await stage.connection()
     await stage.play(Refuse(window=Window(seconds=5.0)))
     assert await is_refused(stage)
@@ -55,7 +56,7 @@ async def test_a_server_that_is_down_for_some_seconds_comes_back_by_itself(stage
     assert await stage.healed() == ["0 fired"]
 
 
-async def test_many_refusals_one_after_the_other(stage: Stage) -> None:
+async def test_many_refusals_one_after_the_other(stage: ProxyStage) -> None:
     for _ in range(10):
         await stage.connection()
         await stage.play(Refuse())
@@ -69,7 +70,7 @@ async def test_many_refusals_one_after_the_other(stage: Stage) -> None:
 # --- no bytes and no close -----------------------------------------------------------------------------------------------------
 
 
-async def test_a_hang_is_silence_and_then_a_reset(stage: Stage) -> None:
+async def test_a_hang_is_silence_and_then_a_reset(stage: ProxyStage) -> None:
     start = await stage.revision()
     watch, elsewhere = await stage.watch(start), await stage.watch_at(f"/api/v1/secrets?watch=1&resourceVersion={start}")
     await stage.play(Hang(resource="configmaps"))
@@ -96,7 +97,7 @@ async def test_a_hang_is_silence_and_then_a_reset(stage: Stage) -> None:
 # --- history that is gone ------------------------------------------------------------------------------------------------------
 
 
-async def test_an_expired_watch_is_answered_410_over_http_until_the_client_lists(stage: Stage) -> None:
+async def test_an_expired_watch_is_answered_410_over_http_until_the_client_lists(stage: ProxyStage) -> None:
     start = await stage.revision()
     watch = await stage.watch(start)
     await stage.play(Expire(resource="configmaps", at="watch"))
@@ -115,7 +116,7 @@ async def test_an_expired_watch_is_answered_410_over_http_until_the_client_lists
     assert [entry.code for entry in stage.of(Refused)] == [410, 410]
 
 
-async def test_a_resumption_is_answered_410_as_an_event_until_the_client_lists(stage: Stage) -> None:
+async def test_a_resumption_is_answered_410_as_an_event_until_the_client_lists(stage: ProxyStage) -> None:
     """The API server's own form (legality row 11)."""
     start = await stage.revision()
     watch = await stage.watch(start)
@@ -133,11 +134,11 @@ async def test_a_resumption_is_answered_410_as_an_event_until_the_client_lists(s
     assert stage.of(Refused) == []
 
 
-async def test_an_expiry_replaces_the_nth_frame(stage: Stage) -> None:
+async def test_an_expiry_replaces_the_nth_frame(stage: ProxyStage) -> None:
     watch = await stage.watch()
     await stage.play(Expire(resource="configmaps", nth=2))
-    first = await stage.create("first")
-    second = await stage.create("second")
+    first = revision_of(await stage.create("first"))
+    second = revision_of(await stage.create("second"))
     assert await watch.ended() == "clean"
     assert watch.frames[1]["type"] == "ERROR"
     status: dict[str, Any] = watch.frames[1]["object"]
@@ -151,7 +152,7 @@ async def test_an_expiry_replaces_the_nth_frame(stage: Stage) -> None:
     assert int(second) > int(first)
 
 
-async def test_only_lists_of_old_history_are_answered_410(stage: Stage) -> None:
+async def test_only_lists_of_old_history_are_answered_410(stage: ProxyStage) -> None:
     await stage.create_each("a", "b")
     client = await stage.connection()
     _, page = await client.call("GET", f"{stage.path}?limit=1")
@@ -173,7 +174,7 @@ async def test_only_lists_of_old_history_are_answered_410(stage: Stage) -> None:
 # --- states in between ---------------------------------------------------------------------------------------------------------
 
 
-async def test_coalescing_leaves_only_the_last_state_to_be_seen(stage: Stage) -> None:
+async def test_coalescing_leaves_only_the_last_state_to_be_seen(stage: ProxyStage) -> None:
     await stage.create("stays")
     start = await stage.revision()
     watch = await stage.watch(start)
@@ -200,7 +201,7 @@ async def test_coalescing_leaves_only_the_last_state_to_be_seen(stage: Stage) ->
 # --- no WatchList --------------------------------------------------------------------------------------------------------------
 
 
-async def test_every_watch_list_is_refused_and_nothing_else(stage: Stage) -> None:
+async def test_every_watch_list_is_refused_and_nothing_else(stage: ProxyStage) -> None:
     await stage.create("sample")
     await stage.play(RefuseWatchList())
     client = await stage.connection()
@@ -217,7 +218,7 @@ async def test_every_watch_list_is_refused_and_nothing_else(stage: Stage) -> Non
     assert [(entry.code, entry.watch_list, entry.fault) for entry in stage.of(Refused)] == [(422, True, 0)] * 2
 
 
-async def test_a_watch_list_is_refused_by_an_error_event(stage: Stage) -> None:
+async def test_a_watch_list_is_refused_by_an_error_event(stage: ProxyStage) -> None:
     await stage.play(RefuseWatchList(how="event"))
     client = await stage.connection()
     assert await client.ask("GET", f"{stage.path}?watch=1{WATCH_LIST}") == 200
@@ -234,7 +235,7 @@ async def test_a_watch_list_is_refused_by_an_error_event(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("how", ["clean", "truncated", "reset", "expired", "lapsed", "gone"])
-async def test_a_command_ends_streams_in_every_way(how: str, stage: Stage) -> None:
+async def test_a_command_ends_streams_in_every_way(how: str, stage: ProxyStage) -> None:
     """A user who drives the faults by hand can end streams in the same ways as a plan."""
     start = await stage.revision()
     watch = await stage.watch(start)

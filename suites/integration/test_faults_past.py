@@ -8,7 +8,7 @@ from staleproof.core.entry import Answered, Broke, Delivered, FaultFired, FaultR
 from staleproof.core.fault import HoldStream, PastSnapshot, StaleRead, Window
 
 from .proxy_client import Watching, until
-from .proxy_stage import Stage
+from .proxy_stage import ProxyStage
 
 LATER = Window(from_step=2)
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
@@ -16,10 +16,10 @@ PARTIAL = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,applicat
 PARTIAL_LIST = PARTIAL.replace("Metadata;", "MetadataList;")
 
 
-async def past(stage: Stage, fault: PastSnapshot | StaleRead) -> str:
+async def past(stage: ProxyStage, fault: PastSnapshot | StaleRead) -> str:
     """Step 1 began with `a` and `b` (with a label); since then `a` has changed, `b` is gone, `c` is new. The revision at step 1."""
     for name, labels in (("a", {}), ("b", {"tier": "one"})):
-        await stage.api.call("POST", stage.path, {"metadata": {"name": name, "labels": labels}, "data": {"age": "old"}})
+        await stage.create(name, metadata={"labels": labels}, data={"age": "old"})
     then = await stage.play(fault, contract="hostile" if isinstance(fault, StaleRead) else "legal")
     await stage.change("a", data={"age": "new"}, metadata={"labels": {"tier": "one"}})
     await stage.delete("b")
@@ -48,7 +48,7 @@ def names(found: dict[str, Any]) -> list[str]:
         ("", "application/vnd.kubernetes.protobuf,application/json", "ConfigMapList", ["a", "b"]),
     ],
 )
-async def test_a_list_from_the_past(query: str, accept: str, kind: str, expected: list[str], stage: Stage) -> None:
+async def test_a_list_from_the_past(query: str, accept: str, kind: str, expected: list[str], stage: ProxyStage) -> None:
     then = await past(stage, PastSnapshot(window=LATER))
     client = await stage.connection()
     status, found = await client.call("GET", f"{stage.path}?resourceVersion=0{query}", Accept=accept)
@@ -62,7 +62,7 @@ async def test_a_list_from_the_past(query: str, accept: str, kind: str, expected
     assert (listed.revision, listed.fault, [item.name for item in listed.items]) == (int(then), 0, expected)
 
 
-async def test_the_watch_that_goes_on_from_the_past_is_held(stage: Stage) -> None:
+async def test_the_watch_that_goes_on_from_the_past_is_held(stage: ProxyStage) -> None:
     then = await past(stage, PastSnapshot(window=LATER))
     client = await stage.connection()
     _, found = await client.call("GET", f"{stage.path}?resourceVersion=0")
@@ -79,7 +79,7 @@ async def test_the_watch_that_goes_on_from_the_past_is_held(stage: Stage) -> Non
     assert int(then) < int(now)
 
 
-async def test_a_watch_from_the_past_that_is_not_held_catches_up_at_once(stage: Stage) -> None:
+async def test_a_watch_from_the_past_that_is_not_held_catches_up_at_once(stage: ProxyStage) -> None:
     then = await past(stage, PastSnapshot(window=LATER, hold=False))
     client = await stage.connection()
     await client.call("GET", f"{stage.path}?resourceVersion=0")
@@ -91,7 +91,7 @@ async def test_a_watch_from_the_past_that_is_not_held_catches_up_at_once(stage: 
 
 
 @pytest.mark.parametrize("query", ["&resourceVersion=0", ""])
-async def test_a_watch_that_begins_in_the_past(query: str, stage: Stage) -> None:
+async def test_a_watch_that_begins_in_the_past(query: str, stage: ProxyStage) -> None:
     await past(stage, PastSnapshot(window=LATER))
     watch = await stage.watch_at(f"{stage.path}?watch=1{query}")
     await watch.until(2)
@@ -110,7 +110,7 @@ async def test_a_watch_that_begins_in_the_past(query: str, stage: Stage) -> None
 
 
 @pytest.mark.parametrize(("query", "accept"), [("&labelSelector=tier%3Done", "application/json"), ("", PARTIAL)])
-async def test_a_watch_from_the_past_with_a_selector_or_of_metadata(query: str, accept: str, stage: Stage) -> None:
+async def test_a_watch_from_the_past_with_a_selector_or_of_metadata(query: str, accept: str, stage: ProxyStage) -> None:
     """`a` gets its label later: only then is it ADDED to a watch that selects the label."""
     await past(stage, PastSnapshot(window=LATER))
     watch = await stage.watch_at(f"{stage.path}?watch=1&resourceVersion=0{query}", Accept=accept)
@@ -125,7 +125,7 @@ async def test_a_watch_from_the_past_with_a_selector_or_of_metadata(query: str, 
     assert {frame["object"]["kind"] for frame in watch.frames} == {kind}
 
 
-async def test_a_watch_of_tables_from_the_past(stage: Stage) -> None:
+async def test_a_watch_of_tables_from_the_past(stage: ProxyStage) -> None:
     await past(stage, PastSnapshot(window=LATER))
     watch = await stage.watch_at(f"{stage.path}?watch=1&resourceVersion=0", Accept=TABLE)
     await watch.until(2)
@@ -140,7 +140,7 @@ async def test_a_watch_of_tables_from_the_past(stage: Stage) -> None:
     assert {frame["object"]["kind"] for frame in watch.frames} == {"Table"}
 
 
-async def test_a_watch_that_wants_no_initial_events_gets_none(stage: Stage) -> None:
+async def test_a_watch_that_wants_no_initial_events_gets_none(stage: ProxyStage) -> None:
     await past(stage, PastSnapshot(window=LATER))
     query = "&resourceVersion=0&sendInitialEvents=false&resourceVersionMatch=NotOlderThan"
     watch = await stage.watch_at(f"{stage.path}?watch=1{query}")
@@ -162,7 +162,7 @@ async def test_a_watch_that_wants_no_initial_events_gets_none(stage: Stage) -> N
         ("?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "25"),
     ],
 )
-async def test_a_read_that_excludes_the_past_is_answered_with_the_present(query: str, row: str, stage: Stage) -> None:
+async def test_a_read_that_excludes_the_past_is_answered_with_the_present(query: str, row: str, stage: ProxyStage) -> None:
     await past(stage, PastSnapshot(window=LATER))
     page = await stage.api.call("GET", f"{stage.path}?limit=1")
     target = stage.path + query.format(now=await stage.revision(), token=page["metadata"]["continue"])
@@ -178,7 +178,7 @@ async def test_a_read_that_excludes_the_past_is_answered_with_the_present(query:
     assert await stage.healed() == [f"0 refused {row}"]
 
 
-async def test_one_fault_may_be_refused_and_fire_later(stage: Stage) -> None:
+async def test_one_fault_may_be_refused_and_fire_later(stage: ProxyStage) -> None:
     await past(stage, PastSnapshot(window=LATER))
     client = await stage.connection()
     assert names((await client.call("GET", stage.path))[1]) == ["a", "c"]
@@ -187,7 +187,7 @@ async def test_one_fault_may_be_refused_and_fire_later(stage: Stage) -> None:
     assert await stage.healed() == ["0 fired", "0 refused 25"]
 
 
-async def test_a_past_whose_revision_is_unknown_cannot_be_shown(stage: Stage) -> None:
+async def test_a_past_whose_revision_is_unknown_cannot_be_shown(stage: ProxyStage) -> None:
     await stage.create("a")
     await stage.proxy.install((PastSnapshot(window=LATER),), "")
     await stage.proxy.begin_step(1)  # without the API server's revision
@@ -198,7 +198,7 @@ async def test_a_past_whose_revision_is_unknown_cannot_be_shown(stage: Stage) ->
     assert "revision at the beginning of step 1 is not known" in stage.of(FaultRefused)[0].why
 
 
-async def test_a_past_together_with_a_hold_of_everything(stage: Stage) -> None:
+async def test_a_past_together_with_a_hold_of_everything(stage: ProxyStage) -> None:
     await past(stage, PastSnapshot(window=LATER, hold=False))
     async with stage.control() as session:
         hold = {"fault": {"fault": "Hold", "resource": "configmaps"}}
@@ -215,14 +215,15 @@ async def test_a_past_together_with_a_hold_of_everything(stage: Stage) -> None:
 # --- what no API server does -----------------------------------------------------------------------------------------------------
 
 
-async def test_a_stale_answer_to_a_consistent_read_is_hostile(stage: Stage) -> None:
+async def test_a_stale_answer_to_a_consistent_read_is_hostile(stage: ProxyStage) -> None:
     then = await past(stage, StaleRead(resource="configmaps", window=LATER))
     client = await stage.connection()
     _, found = await client.call("GET", stage.path)
     assert (names(found), found["metadata"]["resourceVersion"]) == (["a", "b"], then)
-    direct = await stage.api.call("GET", f"{stage.path}/a")
+    direct = await stage.stored("a")
     _, single = await client.call("GET", f"{stage.path}/a")
     assert (single["kind"], single["apiVersion"], single["data"]) == ("ConfigMap", "v1", {"age": "old"})
+    assert direct is not None
     assert direct["data"] == {"age": "new"}
     assert (await client.call("GET", f"{stage.path}/b"))[0] == 200  # long deleted
     status, said = await client.call("GET", f"{stage.path}/c")  # long there
@@ -234,7 +235,7 @@ async def test_a_stale_answer_to_a_consistent_read_is_hostile(stage: Stage) -> N
 
 
 @pytest.mark.parametrize(("accept", "kind"), [(TABLE, "Table"), (PARTIAL, "PartialObjectMetadata")])
-async def test_a_stale_answer_has_the_form_that_was_asked_for(accept: str, kind: str, stage: Stage) -> None:
+async def test_a_stale_answer_has_the_form_that_was_asked_for(accept: str, kind: str, stage: ProxyStage) -> None:
     await past(stage, StaleRead(resource="configmaps", window=LATER))
     client = await stage.connection()
     _, found = await client.call("GET", f"{stage.path}/b", Accept=accept)
@@ -243,7 +244,7 @@ async def test_a_stale_answer_has_the_form_that_was_asked_for(accept: str, kind:
     assert await stage.healed() == ["0 fired"]
 
 
-async def test_streams_opened_before_the_plan_are_not_from_the_past(stage: Stage) -> None:
+async def test_streams_opened_before_the_plan_are_not_from_the_past(stage: ProxyStage) -> None:
     """They show what happens, although the plan begins with a state of the past."""
     carried = await stage.watch()
     await stage.play(PastSnapshot(), HoldStream(resource="secrets"))

@@ -4,10 +4,10 @@ from staleproof.core.entry import FaultClosed, Withheld
 from staleproof.core.fault import HoldStream, SeverStream, Window
 
 from .proxy_client import until
-from .proxy_stage import Stage, named
+from .proxy_stage import ProxyStage, named
 
 
-async def test_a_fault_of_one_namespace_leaves_the_others_alone(stage: Stage) -> None:
+async def test_a_fault_of_one_namespace_leaves_the_others_alone(stage: ProxyStage) -> None:
     start = await stage.revision()
     everywhere = await stage.watch_at(f"/api/v1/configmaps?watch=1&resourceVersion={start}")
     here, default = "configmaps", "/api/v1/namespaces/default/configmaps"
@@ -27,7 +27,7 @@ async def test_a_fault_of_one_namespace_leaves_the_others_alone(stage: Stage) ->
     assert everywhere.names == [name, "held", name]
 
 
-async def test_a_hold_of_one_object_holds_what_comes_behind_it(stage: Stage) -> None:
+async def test_a_hold_of_one_object_holds_what_comes_behind_it(stage: ProxyStage) -> None:
     watch = await stage.watch()
     await stage.play(HoldStream(resource="configmaps", name="b"))
     await stage.create_each("a", "b", "c")
@@ -39,7 +39,7 @@ async def test_a_hold_of_one_object_holds_what_comes_behind_it(stage: Stage) -> 
     assert watch.names == ["a", "b", "c"]
 
 
-async def test_a_fault_of_the_nth_stream_leaves_the_others_alone(stage: Stage) -> None:
+async def test_a_fault_of_the_nth_stream_leaves_the_others_alone(stage: ProxyStage) -> None:
     start = await stage.revision()
     carried = await stage.watch(start)
     await stage.play(HoldStream(resource="configmaps", stream=2))
@@ -53,7 +53,7 @@ async def test_a_fault_of_the_nth_stream_leaves_the_others_alone(stage: Stage) -
     await second.until(1)
 
 
-async def test_a_fault_is_open_from_step_to_step(stage: Stage) -> None:
+async def test_a_fault_is_open_from_step_to_step(stage: ProxyStage) -> None:
     watch = await stage.watch()
     await stage.play(HoldStream(resource="configmaps", window=Window(from_step=2, until_step=4)))
     await stage.create("step-1")
@@ -71,7 +71,7 @@ async def test_a_fault_is_open_from_step_to_step(stage: Stage) -> None:
     assert await stage.healed() == ["0 fired"]
 
 
-async def test_a_fault_closes_when_its_seconds_are_over(stage: Stage) -> None:
+async def test_a_fault_closes_when_its_seconds_are_over(stage: ProxyStage) -> None:
     watch = await stage.watch()
     await stage.play(HoldStream(resource="configmaps", window=Window(seconds=5.0)))
     await stage.create("held")
@@ -83,7 +83,7 @@ async def test_a_fault_closes_when_its_seconds_are_over(stage: Stage) -> None:
     assert [entry.name for entry in stage.of(Withheld)] == ["held"]
 
 
-async def test_a_fault_without_an_occasion_says_so(stage: Stage) -> None:
+async def test_a_fault_without_an_occasion_says_so(stage: ProxyStage) -> None:
     watch = await stage.watch()
     await stage.play(
         HoldStream(resource="secrets"),

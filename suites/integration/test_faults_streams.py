@@ -10,12 +10,13 @@ from staleproof.core.entry import Closed, Delivered, FaultClosed, FaultRefused, 
 from staleproof.core.fault import AddBookmarks, HoldStream, SeverStream, Skew, SlowStart
 
 from .proxy_client import JSON, WATCH_LIST, Watching, is_reset, until
-from .proxy_stage import Stage, named, numbered
+from .proxy_stage import ProxyStage, numbered
+from .stage import text
 
 BOOKMARKS = "&allowWatchBookmarks=true"
 
 
-def waited(stage: Stage) -> list[float]:
+def waited(stage: ProxyStage) -> list[float]:
     """How long each frame that was withheld waited."""
     came = {(entry.type, entry.revision): entry.at for entry in stage.of(Withheld)}  # a bookmark may have an event's revision
     shown = [(entry.at, (entry.type, entry.revision)) for entry in stage.of(Delivered)]
@@ -25,28 +26,28 @@ def waited(stage: Stage) -> list[float]:
 # --- late ----------------------------------------------------------------------------------------------------------------------
 
 
-async def test_each_skewed_resource_lags_by_its_own_time(stage: Stage) -> None:
-    secrets = f"/api/v1/namespaces/{stage.namespace}/secrets"
-    leases = f"/apis/coordination.k8s.io/v1/namespaces/{stage.namespace}/leases"
+async def test_each_skewed_resource_lags_by_its_own_time(stage: ProxyStage) -> None:
+    leases = "leases.coordination.k8s.io"
     start = await stage.revision()
     late = await stage.watch(start)
-    later, prompt = [await stage.watch_at(f"{path}?watch=1&resourceVersion={start}") for path in (secrets, leases)]
+    paths = [(await stage.kind(resource)).path(stage.namespace) for resource in ("secrets", leases)]
+    later, prompt = [await stage.watch_at(f"{path}?watch=1&resourceVersion={start}") for path in paths]
     await stage.play(Skew(by_seconds={"configmaps": 2.0, "*": 4.0}))
-    for path in (secrets, stage.path, leases):  # the opposite of the order in which the first two arrive
+    for resource in ("secrets", "configmaps", leases):  # the opposite of the order in which the first two arrive
         for name in ("a", "b"):
-            await stage.api.call("POST", path, named(name))
+            await stage.create(name, resource)
     for watch in (prompt, late, later):
         await watch.until(2)
         assert watch.names == ["a", "b"]
     assert await stage.healed() == ["0 fired"]
     streams = {stream["resource"]: stream["stream"] for stream in await stage.streams()}
     order = [entry.stream for entry in stage.of(Delivered)]
-    assert order == [streams[name] for name in ("leases.coordination.k8s.io", "configmaps", "secrets") for _ in "ab"]
+    assert order == [streams[name] for name in (leases, "configmaps", "secrets") for _ in "ab"]
     assert min(waited(stage)) >= 2.0
 
 
 @pytest.mark.parametrize("query", ["&resourceVersion=0", WATCH_LIST])
-async def test_initial_events_come_late_and_live_ones_behind_them(query: str, stage: Stage) -> None:
+async def test_initial_events_come_late_and_live_ones_behind_them(query: str, stage: ProxyStage) -> None:
     await stage.create("first")
     await stage.play(SlowStart(resource="configmaps", by_seconds=0.4))
     watch = await stage.watch_at(f"{stage.path}?watch=1{query}")
@@ -59,7 +60,7 @@ async def test_initial_events_come_late_and_live_ones_behind_them(query: str, st
     assert waited(stage)[0] >= 0.4
 
 
-async def test_a_watch_list_that_ends_before_its_bookmark(stage: Stage) -> None:
+async def test_a_watch_list_that_ends_before_its_bookmark(stage: ProxyStage) -> None:
     await stage.create_each("a", "b")
     await stage.play(SlowStart(resource="configmaps", by_seconds=0.2, then="closes"))
     watch = await stage.watch_at(f"{stage.path}?watch=1{WATCH_LIST}")
@@ -72,7 +73,7 @@ async def test_a_watch_list_that_ends_before_its_bookmark(stage: Stage) -> None:
     assert again.events[-1][0] == "BOOKMARK"
 
 
-async def test_the_answer_to_a_list_comes_late_or_is_cut_the_first_time(stage: Stage) -> None:
+async def test_the_answer_to_a_list_comes_late_or_is_cut_the_first_time(stage: ProxyStage) -> None:
     await stage.create("sample")
     await stage.play(SlowStart(resource="configmaps", by_seconds=0.3, then="closes"))
     assert await is_reset((await stage.connection()).ask("GET", f"{stage.path}?resourceVersion=0"))
@@ -84,7 +85,7 @@ async def test_the_answer_to_a_list_comes_late_or_is_cut_the_first_time(stage: S
     assert await stage.healed() == ["0 fired"]
 
 
-async def test_a_trickle_releases_frames_one_by_one(stage: Stage) -> None:
+async def test_a_trickle_releases_frames_one_by_one(stage: ProxyStage) -> None:
     watch = await stage.watch()
     await stage.play(HoldStream(resource="configmaps", release="trickle"))
     names = numbered("held", 8)
@@ -104,7 +105,7 @@ async def test_a_trickle_releases_frames_one_by_one(stage: Stage) -> None:
 # --- cut -----------------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_truncated_stream_breaks_off_in_the_middle_of_a_frame(stage: Stage) -> None:
+async def test_a_truncated_stream_breaks_off_in_the_middle_of_a_frame(stage: ProxyStage) -> None:
     start = await stage.revision()
     watch, direct = await stage.watch(start), await stage.watch(start, direct=True)
     await stage.play(SeverStream(resource="configmaps", how="truncated", nth=2))
@@ -124,10 +125,10 @@ async def test_a_truncated_stream_breaks_off_in_the_middle_of_a_frame(stage: Sta
 
 @pytest.mark.parametrize(("how", "ending"), [("clean", "clean"), ("truncated", "cut"), ("reset", "reset")])
 async def test_what_was_delivered_before_the_end_has_arrived(
-    how: Literal["clean", "truncated", "reset"], ending: str, stage: Stage
+    how: Literal["clean", "truncated", "reset"], ending: str, stage: ProxyStage
 ) -> None:
     """All in one burst: the end must not overtake what the history calls delivered."""
-    await stage.create_each(*numbered("large", 30), size=30_000)
+    await stage.create_each(*numbered("large", 30), data=text(30_000))
     await stage.play(SeverStream(resource="configmaps", how=how, nth=25))
     watch = await stage.watch("0")
     assert await watch.ended() == ending
@@ -136,9 +137,9 @@ async def test_what_was_delivered_before_the_end_has_arrived(
     assert len(watch.events) == 24
 
 
-async def test_a_reset_waits_for_a_slow_reader(stage: Stage) -> None:
+async def test_a_reset_waits_for_a_slow_reader(stage: ProxyStage) -> None:
     """More than the sockets on the way take: it is sent behind what the history calls delivered, however long that takes."""
-    await stage.create_each(*numbered("large", 30), size=500_000)
+    await stage.create_each(*numbered("large", 30), data=text(500_000))
     await stage.play(SeverStream(resource="configmaps", how="reset", nth=25))
     client = await stage.connection()
     await client.ask("GET", f"{stage.path}?watch=1&resourceVersion=0")
@@ -155,7 +156,7 @@ async def test_a_reset_waits_for_a_slow_reader(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(("how", "ending"), [("clean", "clean"), ("truncated", "cut"), ("reset", "reset")])
-async def test_every_open_stream_ends_at_once(how: Literal["clean", "truncated", "reset"], ending: str, stage: Stage) -> None:
+async def test_every_open_stream_ends_at_once(how: Literal["clean", "truncated", "reset"], ending: str, stage: ProxyStage) -> None:
     start = await stage.revision()
     watches, idle = [await stage.watch(start) for _ in range(3)], await stage.connection()
     other = await stage.watch_at(f"/api/v1/namespaces/{stage.namespace}/secrets?watch=1&resourceVersion={start}")
@@ -173,7 +174,7 @@ async def test_every_open_stream_ends_at_once(how: Literal["clean", "truncated",
 # --- bookmarks -----------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_bookmark_follows_every_event_if_the_client_wants_bookmarks(stage: Stage) -> None:
+async def test_a_bookmark_follows_every_event_if_the_client_wants_bookmarks(stage: ProxyStage) -> None:
     await stage.create("before")
     await stage.play(AddBookmarks(resource="configmaps"))
     watch = await stage.watch_at(f"{stage.path}?watch=1{WATCH_LIST}")
@@ -205,7 +206,7 @@ def without_api_servers_bookmarks(watch: Watching) -> list[JSON]:
     ]
 
 
-async def test_no_bookmark_for_a_client_that_did_not_ask(stage: Stage) -> None:
+async def test_no_bookmark_for_a_client_that_did_not_ask(stage: ProxyStage) -> None:
     watch = await stage.watch()
     await stage.play(AddBookmarks(resource="configmaps"))
     await stage.create_each("a", "b")

@@ -9,13 +9,14 @@ from staleproof.core.flatten import flatten
 
 from .proxy_client import MERGE, is_reset
 from .proxy_protobuf import MEDIA_TYPE, config_map
-from .proxy_stage import DEPLOYMENT_SPEC, Stage, named
+from .proxy_stage import DEPLOYMENT_SPEC, ProxyStage, named
+from .stage import revision_of
 
 # --- a competing write ---------------------------------------------------------------------------------------------------------
 
 
-async def test_an_update_that_meets_a_real_competitor(stage: Stage) -> None:
-    await stage.create("sample")
+async def test_an_update_that_meets_a_real_competitor(stage: ProxyStage) -> None:
+    await stage.create("sample", data={"a": "b"})
     client = await stage.connection()
     _, found = await client.call("GET", f"{stage.path}/sample")
     await stage.play(Compete(resource="configmaps"))
@@ -38,8 +39,8 @@ async def test_an_update_that_meets_a_real_competitor(stage: Stage) -> None:
     assert (conflict.request, conflict.fault, conflict.executed, conflict.outcome) == (updates[0], None, None, "fail")
 
 
-async def test_another_users_edit_survives_who_is_refused_and_not_who_insists_on_no_version(stage: Stage) -> None:
-    await stage.create("sample")
+async def test_another_users_edit_survives_who_is_refused_and_not_who_insists_on_no_version(stage: ProxyStage) -> None:
+    await stage.create("sample", data={"a": "b"})
     client = await stage.connection()
     _, found = await client.call("GET", f"{stage.path}/sample")
     edit = {"metadata": {"labels": {"theirs": "1"}}}
@@ -57,20 +58,20 @@ async def test_another_users_edit_survives_who_is_refused_and_not_who_insists_on
     assert await stage.healed() == ["0 fired"]
 
 
-async def test_a_status_update_and_a_table_client_meet_a_competitor(stage: Stage) -> None:
-    deployments = f"/apis/apps/v1/namespaces/{stage.namespace}/deployments"
-    made = await stage.api.call("POST", deployments, named("sample", spec=DEPLOYMENT_SPEC))
+async def test_a_status_update_and_a_table_client_meet_a_competitor(stage: ProxyStage) -> None:
+    made = await stage.create("sample", "deployments.apps", spec=DEPLOYMENT_SPEC)
+    path = f"/apis/apps/v1/namespaces/{stage.namespace}/deployments/sample/status"
     await stage.play(Compete(resource="deployments.apps", subresource="status"))
     client = await stage.connection()
     table = "application/json;as=Table;v=v1;g=meta.k8s.io"
-    assert (await client.call("PUT", f"{deployments}/sample/status", made, Accept=f"{table},application/json"))[0] == 409
+    assert (await client.call("PUT", path, made, Accept=f"{table},application/json"))[0] == 409
     assert await stage.healed() == ["0 fired"]
     (competed,) = stage.of(Competed)
     assert (competed.name, competed.uid) == ("sample", made["metadata"]["uid"])
 
 
-async def test_a_delete_with_a_precondition_meets_a_competitor(stage: Stage) -> None:
-    revision = await stage.create("sample")
+async def test_a_delete_with_a_precondition_meets_a_competitor(stage: ProxyStage) -> None:
+    revision = revision_of(await stage.create("sample", data={"a": "b"}))
     await stage.play(Compete(resource="configmaps", verb="delete"))
     client = await stage.connection()
     options = {"preconditions": {"resourceVersion": revision}}
@@ -81,7 +82,7 @@ async def test_a_delete_with_a_precondition_meets_a_competitor(stage: Stage) -> 
 
 
 @pytest.mark.parametrize("content_type", ["application/json", MEDIA_TYPE])
-async def test_a_create_finds_its_name_taken(content_type: str, stage: Stage) -> None:
+async def test_a_create_finds_its_name_taken(content_type: str, stage: ProxyStage) -> None:
     await stage.play(Compete(resource="configmaps", verb="create"))
     client = await stage.connection()
     content = config_map("sample", {"a": b"b"}) if content_type == MEDIA_TYPE else named("sample", binaryData={"a": "Yg=="})
@@ -94,7 +95,7 @@ async def test_a_create_finds_its_name_taken(content_type: str, stage: Stage) ->
     assert [entry.uid for entry in stage.of(Competed)] == [truth["metadata"]["uid"]]
 
 
-async def test_nobody_competes_for_a_generated_name(stage: Stage) -> None:
+async def test_nobody_competes_for_a_generated_name(stage: ProxyStage) -> None:
     await stage.play(Compete(resource="configmaps", verb="create"))
     client = await stage.connection()
     assert (await client.call("POST", stage.path, {"metadata": {"generateName": "sample-"}}))[0] == 201
@@ -102,7 +103,7 @@ async def test_nobody_competes_for_a_generated_name(stage: Stage) -> None:
     assert "generated" in stage.of(FaultRefused)[0].why
 
 
-async def test_a_competitor_needs_an_object(stage: Stage) -> None:
+async def test_a_competitor_needs_an_object(stage: ProxyStage) -> None:
     await stage.play(Compete(resource="configmaps", verb="delete"))
     assert (await (await stage.connection()).call("DELETE", f"{stage.path}/nobody"))[0] == 404
     assert await stage.healed() == ["0 refused"]
@@ -113,7 +114,7 @@ async def test_a_competitor_needs_an_object(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("code", [0, 500, 504])
-async def test_a_lost_answer_was_executed(code: Code, stage: Stage) -> None:
+async def test_a_lost_answer_was_executed(code: Code, stage: ProxyStage) -> None:
     await stage.play(LoseAnswer(resource="configmaps", code=code, times=3))
     writes: list[tuple[str, str, object, dict[str, str]]] = [
         ("POST", stage.path, named("sample"), {}),
@@ -142,7 +143,7 @@ async def test_a_lost_answer_was_executed(code: Code, stage: Stage) -> None:
     assert (last.outcome, last.executed, last.fault) == ("ok", None, None)
 
 
-async def test_only_the_answer_to_a_successful_write_is_lost(stage: Stage) -> None:
+async def test_only_the_answer_to_a_successful_write_is_lost(stage: ProxyStage) -> None:
     await stage.play(LoseAnswer(resource="configmaps"))
     assert (await (await stage.connection()).call("DELETE", f"{stage.path}/nobody"))[0] == 404
     assert await stage.healed() == ["0 missed"]

@@ -20,7 +20,7 @@ from staleproof.core.step import Apply, Rest
 from staleproof.drive.cluster.manifests import read
 from staleproof.drive.trial.environment import Environment
 
-from .environment_stage import CRDS, MANIFESTS, fixture, session_in
+from .environments import CRDS, MANIFESTS, fixture, session_in
 
 WIDGETS = "widgets.staleproof.dev"
 (SAMPLE,) = read([MANIFESTS / "widget-content-sample.yaml"], "sample")

@@ -33,7 +33,7 @@ from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.refusals import Refusals
 
 from .conftest import MANIFESTS, QUICK, WIDGETS, Run
-from .environment_stage import CRDS, WIDGET, of
+from .environments import CRDS, WIDGET, of
 from .proxy_client import limited
 from .users import api_client
 

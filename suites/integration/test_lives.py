@@ -39,7 +39,7 @@ from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.supervision import supervisor_wait
 from staleproof.drive.trial.workload import is_unserved
 
-from .environment_stage import WIDGET, EnvironmentStage, fixture, of, target
+from .environments import WIDGET, Player, fixture, of, target
 
 TARGET = target(WIDGET)
 NOBODYS_WEBHOOK: Manifest = {
@@ -63,12 +63,12 @@ Run = Callable[..., Awaitable[History]]
 
 
 @pytest.fixture
-def run(environment_stage: EnvironmentStage) -> Run:
+def run(player: Player) -> Run:
     """A Widget is made, touched and scaled, under these faults."""
     steps = (Apply(object=WIDGET), Touch(target=TARGET), Patch(target=TARGET, patch={"spec": {"replicas": SCALED}}))
 
     async def run(*faults: AnyFault) -> History:
-        return await environment_stage.settle(Plan(scenario="lives", steps=steps, faults=faults), pods=SCALED)
+        return await player.settle(Plan(scenario="lives", steps=steps, faults=faults), pods=SCALED)
 
     return run
 
@@ -147,11 +147,11 @@ async def test_a_kill_at_a_write_that_never_comes_is_reported_as_missed(run: Run
     assert not of(history, Stopped)
 
 
-async def test_a_leader_that_exits_because_it_lost_its_lease_is_started_again(environment_stage: EnvironmentStage) -> None:
-    await environment_stage.use(fixture("correct", "leader_that_exits"))
+async def test_a_leader_that_exits_because_it_lost_its_lease_is_started_again(player: Player) -> None:
+    await player.use(fixture("correct", "leader_that_exits"))
     steps = (Apply(object=WIDGET), Rest(seconds=5.0), Patch(target=TARGET, patch={"spec": {"replicas": SCALED}}))
     plan = Plan(scenario="lives", steps=steps, faults=(Pause(window=Window(from_step=2, until_step=3)),))
-    history = await environment_stage.settle(plan, pods=SCALED)
+    history = await player.settle(plan, pods=SCALED)
     is_well(history)
     (exited,), (_, again) = of(history, Exited), of(history, Started)
     assert lost_its_lease(exited)
@@ -159,10 +159,10 @@ async def test_a_leader_that_exits_because_it_lost_its_lease_is_started_again(en
     assert exited.at <= again.at
 
 
-async def test_a_controller_that_exits_at_every_start_stays_down_ever_longer(environment_stage: EnvironmentStage) -> None:
-    await environment_stage.use(fixture("mutants", "crash_loops"))
+async def test_a_controller_that_exits_at_every_start_stays_down_ever_longer(player: Player) -> None:
+    await player.use(fixture("mutants", "crash_loops"))
     plan = Plan(scenario="lives", steps=(Apply(object=WIDGET),), faults=(Kill(resource="pods", nth=1),))
-    history = await environment_stage.play(plan, converged=lambda live: "never", deadline_seconds=4.0)
+    history = await player.play(plan, converged=lambda live: "never", deadline_seconds=4.0)
     exits = of(history, Exited)
     assert len(exits) >= 3
     assert all(entry.code == 2 and any("panic: widget" in line for line in entry.log) for entry in exits)
@@ -172,11 +172,11 @@ async def test_a_controller_that_exits_at_every_start_stays_down_ever_longer(env
 
 
 async def test_a_primary_that_goes_late_takes_the_next_one_of_its_name_with_it_and_nobody_is_to_blame(
-    environment_stage: EnvironmentStage,
+    player: Player,
 ) -> None:
     """Without any fault: a controller may need longer for its finalizer than anybody waits."""
-    environment = environment_stage.environment
-    await environment_stage.use(fixture("deterministic"))
+    environment = player.environment
+    await player.use(fixture("deterministic"))
     kept = {**WIDGET, "metadata": {**WIDGET["metadata"], "finalizers": ["example.com/late"]}}
     kind, let_go = await resource_type(kept, environment.api), asyncio.Event()
 
@@ -187,7 +187,7 @@ async def test_a_primary_that_goes_late_takes_the_next_one_of_its_name_with_it_a
     environment.bus.listeners.append(see)
     async with asyncio.TaskGroup() as group:
         steps = (Apply(object=kept), Delete(target=TARGET), Apply(object=kept), Rest(seconds=5.0), Touch(target=TARGET))
-        trial = group.create_task(environment_stage.play(Plan(scenario="lives", steps=steps)))
+        trial = group.create_task(player.play(Plan(scenario="lives", steps=steps)))
         await let_go.wait()
         assert environment.bus.recorder is not None
         namespace = environment.bus.recorder.header.namespace
@@ -210,10 +210,10 @@ async def _until_asked_at_webhooks(environment: Environment) -> None:
             raise
 
 
-async def test_a_step_waits_for_a_webhook_that_is_not_served_yet(environment_stage: EnvironmentStage) -> None:
+async def test_a_step_waits_for_a_webhook_that_is_not_served_yet(player: Player) -> None:
     """As when the controller that serves it is being started again."""
-    environment, began = environment_stage.environment, asyncio.Event()
-    await environment_stage.use(fixture("deterministic"))
+    environment, began = player.environment, asyncio.Event()
+    await player.use(fixture("deterministic"))
     await environment.controller_ready()
     kind = await resource_type(NOBODYS_WEBHOOK, environment.api)
     await environment.api.call("POST", kind.path(), NOBODYS_WEBHOOK)
@@ -226,7 +226,7 @@ async def test_a_step_waits_for_a_webhook_that_is_not_served_yet(environment_sta
     environment.bus.listeners.append(see)
     async with asyncio.TaskGroup() as group:
         plan = Plan(scenario="lives", steps=(Apply(object=WIDGET),))
-        trial = group.create_task(environment_stage.settle(plan, pods=3))
+        trial = group.create_task(player.settle(plan, pods=3))
         await began.wait()
         await environment.bus.until(lambda now: False, limit_seconds=1.0)
         await environment.api.delete(kind, "", NOBODYS_WEBHOOK["metadata"]["name"])

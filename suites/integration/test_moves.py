@@ -22,7 +22,7 @@ from staleproof.draw.own_writes import hide_updates
 from staleproof.draw.profile import STANDARD
 from staleproof.draw.strategies import plans
 
-from .environment_stage import CRDS, MANIFESTS, fixture, session_in
+from .environments import CRDS, MANIFESTS, fixture, session_in
 
 GROWS = "self >= oldSelf"
 AMOUNT_GROWS = "quantity(self).compareTo(quantity(oldSelf)) >= 0"
@@ -43,7 +43,7 @@ def _ruled() -> Manifest:
 
 
 @dataclass(frozen=True)
-class Stage:
+class Observation:
     """What was observed in a session, and the session."""
 
     session: Session
@@ -51,44 +51,44 @@ class Stage:
 
 
 @pytest.fixture(scope="module", params=["all", "nothing but what cannot be taken back"])
-def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def ruled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Observation]:
     sample = copy.deepcopy(SAMPLE)
     sample["spec"]["settings"] = {"level": "info", "limit": 1, "storage": "10Gi"}
     del sample["spec"]["audited"]
     mutations = Mutations() if request.param == "all" else Mutations(only=("spec.settings.limit", "spec.audited"))
     with session_in(tmp_path_factory, manifests=(_ruled(),), mutations=mutations) as session:
         session.use(fixture("correct", "deterministic_names"))
-        yield Stage(session, observe(session, sample))
+        yield Observation(session, observe(session, sample))
 
 
 @pytest.mark.live
-def test_what_may_only_grow_and_what_is_set_once_is_not_taken_back(stage: Stage) -> None:
+def test_what_may_only_grow_and_what_is_set_once_is_not_taken_back(ruled: Observation) -> None:
     """The fields are passed on to ConfigMaps all the same, and the reasons are told."""
-    observed = stage.observed
+    observed = ruled.observed
     kept = {(move.path, move.kind) for move in observed.live if not move.returns}
     back = {(move.path, move.kind) for move in observed.returning}
 
     assert {("spec.settings.limit", "up"), ("spec.audited", "toggle")} <= kept
     assert not {("spec.settings.limit", "up"), ("spec.settings.storage", "quantity"), ("spec.audited", "toggle")} & back
-    assert ("spec.content", "string") in back or stage.session.options.mutations.only
+    assert ("spec.content", "string") in back or ruled.session.options.mutations.only
     assert any(why.endswith("the limit may only grow") for why in observed.for_good)
     assert any(why.endswith("audited is set once") for why in observed.for_good)
     assert f"{len(observed.for_good)} cannot be taken back, as " in told(observed)
 
 
 @pytest.fixture(scope="module")
-def growing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def growing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Observation]:
     """Widgets that are never made smaller."""
     crd = copy.deepcopy(CRDS[0])
     spec: dict[str, Any] = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     spec["properties"]["replicas"]["x-kubernetes-validations"] = [{"rule": GROWS, "message": "there may only be more"}]
     with session_in(tmp_path_factory, manifests=(crd,)) as session:
         session.use(fixture("correct", "deterministic_names"))
-        yield Stage(session, observe(session, SAMPLE))
+        yield Observation(session, observe(session, SAMPLE))
 
 
 @pytest.mark.live
-def test_what_cannot_be_scaled_down_again_is_not_scaled(growing: Stage) -> None:
+def test_what_cannot_be_scaled_down_again_is_not_scaled(growing: Observation) -> None:
     """More is a change as any other, which cannot be taken back; the reason is told, and whatever is planned can be run."""
     observed = growing.observed
     assert not observed.scale_path
@@ -102,11 +102,11 @@ def test_what_cannot_be_scaled_down_again_is_not_scaled(growing: Stage) -> None:
 
 
 @pytest.mark.live
-def test_whatever_is_planned_with_it_can_be_run(stage: Stage) -> None:
+def test_whatever_is_planned_with_it_can_be_run(ruled: Observation) -> None:
     """The API server refuses none of the steps: that would be a UsageError."""
-    observed = stage.observed
+    observed = ruled.observed
     every = [*drawn(plans(observed), by="7", examples=8), *hide_updates(observed, STANDARD)]
     changed = [plan.steps for plan in every if any(isinstance(step, Patch) for step in plan.steps)]
     for steps in (round_trip(observed).steps, *sorted(changed, key=len, reverse=True)[:3]):
-        history = stage.session.watch(Plan(scenario="moves", steps=steps, settle=observed.settle(resync=False)))
+        history = ruled.session.watch(Plan(scenario="moves", steps=steps, settle=observed.settle(resync=False)))
         assert history.complete

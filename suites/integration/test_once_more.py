@@ -20,7 +20,7 @@ from staleproof.core.plan import Plan
 from staleproof.core.step import Apply, Patch, Remove, Touch
 from staleproof.errors import OutOfTime
 
-from .environment_stage import CRDS, MANIFESTS, WIDGET, fixture, session_in, target
+from .environments import CRDS, MANIFESTS, WIDGET, fixture, session_in, target
 
 CONTENT = yaml.safe_load((MANIFESTS / "widget-content-sample.yaml").read_text())
 TAKES_THE_KEY_AWAY = Plan(

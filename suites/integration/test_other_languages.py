@@ -24,10 +24,10 @@ from staleproof.drive.programs.go_program import GoProgram, ensure_go_program
 
 from ..languages.program import LANGUAGES
 from ..mutants.known import in_language
-from .environment_stage import CRDS, session_in
-from .widget_stage import MANIFESTS, ROOT, Cluster, Walk
-from .widget_stage import cluster as cluster
-from .widget_stage import kubeconfigs as kubeconfigs
+from .environments import CRDS, session_in
+from .widget_stage import MANIFESTS, ROOT, ControllerStage, walk
+from .widget_stage import kubeconfig as kubeconfig
+from .widget_stage import stage as stage
 
 ABROAD = {language.library: language for language in LANGUAGES}
 NEAR = ("controller-runtime", "kopf")
@@ -62,8 +62,8 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 
 @pytest.mark.parametrize("argv", [*NEAR, *ABROAD], indirect=True)
-async def test_it_does_its_work_and_falls_silent_and_cleans_up(cluster: Cluster, argv: tuple[str, ...]) -> None:
-    await Walk(cluster, *argv).take()
+async def test_it_does_its_work_and_falls_silent_and_cleans_up(stage: ControllerStage, argv: tuple[str, ...]) -> None:
+    await walk(stage, *argv)
 
 
 @pytest.mark.live

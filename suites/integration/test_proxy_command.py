@@ -5,7 +5,6 @@ One control plane serves the whole file; it knows one user by a token and one by
 
 import asyncio
 import contextlib
-import itertools
 import json
 import os
 import re
@@ -29,7 +28,7 @@ from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPl
 
 from .programs import command_lines, wrapped
 from .proxy_client import LIMIT_SECONDS, Connection, Watching, limited, until
-from .proxy_stage import named
+from .stage import Stage
 from .users import client_certificate, who_am_i
 
 ROOT = Path(__file__).parents[2]
@@ -146,21 +145,15 @@ async def scene(plane: ControlPlane, api: Api, tmp_path_factory: pytest.TempPath
         yield Scene(plane, api, folder / "by-token", folder / "by-certificate", group)
 
 
-_numbers = itertools.count(1)
-
-
 async def a_held_watch(scene: Scene, proxy: Where, *, hold: bool = True) -> Watching:
     """A watch of ConfigMaps through the proxy, from which one event is withheld; `hold` adds the fault, too."""
-    namespace = f"test-{next(_numbers)}"
-    await scene.api.call("POST", "/api/v1/namespaces", named(namespace))
-    path = f"/api/v1/namespaces/{namespace}/configmaps"
-    start = (await scene.api.call("GET", path))["metadata"]["resourceVersion"]
+    stage = await Stage(scene.api, []).begin()
     client = Connection(proxy.server, proxy.ca_file, scene.plane.tokens[CONTROLLER])
     await client.open()
-    assert await client.ask("GET", f"{path}?watch=1&resourceVersion={start}") == 200
+    assert await client.ask("GET", f"{stage.path}?watch=1&resourceVersion={await stage.revision()}") == 200
     if hold:
         await proxy.call("POST", "/v1/faults", {"fault": HOLD})
-    await scene.api.call("POST", path, named("sample"))
+    await stage.create("sample")
     async with limited():
         while not any(stream["held"] for stream in (await proxy.call("GET", "/v1/healthz"))["streams"]):
             await asyncio.sleep(0.01)

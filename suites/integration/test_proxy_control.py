@@ -10,10 +10,10 @@ import pytest
 from staleproof.core.entry import Broke, Listed
 
 from .proxy_client import until
-from .proxy_stage import Stage
+from .proxy_stage import ProxyStage
 
 
-async def test_ordinary_network_failures_stop_nothing(stage: Stage) -> None:
+async def test_ordinary_network_failures_stop_nothing(stage: ProxyStage) -> None:
     host, port = "127.0.0.1", int(stage.proxy.server.rpartition(":")[2])
     control = int(stage.control_url.rpartition(":")[2].partition("/")[0])
     for target in (port, control):

@@ -22,7 +22,7 @@ from staleproof.drive.trial.environment import Environment, EnvironmentOptions, 
 from staleproof.drive.trial.run import TrialSpec, run_trial
 from staleproof.errors import HarnessBug
 
-from .environment_stage import CRDS, WIDGET, fixture
+from .environments import CRDS, WIDGET, fixture
 from .programs import command_lines
 from .proxy_client import until
 

@@ -15,7 +15,7 @@ from staleproof.drive.proxy.launch import proxy
 
 from .planted_proxy import planted_proxy
 from .proxy_client import LIMIT_SECONDS, until
-from .proxy_stage import Scene, Stage, named, on_stage
+from .proxy_stage import ProxyStage, Scene, named, on_stage
 
 BROKEN = 3
 BROKEN_HOOK = """
@@ -28,7 +28,7 @@ ProxyState.asked = broken  # called by the hook for every write, before it is fo
 """
 
 
-async def test_a_broken_hook_stops_the_proxy_and_forwards_nothing(stage: Stage, tmp_path: Path) -> None:
+async def test_a_broken_hook_stops_the_proxy_and_forwards_nothing(stage: ProxyStage, tmp_path: Path) -> None:
     async with planted_proxy(stage, tmp_path, BROKEN_HOOK) as other:
         client = await other.connection()
         with pytest.raises(asyncio.IncompleteReadError):
@@ -40,7 +40,7 @@ async def test_a_broken_hook_stops_the_proxy_and_forwards_nothing(stage: Stage, 
         assert await other.stored("unseen") is None
 
 
-async def test_streams_end_when_the_api_server_goes_away(stage: Stage, tmp_path: Path) -> None:
+async def test_streams_end_when_the_api_server_goes_away(stage: ProxyStage, tmp_path: Path) -> None:
     recorded: list[Entry] = []
     async with forwarder(stage.plane) as (address, cut):
         plane = dataclasses.replace(stage.plane, server=address)

@@ -6,10 +6,10 @@ from staleproof.core.entry import Answered, Asked, Closed, Delivered, Dropped, F
 from staleproof.core.fault import DelayStream, DropBookmarks, HideOwnWrite, HoldStream, OwnWrite, SeverStream
 
 from .proxy_client import limited, until
-from .proxy_stage import Stage, named, numbered
+from .proxy_stage import ProxyStage, named, numbered
 
 
-async def test_a_hold_keeps_everything_until_the_release_and_then_in_order(stage: Stage) -> None:
+async def test_a_hold_keeps_everything_until_the_release_and_then_in_order(stage: ProxyStage) -> None:
     watch = await stage.watch()
     await stage.create("before")
     await watch.until(1)
@@ -28,7 +28,7 @@ async def test_a_hold_keeps_everything_until_the_release_and_then_in_order(stage
     assert [entry.fault for entry in stage.of(FaultFired)] == [0]
 
 
-async def test_a_release_by_relist_answers_410_until_the_client_lists(stage: Stage) -> None:
+async def test_a_release_by_relist_answers_410_until_the_client_lists(stage: ProxyStage) -> None:
     start = await stage.revision()
     watch = await stage.watch(start)
     await stage.play(HoldStream(resource="configmaps", release="relist"))
@@ -53,7 +53,7 @@ async def test_a_release_by_relist_answers_410_until_the_client_lists(stage: Sta
     assert stage.of(Closed)[0].discarded == 1
 
 
-async def test_an_expire_command_ends_every_stream_of_the_resource(stage: Stage) -> None:
+async def test_an_expire_command_ends_every_stream_of_the_resource(stage: ProxyStage) -> None:
     """And none of another."""
     secrets = f"/api/v1/namespaces/{stage.namespace}/secrets"
     watches = [await stage.watch() for _ in range(3)]
@@ -66,7 +66,7 @@ async def test_an_expire_command_ends_every_stream_of_the_resource(stage: Stage)
     assert other.ending == ""
 
 
-async def test_an_own_write_is_hidden_from_the_moment_before_it_happens(stage: Stage) -> None:
+async def test_an_own_write_is_hidden_from_the_moment_before_it_happens(stage: ProxyStage) -> None:
     watch = await stage.watch()
     await stage.play(HideOwnWrite(resource="configmaps", write=OwnWrite("create", 2)))
     client = await stage.connection()
@@ -85,7 +85,7 @@ async def test_an_own_write_is_hidden_from_the_moment_before_it_happens(stage: S
     await watch.until(11)
 
 
-async def test_a_delay_keeps_each_frame_for_its_time(stage: Stage) -> None:
+async def test_a_delay_keeps_each_frame_for_its_time(stage: ProxyStage) -> None:
     watch = await stage.watch()
     await stage.play(DelayStream(resource="configmaps", by_seconds=0.2))
     await stage.create_each(*numbered("late", 5))
@@ -96,7 +96,7 @@ async def test_a_delay_keeps_each_frame_for_its_time(stage: Stage) -> None:
     assert watch.names == numbered("late", 5)
 
 
-async def test_a_clean_end_leaves_the_connection_usable(stage: Stage) -> None:
+async def test_a_clean_end_leaves_the_connection_usable(stage: ProxyStage) -> None:
     start = await stage.revision()
     watch = await stage.watch(start)
     await stage.play(SeverStream(resource="configmaps", how="clean", nth=2))
@@ -108,7 +108,7 @@ async def test_a_clean_end_leaves_the_connection_usable(stage: Stage) -> None:
     assert [(entry.how, entry.fault) for entry in stage.of(Closed)] == [("clean", 0)]
 
 
-async def test_bookmarks_are_dropped_and_nothing_else(stage: Stage) -> None:
+async def test_bookmarks_are_dropped_and_nothing_else(stage: ProxyStage) -> None:
     start = await stage.revision()
     await stage.create("sample")
     await stage.play(DropBookmarks(resource="configmaps"))

@@ -9,7 +9,8 @@ from staleproof.core.entry import Answered, Delivered, Listed, Refused
 
 from .proxy_client import WATCH_LIST
 from .proxy_protobuf import MEDIA_TYPE, config_map, document, field
-from .proxy_stage import Stage, named
+from .proxy_stage import ProxyStage, named
+from .stage import revision_of, text
 
 PREFERS_PROTOBUF = f"{MEDIA_TYPE},application/json"  # a typed client-go client
 COMPRESSED_FROM = 128 << 10  # kube-apiserver's own threshold
@@ -19,7 +20,9 @@ EVERY_BYTE = bytes(range(256)) * 16
 @pytest.mark.parametrize(
     ("offered", "agreed"), [(("h2",), None), (("h2", "http/1.1"), "http/1.1"), (("http/1.1",), "http/1.1"), ((), None)]
 )
-async def test_a_client_that_offers_http_2_is_served_by_http_1(stage: Stage, offered: tuple[str, ...], agreed: str | None) -> None:
+async def test_a_client_that_offers_http_2_is_served_by_http_1(
+    stage: ProxyStage, offered: tuple[str, ...], agreed: str | None
+) -> None:
     client = await stage.connection(alpn=offered)
     assert client.protocol == agreed
     assert (await client.call("GET", stage.path))[0] == 200
@@ -39,7 +42,7 @@ async def test_a_client_that_offers_http_2_is_served_by_http_1(stage: Stage, off
         "application/cbor, application/json",
     ],
 )
-async def test_whatever_a_client_accepts_it_gets_json(stage: Stage, accept: str) -> None:
+async def test_whatever_a_client_accepts_it_gets_json(stage: ProxyStage, accept: str) -> None:
     await stage.create("sample")
     client = await stage.connection()
     for path, kind in ((f"{stage.path}/sample", "ConfigMap"), (stage.path, "ConfigMapList"), (f"{stage.path}/none", "Status")):
@@ -54,7 +57,7 @@ async def test_whatever_a_client_accepts_it_gets_json(stage: Stage, accept: str)
 
 
 @pytest.mark.parametrize("accept", ["application/yaml", "application/yaml, application/json"])
-async def test_who_accepts_yaml_reads_json_and_is_refused_a_watch_as_by_the_api_server(stage: Stage, accept: str) -> None:
+async def test_who_accepts_yaml_reads_json_and_is_refused_a_watch_as_by_the_api_server(stage: ProxyStage, accept: str) -> None:
     """JSON is YAML. The API server has no stream of YAML, and looks no further than the first encoding that it knows."""
     await stage.create("sample")
     for direct in (True, False):
@@ -72,7 +75,7 @@ async def test_who_accepts_yaml_reads_json_and_is_refused_a_watch_as_by_the_api_
 @pytest.mark.parametrize(
     ("one", "many"), [("PartialObjectMetadata", "PartialObjectMetadataList"), ("Table", "Table")], ids=["metadata", "table"]
 )
-async def test_metadata_and_tables_come_as_they_were_asked_for(stage: Stage, encoding: str, one: str, many: str) -> None:
+async def test_metadata_and_tables_come_as_they_were_asked_for(stage: ProxyStage, encoding: str, one: str, many: str) -> None:
     def accept(kind: str) -> str:
         return f"{encoding};as={kind};g=meta.k8s.io;v=v1,{encoding}"
 
@@ -82,7 +85,7 @@ async def test_metadata_and_tables_come_as_they_were_asked_for(stage: Stage, enc
     assert (await client.call("GET", f"{stage.path}/sample", Accept=accept(one)))[1]["kind"] == one
     assert (await client.call("GET", stage.path, Accept=accept(many)))[1]["kind"] == many
     watch = await stage.watch_at(f"{stage.path}?watch=1&resourceVersion={start}", Accept=accept(one))
-    revision = int(await stage.create("other"))
+    revision = int(revision_of(await stage.create("other")))
     await watch.until(1)
     assert [(frame["type"], frame["object"]["kind"]) for frame in watch.frames] == [("ADDED", one)]
     await stage.told()
@@ -90,14 +93,15 @@ async def test_metadata_and_tables_come_as_they_were_asked_for(stage: Stage, enc
     assert [entry.revision for entry in stage.of(Delivered)] == [revision]
 
 
-async def test_a_body_in_protobuf_is_written_as_it_was_sent(stage: Stage) -> None:
+async def test_a_body_in_protobuf_is_written_as_it_was_sent(stage: ProxyStage) -> None:
     client = await stage.connection()
     headers = {"Content_Type": MEDIA_TYPE, "Accept": PREFERS_PROTOBUF}
     status, made = await client.call("POST", stage.path, config_map("sample", {"bytes": EVERY_BYTE}), **headers)
     assert (status, made["binaryData"]) == (201, {"bytes": base64.b64encode(EVERY_BYTE).decode()})
     changed = config_map("sample", {"bytes": EVERY_BYTE[::-1]})
     assert (await client.call("PUT", f"{stage.path}/sample", changed, **headers))[0] == 200
-    stored = await stage.api.call("GET", f"{stage.path}/sample")
+    stored = await stage.stored("sample")
+    assert stored is not None
     assert base64.b64decode(stored["binaryData"]["bytes"]) == EVERY_BYTE[::-1]
     lease = document("coordination.k8s.io/v1", "Lease", field(1, field(1, "leader")) + field(2, field(1, "somebody")))
     path = f"/apis/coordination.k8s.io/v1/namespaces/{stage.namespace}/leases"
@@ -111,8 +115,8 @@ async def test_a_body_in_protobuf_is_written_as_it_was_sent(stage: Stage) -> Non
     ]
 
 
-async def test_compressed_answers_are_readable_for_the_client_and_for_us(stage: Stage) -> None:
-    revision = await stage.create("large", size=2 * COMPRESSED_FROM)
+async def test_compressed_answers_are_readable_for_the_client_and_for_us(stage: ProxyStage) -> None:
+    revision = int(revision_of(await stage.create("large", data=text(2 * COMPRESSED_FROM))))
     direct, client = await stage.connection(direct=True), await stage.connection()
     for path in (stage.path, f"{stage.path}/large"):
         status, expected = await direct.call("GET", path, Accept_Encoding="gzip")
@@ -120,17 +124,17 @@ async def test_compressed_answers_are_readable_for_the_client_and_for_us(stage: 
         _, found = await client.call("GET", path, Accept_Encoding="gzip")
         assert found.get("items", found) == expected.get("items", expected)
     await stage.told()
-    assert [[(item.name, item.revision) for item in entry.items] for entry in stage.of(Listed)] == [[("large", int(revision))]]
-    assert [(entry.name, entry.revision) for entry in stage.of(Answered)] == [("large", int(revision))]
+    assert [[(item.name, item.revision) for item in entry.items] for entry in stage.of(Listed)] == [[("large", revision)]]
+    assert [(entry.name, entry.revision) for entry in stage.of(Answered)] == [("large", revision)]
 
 
 @pytest.mark.parametrize("query", ["", WATCH_LIST])
-async def test_a_watch_is_never_compressed(stage: Stage, query: str) -> None:
-    revision = await stage.create("large", size=2 * COMPRESSED_FROM)
-    start = "" if query else str(int(revision) - 1)
+async def test_a_watch_is_never_compressed(stage: ProxyStage, query: str) -> None:
+    revision = int(revision_of(await stage.create("large", data=text(2 * COMPRESSED_FROM))))
+    start = "" if query else str(revision - 1)
     watch = await stage.watch_at(f"{stage.path}?watch=1&resourceVersion={start}{query}", Accept_Encoding="gzip")
     await watch.until(1)
     assert "content-encoding" not in watch.connection.fields
     assert watch.events[0] == ("ADDED", "large")
     await stage.told()
-    assert [entry.revision for entry in stage.of(Delivered)][:1] == [int(revision)]
+    assert [entry.revision for entry in stage.of(Delivered)][:1] == [revision]

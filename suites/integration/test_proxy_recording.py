@@ -5,10 +5,10 @@ from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER
 
 from .proxy_client import until
 from .proxy_protobuf import MEDIA_TYPE, delete_options
-from .proxy_stage import Stage, named
+from .proxy_stage import ProxyStage, named
 
 
-async def test_requests_are_recorded_with_their_answers(stage: Stage) -> None:
+async def test_requests_are_recorded_with_their_answers(stage: ProxyStage) -> None:
     client = await stage.connection()
     _, made = await client.call("POST", stage.path, {"metadata": {"generateName": "sample-"}})
     meta = made["metadata"]
@@ -40,7 +40,7 @@ async def test_requests_are_recorded_with_their_answers(stage: Stage) -> None:
     assert [(item.name, item.uid, item.revision) for item in whole.items] == [(created.name, created.uid, created.revision)]
 
 
-async def test_clients_are_told_apart_by_their_tokens(stage: Stage) -> None:
+async def test_clients_are_told_apart_by_their_tokens(stage: ProxyStage) -> None:
     for token in (stage.plane.tokens[CONTROLLER], stage.plane.tokens[RUNNER], "nobody's"):
         client = await stage.connection(token=token)
         await client.call("GET", stage.path)
@@ -49,7 +49,7 @@ async def test_clients_are_told_apart_by_their_tokens(stage: Stage) -> None:
     assert [entry.code for entry in stage.of(Answered)] == [401]
 
 
-async def test_preconditions_are_recorded_from_protobuf_too(stage: Stage) -> None:
+async def test_preconditions_are_recorded_from_protobuf_too(stage: ProxyStage) -> None:
     """Typed client-go clients write protobuf: a delete that names an incarnation must not be taken for one that names none."""
     client = await stage.connection()
     _, made = await client.call("POST", stage.path, named("sample"))

@@ -11,7 +11,7 @@ from staleproof.core.entry import Answered, Asked, Listed
 from staleproof.core.fault import Reject
 
 from .proxy_client import MERGE, until
-from .proxy_stage import Stage, named
+from .proxy_stage import ProxyStage, named
 from .proxy_upstream import says, sized
 from .proxy_wilderness import Play
 
@@ -20,7 +20,7 @@ ELSEWHERE = Reject(resource="configmaps", nth=1000)
 OTHERS = Reject(resource="secrets")
 
 
-async def conversation(stage: Stage, name: str) -> list[tuple[int, Any]]:
+async def conversation(stage: ProxyStage, name: str) -> list[tuple[int, Any]]:
     """What a client is told about one object, from its creation to its end."""
     client = await stage.connection()
     one = f"{stage.path}/{name}"
@@ -38,7 +38,7 @@ async def conversation(stage: Stage, name: str) -> list[tuple[int, Any]]:
     ]
 
 
-def recorded(stage: Stage, name: str) -> list[dict[str, Any]]:
+def recorded(stage: ProxyStage, name: str) -> list[dict[str, Any]]:
     """The entries without what differs from one object to the next."""
     differs = {"at", "request", "uid", "revision"}
     found = [msgspec.to_builtins(entry) for entry in stage.entries if isinstance(entry, Asked | Answered | Listed)]
@@ -46,11 +46,11 @@ def recorded(stage: Stage, name: str) -> list[dict[str, Any]]:
     return msgspec.json.decode(msgspec.json.encode(plain).replace(name.encode(), b"NAME"))  # type: ignore[no-any-return]
 
 
-async def test_both_ways_tell_the_same_and_record_the_same(stage: Stage) -> None:
+async def test_both_ways_tell_the_same_and_record_the_same(stage: ProxyStage) -> None:
     told, entries = [], []
     for name, fault in (("short", OTHERS), ("long", ELSEWHERE)):
         await stage.play(fault)
-        stage._tape.clear()
+        stage.tape.clear()
         said = await conversation(stage, name)
         await stage.told()
         told.append([(status, body.get("kind"), body.get("reason")) for status, body in said])
@@ -60,7 +60,7 @@ async def test_both_ways_tell_the_same_and_record_the_same(stage: Stage) -> None
     assert len(entries[0]) == 2 * len(told[0])
 
 
-async def test_a_connection_obeys_the_plan_of_the_moment(stage: Stage) -> None:
+async def test_a_connection_obeys_the_plan_of_the_moment(stage: ProxyStage) -> None:
     client = await stage.connection()
     for _ in range(2):
         assert await client.ask("GET", stage.path) == 200
@@ -84,7 +84,7 @@ async def test_bytes_may_come_as_they_like(play: Play) -> None:
     assert b"connection: keep-alive" not in play.upstream.requests[-1].head.lower(), "it did not take the short way"
 
 
-async def test_two_requests_at_once_are_answered_in_order(stage: Stage) -> None:
+async def test_two_requests_at_once_are_answered_in_order(stage: ProxyStage) -> None:
     await stage.create_each("a", "b")
     client = await stage.connection()
     for name in "ab":

@@ -9,20 +9,21 @@ from staleproof.core.entry import Closed, Delivered, Opened, Withheld
 from staleproof.core.fault import Expire, HoldStream, SeverStream
 
 from .proxy_client import WATCH_LIST, until
-from .proxy_stage import Stage, numbered
+from .proxy_stage import ProxyStage, numbered
+from .stage import text
 
 REVISION = re.compile(rb'"resourceVersion":"\d+"')
 
 
 @pytest.mark.parametrize("query", ["", WATCH_LIST])
-async def test_a_watch_without_faults_is_the_same_byte_for_byte(stage: Stage, query: str) -> None:
+async def test_a_watch_without_faults_is_the_same_byte_for_byte(stage: ProxyStage, query: str) -> None:
     await stage.create("first")
     start = await stage.revision()
     direct, proxied = await stage.watch(start, direct=True, query=query), await stage.watch(start, query=query)
     for watch in (direct, proxied):
         await watch.until(2 * bool(query))  # the initial events and the bookmark that ends them
     await stage.create("small")
-    await stage.create("large", size=900_000)
+    await stage.create("large", data=text(900_000))
     for number in range(20):
         await stage.change("small", data={"n": str(number)})
     await stage.delete("large")
@@ -49,7 +50,7 @@ async def test_a_watch_without_faults_is_the_same_byte_for_byte(stage: Stage, qu
         "/watch/namespaces/{}/configmaps/sample?resourceVersion={}",
     ],
 )
-async def test_every_form_of_a_watch_is_recognized(stage: Stage, target: str) -> None:
+async def test_every_form_of_a_watch_is_recognized(stage: ProxyStage, target: str) -> None:
     """See apimachinery pkg/runtime/conversion.go; the prefix is deprecated and still served."""
     start = await stage.revision()
     watch = await stage.watch_at("/api/v1" + target.format(stage.namespace, start))
@@ -62,7 +63,7 @@ async def test_every_form_of_a_watch_is_recognized(stage: Stage, target: str) ->
     assert watch.events == [("ADDED", "sample")]
 
 
-async def test_a_client_that_leaves_during_a_hold_frees_the_stream(stage: Stage) -> None:
+async def test_a_client_that_leaves_during_a_hold_frees_the_stream(stage: ProxyStage) -> None:
     watch = await stage.watch()
     await stage.play(HoldStream(resource="configmaps"))
     await stage.create_each(*numbered("held", 3))
@@ -74,7 +75,7 @@ async def test_a_client_that_leaves_during_a_hold_frees_the_stream(stage: Stage)
     assert await stage.streams() == []
 
 
-async def test_one_connection_carries_many_watches_however_each_ends(stage: Stage) -> None:
+async def test_one_connection_carries_many_watches_however_each_ends(stage: ProxyStage) -> None:
     await stage.create("sample")
     start = await stage.revision()
     client = await stage.connection()

@@ -13,11 +13,11 @@ import pytest
 from staleproof.core.entry import Asked, Broke, Opened
 from staleproof.drive.cluster.control_plane import CONTROLLER
 
-from .proxy_client import MERGE, trusting
-from .proxy_stage import Stage, named
+from .proxy_client import trusting
+from .proxy_stage import ProxyStage
 
 
-async def test_a_watch_over_websocket_is_refused_as_by_a_server_without_it(stage: Stage) -> None:
+async def test_a_watch_over_websocket_is_refused_as_by_a_server_without_it(stage: ProxyStage) -> None:
     """The client must not be shown anything: it would throw it away. Whoever then watches over HTTP is served as any other."""
     start = await stage.revision()
     tls, token = trusting(stage.proxy.ca_file), stage.plane.tokens[CONTROLLER]
@@ -30,7 +30,7 @@ async def test_a_watch_over_websocket_is_refused_as_by_a_server_without_it(stage
     assert [entry for entry in stage.entries if isinstance(entry, Asked | Broke | Opened)] == []
 
 
-async def test_exec_and_followed_logs_pass_untouched(stage: Stage) -> None:
+async def test_exec_and_followed_logs_pass_untouched(stage: ProxyStage) -> None:
     more = asyncio.Event()
     async with kubelet(stage.proxy.ca_file.with_name("mitmproxy-ca.pem"), more) as port:
         pod = await pod_on(stage, port)
@@ -75,16 +75,14 @@ async def kubelet(certificate: Path, more: asyncio.Event) -> AsyncIterator[int]:
         server.close()
 
 
-async def pod_on(stage: Stage, port: int) -> str:
+async def pod_on(stage: ProxyStage, port: int) -> str:
     """Make a pod on a node whose kubelet listens on this port; its path."""
     node = f"node-{stage.namespace}"
     status = {
         "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
         "daemonEndpoints": {"kubeletEndpoint": {"Port": port}},
     }
-    await stage.api.call("POST", "/api/v1/nodes", named(node))
-    await stage.api.call("PATCH", f"/api/v1/nodes/{node}/status", {"status": status}, content_type=MERGE)
-    spec = {"nodeName": node, "containers": [{"name": "main", "image": "sample"}]}
-    path = f"/api/v1/namespaces/{stage.namespace}/pods"
-    await stage.api.call("POST", path, {"metadata": {"name": "sample"}, "spec": spec})
-    return f"{path}/sample"
+    await stage.create(node, "nodes")
+    await stage.api.merge(await stage.kind("nodes"), "", node, {"status": status}, subresource="status")
+    await stage.create("sample", "pods", spec={"nodeName": node, "containers": [{"name": "main", "image": "sample"}]})
+    return f"/api/v1/namespaces/{stage.namespace}/pods/sample"

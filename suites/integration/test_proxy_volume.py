@@ -9,14 +9,15 @@ import pytest
 from staleproof.core.entry import Answered, Closed, Delivered, Listed, Opened
 
 from .proxy_client import Watching, until
-from .proxy_stage import Stage, numbered
+from .proxy_stage import ProxyStage, numbered
+from .stage import text
 
 STREAMS = 100
 OBJECTS, PAGE, WRITERS = 5_000, 500, 32
 LARGEST = 1 << 20  # kube-apiserver refuses a ConfigMap whose values are more together
 
 
-async def test_a_slow_reader_does_not_stop_the_draining_of_upstream(stage: Stage) -> None:
+async def test_a_slow_reader_does_not_stop_the_draining_of_upstream(stage: ProxyStage) -> None:
     count, size, ahead = 80, 500_000, 8  # more than all socket buffers together
     start = await stage.revision()
     client = await stage.connection()
@@ -24,7 +25,7 @@ async def test_a_slow_reader_does_not_stop_the_draining_of_upstream(stage: Stage
     cast(asyncio.ReadTransport, client.writer.transport).pause_reading()
     names = numbered("large", count)
     for made in range(0, count, ahead):  # the API server itself ends a watch that is far behind
-        await stage.create_each(*names[made : made + ahead], size=size)
+        await stage.create_each(*names[made : made + ahead], data=text(size))
         await until(partial(has_it, stage, made + ahead))  # the proxy has it all, although nobody reads
     cast(asyncio.ReadTransport, client.writer.transport).resume_reading()
     watch = Watching(client, stage.group)
@@ -32,17 +33,17 @@ async def test_a_slow_reader_does_not_stop_the_draining_of_upstream(stage: Stage
     assert watch.names == names
 
 
-def has_it(stage: Stage, count: int) -> bool:
+def has_it(stage: ProxyStage, count: int) -> bool:
     return len(stage.of(Delivered)) == count
 
 
-async def test_100_watches_are_all_shown_the_same(stage: Stage) -> None:
+async def test_100_watches_are_all_shown_the_same(stage: ProxyStage) -> None:
     start = await stage.revision()
     direct = await stage.watch(start, direct=True)
     async with asyncio.TaskGroup() as opening:
         opened = [opening.create_task(stage.watch(start)) for _ in range(STREAMS)]
     watches = [task.result() for task in opened]
-    await stage.create_each(*numbered("object", 20), size=1_000)
+    await stage.create_each(*numbered("object", 20), data=text(1_000))
     await direct.until(20)
     for watch in watches:
         await watch.until(20)
@@ -58,7 +59,7 @@ async def test_100_watches_are_all_shown_the_same(stage: Stage) -> None:
 
 
 @pytest.mark.live
-async def test_5000_objects_are_listed_in_pages(stage: Stage) -> None:
+async def test_5000_objects_are_listed_in_pages(stage: ProxyStage) -> None:
     names = (f"object-{number:04}" for number in range(OBJECTS))
 
     async def write() -> None:
@@ -87,12 +88,12 @@ async def test_5000_objects_are_listed_in_pages(stage: Stage) -> None:
     assert [meta["name"] for meta in found] == numbered("object", OBJECTS)
 
 
-async def test_an_object_of_1_mib_is_written_read_listed_and_watched(stage: Stage) -> None:
+async def test_an_object_of_1_mib_is_written_read_listed_and_watched(stage: ProxyStage) -> None:
     watch = await stage.watch()
-    client, data = await stage.connection(), {"text": "x" * LARGEST}
+    client, data = await stage.connection(), text(LARGEST)
     status, made = await client.call("POST", stage.path, {"metadata": {"name": "large"}, "data": data})
     assert (status, made["data"]) == (201, data)
-    larger = {"metadata": {"name": "large"}, "data": {"text": data["text"] + "x"}}
+    larger = {"metadata": {"name": "large"}, "data": text(LARGEST + 1)}
     assert (await client.call("PUT", f"{stage.path}/large", larger))[0] == 422
     status, read = await client.call("GET", f"{stage.path}/large")
     assert (status, read) == (200, made)

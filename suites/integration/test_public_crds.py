@@ -15,10 +15,11 @@ import pytest_asyncio
 from rich.console import Console
 from rich.table import Table
 
-from staleproof.drive.cluster.api import Api, connect
-from staleproof.drive.cluster.control_plane import RUNNER, ControlPlaneOptions, Silent, control_plane
+from staleproof.drive.cluster.api import Api
+from staleproof.drive.cluster.control_plane import ControlPlaneOptions, Silent, control_plane
 
 from .public_crds import Answers, Kind, ask, published, serve
+from .stage import direct_api
 
 pytestmark = pytest.mark.crds
 
@@ -33,12 +34,11 @@ WIDTH = 200
 async def crowd(go: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Api, Sequence[Kind]]]:
     """An API server that serves them all."""
     kinds = published(go)
-    async with control_plane(ControlPlaneOptions(), tmp_path_factory.mktemp("crds"), Silent()) as plane:
-        access = plane.access(RUNNER)
-        async with connect(plane.server, access.tls(), access.headers) as api:
-            async with asyncio.timeout(LIMIT_SECONDS):
-                await serve(api, kinds)
-            yield api, kinds
+    folder = tmp_path_factory.mktemp("crds")
+    async with control_plane(ControlPlaneOptions(), folder, Silent()) as plane, direct_api(plane) as api:
+        async with asyncio.timeout(LIMIT_SECONDS):
+            await serve(api, kinds)
+        yield api, kinds
 
 
 async def test_what_is_drawn_is_accepted(crowd: tuple[Api, Sequence[Kind]], capsys: pytest.CaptureFixture[str]) -> None:

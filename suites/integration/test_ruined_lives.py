@@ -17,7 +17,7 @@ from staleproof.core.step import Apply, Patch
 from staleproof.drive.trial.environment import Environment
 from staleproof.errors import SetupError
 
-from .environment_stage import CRDS, WIDGET, fixture, of, session_in, target
+from .environments import CRDS, WIDGET, fixture, of, session_in, target
 
 PLAN = Plan(
     scenario="lives",

@@ -43,7 +43,7 @@ from staleproof.drive.cluster.truth import Key
 from staleproof.errors import SetupError, UsageError
 
 from .conftest import MANIFESTS, WIDGETS, Run, fixture_controller
-from .environment_stage import LIMIT_SECONDS, WIDGET, EnvironmentStage, fixture, of, target
+from .environments import LIMIT_SECONDS, WIDGET, Player, fixture, of, target
 
 REPLICA_SET: Manifest = yaml.safe_load((MANIFESTS / "replicaset-sample.yaml").read_text())
 URL = "http://127.0.0.1:{metrics_port}/metrics"
@@ -61,18 +61,18 @@ OVER_TLS = (
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def stage(environment_stage: EnvironmentStage) -> EnvironmentStage:
+async def player(player: Player) -> Player:
     """With the complete honest controller."""
-    await environment_stage.use(complete())
-    return environment_stage
+    await player.use(complete())
+    return player
 
 
 def complete(name: str = "consistency_store", package: str = "correct", **env: str) -> Subject:
     return fixture(package, name, **env)
 
 
-async def run(stage: EnvironmentStage, *steps: Step, faults: tuple[AnyFault, ...] = (), fresh: bool = False) -> History:
-    return await stage.settle(Plan(scenario="extras", steps=steps, faults=faults, fresh=fresh), pods=3)
+async def run(player: Player, *steps: Step, faults: tuple[AnyFault, ...] = (), fresh: bool = False) -> History:
+    return await player.settle(Plan(scenario="extras", steps=steps, faults=faults, fresh=fresh), pods=3)
 
 
 def kube_controller_manager(programs: Path, flags: str) -> Subject:
@@ -82,11 +82,11 @@ def kube_controller_manager(programs: Path, flags: str) -> Subject:
 # --- a fresh life ----------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_fresh_plan_starts_the_controller_afresh(stage: EnvironmentStage) -> None:
+async def test_a_fresh_plan_starts_the_controller_afresh(player: Player) -> None:
     lives: list[int] = []
-    with stage.seeing() as seen:
+    with player.seeing() as seen:
         for fresh in (True, False, True, True, False):
-            history = await run(stage, Apply(object=WIDGET), fresh=fresh)
+            history = await run(player, Apply(object=WIDGET), fresh=fresh)
             (started,) = of(history, Started)
             assert [entry.ok for entry in of(history, Settled)] == [True]
             lives.append(started.life - (lives[0] if lives else 0))
@@ -103,7 +103,7 @@ async def test_a_fresh_plan_starts_the_controller_afresh(stage: EnvironmentStage
     ids=["it had its time", "it may need longer", "and longer still", "it has had that, too", "longer than the runner waits"],
 )
 async def test_a_controller_that_may_need_longer_gets_the_time(
-    *, may_need: list[float], ok: bool, at_least: float, stage: EnvironmentStage
+    *, may_need: list[float], ok: bool, at_least: float, player: Player
 ) -> None:
     """The test says when the trial has converged: two seconds after the first question, or never; and how many seconds more than
     it has had it may need, 0 if it had its time."""
@@ -119,17 +119,17 @@ async def test_a_controller_that_may_need_longer_gets_the_time(
         return time.monotonic() - of(seen, Released)[0].at + more if more else 0.0
 
     plan = Plan(scenario="extras", steps=(Apply(object=WIDGET), Touch(target=target(WIDGET))))
-    with stage.seeing() as seen:
-        history = await stage.play(plan, converged=converged, deadline_seconds=1.0, may_need=needs)
+    with player.seeing() as seen:
+        history = await player.play(plan, converged=converged, deadline_seconds=1.0, may_need=needs)
     (released,), (settled,) = of(history, Released), of(history, Settled)
     assert settled.ok == ok
     assert at_least <= settled.at - released.at < LIMIT_SECONDS
     assert ok or settled.why.endswith(" s: not yet")
 
 
-async def test_phases_last_as_long_as_the_run_asks(stage: EnvironmentStage) -> None:
+async def test_phases_last_as_long_as_the_run_asks(player: Player) -> None:
     plan = Plan(scenario="extras", steps=(Apply(object=WIDGET), Touch(target=target(WIDGET))))
-    took = lasted(await stage.play(plan, lasts=(2.0, 0.0, 1.5)))
+    took = lasted(await player.play(plan, lasts=(2.0, 0.0, 1.5)))
     assert took[0] >= 2.0
     assert took[2] >= 1.5
 
@@ -138,8 +138,8 @@ async def test_phases_last_as_long_as_the_run_asks(stage: EnvironmentStage) -> N
 
 
 @pytest.mark.parametrize("nth", [1, 2, -1])
-async def test_a_heartbeat_is_shown_and_changes_nothing_that_counts(stage: EnvironmentStage, nth: int) -> None:
-    history = await run(stage, Apply(object=WIDGET), Heartbeat(resource="pods", nth=nth))
+async def test_a_heartbeat_is_shown_and_changes_nothing_that_counts(player: Player, nth: int) -> None:
+    history = await run(player, Apply(object=WIDGET), Heartbeat(resource="pods", nth=nth))
     names = sorted(entry.name for entry in of(history, Committed) if (entry.resource, entry.type) == ("pods", "ADDED"))
     pods = [
         entry for entry in of(history, Committed) if (entry.resource, entry.name) == ("pods", names[nth - 1 if nth > 0 else nth])
@@ -151,8 +151,8 @@ async def test_a_heartbeat_is_shown_and_changes_nothing_that_counts(stage: Envir
 
 
 @pytest.mark.parametrize("nth", [1, -1])
-async def test_a_child_is_removed_behind_the_controllers_back_and_made_again(stage: EnvironmentStage, nth: int) -> None:
-    history = await run(stage, Apply(object=WIDGET), Remove(resource="pods", nth=nth))
+async def test_a_child_is_removed_behind_the_controllers_back_and_made_again(player: Player, nth: int) -> None:
+    history = await run(player, Apply(object=WIDGET), Remove(resource="pods", nth=nth))
     pods = [entry for entry in of(history, Committed) if entry.resource == "pods"]
     made, gone = ([entry.name for entry in pods if entry.type == kind] for kind in ("ADDED", "DELETED"))
     assert gone == [sorted(made[:3])[nth - 1 if nth > 0 else nth]]
@@ -163,10 +163,8 @@ async def test_a_child_is_removed_behind_the_controllers_back_and_made_again(sta
 @pytest.mark.parametrize(
     "step", [Heartbeat(resource="pods", nth=4), Heartbeat(resource="pods", nth=-4), Remove(resource="pods", nth=4)]
 )
-async def test_what_is_done_to_a_missing_child_is_told_and_the_run_goes_on(
-    stage: EnvironmentStage, step: Heartbeat | Remove
-) -> None:
-    history = await run(stage, Apply(object=WIDGET), step)
+async def test_what_is_done_to_a_missing_child_is_told_and_the_run_goes_on(player: Player, step: Heartbeat | Remove) -> None:
+    history = await run(player, Apply(object=WIDGET), step)
     why = f"step 2 ({step.tag} pods number {step.nth}): there are 3 such children"
     assert [(entry.where, entry.why) for entry in of(history, Broke)] == [("workload", why)]
     assert history.complete
@@ -177,12 +175,12 @@ async def test_what_is_done_to_a_missing_child_is_told_and_the_run_goes_on(
 
 @pytest.mark.parametrize("release", [False, True], ids=["left held", "released"])
 async def test_a_leader_that_was_killed_works_again_without_waiting_for_its_own_lease(
-    stage: EnvironmentStage, programs: Path, *, release: bool
+    player: Player, programs: Path, *, release: bool
 ) -> None:
     fault = Kill(resource="pods", verb="create", nth=2)
-    await stage.use(kube_controller_manager(programs, "--leader-elect=true --secure-port=0"), release_leases=release)
-    with stage.seeing() as seen:
-        history = await run(stage, Apply(object=REPLICA_SET), faults=(fault,))
+    await player.use(kube_controller_manager(programs, "--leader-elect=true --secure-port=0"), release_leases=release)
+    with player.seeing() as seen:
+        history = await run(player, Apply(object=REPLICA_SET), faults=(fault,))
     assert [entry.ok for entry in of(history, Settled)] == [True]
     (stopped,) = of(seen, Stopped)
     second = of(seen, Started)[-1].at  # what the first had sent may still arrive when it is dead
@@ -201,18 +199,18 @@ async def test_a_leader_that_was_killed_works_again_without_waiting_for_its_own_
 # --- metrics ---------------------------------------------------------------------------------------------------------------------
 
 
-async def looked_at(stage: EnvironmentStage, sample: Manifest = WIDGET) -> tuple[History, Verdict]:
+async def looked_at(player: Player, sample: Manifest = WIDGET) -> tuple[History, Verdict]:
     """Its own pods are hidden for a while, during which it is made to look again; later it is touched without a fault."""
     hidden = HideOwnWrite(resource="pods", write=OwnWrite("create"), window=Window(until_step=4))
     touch = Touch(target=target(sample))
     steps = (Apply(object=sample), touch, Rest(seconds=1.5), Rest(seconds=0.5), touch, touch)
-    history = await run(stage, *steps, faults=(hidden,))
+    history = await run(player, *steps, faults=(hidden,))
     return history, verdict_of(reports_skips.REQUIREMENT, Trial(history))
 
 
-async def test_a_correct_controller_reports_its_skips(stage: EnvironmentStage) -> None:
-    await stage.use(complete(METRICS_PORT="{metrics_port}"), metrics=URL)
-    history, verdict = await looked_at(stage)
+async def test_a_correct_controller_reports_its_skips(player: Player) -> None:
+    await player.use(complete(METRICS_PORT="{metrics_port}"), metrics=URL)
+    history, verdict = await looked_at(player)
     assert verdict.outcome is Outcome.PASS, verdict
     readings = of(history, Metrics)
     assert len(readings) >= 1 + 6 + 2 + 1, "at the start, for each step, released and settled, and while pods were hidden"
@@ -221,30 +219,30 @@ async def test_a_correct_controller_reports_its_skips(stage: EnvironmentStage) -
 
 
 @pytest.mark.parametrize("mutant", ["counts_every_sync", "reports_version_ahead"])
-async def test_a_controller_that_reports_wrongly_is_found(stage: EnvironmentStage, mutant: str) -> None:
-    await stage.use(complete(mutant, "mutants", METRICS_PORT="{metrics_port}"), metrics=URL)
-    _, verdict = await looked_at(stage)
+async def test_a_controller_that_reports_wrongly_is_found(player: Player, mutant: str) -> None:
+    await player.use(complete(mutant, "mutants", METRICS_PORT="{metrics_port}"), metrics=URL)
+    _, verdict = await looked_at(player)
     assert verdict.outcome is Outcome.FAIL, verdict
 
 
-async def test_metrics_are_not_read_unless_asked_for(stage: EnvironmentStage) -> None:
-    await stage.use(complete(METRICS_PORT="{metrics_port}"))
-    history, verdict = await looked_at(stage)
+async def test_metrics_are_not_read_unless_asked_for(player: Player) -> None:
+    await player.use(complete(METRICS_PORT="{metrics_port}"))
+    history, verdict = await looked_at(player)
     assert not of(history, Metrics)
     assert (verdict.outcome, verdict.why) == (Outcome.NOT_EXERCISED, "the controller's metrics were not read")
 
 
-async def test_metrics_of_kube_controller_manager_are_read_over_tls_with_its_token(stage: EnvironmentStage, programs: Path) -> None:
-    await stage.use(kube_controller_manager(programs, OVER_TLS), metrics="https://127.0.0.1:{metrics_port}/metrics")
-    history, verdict = await looked_at(stage, REPLICA_SET)
+async def test_metrics_of_kube_controller_manager_are_read_over_tls_with_its_token(player: Player, programs: Path) -> None:
+    await player.use(kube_controller_manager(programs, OVER_TLS), metrics="https://127.0.0.1:{metrics_port}/metrics")
+    history, verdict = await looked_at(player, REPLICA_SET)
     assert verdict.outcome is Outcome.PASS, verdict
     assert of(history, Metrics)
 
 
-async def test_metrics_of_every_life_are_read(stage: EnvironmentStage) -> None:
-    await stage.use(complete(METRICS_PORT="{metrics_port}"), metrics=URL)
+async def test_metrics_of_every_life_are_read(player: Player) -> None:
+    await player.use(complete(METRICS_PORT="{metrics_port}"), metrics=URL)
     steps = (Apply(object=WIDGET), Touch(target=target(WIDGET)), Patch(target=target(WIDGET), patch={"spec": {"content": "new"}}))
-    history = await run(stage, *steps, faults=(Restart(window=Window(from_step=2), gently=False),))
+    history = await run(player, *steps, faults=(Restart(window=Window(from_step=2), gently=False),))
     (stopped,), (_, started) = of(history, Stopped), of(history, Started)
     readings = [entry.at for entry in of(history, Metrics)]
     assert not [at for at in readings if stopped.at < at < started.at]
@@ -252,9 +250,9 @@ async def test_metrics_of_every_life_are_read(stage: EnvironmentStage) -> None:
     assert [at for at in readings if at > started.at]
 
 
-async def test_a_silent_metrics_url_is_reported_at_the_start(stage: EnvironmentStage) -> None:
-    await stage.use(complete(), metrics=URL)
-    bus, lives = stage.environment.bus, stage.environment.lives
+async def test_a_silent_metrics_url_is_reported_at_the_start(player: Player) -> None:
+    await player.use(complete(), metrics=URL)
+    bus, lives = player.environment.bus, player.environment.lives
     before, lives.start_seconds = lives.start_seconds, LIMIT_SECONDS
 
     def opened(entry: Entry) -> None:
@@ -264,7 +262,7 @@ async def test_a_silent_metrics_url_is_reported_at_the_start(stage: EnvironmentS
 
     bus.listeners.append(opened)
     with pytest.raises(SetupError) as told:
-        await run(stage, Apply(object=WIDGET))
+        await run(player, Apply(object=WIDGET))
     bus.listeners.remove(opened)
     lives.start_seconds = before
     url = f"http://127.0.0.1:{lives.metrics_port}/metrics"
@@ -273,10 +271,10 @@ async def test_a_silent_metrics_url_is_reported_at_the_start(stage: EnvironmentS
     assert "Command: " in str(told.value)
 
 
-async def test_an_invalid_metrics_url_is_reported_before_anything_starts(stage: EnvironmentStage) -> None:
-    await stage.use(complete(), metrics="127.0.0.1:8085")
+async def test_an_invalid_metrics_url_is_reported_before_anything_starts(player: Player) -> None:
+    await player.use(complete(), metrics="127.0.0.1:8085")
     with pytest.raises(UsageError, match=r"--controller-metrics: expected a URL as http://127.0.0.1:.*, found '127.0.0.1:8085'"):
-        await run(stage, Apply(object=WIDGET))
+        await run(player, Apply(object=WIDGET))
 
 
 # --- through the doors -----------------------------------------------------------------------------------------------------------

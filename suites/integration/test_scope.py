@@ -17,7 +17,7 @@ from staleproof.core.step import Apply, Delete, Edit, Patch, Recreate, Step, Tou
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.trial.environment import EnvironmentOptions, environment
 
-from .environment_stage import LIMIT_SECONDS, MANIFESTS, EnvironmentStage, fixture, of, target
+from .environments import LIMIT_SECONDS, MANIFESTS, Player, fixture, of, target
 
 TENANT: Manifest = yaml.safe_load((MANIFESTS / "tenant-sample.yaml").read_text())
 ROLES, CONFIG_MAPS, TENANTS = "clusterroles.rbac.authorization.k8s.io", "configmaps", "tenants.staleproof.dev"
@@ -43,12 +43,12 @@ def plan(*steps: Step, **more: Any) -> Plan:  # noqa: ANN401  # fields of Plan
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EnvironmentStage]:
+async def player(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Player]:
     folder = tmp_path_factory.mktemp("environment")
     (folder / "trials").mkdir()
     options = EnvironmentOptions(subject=fixture("tenant", "thorough"), manifests=(crd(),))
     async with environment(options, folder / "environment", Silent()) as made:
-        yield EnvironmentStage(made, folder / "trials")
+        yield Player(made, folder / "trials")
 
 
 def names(history: History, *, what: str = "ADDED") -> set[str]:
@@ -57,23 +57,22 @@ def names(history: History, *, what: str = "ADDED") -> set[str]:
     return {entry.name for entry in mine if entry.resource in OURS}
 
 
-async def left(stage: EnvironmentStage, beginnings: Sequence[str] = ("sample", "only")) -> list[str]:
+async def left(player: Player, beginnings: Sequence[str] = ("sample", "only")) -> list[str]:
     """What there is of Tenants in the end."""
 
     def there() -> list[str]:
-        return [
-            name for resource, _, name in stage.environment.truth.objects if resource in OURS and name.startswith(tuple(beginnings))
-        ]
+        objects = player.environment.truth.objects
+        return [name for resource, _, name in objects if resource in OURS and name.startswith(tuple(beginnings))]
 
-    await stage.environment.bus.until(lambda now: not there(), limit_seconds=LIMIT_SECONDS)
+    await player.environment.bus.until(lambda now: not there(), limit_seconds=LIMIT_SECONDS)
     return there()
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_trial_has_names_of_its_own_which_its_history_leaves_out(stage: EnvironmentStage) -> None:
-    with stage.seeing() as seen:
-        first = await stage.play(plan(Apply(object=TENANT), Patch(target=target(TENANT), patch={"spec": {"motd": "Be brave."}})))
-    second = await stage.play(plan(Apply(object=TENANT)))
+async def test_a_trial_has_names_of_its_own_which_its_history_leaves_out(player: Player) -> None:
+    with player.seeing() as seen:
+        first = await player.play(plan(Apply(object=TENANT), Patch(target=target(TENANT), patch={"spec": {"motd": "Be brave."}})))
+    second = await player.play(plan(Apply(object=TENANT)))
 
     assert first.header.mark != second.header.mark
     assert {entry.name for entry in of(seen, Committed) if entry.resource == TENANTS} == {f"sample{first.header.mark}"}
@@ -86,41 +85,41 @@ async def test_a_trial_has_names_of_its_own_which_its_history_leaves_out(stage: 
     assert {(entry.resource, entry.namespace) for entry in creates} == {
         (each, first.header.namespace) for each in (ROLES, CONFIG_MAPS)
     }
-    assert await left(stage) == []
+    assert await left(player) == []
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_name_that_must_be_this_one_is_free_again_after_each_trial(stage: EnvironmentStage) -> None:
+async def test_a_name_that_must_be_this_one_is_free_again_after_each_trial(player: Player) -> None:
     for _ in range(2):
-        history = await stage.play(
+        history = await player.play(
             plan(Apply(object=called("only")), Delete(target=target(called("only"))), Apply(object=called("only")))
         )
         assert not history.header.mark
         made = [entry for entry in of(history, Committed) if entry.resource == TENANTS and entry.type == "ADDED"]
         assert [entry.name for entry in made] == ["only", "only"]
         assert names(history, what="DELETED") >= {"only", "only-members", "default/only-motd"}
-    assert await left(stage) == []
+    assert await left(player) == []
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_what_others_do_to_a_child_elsewhere_is_done_there(stage: EnvironmentStage) -> None:
+async def test_what_others_do_to_a_child_elsewhere_is_done_there(player: Player) -> None:
     edit = Edit(resource=CONFIG_MAPS, patch={"data": {"motd": "Be loud."}})
-    history = await stage.play(plan(Apply(object=TENANT), edit, Recreate(resource=CONFIG_MAPS), Touch(target=target(TENANT))))
+    history = await player.play(plan(Apply(object=TENANT), edit, Recreate(resource=CONFIG_MAPS), Touch(target=target(TENANT))))
 
     data = [entry.object["data"]["motd"] for entry in of(history, Committed) if entry.name == "default/sample-motd"]
     assert data[:3] == ["Be kind.", "Be loud.", "Be kind."]
     assert sum(entry.type == "ADDED" for entry in of(history, Committed) if entry.name == "default/sample-motd") == 2
-    assert await left(stage) == []
+    assert await left(player) == []
 
 
 @pytest.mark.parametrize("resource", [TENANTS, ROLES, CONFIG_MAPS])
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_fault_about_one_object_finds_it_by_the_name_in_the_plan(stage: EnvironmentStage, resource: str) -> None:
+async def test_a_fault_about_one_object_finds_it_by_the_name_in_the_plan(player: Player, resource: str) -> None:
     name = "sample" if resource == TENANTS else ""
     hold = HoldStream(resource=resource, name=name, window=Window(1, 2))
-    history = await stage.play(plan(Apply(object=TENANT), Touch(target=target(TENANT)), faults=(hold,)))
+    history = await player.play(plan(Apply(object=TENANT), Touch(target=target(TENANT)), faults=(hold,)))
 
     [fired] = of(history, FaultFired)
     assert history.header.mark not in fired.on
     assert names(history) == {"sample", "sample-members", "default/sample-motd"}
-    assert await left(stage) == []
+    assert await left(player) == []

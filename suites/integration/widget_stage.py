@@ -1,31 +1,30 @@
-"""A control plane that knows Widgets, what a test asks of it, and the walk that every complete Widget controller takes.
+"""A stage for a controller of Widgets, what there is to see on it, and the walk that every complete Widget controller takes.
 
 The tests of controllers share all this, whatever language the controllers are written in.
 """
 
+import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import pytest
 import pytest_asyncio
 import yaml
-from kubernetes import client
-from kubernetes.client.exceptions import ApiException
 
-from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlane
+from staleproof.drive.cluster.api import JSON, Api
+from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
 from staleproof.drive.process.process import Command, Process
 
-from .proxy_client import LIMIT_SECONDS, until
-from .users import api_client
+from .proxy_client import LIMIT_SECONDS, limited
+from .stage import CONFIG_MAPS, Stage, revision_of, served
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "fixtures" / "manifests"
-KIND = ("staleproof.dev", "v1")
 CRDS = ("widget-crd.yaml", "sequentialjob-crd.yaml", "tenant-crd.yaml")
+WIDGETS, PODS = "widgets.staleproof.dev", "pods"
 
 
 def fixture(controller: str, *arguments: str) -> tuple[str, ...]:
@@ -33,62 +32,107 @@ def fixture(controller: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", f"fixtures.controllers.{controller}", *arguments)
 
 
-class Cluster:
-    """What a test asks of the API server directly, in a namespace of its own."""
+class Seen(dict[str, list[JSON]]):
+    """What there was in a namespace at one moment, by resource."""
 
-    def __init__(self, api: client.ApiClient, kubeconfig: Path, folder: Path) -> None:
-        self.core, self.custom = client.CoreV1Api(api), client.CustomObjectsApi(api)
-        self.kubeconfig, self.log = kubeconfig, folder / "controller.log"
-        made = self.core.create_namespace(client.V1Namespace(metadata=client.V1ObjectMeta(generate_name="fixture-")))
-        assert made.metadata
-        assert made.metadata.name
-        self.namespace = made.metadata.name
+    def widget(self, name: str = "sample") -> JSON:
+        (found,) = [each for each in self[WIDGETS] if each["metadata"]["name"] == name]
+        return found
 
-    def apply_sample(self, *, name: str = "sample", replicas: int = 3, manifest: str = "widget-sample.yaml") -> None:
-        body = yaml.safe_load((MANIFESTS / manifest).read_text())
-        body["metadata"]["name"], body["spec"]["replicas"] = name, replicas
-        self.custom.create_namespaced_custom_object(*KIND, self.namespace, "widgets", body)
-
-    def patch(self, body: dict[str, Any], *, name: str = "sample") -> None:
-        self.custom.patch_namespaced_custom_object(*KIND, self.namespace, "widgets", name, body)
-
-    def widget(self, *, name: str = "sample") -> Any:  # noqa: ANN401  (JSON)
-        return self.custom.get_namespaced_custom_object(*KIND, self.namespace, "widgets", name)
-
-    def pods(self, *, name: str = "sample") -> list[Any]:
+    def pods(self, name: str = "sample") -> list[JSON]:
         """The pods of one Widget."""
-        every: list[Any] = self.core.list_namespaced_pod(self.namespace).items
-        uid = self.widget(name=name)["metadata"]["uid"]
-        return [pod for pod in every if [each.uid for each in pod.metadata.owner_references or []] == [uid]]
+        uid = self.widget(name)["metadata"]["uid"]
+        return [pod for pod in self[PODS] if [owner["uid"] for owner in _owners(pod)] == [uid]]
 
-    def live_pods(self, *, name: str = "sample") -> list[Any]:
-        return [pod for pod in self.pods(name=name) if pod.metadata.deletion_timestamp is None]
+    def live_pods(self, name: str = "sample") -> list[JSON]:
+        return [pod for pod in self.pods(name) if "deletionTimestamp" not in pod["metadata"]]
 
-    def settled_at(self, replicas: int, *, name: str = "sample") -> bool:
-        widget = self.widget(name=name)
-        wanted = {"replicas": replicas, "observedGeneration": widget["metadata"]["generation"]}
-        return widget.get("status") == wanted and len(self.live_pods(name=name)) == replicas
+    def has(self, pod: JSON) -> bool:
+        """Whether it is one of the sample's."""
+        return pod["metadata"]["uid"] in [each["metadata"]["uid"] for each in self.pods()]
 
     def revisions(self) -> dict[str, str]:
         """The resourceVersions of the sample and its pods: every write changes them."""
-        pods = {pod.metadata.name: pod.metadata.resource_version for pod in self.pods()}
-        return {"": self.widget()["metadata"]["resourceVersion"], **pods}
+        return {"": revision_of(self.widget()), **{pod["metadata"]["name"]: revision_of(pod) for pod in self.pods()}}
 
-    async def until(self, condition: Callable[[], bool]) -> None:
+    def settled_at(self, replicas: int, name: str = "sample") -> bool:
+        """As a small controller leaves it."""
+        widget = self.widget(name)
+        wanted = {"replicas": replicas, "observedGeneration": widget["metadata"]["generation"]}
+        return widget.get("status") == wanted and len(self.live_pods(name)) == replicas
+
+    def complete_at(self, replicas: int, content: str | None, name: str = "sample") -> bool:
+        """As a complete controller leaves it."""
+        widget = self.widget(name)
+        generation, status = widget["metadata"]["generation"], widget.get("status", {})
+        ready = [(each["status"], each["observedGeneration"]) for each in status.get("conditions", ()) if each["type"] == "Ready"]
+        return (
+            (status.get("replicas"), status.get("observedGeneration")) == (replicas, generation)
+            and ready == [("True", generation)]
+            and len(self.live_pods(name)) == replicas
+            and self._content(name) == content
+        )
+
+    def as_wanted(self) -> bool:
+        spec = self.widget()["spec"]
+        return self.complete_at(spec["replicas"], spec.get("content"))
+
+    def left_of(self, name: str) -> bool:
+        """Whether there still is this Widget, or something of its own."""
+        owned = [[owner["name"] for owner in _owners(each)] for each in (*self[PODS], *self[CONFIG_MAPS])]
+        return [name] in owned or name in [each["metadata"]["name"] for each in self[WIDGETS]]
+
+    def _content(self, name: str) -> str | None:
+        found = [each["data"]["content"] for each in self[CONFIG_MAPS] if each["metadata"]["name"].startswith(f"{name}-content")]
+        return found[0] if found else None
+
+
+def _owners(obj: JSON) -> list[JSON]:
+    owners: list[JSON] = obj["metadata"].get("ownerReferences", [])
+    return owners
+
+
+class ControllerStage(Stage):
+    """A stage where a controller works on primaries. `resources`: what it reads and writes."""
+
+    resources: ClassVar[tuple[str, ...]] = (WIDGETS, PODS, CONFIG_MAPS)
+
+    def __init__(self, api: Api, kubeconfig: Path, folder: Path) -> None:
+        super().__init__(api, [])
+        self.log, self._kubeconfig = folder / "controller.log", kubeconfig
+
+    async def create_sample(self, manifest: str = "widget-sample.yaml", *, name: str = "sample", **spec: object) -> None:
+        """Make the primary of a manifest, with these fields in its spec."""
+        body = yaml.safe_load((MANIFESTS / manifest).read_text())
+        await self.create(name, self.resources[0], spec=body["spec"] | spec)
+
+    async def change_spec(self, **spec: object) -> None:
+        """Merge these fields into the sample's spec."""
+        await self.change("sample", self.resources[0], spec=spec)
+
+    async def look(self) -> Seen:
+        return Seen({each: await self.listed(each) for each in self.resources})
+
+    async def until(self, condition: Callable[[Seen], bool]) -> Seen:
+        """What there is once the condition holds."""
+        seen = Seen()
         try:
-            await until(condition, every_seconds=0.05)
+            async with limited():
+                while not condition(seen := await self.look()):
+                    await asyncio.sleep(0.05)
         except AssertionError as err:
             log = self.log.read_text() if self.log.exists() else ""
-            status = self.widget().get("status")
-            raise AssertionError(f"{self.revisions()}, status {status}; the controller wrote:\n{log}") from err
+            found = [(each["metadata"]["name"], revision_of(each), each.get("status")) for every in seen.values() for each in every]
+            raise AssertionError(f"{found}; the controller wrote:\n{log}") from err
+        return seen
 
-    async def settled(self, replicas: int, *, name: str = "sample") -> None:
-        await self.until(lambda: self.settled_at(replicas, name=name))
+    async def settled(self, replicas: int, *, name: str = "sample") -> Seen:
+        return await self.until(lambda seen: seen.settled_at(replicas, name))
 
     @asynccontextmanager
     async def running(self, *argv: str) -> AsyncIterator[Process]:
         """A controller; it must exit with 0 when it is told to stop."""
-        command = Command(name="controller", argv=argv, log=self.log, env={"KUBECONFIG": str(self.kubeconfig)}, cwd=ROOT)
+        command = Command(name="controller", argv=argv, log=self.log, env={"KUBECONFIG": str(self._kubeconfig)}, cwd=ROOT)
         process = await Process.start(command)
         try:
             yield process
@@ -98,108 +142,50 @@ class Cluster:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def kubeconfigs(plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The runner's and the controller's, for a control plane that knows Widgets."""
-    folder = tmp_path_factory.mktemp("kubeconfigs")
-    ours, theirs = folder / "runner.kubeconfig", folder / "controller.kubeconfig"
-    plane.write_kubeconfig(ours, user=RUNNER)
-    plane.write_kubeconfig(theirs, user=CONTROLLER)
-    await know_resources(ours)
-    return ours, theirs
+async def kubeconfig(plane: ControlPlane, api: Api, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The controller's, for a control plane that knows Widgets."""
+    path = tmp_path_factory.mktemp("kubeconfig") / "controller.kubeconfig"
+    plane.write_kubeconfig(path, user=CONTROLLER)
+    for manifest in CRDS:
+        crd = yaml.safe_load((MANIFESTS / manifest).read_text())
+        await api.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
+        await served(api, "/apis/{group}/{versions[0][name]}/{names[plural]}".format(**crd["spec"]))
+    return path
 
 
-async def know_resources(kubeconfig: Path) -> None:
-    with api_client(kubeconfig) as api:
-        definitions, custom = client.ApiextensionsV1Api(api), client.CustomObjectsApi(api)
-        for manifest in CRDS:
-            crd = yaml.safe_load((MANIFESTS / manifest).read_text())
-            definitions.create_custom_resource_definition(crd)
-            await until(partial(served, custom, crd["spec"]))
+@pytest_asyncio.fixture(loop_scope="module")
+async def stage(api: Api, kubeconfig: Path, tmp_path: Path) -> ControllerStage:
+    return await ControllerStage(api, kubeconfig, tmp_path).begin()
 
 
-def served(custom: client.CustomObjectsApi, spec: dict[str, Any]) -> bool:
-    """It is, a moment after its definition is established."""
-    try:
-        custom.list_cluster_custom_object(spec["group"], spec["versions"][0]["name"], spec["names"]["plural"])
-    except ApiException as err:
-        if err.status not in (404, 429):
-            raise
-        return False
-    return True
+async def walk(stage: ControllerStage, *argv: str, falls_silent: bool = True) -> None:
+    """A complete controller does everything that it can be asked to do, once. `argv` starts it, and must understand `--namespace`.
+    One that does not fall silent goes on writing when its work is done."""
+    async with stage.running(*argv, "--namespace", stage.namespace):
+        await _work(stage)
+        if falls_silent:
+            await _rest(stage)
+        await stage.delete("sample", WIDGETS)
+        await stage.until(lambda seen: not seen.left_of("sample"))
+        await stage.create_sample("widget-content-sample.yaml")
+        await stage.until(lambda seen: seen.complete_at(3, "first"))
 
 
-@pytest.fixture
-def cluster(kubeconfigs: tuple[Path, Path], tmp_path: Path) -> Iterator[Cluster]:
-    ours, theirs = kubeconfigs
-    with api_client(ours) as api:
-        yield Cluster(api, theirs, tmp_path)
+async def _work(stage: ControllerStage) -> None:
+    await stage.create_sample("widget-content-sample.yaml")
+    await stage.until(lambda seen: seen.complete_at(3, "first"))
+    for spec in ({"replicas": 5}, {"replicas": 1, "content": "second"}, {"replicas": 2, "content": None}):
+        await stage.change_spec(**spec)
+        seen = await stage.until(Seen.as_wanted)
+    taken = seen.pods()[0]
+    await stage.delete(taken["metadata"]["name"], PODS)
+    await stage.until(lambda seen: not seen.has(taken) and seen.complete_at(2, None))
 
 
-class Walk:
-    """One complete controller at its work, in its own namespace: everything that it can be asked to do, once."""
-
-    def __init__(self, cluster: Cluster, *argv: str) -> None:
-        """`argv` starts the controller, which must understand `--namespace`."""
-        self.cluster, self.argv = cluster, argv
-
-    async def take(self, *, falls_silent: bool = True) -> None:
-        """One that does not fall silent goes on writing when its work is done."""
-        cluster = self.cluster
-        async with cluster.running(*self.argv, "--namespace", cluster.namespace):
-            await self.work()
-            if falls_silent:
-                await self.rest()
-            cluster.custom.delete_namespaced_custom_object(*KIND, cluster.namespace, "widgets", "sample")
-            await cluster.until(lambda: not self.left_of("sample"))
-            cluster.apply_sample(manifest="widget-content-sample.yaml")
-            await cluster.until(lambda: self.settled(3, "first"))
-
-    async def work(self) -> None:
-        cluster = self.cluster
-        cluster.apply_sample(manifest="widget-content-sample.yaml")
-        await cluster.until(lambda: self.settled(3, "first"))
-        for spec in ({"replicas": 5}, {"replicas": 1, "content": "second"}, {"replicas": 2, "content": None}):
-            cluster.patch({"spec": spec})
-            await cluster.until(self.settled_as_wanted)
-        taken = cluster.pods()[0].metadata
-        cluster.core.delete_namespaced_pod(taken.name, cluster.namespace)
-        await cluster.until(lambda: taken.uid not in [pod.metadata.uid for pod in cluster.pods()] and self.settled(2, None))
-
-    async def rest(self) -> None:
-        """A touched Widget gives no reason to write. Once another Widget is done, this one has been looked at."""
-        cluster = self.cluster
-        cluster.patch({"metadata": {"annotations": {"touched": "yes"}}})
-        before = cluster.revisions()
-        cluster.apply_sample(name="later", replicas=1)
-        await cluster.until(lambda: self.settled(1, None, name="later"))
-        assert cluster.revisions() == before
-
-    def settled_as_wanted(self) -> bool:
-        spec = self.cluster.widget()["spec"]
-        return self.settled(spec["replicas"], spec.get("content"))
-
-    def settled(self, replicas: int, content: str | None, *, name: str = "sample") -> bool:
-        widget = self.cluster.widget(name=name)
-        generation, status = widget["metadata"]["generation"], widget.get("status", {})
-        ready = [(each["status"], each["observedGeneration"]) for each in status.get("conditions", ()) if each["type"] == "Ready"]
-        return (
-            (status.get("replicas"), status.get("observedGeneration")) == (replicas, generation)
-            and ready == [("True", generation)]
-            and len(self.cluster.live_pods(name=name)) == replicas
-            and self.content(name) == content
-        )
-
-    def content(self, name: str) -> str | None:
-        every: list[Any] = self.cluster.core.list_namespaced_config_map(self.cluster.namespace).items
-        found: list[str] = [each.data["content"] for each in every if each.metadata.name.startswith(f"{name}-content")]
-        return found[0] if found else None
-
-    def left_of(self, name: str) -> list[str]:
-        cluster = self.cluster
-        widgets: Any = cluster.custom.list_namespaced_custom_object(*KIND, cluster.namespace, "widgets")
-        every: list[Any] = [
-            *cluster.core.list_namespaced_pod(cluster.namespace).items,
-            *cluster.core.list_namespaced_config_map(cluster.namespace).items,
-        ]
-        owned = [each.metadata.name for each in every if [owner.name for owner in each.metadata.owner_references or ()] == [name]]
-        return owned + [each["metadata"]["name"] for each in widgets["items"] if each["metadata"]["name"] == name]
+async def _rest(stage: ControllerStage) -> None:
+    """A touched Widget gives no reason to write. Once another Widget is done, this one has been looked at."""
+    await stage.change("sample", WIDGETS, metadata={"annotations": {"touched": "yes"}})
+    before = (await stage.look()).revisions()
+    await stage.create_sample(name="later", replicas=1)
+    seen = await stage.until(lambda seen: seen.complete_at(1, None, "later"))
+    assert seen.revisions() == before

@@ -14,7 +14,8 @@ from rich.table import Table
 
 from staleproof.errors import UsageError
 
-from .commands import COMMANDS, chosen
+from .choice import chosen
+from .commands import COMMANDS
 from .night import Night, Row
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +37,7 @@ def table(rows: Sequence[Row]) -> Table:
 def main(commands: tuple[str, ...]) -> None:
     try:
         night = Night(ROOT)
-        wanted = chosen(commands)
+        wanted = chosen(commands, COMMANDS)
     except UsageError as err:
         click.echo(str(err), err=True)
         sys.exit(UsageError.exit_code)

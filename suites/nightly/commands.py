@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from staleproof.drive.process.images import reach_engine
-from staleproof.errors import SetupError, UsageError
+from staleproof.errors import SetupError
 
 ENGINE = "a container engine"
 
@@ -41,15 +41,6 @@ COMMANDS = (
     Command("drawn"),
 )
 """Those first that are soon over: a night that is cut short has said most by then."""
-
-
-def chosen(names: Sequence[str]) -> list[Command]:
-    """In the order in which they are named; all of them, if none is. UsageError when there is no such command."""
-    known = {command.name: command for command in COMMANDS}
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise UsageError(f"ci/nightly runs no {', '.join(unknown)}; name any of {', '.join(known)}, or none for all of them.")
-    return [known[name] for name in names] or list(COMMANDS)
 
 
 def absent(root: Path, command: Command) -> str | None:

@@ -13,6 +13,7 @@ from rich.console import Console
 from staleproof.errors import SetupError, UsageError
 from staleproof.progress import progress_on
 
+from ..nightly.choice import chosen
 from .run import Ran, page, run
 from .source import ensure_operator
 from .table import OPERATORS, Operator
@@ -20,21 +21,17 @@ from .table import OPERATORS, Operator
 FOLDER = Path(".staleproof") / "operators"
 
 
-def chosen(words: Sequence[str]) -> tuple[list[Operator], list[str]]:
+def parted(words: Sequence[str]) -> tuple[list[Operator], list[str]]:
     """The operators that these words name, or all, and what is for pytest: everything from the first option on. UsageError when
     there is no such operator."""
     cut = next((index for index, word in enumerate(words) if word.startswith("-")), len(words))
-    names, known = words[:cut], {each.name: each for each in OPERATORS}
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise UsageError(f"there is no operator {', '.join(unknown)}; name any of {', '.join(known)}, or none for all of them.")
-    return [known[name] for name in names] or list(OPERATORS), list(words[cut:])
+    return chosen(words[:cut], OPERATORS), list(words[cut:])
 
 
 def main(words: Sequence[str]) -> int:
     console, every, trouble = Console(stderr=True), list[Ran](), 0
     try:
-        operators, more = chosen(words)
+        operators, more = parted(words)
     except UsageError as err:
         console.print(str(err), markup=False, highlight=False, soft_wrap=True)
         return UsageError.exit_code

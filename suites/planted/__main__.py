@@ -19,8 +19,9 @@ from rich.table import Table
 
 from staleproof.errors import SetupError, UsageError
 
+from ..nightly.choice import chosen
 from .copy import LIMIT_SECONDS, Copy, copied
-from .slips import SLIPS, Slip, chosen
+from .slips import SLIPS, Slip
 
 ROOT = Path(__file__).parents[2]
 NOT_FOUND = "NOT FOUND"
@@ -77,7 +78,7 @@ def main(names: tuple[str, ...]) -> None:
     code = 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        slips = chosen(names)
+        slips = chosen(names, SLIPS)
         with tempfile.TemporaryDirectory(prefix="planted-") as folder, copied(ROOT, Path(folder)) as copy:
             sound(copy, slips)
             for slip in slips:

@@ -5,11 +5,8 @@ error. Those, and unit tests that start processes, are named one by one, because
 that `ci/check` leaves to the night.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from staleproof.errors import UsageError
 
 _PACKAGES = "harness/staleproof"
 
@@ -265,12 +262,3 @@ SLIPS = (
         live("control_api::a_parameter_that_makes_no_sense_changes_nothing"),
     ),
 )
-
-
-def chosen(names: Sequence[str]) -> list[Slip]:
-    """In the order in which they are named; all of them, if none is. UsageError when there is none of a name."""
-    known = {slip.name: slip for slip in SLIPS}
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise UsageError(f"ci/planted knows no {', '.join(unknown)}; name any of {', '.join(known)}, or none for all of them.")
-    return [known[name] for name in names] or list(SLIPS)

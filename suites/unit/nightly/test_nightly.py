@@ -12,7 +12,8 @@ from staleproof.errors import UsageError
 
 from ...nightly import commands
 from ...nightly.__main__ import table
-from ...nightly.commands import COMMANDS, ENGINE, Command, chosen
+from ...nightly.choice import chosen
+from ...nightly.commands import COMMANDS, ENGINE, Command
 from ...nightly.night import Night, Row
 
 
@@ -101,10 +102,10 @@ def test_the_table_says_how_long_what_took() -> None:
 
 
 def test_names_choose_and_keep_their_order() -> None:
-    assert [command.name for command in chosen(["repeat", "golden"])] == ["repeat", "golden"]
-    assert chosen([]) == list(COMMANDS)
-    with pytest.raises(UsageError, match="ci/nightly runs no gold, demo; name any of images, newest"):
-        chosen(["gold", "golden", "demo"])
+    assert [command.name for command in chosen(["repeat", "golden"], COMMANDS)] == ["repeat", "golden"]
+    assert chosen([], COMMANDS) == list(COMMANDS)
+    with pytest.raises(UsageError, match="there is no gold, demo; name any of images, newest"):
+        chosen(["gold", "golden", "demo"], COMMANDS)
 
 
 def test_no_command_is_named_twice() -> None:

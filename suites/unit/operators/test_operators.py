@@ -16,7 +16,7 @@ from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.errors import SetupError, UsageError
 from staleproof.settings import OPTIONS
 
-from ...operators.__main__ import chosen
+from ...operators.__main__ import parted
 from ...operators.origins import java
 from ...operators.run import HEADINGS, Ran, options, page, row
 from ...operators.source import Built, digest, ensure_operator
@@ -66,10 +66,10 @@ def test_an_operator_is_started_as_its_author_would_start_it(operator: Operator)
 
 def test_names_come_first_and_options_go_to_pytest() -> None:
     first, second = OPERATORS[1], OPERATORS[0]
-    assert chosen([first.name, second.name, "-n", "2"]) == ([first, second], ["-n", "2"])
-    assert chosen(["-k", "x"]) == (list(OPERATORS), ["-k", "x"])
-    with pytest.raises(UsageError, match=f"no operator nobody; name any of {OPERATORS[0].name}"):
-        chosen(["nobody"])
+    assert parted([first.name, second.name, "-n", "2"]) == ([first, second], ["-n", "2"])
+    assert parted(["-k", "x"]) == (list(OPERATORS), ["-k", "x"])
+    with pytest.raises(UsageError, match=f"there is no nobody; name any of {OPERATORS[0].name}"):
+        parted(["nobody"])
 
 
 def test_what_came_of_it_is_a_row_even_if_nothing_did() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from staleproof.errors import SetupError, UsageError
+from staleproof.errors import SetupError
 
 from ...planted.__main__ import NOT_FOUND, ROOT, Row, table
 from ...planted.copy import Copy
-from ...planted.slips import SLIPS, Slip, chosen
+from ...planted.slips import SLIPS, Slip
 
 LEFT_TO_THE_NIGHT = {
     "doctor", "interrupts", "once_more", "own_tests", "samples", "shared_work", "suite", "suite_images", "told_early"
@@ -38,14 +38,6 @@ def test_the_tests_that_should_find_it_are_there_and_run_by_day(slip: Slip) -> N
 def test_there_are_enough_of_each_kind_and_no_name_is_used_twice() -> None:
     assert len({slip.name for slip in SLIPS}) == len(SLIPS) == 30
     assert sum(slip.is_live for slip in SLIPS) >= 8
-
-
-def test_names_choose_and_keep_their_order() -> None:
-    first, second, *_ = SLIPS
-    assert chosen([second.name, first.name]) == [second, first]
-    assert chosen([]) == list(SLIPS)
-    with pytest.raises(UsageError, match=f"ci/planted knows no nothing; name any of {first.name}, {second.name}"):
-        chosen(["nothing", first.name])
 
 
 def test_what_is_planted_is_taken_out_again(tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ from staleproof.core.resource_version import Revision
 from staleproof.core.step import Rest
 from staleproof.drive.trial.recorder import Recorder
 
+from ...core.entries import committed
+
 HEADER = Header(plan=Plan(scenario="mine", steps=(Rest(seconds=1.0),)), namespace="mine")
 REFERENCE, _ = sealed(History(Header(role="reference", plan=HEADER.plan, namespace="earlier"), (Ended(at=1.0),)))
 BEGAN = 1000.0
@@ -47,19 +49,6 @@ def record(folder: Path, *entries: Entry) -> Recorder:
 
 def recorded(folder: Path, *entries: Entry) -> tuple[Entry, ...]:
     return record(folder, *entries).finish().entries
-
-
-def committed(namespace: str, *, at: float = BEGAN, resource: str = "pods") -> Committed:
-    return Committed(
-        at=at,
-        resource=resource,
-        type="ADDED",
-        namespace=namespace,
-        name="x",
-        uid="u",
-        revision=Revision(5),
-        object={"metadata": {}},
-    )
 
 
 def asked(number: int, namespace: str, *, at: float = BEGAN, resource: str = "pods", verb: str = "create") -> Asked:
@@ -81,7 +70,7 @@ def listed(number: int, *namespaces: str) -> Listed:
 @pytest.mark.parametrize(
     "of",
     [
-        committed,
+        lambda namespace: committed(BEGAN, namespace=namespace),
         lambda namespace: Delivered(
             at=BEGAN, stream=StreamId(1), type="ADDED", namespace=namespace, name="x", revision=Revision(5)
         ),
@@ -138,10 +127,10 @@ def test_what_has_no_namespace_is_kept(tmp_path: Path) -> None:
 def test_the_places_of_a_trial_are_those_where_something_of_it_was_changed(tmp_path: Path) -> None:
     made = record(
         tmp_path,
-        committed("mine"),
-        committed("mine", resource="configmaps"),
-        committed("other", resource="secrets"),
-        committed("", resource="nodes"),
+        committed(BEGAN, namespace="mine"),
+        committed(BEGAN, namespace="mine", resource="configmaps"),
+        committed(BEGAN, namespace="other", resource="secrets"),
+        committed(BEGAN, namespace="", resource="nodes"),
         asked(1, "mine", resource="services"),
         asked(2, "", resource="namespaces"),
         asked(3, "other", resource="roles"),
@@ -172,14 +161,17 @@ def test_work_is_what_is_asked_for_or_made_and_is_no_bookkeeping(entry: Asked, t
 
 def test_times_count_from_the_beginning_of_the_trial(tmp_path: Path) -> None:
     found = recorded(
-        tmp_path, committed("mine", at=BEGAN - 3), committed("mine", at=BEGAN), committed("mine", at=BEGAN + 1.23456789)
+        tmp_path,
+        committed(BEGAN - 3, namespace="mine"),
+        committed(BEGAN, namespace="mine"),
+        committed(BEGAN + 1.23456789, namespace="mine"),
     )
     assert [entry.at for entry in found] == [0.0, 0.0, 1.234568]
 
 
 def test_entries_are_put_in_order_at_the_end(tmp_path: Path) -> None:
     """Truth and the proxy tell what they saw with different delays."""
-    late, early, same = Released(at=BEGAN + 2), committed("mine", at=BEGAN + 1), StepBegan(at=BEGAN + 1, step=1, does="x")
+    late, early, same = Released(at=BEGAN + 2), committed(BEGAN + 1, namespace="mine"), StepBegan(at=BEGAN + 1, step=1, does="x")
     found = recorded(tmp_path, late, early, same, Ended(at=BEGAN + 3))
     assert [type(entry) for entry in found] == [Committed, StepBegan, Released, Ended]
 
@@ -188,7 +180,7 @@ def test_entries_are_put_in_order_at_the_end(tmp_path: Path) -> None:
 
 
 def test_the_file_is_the_history(tmp_path: Path) -> None:
-    made = record(tmp_path, Released(at=BEGAN + 2), committed("mine", at=BEGAN + 1), Ended(at=BEGAN + 3))
+    made = record(tmp_path, Released(at=BEGAN + 2), committed(BEGAN + 1, namespace="mine"), Ended(at=BEGAN + 3))
     history = made.finish()
     found = decode(made.path.read_bytes())
     assert replace(found, references=(REFERENCE,)) == history
@@ -211,7 +203,7 @@ def test_the_file_can_be_read_while_it_grows(tmp_path: Path) -> None:
 
 
 def test_a_line_that_was_cut_short_costs_only_itself(tmp_path: Path) -> None:
-    made = record(tmp_path, committed("mine", at=BEGAN + 1))
+    made = record(tmp_path, committed(BEGAN + 1, namespace="mine"))
     whole = len(made.path.read_bytes())
     made.take(Ended(at=BEGAN + 2))
     data = made.path.read_bytes()

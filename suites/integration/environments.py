@@ -43,7 +43,7 @@ def session_in(folders: pytest.TempPathFactory, **options: Any) -> Session:  # n
     return Session(SessionOptions(subject=Subject(command=("none yet",)), root=folders.mktemp("staleproof"), **options))
 
 
-class EnvironmentStage:
+class Player:
     """Runs plans in its environment, each in a folder of its own."""
 
     def __init__(self, made: Environment, folder: Path) -> None:
@@ -77,14 +77,14 @@ class EnvironmentStage:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def environment_stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EnvironmentStage]:
+async def player(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Player]:
     """An environment that knows Widgets, with the honest controller that chooses its pods' names."""
     folder = tmp_path_factory.mktemp("environment")
     (folder / "trials").mkdir()
     async with environment(
         EnvironmentOptions(subject=fixture("deterministic"), manifests=CRDS), folder / "environment", Silent()
     ) as made:
-        yield EnvironmentStage(made, folder / "trials")
+        yield Player(made, folder / "trials")
 
 
 def of(entries: History | Iterable[Entry], *kinds: type[Entry]) -> list[Any]:

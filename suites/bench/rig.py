@@ -62,7 +62,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Rig:
     """A proxy, both ways to the kube-apiserver behind it, and the tally of what the proxy says. `api` is direct."""
 
     api: Api
@@ -78,14 +78,14 @@ class Stage:
 
 
 @asynccontextmanager
-async def staged(plane: ControlPlane, folder: Path) -> AsyncIterator[Stage]:
+async def started_proxy(plane: ControlPlane, folder: Path) -> AsyncIterator[Rig]:
     runner, tally = plane.access(RUNNER), Tally()
     async with (
         connect(plane.server, runner.tls(), runner.headers) as api,
         proxy(plane, folder / "proxy", tally.take, log=folder / "proxy.log") as running,
     ):
         controller = Access(server=running.server, ca_file=running.ca_file, token=plane.tokens[CONTROLLER])
-        yield Stage(api, Address.of(runner), Address.of(controller), running, tally)
+        yield Rig(api, Address.of(runner), Address.of(controller), running, tally)
 
 
 async def rounds(name: str, sizes: Sizes, measure: Callable[[], Awaitable[T]]) -> list[T]:

@@ -1,5 +1,6 @@
 """One control plane for many runs: each has it for itself, and finds nothing of the one before."""
 
+import asyncio
 import os
 import stat
 from collections.abc import AsyncIterator
@@ -12,13 +13,14 @@ import yaml
 from staleproof.drive.cluster.api import Api
 from staleproof.drive.cluster.control_plane import ControlPlane, ControlPlaneOptions, Silent, control_plane
 
-from .conftest import MANIFESTS
+from .conftest import LIMIT_SECONDS, MANIFESTS
 from .shared_plane import VARIABLE
 from .stage import direct_api, served
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+SERVICES = "/api/v1/namespaces/default/services"
 REJECTS_ALL: dict[str, Any] = {
     "metadata": {"name": "rejects-all"},
     "webhooks": [
@@ -80,3 +82,17 @@ async def test_under_rbac_a_run_starts_one_of_its_own(tmp_path: Path) -> None:
 
 def test_nobody_else_can_read_how_it_is_reached() -> None:
     assert stat.S_IMODE(Path(os.environ[VARIABLE]).stat().st_mode) == 0o600
+
+
+async def test_what_the_api_server_makes_by_itself_is_not_taken_for_a_runs(tmp_path: Path) -> None:
+    """As if its Service came late: a run begins without it, and it is made again before the run ends."""
+    async with a_run(tmp_path / "one") as (plane, api):
+        await api.call("DELETE", f"{SERVICES}/kubernetes")
+    async with a_run(tmp_path / "two") as (again, api):
+        assert again.server == plane.server
+        async with asyncio.timeout(LIMIT_SECONDS):
+            while "kubernetes" not in await names(api, SERVICES):  # the API server looks every ten seconds
+                await asyncio.sleep(0.1)
+    async with a_run(tmp_path / "three") as (once_more, api):
+        assert once_more.server == plane.server
+        assert "kubernetes" in await names(api, SERVICES)

@@ -27,6 +27,8 @@ _ROUNDS, _PAUSE_SECONDS = 200, 0.05
 """A CustomResourceDefinition takes its objects with it, which takes the API server a moment."""
 _DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 _WEBHOOKS = ("validatingwebhookconfigurations.", "mutatingwebhookconfigurations.")
+_API_SERVICES = "apiservices.apiregistration.k8s.io"
+_ITSELF = "kube-apiserver"  # as a manager of fields
 _LAST = (_DEFINITIONS, NAMESPACES.name)
 _NEVER_LEFT = frozenset({"events", "events.events.k8s.io"})
 """They go by themselves, and no controller acts on them."""
@@ -130,7 +132,7 @@ async def _left_as_found(plane: ControlPlane, file: Path) -> AsyncIterator[None]
 async def _remove_but(before: set[_Key], api: Api) -> None:
     """SetupError when something does not go."""
     for round_ in range(_ROUNDS):
-        left = [each for each in await _all(api) if each[1] not in before]
+        left = [(kind, key, obj) for kind, key, obj in await _all(api) if key not in before and not _is_kept(kind, obj)]
         if not left:
             return
         for kind, (_, namespace, name), obj in sorted(left, key=lambda each: _order(each[0])):
@@ -139,6 +141,12 @@ async def _remove_but(before: set[_Key], api: Api) -> None:
         if round_:
             await asyncio.sleep(_PAUSE_SECONDS)
     raise SetupError(f"these do not go: {', '.join(sorted({kind.name for kind, _, _ in left}))}")
+
+
+def _is_kept(kind: ResourceType, obj: JSON) -> bool:
+    """Whether the API server makes it by itself, perhaps late, and again when it has gone, as the Service `kubernetes` and the
+    priority classes of the system. An APIService goes with the definition that it is for."""
+    return {field["manager"] for field in obj["metadata"].get("managedFields", ())} == {_ITSELF} and kind.name != _API_SERVICES
 
 
 def _order(kind: ResourceType) -> int:

@@ -12,15 +12,16 @@ from staleproof.assess.run_folder import HISTORY, read_history
 from staleproof.assess.worker import SessionOptions
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.core.fault import SlowAnswer, Window
+from staleproof.core.fault import Reject, SeverStream, SlowAnswer, Window
 from staleproof.core.history import History
 from staleproof.core.manifest import Target
 from staleproof.core.pace import lasted
 from staleproof.core.plan import Plan, Settle, Subject
-from staleproof.core.step import Apply, Patch
+from staleproof.core.step import Apply, Patch, Touch
 from staleproof.drive.cluster.manifests import read, read_crds
 
 from .conftest import MANIFESTS
+from .environments import fixture, target
 
 PHASE_SECONDS, NEVER_SECONDS = 3.0, 1e6
 
@@ -54,3 +55,22 @@ def test_what_a_controller_does_later_by_itself_is_no_finding(tmp_path: Path) ->
     assert lasted(paced)[1] > late > phase > max(sum(lasted(reference)) for reference in quick)
     assert result.failures == []
     assert failed(read_history(result.folder / HISTORY)) == []
+
+
+@pytest.mark.live
+def test_the_other_faults_alone_are_tried_before_one_is_blamed(tmp_path: Path) -> None:
+    """It gives up when its creates are rejected, whatever becomes of its watches."""
+    (sample,) = read([MANIFESTS / "widget-sample.yaml"], "sample")
+    manifests = tuple(read_crds([MANIFESTS / "widget-crd.yaml"]))
+    rejects = Reject(resource="pods", verb="create", code=500, times=None, window=Window(seconds=8.0))
+    faults = (rejects, SeverStream(resource="pods", how="reset", window=Window(2)))
+    gives_up = fixture("mutants", "gives_up")
+    with Session(SessionOptions(subject=gives_up, manifests=manifests, root=tmp_path, reruns=0)) as session:
+        steps = (Apply(object=sample), Touch(target=target(sample)))
+        result = session.trial(Plan(scenario="references", steps=steps, faults=faults))
+    verdict = result.of("survives-stream-loss")
+    assert verdict.outcome is Outcome.NOT_EXERCISED
+    assert "with Reject alone it did not, either, in 2 runs" in verdict.why
+    ablated = [each for each in result.history.references if each.header.role == "ablated"]
+    assert [each.header.plan.faults for each in ablated] == [(rejects,)] * 2
+    assert judge(read_history(result.folder / HISTORY)) == tuple(result.verdicts)

@@ -129,6 +129,7 @@ def lacking(suite: Run, tmp_path_factory: pytest.TempPathFactory) -> Done:
     return suite(NEEDY, CRDS, f"--staleproof-samples={samples}", *ONE_PLAN)
 
 
+@pytest.mark.live
 def test_a_prerequisite_that_is_missing_is_told_by_the_controllers_own_condition(lacking: Done) -> None:
     is_refused(
         lacking,

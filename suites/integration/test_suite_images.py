@@ -26,6 +26,7 @@ IN_CLUSTER = "staleproof-test:in-cluster-widget"
 PORT = 8080
 
 
+@pytest.mark.live
 def test_kube_controller_manager_as_an_image_passes(kube_controller_manager_image: str, suite: Run) -> None:
     done = suite(
         f"--controller-image={kube_controller_manager_image}",

@@ -2,8 +2,8 @@
 
 Two fault-free runs show only part of what a controller may honestly do. One thing after the other is asked, as long as a difference
 remains: does it do the same when it takes as long as the trial did? When it is woken as often, and nothing is hidden from it? When
-it sees only the last state, or nothing of what came and went while a fault lasted, or a competitor's edit at once? And do so many
-fault-free ends agree that chance is no explanation?
+it sees only the last state, or nothing of what came and went while a fault lasted, or a competitor's edit at once? Do so many
+fault-free ends agree that chance is no explanation? And do the other faults of the plan alone bring it about?
 """
 
 import math
@@ -15,9 +15,11 @@ import msgspec
 
 from staleproof.assess.result import failures
 from staleproof.checks.catalog import BY_SLUG, is_scored
+from staleproof.checks.facts.ablation import ABLATIONS
 from staleproof.checks.facts.liveness import converged
 from staleproof.checks.facts.step_work import stopped_half_way
 from staleproof.checks.facts.usability import reference_trouble, trouble
+from staleproof.checks.judge import judge
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core import but_for
@@ -50,6 +52,8 @@ def questions(asks: Asks, plan: Plan) -> Iterator[Callable[[History], tuple[Hist
     yield lambda history: _more(history, _final(asks, plan))
     yield lambda history: _more(history, _slept(asks, plan, history))
     yield lambda history: without_faults(asks, plan, history, AGREEING)
+    yield lambda history: _ablated(asks, plan, history, ABLATIONS)
+    yield lambda history: _ablated(asks, plan, history, AGREEING)
 
 
 def differs(history: History, verdicts: Sequence[Verdict]) -> bool:
@@ -101,9 +105,19 @@ def _slept(asks: Asks, plan: Plan, history: History) -> list[History]:
     return [found for each in but_for.slept(plan, history.header.primaries) for found in asks(each, "slept")]
 
 
+def _ablated(asks: Asks, plan: Plan, history: History, times: int) -> tuple[History, ...]:
+    """The references, and so many runs without the faults that a requirement is about, where other faults may explain as well why
+    the controller did not end as it should."""
+    doubts = dict.fromkeys(each.without for each in judge(history) if each.without and is_scored(each.requirement))
+    plans = [each for each in (but_for.ablated(plan, without) for without in doubts) if each is not None]
+    known = {each.digest for each in history.references if each.digest}
+    found = [run for each in plans for run in asks(each, "ablated", times)]
+    return (*history.references, *(run for run in found if run.digest not in known))
+
+
 def without_faults(asks: Asks, plan: Plan, history: History, wanted: int) -> tuple[History, ...]:
     """The references of a trial, and so many more fault-free runs that there are as many as wanted."""
-    missing = wanted - sum(each.header.role != "slept" for each in history.references)  # which often end otherwise
+    missing = wanted - sum(each.header.role != "slept" for each in history.harmless)  # which often end otherwise
     asked = sum(each.header.role == "reference" and each.header.plan.fresh for each in history.references)
     return _more(history, asks(fresh(plan), "reference", asked + missing)) if missing > 0 else history.references
 
@@ -116,7 +130,7 @@ def _more(history: History, found: Sequence[History]) -> tuple[History, ...]:
     known = {each.digest for each in history.references if each.digest}
     trial = Trial(history, (*history.references, *(each for each in found if each.digest not in known)))
     others = [each for each in trial.calm if each.role == "reference"]
-    usable = [each for each in trial.references[len(history.references) :] if _is_usable(each.history, history)]
+    usable = [each for each in trial.references[len(history.harmless) :] if _is_usable(each.history, history)]
     return (
         *history.references,
         *(each.history for each in usable if each.role in ("final", "slept") or not stopped_half_way(each, others)),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from staleproof.assess.result import Result
 from staleproof.checks.catalog import is_scored
 from staleproof.checks.facts.object_history import object_history
-from staleproof.checks.facts.usability import interruption, undone
+from staleproof.checks.facts.usability import interruption, is_superfluous, undone
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome
 from staleproof.core.change import is_unmoved
@@ -58,11 +58,18 @@ def once_more(first: Result, *, is_doubted: bool = True) -> Again | None:
         return None
     if is_doubted and any(each.outcome is Outcome.INCONCLUSIVE and is_scored(each.requirement) for each in first.verdicts):
         return Again(first.plan, IN_DOUBT)
-    silent = [number for number, fault in enumerate(first.faults) if fault.outcome == "not fired"]
+    silent = _without_occasion(first)
     if not silent or first.plan.scenario not in _DRAWN or not first.history.entries:
         return None
     aimed = aimed_anew(first.plan, silent, _happened(first))
     return Again(aimed, NO_OCCASION) if aimed is not None else None
+
+
+def _without_occasion(first: Result) -> list[int]:
+    """The numbers of the faults that did nothing and would have mattered."""
+    silent = [number for number, fault in enumerate(first.faults) if fault.outcome == "not fired"]
+    trial = Trial(first.history)
+    return [number for number in silent if not is_superfluous(trial, trial.plan.faults[number])]
 
 
 def _trials(history: History) -> list[Trial]:

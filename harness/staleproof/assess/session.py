@@ -143,7 +143,7 @@ class Session(Worker):
         told = self._compared(plan, history, folder)
         if not told.is_cut and not failures(told.verdicts) and waited_in_vain(told.history):
             set_aside(folder, IN_VAIN)
-            told = self._compared(plan, self._run(plan, told.history.references, folder), folder)
+            told = self._compared(plan, self._run(plan, told.history.harmless, folder), folder)
         if not told.is_cut and failures(told.verdicts):
             try:
                 return self._reproduced(plan, told.history, folder, reruns)
@@ -197,14 +197,14 @@ class Session(Worker):
         def rerun(times: int) -> list[tuple[Verdict, ...]]:
             for number in range(len(runs) + 1, times + 1):
                 self.need(history.entries[-1].at)
-                runs.append(self._run(plan, history.references, folder / f"rerun-{number}", anew=True))
+                runs.append(self._run(plan, history.harmless, folder / f"rerun-{number}", anew=True))
             return [judge(self._against(history.references, each, folder / f"rerun-{n}")) for n, each in enumerate(runs, 1)]
 
         verdicts, again = judge(history), rerun(times)
         if is_undecided(verdicts, again):
             history = self._against(without_faults(self.references.asked, plan, history, CONTROLS), history, folder)
             verdicts, again = judge(history), rerun(max(RERUNS, times))
-        return _Judged(history, *confirmed(verdicts, again, without=len(history.references)))
+        return _Judged(history, *confirmed(verdicts, again, without=len(history.harmless)))
 
     def _against(self, references: Sequence[History], history: History, folder: Path) -> History:
         """The trial with other references, and with what the run has shown so far to be unstable; also where it is kept."""

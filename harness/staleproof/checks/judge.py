@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import islice
 
 from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.facts.ablation import ABLATIONS, ablated_ends
 from staleproof.checks.facts.cessation import cessation
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.facts.liveness import converged, differences, other_circumstances, too_soon, unneeded
@@ -18,9 +19,11 @@ from staleproof.checks.harm import with_harm
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Outcome, Suspicion, Verdict
+from staleproof.core.entry import FaultIndex
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.effects import EFFECTS
 from staleproof.core.history import History
+from staleproof.core.wording import plural
 
 MOST_FINDINGS = 10
 """So many findings of one requirement are told of one trial: more say nothing new."""
@@ -97,15 +100,17 @@ def verdict_of(requirement: Requirement, trial: Trial) -> Verdict:
     match next((each for each in ends if each is not None), None):
         case NotExercised(why):
             return Verdict(slug, Outcome.NOT_EXERCISED, why=why)
-        case Inconclusive(why):
-            return Verdict(slug, Outcome.INCONCLUSIVE, why=why)
+        case Inconclusive(why, without):
+            return Verdict(slug, Outcome.INCONCLUSIVE, why=why, without=without)
     return Verdict(slug, Outcome.PASS)
 
 
 def _end(suspicion: Suspicion, trial: Trial) -> Finding | NotExercised | Inconclusive | None:
     """What the end of the trial makes of a suspicion; None when it is a pass."""
     found = _ending(suspicion, trial)
-    return Inconclusive(suspicion.otherwise) if suspicion.otherwise and not isinstance(found, Finding) else found
+    if not suspicion.otherwise or isinstance(found, Finding):
+        return found
+    return Inconclusive(suspicion.otherwise, found.without if isinstance(found, Inconclusive) else ())
 
 
 def _ending(suspicion: Suspicion, trial: Trial) -> Finding | NotExercised | Inconclusive | None:
@@ -123,19 +128,33 @@ def _ending(suspicion: Suspicion, trial: Trial) -> Finding | NotExercised | Inco
     certain = next((difference.text for difference in found if not difference.unstable), "")
     if not certain:
         return Inconclusive(f"the references do not agree: {found[0].text}")
-    doubt = other_circumstances(trial) or too_soon(trial) or ("" if suspicion.proof else _otherwise(suspicion, trial))
-    if doubt:
+    if doubt := other_circumstances(trial) or too_soon(trial) or _otherwise(suspicion, trial):
         return Inconclusive(f"it did not converge ({certain}), but {doubt}")
     witnesses = tuple(sorted({*suspicion.acts, trial.released, trial.settled}))
-    return Finding(f"{suspicion.proof or suspicion.charge}: {certain}", witnesses, severity="stuck")
+    finding = Finding(f"{suspicion.proof or suspicion.charge}: {certain}", witnesses, severity="stuck")
+    return finding if suspicion.proof else _but_for(suspicion, trial, finding, certain)
 
 
 def _otherwise(suspicion: Suspicion, trial: Trial) -> str:
-    """What else may be to blame."""
-    if suspicion.doubt or broken(trial):
-        return suspicion.doubt or f"{broken(trial)[0]} may explain that"
-    others = dict.fromkeys(fault.tag for fault in trial.fired.values() if not _is_ours(fault, suspicion))
-    return f"{', '.join(others)} fired, too, and may explain that" if others else ""
+    """What else is to blame, and no other run would tell; empty when nothing is."""
+    if suspicion.proof:
+        return ""
+    return suspicion.doubt or (f"{broken(trial)[0]} may explain that" if broken(trial) else "")
+
+
+def _but_for(suspicion: Suspicion, trial: Trial, finding: Finding, certain: str) -> Finding | NotExercised | Inconclusive:
+    """What is left of a finding where other faults fired, too: that is for runs to say that lack ours only."""
+    others = ", ".join(dict.fromkeys(fault.tag for fault in trial.fired.values() if not _is_ours(fault, suspicion)))
+    if not others:
+        return finding
+    ours = tuple(FaultIndex(number) for number, fault in enumerate(trial.plan.faults) if _is_ours(fault, suspicion))
+    ends = ablated_ends(trial, ours)
+    if len(ends) >= ABLATIONS and all(ends):
+        return finding
+    if len(ends) >= ABLATIONS and not any(ends):
+        return NotExercised(f"it did not converge ({certain}), and with {others} alone it did not, either, in {len(ends)} runs")
+    told = f"; with {others} alone it converged in {sum(ends)} of {plural(len(ends), 'run')}" if ends else ""
+    return Inconclusive(f"it did not converge ({certain}), but {others} fired, too, and may explain that{told}", ours)
 
 
 def _is_ours(fault: AnyFault, suspicion: Suspicion) -> bool:

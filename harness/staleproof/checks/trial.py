@@ -66,7 +66,8 @@ class StepRun:
 
 
 class Trial:
-    """An indexed history. `references` are the fault-free runs that it is compared with.
+    """An indexed history. `references` are the fault-free runs that it is compared with; `ablated` the runs that only lack some of
+    its faults, which tell what the others bring about.
 
     Of these only some tell how things come about. `alike` are those of the whole workload, step by step; the others have only an
     end. `calm` are those among them in which the controller was not restarted either.
@@ -80,7 +81,9 @@ class Trial:
         self.plan = history.header.plan
         self.namespace = history.header.namespace
         self.beside = beside or self
-        self.references = tuple(Trial(reference, beside=self) for reference in references)
+        beside_it = tuple(Trial(reference, beside=self) for reference in references)
+        self.references = tuple(each for each in beside_it if each.role != "ablated")
+        self.ablated = tuple(each for each in beside_it if each.role == "ablated")
         self.alike = tuple(each for each in self.references if each.role not in ("final", "slept"))
         self.calm = tuple(each for each in self.alike if each.role != "woken" or not each.starts[1:])
         self._facts: dict[Callable[[Trial], Any], Any] = {}

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from staleproof.core.entry import FaultIndex
 from staleproof.core.fault import Effect
 
 
@@ -87,9 +88,13 @@ class NotExercised:
 
 @dataclass(frozen=True, slots=True)
 class Inconclusive:
-    """Something went wrong that keeps us from knowing."""
+    """Something went wrong that keeps us from knowing.
+
+    `without`: numbers of faults of the plan; runs of it without these, and with the others, would tell.
+    """
 
     why: str
+    without: tuple[FaultIndex, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +135,14 @@ def unless(doubt: str, found: Sequence[Finding]) -> Sequence[Said]:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one trial shows about one requirement. `why` says what is missing when it is not a pass."""
+    """What one trial shows about one requirement. `why` says what is missing when it is not a pass; `without`: see
+    `Inconclusive`."""
 
     requirement: str
     outcome: Outcome
     findings: tuple[Finding, ...] = ()
     why: str = ""
+    without: tuple[FaultIndex, ...] = ()
 
     @property
     def worst(self) -> Finding:

@@ -6,6 +6,9 @@ meanwhile. A *slept* plan lacks only the states that came and went while a fault
 the step or behind it.
 What a controller does in one of them it may do in the trial, too.
 
+An *ablated* plan lacks only the faults that a requirement is about. It does not tell what is right, because the others do harm in
+it. It tells whether they alone bring about what would be held against the controller by that requirement.
+
 Divergence from the trial: what a fault did in the midst of a step its twin does at the end of that step, and what it did before
 there was anything to see is left out.
 """
@@ -16,6 +19,7 @@ from typing import Any
 
 from msgspec import structs
 
+from staleproof.core.entry import FaultIndex
 from staleproof.core.fault import AnyFault, Compete, Expire, Restart, SeverStream, Twin, Window
 from staleproof.core.manifest import Manifest, Target
 from staleproof.core.move import merge_patch
@@ -79,6 +83,17 @@ def slept(plan: Plan, primaries: Collection[str]) -> list[Plan]:
         if steps not in (workload, final.steps if final is not None else (), *found):
             found.append(steps)
     return [_made(plan, "asleep while a fault lasted", steps, ()) for steps in found]
+
+
+def ablated(plan: Plan, left_out: Collection[FaultIndex]) -> Plan | None:
+    """The plan without these faults, and everything else as it was; None when that is the plan, or its workload without faults."""
+    faults = tuple(fault for number, fault in enumerate(plan.faults) if number not in left_out)
+    if faults in (plan.faults, ()):
+        return None
+    title = (
+        f"without {', '.join(dict.fromkeys(plan.faults[number].tag for number in sorted(left_out)))}: {plan.title or plan.scenario}"
+    )
+    return structs.replace(plan, title=title, aims=(), faults=faults, fresh=True)
 
 
 def _asleep(workload: tuple[Step, ...], begins: int, last: int, *edits: Patch) -> tuple[Step, ...]:

@@ -24,7 +24,7 @@ Position = NewType("Position", int)
 """Of an entry in its history, from 0."""
 
 
-HistoryRole = Literal["trial", "reference", "paced", "woken", "final", "slept"]
+HistoryRole = Literal["trial", "reference", "paced", "woken", "final", "slept", "ablated"]
 
 
 class UnstableField(msgspec.Struct, frozen=True, order=True, omit_defaults=True):
@@ -43,7 +43,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     Attributes:
         role: `trial` for the one to be judged; others are what it is compared with. `reference`: the workload without faults;
             `paced`: the same, as slowly as in the trial; `woken` and `final`: what the trial's plan leaves but for the staleness
-            (`core.but_for`).
+            (`core.but_for`); `ablated`: the trial's plan without the faults that a requirement is about.
         namespace: the trial's. What is the trial's elsewhere, or has no namespace, is told as if it were in it (`core.scope`);
             other entries of other namespaces are left out.
         mark: what the names of cluster-scoped primaries ended with in this trial; it is left out of the entries. Empty: no other
@@ -81,6 +81,11 @@ class History:
     references: tuple["History", ...] = ()
     notes: tuple[str, ...] = ()
     digest: str = field(default="", compare=False)
+
+    @property
+    def harmless(self) -> tuple["History", ...]:
+        """The references that say what is right: in an ablated one harm is done."""
+        return tuple(each for each in self.references if each.header.role != "ablated")
 
     @property
     def complete(self) -> bool:

@@ -4,7 +4,18 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
-from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Reject, Release, Restart, Window
+from staleproof.core.fault import (
+    AnyFault,
+    HeldState,
+    HideOwnWrite,
+    HoldStream,
+    OwnWrite,
+    PastSnapshot,
+    Reject,
+    Release,
+    Restart,
+    Window,
+)
 from staleproof.core.observed import Observed
 from staleproof.core.step import Apply, Recreate, Remove, Touch
 from staleproof.draw.canonical import appear, death, hidden_creates, patient, removal, slow_to_start
@@ -97,9 +108,10 @@ def terminating(observed: Observed, profile: Profile) -> Iterator[Draft]:
     if not observed.keeps_finalizer or observed.resource not in observed.reads_past:
         return
     died = death(observed, rests=_OUTAGE_REST_SECONDS)
-    window = Window(from_step=died.last)
+    window, dies = Window(from_step=died.last), Window(died.deletes, died.deletes + 1)
+    keeps = HeldState("terminating", died.deletes + 1)
     faults = (
-        Reject(resource=observed.resource, verb="write", times=None, window=Window(died.deletes, died.deletes + 1)),
+        Reject(resource=observed.resource, verb="write", times=None, window=dies, holds=keeps),
         PastSnapshot(resource=observed.resource, as_of_step=died.deletes + 1, window=window),
         Restart(window=window),
     )

@@ -9,12 +9,14 @@ from msgspec import structs
 from staleproof.assess.comparison import AGREEING, CONTROLS, differs, fresh, questions, waited_in_vain, without_faults
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.but_for import final_only, woken
-from staleproof.core.fault import AnyFault, HoldStream, Restart, Window
+from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, Restart, Window
 from staleproof.core.history import History, HistoryRole
 from staleproof.core.pace import lasted
 from staleproof.core.plan import Plan
 
-from ..checks.script import HOLD, Script, reference
+from ..checks.script import HOLD, SEVER, WIDGETS, Script, reference
+
+HIDDEN = HideOwnWrite(resource="configmaps")
 
 
 def pair(script: Script) -> History:
@@ -174,3 +176,34 @@ def test_what_was_never_reconciled_again_because_of_another_end_is_asked_about()
 )
 def test_a_trial_waits_in_vain_for_one_of_several_right_ends(history: History, *, expected: bool) -> None:
     assert waited_in_vain(history) is expected
+
+
+def cut_and_hidden(*references: History) -> History:
+    """A watch was lost, and something else was done, too; it ends with a pod too few."""
+    script = Script(SEVER, HIDDEN).opens().ended(WIDGETS, "reset").watches(WIDGETS).fires(1).pair(1).stuck()
+    return replace(script.ends(), references=references)
+
+
+def hidden_only(number: int, pods: int) -> History:
+    script = Script(HIDDEN, namespace=f"ref-{number}", role="ablated").fires(0).pair(pods)
+    return replace((script if pods == 2 else script.stuck()).ends(), digest=str(number))
+
+
+@pytest.mark.parametrize(("ends", "asked"), [((2, 2), [2]), ((1, 1), [2]), ((2, 1, 2, 2, 2, 2), [2, 6])], ids=str)
+def test_where_another_fault_fired_too_runs_with_that_alone_are_asked_for(ends: tuple[int, ...], asked: list[int]) -> None:
+    """Twice; six times if they do not say the same."""
+    plans: list[tuple[Plan, int]] = []
+
+    def asks(plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
+        if role != "ablated":
+            return ()
+        plans.append((plan, times))
+        return tuple(hidden_only(3 + number, pods) for number, pods in enumerate(ends[:times]))
+
+    history = cut_and_hidden(*(replace(each.pair().ends(), digest=each.namespace) for each in (reference(1), reference(2))))
+    for question in questions(asks, history.header.plan):
+        history = replace(history, references=question(history))
+    assert [times for _, times in plans] == asked
+    assert {plan.faults for plan, _ in plans} == {(HIDDEN,)}
+    assert [each.header.role for each in history.references].count("ablated") == asked[-1]
+    assert [each.header.role for each in history.harmless] == ["reference", "reference"]

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from staleproof.core.fault import HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Reject, Window
+from staleproof.core.fault import HeldState, HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Reject, Window
 from staleproof.core.observed import ChildKind
 from staleproof.core.step import Apply, Patch, Recreate, Remove, Touch
 from staleproof.draw import deletion
@@ -79,6 +79,7 @@ def test_the_terminating_primary_is_shown_to_who_keeps_a_finalizer_and_reads_the
     died = death(of)
 
     assert [fault.as_of_step for fault in plan.faults if isinstance(fault, PastSnapshot)] == [died.deletes + 1]
-    assert [fault.window for fault in plan.faults if isinstance(fault, Reject)] == [Window(died.deletes, died.deletes + 1)]
+    (keeps,) = [fault for fault in plan.faults if isinstance(fault, Reject)]
+    assert (keeps.window, keeps.holds) == (Window(died.deletes, died.deletes + 1), HeldState("terminating", died.deletes + 1))
     assert list(deletion.terminating(widgets(), STANDARD)) == []
     assert list(deletion.terminating(replace(of, keeps_finalizer=False), STANDARD)) == []

@@ -98,6 +98,11 @@ class Incarnation:
         """Whether it had been created, and not deleted, before a position."""
         return self.created < before and not self.is_gone(before=before)
 
+    def is_terminating(self, *, before: int) -> bool:
+        """Whether it had been asked to go before a position, and was still there."""
+        newest = next((commit.entry for commit in reversed(self.commits) if commit.index < before), None)
+        return newest is not None and newest.type != "DELETED" and "deletionTimestamp" in newest.object["metadata"]
+
     def generation_at(self, revision: int) -> int:
         """The newest generation that whoever was shown this revision can have seen."""
         return next((commit.generation for commit in self.commits if commit.entry.revision >= revision), BEYOND)

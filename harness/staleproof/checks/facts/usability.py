@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from staleproof.checks.facts.bypasses import bypassed
 from staleproof.checks.facts.exits import deaths
 from staleproof.checks.facts.fault_outcomes import fault_outcomes
+from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial, fact
 from staleproof.core import but_for
 from staleproof.core.entry import SELF_CHECK, WORKLOAD, Broke, Exited, Settled
+from staleproof.core.fault import AnyFault
 from staleproof.core.history import HistoryRole, Position
 from staleproof.core.watch_properties import unexplained
 
@@ -54,9 +56,22 @@ def unreliable(trial: Trial) -> str:
 
 @fact
 def unfired(trial: Trial) -> str:
-    """The planned faults that did nothing, in words, with the reason of each; empty when all fired."""
-    silent = [str(fault) for fault in fault_outcomes(trial.history) if fault.outcome != "fired"]
+    """The planned faults that did nothing and would have mattered, in words, with the reason of each; empty when there is none."""
+    every = enumerate(fault_outcomes(trial.history))
+    silent = [
+        str(fault) for number, fault in every if fault.outcome != "fired" and not is_superfluous(trial, trial.plan.faults[number])
+    ]
     return f"planned faults never fired: {'; '.join(silent)}" if silent else ""
+
+
+def is_superfluous(trial: Trial, fault: AnyFault) -> bool:
+    """Whether a fault is only there to hold a state, and that state came about, by it or without it."""
+    wanted = fault.holds
+    if wanted is None:
+        return False
+    began = next((step.began for step in trial.steps if step.number == wanted.at_step), None)
+    ours = (each for each in object_history(trial).objects.values() if f"{each.resource}/{each.name}" in trial.applied)
+    return began is not None and any(each.resource == fault.resource and each.is_terminating(before=began) for each in ours)
 
 
 @fact
@@ -96,6 +111,7 @@ _WANTED: Mapping[HistoryRole, str] = {
     "woken": "a run of the same plan with the faults' harmless twins",
     "final": "a fault-free run of the workload's last state",
     "slept": "a fault-free run of the workload without what came and went while a fault lasted",
+    "ablated": "a run of the same plan without some of its faults",
     "trial": "a fault-free run of the same workload",
 }
 

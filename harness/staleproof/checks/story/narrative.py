@@ -109,6 +109,7 @@ _ROLES: Mapping[HistoryRole, str] = {
     "woken": "woken as often with nothing hidden",
     "final": "of the last state only",
     "slept": "without what came and went while a fault lasted",
+    "ablated": "with the other faults only",
 }
 
 

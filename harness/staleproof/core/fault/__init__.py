@@ -9,7 +9,7 @@ from staleproof.core.fault.availability import Coalesce, Expire, Hang, PastSnaps
 from staleproof.core.fault.calls import Compete, LoseAnswer, Reject, SlowAnswer
 from staleproof.core.fault.effects import Effect, Twin
 from staleproof.core.fault.hostile import DropFrame, NoEndBookmark, Reorder, RepeatFrame, StaleRead
-from staleproof.core.fault.model import CallFault, Fault, Misfit, OwnWrite, Place, Seat, Window
+from staleproof.core.fault.model import CallFault, Fault, HeldState, Misfit, OwnWrite, Place, Seat, Window
 from staleproof.core.fault.process import Kill, Pause, Restart
 from staleproof.core.fault.streams import (
     AddBookmarks,
@@ -43,6 +43,7 @@ __all__ = [
     "Expire",
     "Fault",
     "Hang",
+    "HeldState",
     "HideOwnWrite",
     "HoldStream",
     "HostileFault",

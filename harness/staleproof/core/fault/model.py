@@ -70,6 +70,18 @@ class OwnWrite(Value, frozen=True):
         return f"own {self.verb}{f' of the {self.subresource}' * bool(self.subresource)} number {self.nth}"
 
 
+class HeldState(Value, frozen=True):
+    """A state that a fault is there to hold, and for nothing else. Where it came about without the fault, the fault was not needed.
+
+    Attributes:
+        state: `terminating`: a primary of the fault's resource has a deletionTimestamp and is still there.
+        at_step: number of the step (from 1) at whose beginning it is in this state.
+    """
+
+    state: Literal["terminating"]
+    at_step: Positive
+
+
 @dataclass(frozen=True, slots=True)
 class Seat:
     """Which stream a frame belongs to.
@@ -127,6 +139,7 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
         namespace, name: only frames and requests of this object (a hold of one object's frames holds what comes behind them, too).
         stream: only the nth stream of the resource, from 1, counted from the beginning of the plan.
         window: when it is open.
+        holds: the state that it is there to hold; empty: it is there for what it does to the controller.
     """
 
     contract: ClassVar[Contract] = "legal"
@@ -143,6 +156,7 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
     name: str = ""
     stream: Positive | None = None
     window: Window = Window()
+    holds: HeldState | None = None
 
     # --- what it does to a controller
 

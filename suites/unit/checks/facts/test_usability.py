@@ -8,7 +8,18 @@ from staleproof.checks.facts.usability import reference_trouble, trouble, unfire
 from staleproof.checks.trial import Trial
 from staleproof.core.but_for import final_only, slept, woken
 from staleproof.core.entry import Broke, Delivered, Exited, FaultMissed, FaultRefused
-from staleproof.core.fault import AnyFault, Compete, DropFrame, Expire, PastSnapshot, RepeatFrame, Restart, Window
+from staleproof.core.fault import (
+    AnyFault,
+    Compete,
+    DropFrame,
+    Expire,
+    HeldState,
+    PastSnapshot,
+    Reject,
+    RepeatFrame,
+    Restart,
+    Window,
+)
 from staleproof.core.history import History, HistoryRole
 from staleproof.core.manifest import Target
 from staleproof.core.plan import Plan
@@ -66,6 +77,29 @@ def test_faults_that_did_nothing_are_named_with_the_reason_if_there_is_one() -> 
         "planned faults never fired: PastSnapshot of *: refused on list pods, legality row 25 (an old answer to a consistent "
         "read): the read does not ask for resourceVersion 0; Hold of pods: no event of pods came while it was open"
     )
+
+
+KEEPS = Reject(resource=WIDGETS, verb="write", times=None, window=Window(1, 2), holds=HeldState("terminating", 2))
+NEVER_FIRED = f"planned faults never fired: Reject of {WIDGETS}"
+
+
+def dying() -> Script:
+    return Script(KEEPS).step(1, "delete").applied("w")
+
+
+HELD: dict[str, tuple[Script, str]] = {
+    "the primary is terminating": (dying().terminating("w", WIDGETS).step(2, "rest"), ""),
+    "later": (dying().step(2, "rest").terminating("w", WIDGETS), NEVER_FIRED),
+    "it has gone": (dying().terminating("w", WIDGETS).removed("w", WIDGETS).step(2, "rest"), NEVER_FIRED),
+    "a child is terminating": (dying().made("w-a").terminating("w-a").step(2, "rest"), NEVER_FIRED),
+    "there was no such step": (dying().terminating("w", WIDGETS), NEVER_FIRED),
+}
+
+
+@pytest.mark.parametrize(("script", "why"), HELD.values(), ids=HELD)
+def test_a_fault_that_only_holds_a_state_need_not_fire_where_the_state_came_about(script: Script, why: str) -> None:
+    """The sample's own finalizer keeps the primary, for example, and there is nothing to reject."""
+    assert unfired(Trial(script.ends())) == why
 
 
 def work(number: int, *, steps: tuple[Step, ...] = STEPS, faults: tuple[AnyFault, ...] = ()) -> Script:

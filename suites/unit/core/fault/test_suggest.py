@@ -40,7 +40,11 @@ def test_which_fault_was_meant(fault: object, problem: str) -> None:
     ("name", "fields", "problem"),
     [
         ("Hold", {"relaese": "events"}, "there is no field 'relaese'; did you mean 'release'?"),
-        ("Hold", {"by_seconds": 2}, "there is no field 'by_seconds'; there are name, namespace, release, resource, stream, window"),
+        (
+            "Hold",
+            {"by_seconds": 2},
+            "there is no field 'by_seconds'; there are holds, name, namespace, release, resource, stream, window",
+        ),
         ("Hold", {"Namespace": "x"}, "there is no field 'Namespace'; did you mean 'namespace'?"),
         ("Delay", {"by_seconds": 2}, "there is no field 'by_seconds'; did you mean 'bySeconds'?"),
         ("Reject", {"retryafter": 2}, "there is no field 'retryafter'; did you mean 'retryAfter'?"),

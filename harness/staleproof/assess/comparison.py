@@ -90,10 +90,7 @@ def _woken(asks: Asks, plan: Plan, history: History) -> tuple[History, ...]:
     own = asks(woken, "woken") if woken is not None else ()
     if woken is None or len(_more(history, own)) == len(history.references):
         return ()
-    *steps, settling = _paced(history)
-    took = iter(steps)
-    lasts = [next(took, 0.0) if is_workload(step) else 0.0 for step in woken.steps]
-    return (*own, *asks(woken, "woken", lasts=(*lasts, settling)))
+    return (*own, *asks(woken, "woken", lasts=_as_slow(woken, history)))
 
 
 def _final(asks: Asks, plan: Plan) -> tuple[History, ...]:
@@ -107,11 +104,11 @@ def _slept(asks: Asks, plan: Plan, history: History) -> list[History]:
 
 def _ablated(asks: Asks, plan: Plan, history: History, times: int) -> tuple[History, ...]:
     """The references, and so many runs without the faults that a requirement is about, where other faults may explain as well why
-    the controller did not end as it should."""
+    the controller did not end as it should. They last as long as the trial, so that none ends badly for want of time."""
     doubts = dict.fromkeys(each.without for each in judge(history) if each.without and is_scored(each.requirement))
     plans = [each for each in (but_for.ablated(plan, without) for without in doubts) if each is not None]
     known = {each.digest for each in history.references if each.digest}
-    found = [run for each in plans for run in asks(each, "ablated", times)]
+    found = [run for each in plans for run in asks(each, "ablated", times, lasts=_as_slow(each, history))]
     return (*history.references, *(run for run in found if run.digest not in known))
 
 
@@ -146,6 +143,13 @@ def _paced(history: History) -> tuple[float, ...]:
     """How long the trial's steps and its settling lasted, rounded up, so that trials that lasted about as long share the answer."""
     *steps, settling = lasted(history)
     return (*(_rounded(step, _STEP_SECONDS) for step in steps), _rounded(settling, _SETTLING_SECONDS))
+
+
+def _as_slow(plan: Plan, history: History) -> tuple[float, ...]:
+    """How long the steps of a plan with the trial's workload, and its settling, have to last to be as slow as the trial."""
+    *steps, settling = _paced(history)
+    took = iter(steps)
+    return (*(next(took, 0.0) if is_workload(step) else 0.0 for step in plan.steps), settling)
 
 
 def _rounded(seconds: float, unit: float) -> float:

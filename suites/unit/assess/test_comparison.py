@@ -191,19 +191,20 @@ def hidden_only(number: int, pods: int) -> History:
 
 @pytest.mark.parametrize(("ends", "asked"), [((2, 2), [2]), ((1, 1), [2]), ((2, 1, 2, 2, 2, 2), [2, 6])], ids=str)
 def test_where_another_fault_fired_too_runs_with_that_alone_are_asked_for(ends: tuple[int, ...], asked: list[int]) -> None:
-    """Twice; six times if they do not say the same."""
-    plans: list[tuple[Plan, int]] = []
+    """Twice; six times if they do not say the same. They are not let off by having less time."""
+    plans: list[tuple[Plan, int, float]] = []
 
     def asks(plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
         if role != "ablated":
             return ()
-        plans.append((plan, times))
+        plans.append((plan, times, lasts[-1]))
         return tuple(hidden_only(3 + number, pods) for number, pods in enumerate(ends[:times]))
 
     history = cut_and_hidden(*(replace(each.pair().ends(), digest=each.namespace) for each in (reference(1), reference(2))))
     for question in questions(asks, history.header.plan):
         history = replace(history, references=question(history))
-    assert [times for _, times in plans] == asked
-    assert {plan.faults for plan, _ in plans} == {(HIDDEN,)}
+    assert [times for _, times, _ in plans] == asked
+    assert {plan.faults for plan, *_ in plans} == {(HIDDEN,)}
+    assert all(settling >= lasted(history)[-1] > 0 for *_, settling in plans)
     assert [each.header.role for each in history.references].count("ablated") == asked[-1]
     assert [each.header.role for each in history.harmless] == ["reference", "reference"]

@@ -7,12 +7,14 @@ import click
 from rich.console import Console
 
 from staleproof.assess.run_folder import export_name, exported, find_history, read_history, write_whole
-from staleproof.checks.catalog import worst
+from staleproof.checks.catalog import BY_SLUG, worst
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import stories
+from staleproof.checks.story.why import why
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.cli.show import show_verdicts
+from staleproof.cli.show import show_verdicts, show_why
 from staleproof.settings import ARTEFACTS
 
 EXIT_FINDING, EXIT_INCONCLUSIVE = 1, 10
@@ -20,7 +22,8 @@ EXIT_FINDING, EXIT_INCONCLUSIVE = 1, 10
 
 @click.command()
 @click.argument("history")
-def check(history: str) -> int:
+@click.option("--why", "slug", type=click.Choice(sorted(BY_SLUG)), metavar="REQUIREMENT", help="Show how that verdict came about.")
+def check(history: str, slug: str | None) -> int:
     """Judge HISTORY with the checkers of this version: the folder of a trial, its name in the latest run, its history, or an
     exported one.
 
@@ -33,7 +36,11 @@ def check(history: str) -> int:
         console.print(f"note: {note}", style="yellow")
     verdicts = judge(found)
     console.print(f"{path}: {found.header.plan.title or found.header.plan.scenario}, {len(found.entries)} entries", soft_wrap=True)
-    show_verdicts(console, verdicts, stories(verdicts, found))
+    if slug is None:
+        show_verdicts(console, verdicts, stories(verdicts, found))
+    else:
+        show_verdicts(console, [each for each in verdicts if each.requirement == slug], ())
+        show_why(console, why(Trial(found, found.references), BY_SLUG[slug]))
     return exit_code(verdicts, hostile=bool(hostility(found.header.plan)))
 
 

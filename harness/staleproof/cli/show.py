@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from staleproof.checks.story.narrative import Story
+from staleproof.checks.story.why import Section
 from staleproof.checks.verdict import Outcome, Verdict
 
 _MARKS = {
@@ -30,6 +31,14 @@ def show_verdicts(console: Console, verdicts: Sequence[Verdict], stories: Sequen
         console.print(line, soft_wrap=True)
         for story in told:
             show_story(console, story)
+
+
+def show_why(console: Console, sections: Sequence[Section]) -> None:
+    """Nothing is wrapped, so it can be copied."""
+    for section in sections:
+        console.print(Text(f"    {section.title}", style="bold"), soft_wrap=True)
+        for line in section.lines:
+            console.print(Text(f"      {line}"), soft_wrap=True)
 
 
 def show_story(console: Console, story: Story) -> None:

@@ -84,6 +84,16 @@ def test_a_guilty_history_is_told_and_exits_1() -> None:
     assert "      remedy: " in done.stdout
 
 
+def test_why_shows_one_requirement_and_what_was_asked_about_it() -> None:
+    done = invoke(HISTORIES / "naive-hidden-creates.jsonl", "--why", "no-duplicate-create")
+    assert done.return_value == 1
+    assert "no-excess-delete" not in done.output
+    assert "The controller MUST not create another child" in done.output
+    assert "own ones of earlier decisions not shown by then: " in done.output
+    unknown = invoke(HISTORIES / "naive-hidden-creates.jsonl", "--why", "no-such-thing")
+    assert "'no-such-thing' is not one of 'backs-off'" in str(unknown.exception)
+
+
 def test_an_innocent_history_exits_0() -> None:
     done = invoke(HISTORIES / "expectations-hidden-creates.jsonl")
     assert done.return_value == 0

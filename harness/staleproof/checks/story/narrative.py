@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from staleproof.checks.catalog import BY_SLUG, is_scored
@@ -95,12 +95,10 @@ def explain(finding: Finding, history: History) -> Story:
     groups = [Group(trial, finding, tuple(group)) for _, group in itertools.groupby(entries, key=lambda index: _kind(trial, index))]
     lines = ((trial.at(group.positions[0]), tell(group)) for group in groups)
     requirement, heading = BY_SLUG[finding.requirement], _heading(finding, trial.plan)
-    compared = _compared(history) if requirement.needs_references else ""
+    runs = compared(each.header.role for each in history.references) if requirement.needs_references else ""
     told = tuple(line for line in lines if line[1])
     cause = finding.cause.text if finding.cause is not None else ""
-    return Story(
-        requirement.slug, finding.because, told, requirement.remedy, compared, heading, severity=finding.severity, cause=cause
-    )
+    return Story(requirement.slug, finding.because, told, requirement.remedy, runs, heading, severity=finding.severity, cause=cause)
 
 
 _ROLES: Mapping[HistoryRole, str] = {
@@ -113,9 +111,9 @@ _ROLES: Mapping[HistoryRole, str] = {
 }
 
 
-def _compared(history: History) -> str:
-    """Which references were asked: `2 without faults, 1 as slow as the trial`."""
-    times = Counter(reference.header.role for reference in history.references)
+def compared(roles: Iterable[HistoryRole]) -> str:
+    """Which runs a trial is compared with, by their roles: `2 without faults, 1 as slow as the trial`."""
+    times = Counter(roles)
     return ", ".join(f"{times[role]} {words}" for role, words in _ROLES.items() if times[role])
 
 

@@ -1,0 +1,119 @@
+"""Why a rule said what it said of a trial, or said nothing: what it saw, what was asked before that counted, and what excused it.
+
+For whoever looks into a verdict, above all one that lets a guilty controller off. It decides nothing.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from staleproof.checks.facts.excess import SurplusCreate, SurplusDelete, surplus_writes
+from staleproof.checks.facts.fault_outcomes import fault_outcomes, hostility
+from staleproof.checks.facts.frontier import frontier
+from staleproof.checks.facts.liveness import differences, other_circumstances, too_soon, unneeded
+from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.facts.own_writes import own_creates, own_deletes, unseen_children
+from staleproof.checks.facts.usability import interruption, reference_trouble, unfired, unreliable
+from staleproof.checks.facts.wording import full_name, listing
+from staleproof.checks.requirement import Requirement
+from staleproof.checks.story.narrative import compared
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Suspicion
+
+_MOST = 10
+_GUARDS: Sequence[tuple[str, Callable[[Trial], str]]] = (
+    ("it was not carried out", interruption),
+    ("what it shows cannot be relied on", unreliable),
+    ("its references cannot be compared with", reference_trouble),
+    ("a fault had no occasion", unfired),
+    ("it is not about conformance", lambda trial: hostility(trial.plan)),
+    ("the controller had nothing to do", unneeded),
+    ("its circumstances were other than those of fault-free runs", other_circumstances),
+    ("it had too little time", too_soon),
+)
+"""In the order in which they are asked, each with what it would be if it applied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Some lines under a title."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+def why(trial: Trial, requirement: Requirement) -> tuple[Section, ...]:
+    """What there is to know about one requirement in one trial, beside its verdict."""
+    runs = (*trial.references, *trial.ablated)
+    return (
+        Section("what is required", (requirement.must,)),
+        Section("what was done to the controller", tuple(map(str, fault_outcomes(trial.history))) or ("nothing",)),
+        Section("what the rule says", tuple(_said(requirement, trial)) or ("nothing: it saw no reason for a finding",)),
+        Section(
+            "creates and deletes beyond those of fault-free runs by that step",
+            tuple(line for write in surplus_writes(trial)[:_MOST] for line in _deed(write, trial)) or ("none",),
+        ),
+        Section("how it ended", tuple(_ended(trial))),
+        Section("what else would explain it", tuple(f"{name}: {ask(trial) or 'no'}" for name, ask in _GUARDS)),
+        Section("compared with", (compared(each.role for each in runs) or "nothing: it has no references",)),
+    )
+
+
+def _said(requirement: Requirement, trial: Trial) -> Iterator[str]:
+    if requirement.needs_end and (trial.settled is None or trial.released is None):
+        yield "nothing: the trial has no settling phase"
+        return
+    yield from map(_in_words, islice(requirement.check(trial), _MOST))
+
+
+def _in_words(said: Said) -> str:
+    match said:
+        case Finding(because=because, though=though, witnesses=witnesses):
+            return f"finding: {because}{', ' * bool(though)}{though} (entries {', '.join(map(str, witnesses))})"
+        case NotExercised(why=reason):
+            return f"not exercised: {reason}"
+        case Inconclusive(why=reason):
+            return f"doubt: {reason}"
+        case Suspicion(charge=charge, proof=proof, doubt=doubt):
+            return f"suspicion, unless it ends as fault-free runs do: {proof or charge}{f'; but {doubt}' if doubt else ''}"
+
+
+def _deed(write: SurplusCreate | SurplusDelete, trial: Trial) -> Iterator[str]:
+    asked = write.request.index
+    if isinstance(write, SurplusCreate):
+        did, own = f"created {write.name}, {write.nth}; {write.excess}", own_creates(trial)
+    else:
+        did, own = f"deleted {write.name}: {write.left}", own_deletes(trial)
+    yield f"entry {asked}, {trial.at(asked):.3f} s: {did}"
+    unseen = [each.name for each in own.behind(write.child, before=asked)]
+    untold = [each.name for each in unseen_children(trial, at=asked) if each.role == write.child.role]
+    yield f"  own ones of earlier decisions not shown by then: {_listing(unseen)}"
+    yield f"  alive by then, neither shown nor told of by an answer: {_listing(untold)}"
+    yield f"  {_view(write.child.owner_uid, trial, asked)}"
+
+
+def _listing(names: list[str]) -> str:
+    return listing(names) if names else "none"
+
+
+def _view(uid: str, trial: Trial, index: int) -> str:
+    """What the controller knew of the owner then, and what there was to know."""
+    owner = object_history(trial).objects.get(uid)
+    if owner is None:
+        return "its owner is not in the history"
+    newest = max((commit.entry.revision for commit in owner.commits if commit.index < index), default=0)
+    shown = frontier(trial).shown(uid, before=index)
+    name = full_name(owner.first.entry)
+    return f"{name} was known {f'at resourceVersion {shown}' if shown else 'not at all'}, the newest was {newest}"
+
+
+def _ended(trial: Trial) -> Iterator[str]:
+    if trial.settled is None:
+        yield "it was not settled"
+    elif not trial.references:
+        yield "there is nothing to compare it with"
+    else:
+        found = differences(trial, trial.settled)[:_MOST]
+        yield from (f"{each.text}{' (unstable, proves nothing)' if each.unstable else ''}" for each in found)
+        if not found:
+            yield "as fault-free runs do"

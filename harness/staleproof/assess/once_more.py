@@ -73,7 +73,7 @@ def _without_occasion(first: Result) -> list[int]:
 
 
 def _trials(history: History) -> list[Trial]:
-    return [Trial(each) for each in (history, *history.references)]
+    return [Trial(each) for each in (history, *history.harmless)]
 
 
 def _with_object(first: Result) -> Plan:

@@ -56,6 +56,13 @@ def test_a_step_that_cannot_be_done_without_faults_either_is_told_apart() -> Non
     assert undone_without_faults(result)
 
 
+def test_a_step_that_cannot_be_done_with_the_other_faults_alone_says_nothing_of_the_trial() -> None:
+    ablated = replace(broken(), header=msgspec.structs.replace(broken().header, role="ablated"))
+    result = of(replace(work(Script(HOLD)).ends(), references=(*two_references(work), ablated)))
+    assert result.interrupted == ""
+    assert not undone_without_faults(result)
+
+
 DOUBT = Verdict("settles", Outcome.INCONCLUSIVE, why="the references do not agree")
 FOUND = Verdict("settles", Outcome.FAIL, (Finding("it goes on", (), requirement="settles", severity="transient"),))
 

@@ -68,7 +68,7 @@ _ABOUT = {
     "looks_at_generations": ("status", "restart"),
     "ordinals": ("deletion", "own-writes"), "server_side_apply": ("own-writes", "api-failure"),
 }  # fmt: skip
-"""The scenarios in which it matters what is particular to a controller: ci/check tries it in these, ci/repeat in all."""
+"""The scenarios in which it matters what is particular to a controller: ci/check tries it in some of these, ci/repeat in all."""
 _KCM = (
     "--kubeconfig={kubeconfig} --controllers=replicaset-controller --leader-elect=false --use-service-account-credentials=false "
     "--kube-api-qps=1000 --kube-api-burst=2000 --bind-address=127.0.0.1 --secure-port=0"

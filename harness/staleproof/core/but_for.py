@@ -90,9 +90,8 @@ def ablated(plan: Plan, left_out: Collection[FaultIndex]) -> Plan | None:
     faults = tuple(fault for number, fault in enumerate(plan.faults) if number not in left_out)
     if faults in (plan.faults, ()):
         return None
-    title = (
-        f"without {', '.join(dict.fromkeys(plan.faults[number].tag for number in sorted(left_out)))}: {plan.title or plan.scenario}"
-    )
+    without = ", ".join(dict.fromkeys(plan.faults[number].tag for number in sorted(left_out)))
+    title = f"without {without}: {plan.title or plan.scenario}"
     return structs.replace(plan, title=title, aims=(), faults=faults, fresh=True)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from staleproof.checks.facts.baseline import baseline, final_objects
+from staleproof.checks.facts.liveness import ends_right
 from staleproof.checks.facts.usability import trouble
 from staleproof.checks.trial import Trial
 from staleproof.core import but_for
@@ -22,10 +22,4 @@ def ablated_ends(trial: Trial, left_out: Collection[FaultIndex]) -> list[bool]:
         return []
     others = [fault for number, fault in trial.fired.items() if number not in left_out]
     sound = (run for run in trial.ablated if run.plan.faults == plan.faults and run.settled is not None and not trouble(run))
-    return [_ends_well(trial, run) for run in sound if all(fault in run.fired.values() for fault in others)]
-
-
-def _ends_well(trial: Trial, run: Trial) -> bool:
-    """At the end of its settling, or of all."""
-    ends = (end for end in (run.settled, len(run.entries)) if end is not None)
-    return any(not list(baseline(trial).differences(final_objects(run, until=end), run.namespace)) for end in ends)
+    return [ends_right(run, trial) for run in sound if all(fault in run.fired.values() for fault in others)]

@@ -12,9 +12,10 @@ from staleproof.checks.trial import Trial, fact
 from staleproof.core.step import sets_aside
 
 
-def differences(trial: Trial, until: int) -> list[Difference]:
-    """How the state before a position differs from the references' end."""
-    return list(baseline(trial).differences(final_objects(trial, until=until), trial.namespace))
+def differences(trial: Trial, until: int, *, of: Trial | None = None) -> list[Difference]:
+    """How the state before a position, of the trial or of another run of its workload, differs from the references' end."""
+    run = of or trial
+    return list(baseline(trial).differences(final_objects(run, until=until), run.namespace))
 
 
 def certain_difference(trial: Trial, until: int) -> str:
@@ -25,10 +26,15 @@ def certain_difference(trial: Trial, until: int) -> str:
 @fact
 def converged(trial: Trial) -> bool:
     """Whether it was right at the end of the settling phase, or at the end of all."""
-    settled = trial.settled
-    if settled is None or trial.released is None:
+    return ends_right(trial, trial)
+
+
+def ends_right(run: Trial, trial: Trial) -> bool:
+    """Whether a run of the trial's workload was right at the end of its settling phase, or at the end of all."""
+    settled = run.settled
+    if settled is None or run.released is None:
         return False
-    return not (differences(trial, settled) and differences(trial, len(trial.entries)))
+    return not (differences(trial, settled, of=run) and differences(trial, len(run.entries), of=run))
 
 
 @fact

@@ -1,6 +1,6 @@
 """Why a rule said what it said of a trial, or said nothing: what it saw, what was asked before that counted, and what excused it.
 
-For whoever looks into a verdict, above all one that lets a guilty controller off. It decides nothing.
+A maintainer reads it to look into a verdict, above all one that lets a guilty controller off. It decides nothing.
 """
 
 from collections.abc import Callable, Iterator, Sequence

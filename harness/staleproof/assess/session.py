@@ -161,10 +161,12 @@ class Session(Worker):
                 break
             try:
                 self.need(history.entries[-1].at)
-                compared = self._against(question(told.history), told.history, folder)
+                references = question(told.history)
             except OutOfTime:
                 return replace(told, is_cut=True)
-            told = _Judged(compared, judge(compared))
+            if references != told.history.references or self.references.unstable() != told.history.header.unstable:
+                compared = self._against(references, told.history, folder)
+                told = _Judged(compared, judge(compared))
         return told
 
     def _completed(self, plan: Plan) -> Plan:

@@ -26,10 +26,8 @@ def requirements() -> str:
 
 def judgement() -> str:
     """How each requirement is judged, as a Markdown table."""
-    rows = [
-        "| requirement | judged by | what is wrong | why it did not know, or what was done to it | beside fault-free runs |",
-        "|---|---|---|---|---|",
-    ]
+    rows = ["| requirement | judged by | what is wrong | reason of not knowing, effect | beside fault-free runs |"]
+    rows.append("|---|---|---|---|---|")
     return "\n".join([*rows, *map(_judged, REQUIREMENTS)])
 
 
@@ -41,10 +39,11 @@ def doubts() -> str:
 
 
 def _judged(requirement: Requirement) -> str:
-    every = requirement.effects == EFFECTS
-    effects = ["any fault"] if every else sorted(f"a fault that {effect}" for effect in requirement.effects)
+    is_any = requirement.effects == EFFECTS
+    effects = ["any effect"] if is_any else sorted(f"`{effect}`" for effect in requirement.effects)
     why = ", ".join([*requirement.reasons, *effects]) or "none is needed"
-    return f"| `{requirement.slug}` | {requirement.kind} | {requirement.wrong} | {why} | {'yes' if requirement.needs_references else 'no'} |"
+    beside = "yes" if requirement.needs_references else "no"
+    return f"| `{requirement.slug}` | {requirement.kind} | {requirement.wrong} | {why} | {beside} |"
 
 
 def _section(requirement: Requirement) -> str:

@@ -29,7 +29,7 @@ from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.own_writes import OwnVerb
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.manifest import Manifest
+from staleproof.core.manifest import content_of
 
 D = TypeVar("D")
 Deeds = Callable[[Trial], Iterable[D]]
@@ -61,7 +61,8 @@ class Surplus:
         if self.deed.verb == "delete":
             found = [*children]
             return found if self.deed.live + len(found) >= self.usual else []
-        found = [each for each in children if self.in_all or _content(each) == _content(self.deed.child)]
+        like = content_of(self.deed.child.first.entry.object)
+        found = [each for each in children if self.in_all or content_of(each.first.entry.object) == like]
         return found if self.deed.live - len(found) <= self.usual else []
 
     @property
@@ -144,11 +145,6 @@ def end_of_step(reference: Trial, number: int) -> int:
 def _was_cut_short(reference: Trial, number: int) -> bool:
     steps = (step for step in reference.steps if reference.workload_step(step.number) == number)
     return any(step.ended is not None and not step.idle for step in steps)
-
-
-def _content(child: Incarnation) -> Manifest:
-    """What it was made as, whatever it is called."""
-    return {key: value for key, value in child.first.entry.object.items() if key not in ("metadata", "status")}
 
 
 # --- everything else

@@ -22,7 +22,7 @@ from staleproof.core.fault import AnyFault, Effect
 from staleproof.core.fault.model import ANY
 from staleproof.core.flatten import flatten
 from staleproof.core.history import Request
-from staleproof.core.manifest import Manifest
+from staleproof.core.manifest import Manifest, content_of
 from staleproof.core.request import WRITES
 
 HEALED_SECONDS = 5.0
@@ -131,7 +131,7 @@ def _is_taken_back(trial: Trial, finding: Finding) -> bool:
 
 
 def _content(obj: Manifest) -> Mapping[str, object]:
-    return dict(flatten({key: value for key, value in obj.items() if key not in ("metadata", "status")}, {}))
+    return dict(flatten(content_of(obj), {}))
 
 
 # --- cause

@@ -27,6 +27,11 @@ def is_object(manifest: Manifest) -> bool:
     return named and isinstance(manifest.get("apiVersion"), str) and isinstance(manifest.get("kind"), str)
 
 
+def content_of(manifest: Manifest) -> Manifest:
+    """What an object says beside what it is, what it is called, and how it is: for most kinds the `spec` or the `data`."""
+    return {key: value for key, value in manifest.items() if key not in ("apiVersion", "kind", "metadata", "status")}
+
+
 def target_of(manifest: Manifest) -> Target:
     """The object of a manifest, as steps name it."""
     return Target(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])

@@ -10,14 +10,10 @@ it owns, as its value; or such a name within their own, as volume claim template
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Competed
-from staleproof.core.history import Request
-from staleproof.core.manifest import Manifest
-from staleproof.core.provenance import written
 
 
 class Tie(NamedTuple):
@@ -25,17 +21,6 @@ class Tie(NamedTuple):
 
     resource: str
     label: str
-
-
-@fact
-def foreign_writes(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
-    """Those that succeeded, with what was written: neither the workload's nor mentioned there, nor made by a competing write."""
-    made, ours = object_history(trial).objects, _ours(trial)
-    excused = ours | {entry.uid for _, entry in trial.every(Competed)}
-    wrote = [(request, made.get(uid)) for request in trial.work if request.succeeded for uid, _ in written(request)]
-    foreign = [(request, each) for request, each in wrote if each is not None and each.uid not in excused]
-    mentioned = {word for uid in ours for word in _mentions(made[uid])} if foreign else ()
-    return [(request, each) for request, each in foreign if each.name not in mentioned]
 
 
 def primary_of(trial: Trial, uid: str) -> Incarnation | None:
@@ -69,7 +54,7 @@ def _owning(trial: Trial, uid: str) -> Incarnation | None:
     return None
 
 
-def _ours(trial: Trial) -> set[str]:
+def uids_of_workload(trial: Trial) -> set[str]:
     """uids of the workload and of what it owned at any time."""
     made = object_history(trial).objects
     owners = {uid: set(_owners(each)) for uid, each in made.items()}
@@ -137,27 +122,3 @@ def _household(trial: Trial) -> Mapping[str, str]:
         for word in (each.name, uid) if head is not None else ():
             found[word].add(f"{head.resource}/{head.name}" if head is not None else "")
     return {word: primaries.pop() for word, primaries in found.items() if len(primaries) == 1}
-
-
-# --- mentions
-
-
-def _mentions(each: Incarnation) -> Iterator[str]:
-    """Every word in it but those of its status."""
-    for commit in each.commits:
-        yield from _words({key: value for key, value in commit.entry.object.items() if key != "status"})
-
-
-def _words(value: Manifest | Any) -> Iterator[str]:  # noqa: ANN401  # JSON
-    """All strings in it, and those that their paths and lists are made of."""
-    match value:
-        case Mapping():
-            for key, inner in value.items():
-                yield str(key)
-                yield from _words(inner)
-        case list():
-            for inner in value:
-                yield from _words(inner)
-        case str():
-            yield value
-            yield from value.replace("/", " ").replace(",", " ").split()

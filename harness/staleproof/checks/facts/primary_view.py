@@ -20,7 +20,7 @@ from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Answered, Committed, Delivered, Entry, Listed, Started
 from staleproof.core.history import Request
-from staleproof.core.manifest import Manifest
+from staleproof.core.manifest import Manifest, content_of
 from staleproof.core.provenance import is_executed, uid_of
 from staleproof.core.request import WRITES
 
@@ -177,5 +177,4 @@ def owned_resources(trial: Trial) -> Set[tuple[str, str]]:
 
 
 def _wanted(obj: Manifest) -> Manifest:
-    content = {key: value for key, value in obj.items() if key not in ("metadata", "status", "apiVersion", "kind")}
-    return content | {"deletionTimestamp": "deletionTimestamp" in obj["metadata"]}
+    return content_of(obj) | {"deletionTimestamp": "deletionTimestamp" in obj["metadata"]}

@@ -21,10 +21,8 @@ catch-up (that is for converges-after-catch-up), an object never shown in this l
 from collections.abc import Iterator
 from typing import Literal
 
-from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.object_history import Incarnation, object_history
-from staleproof.checks.facts.shown_generations import shown_generations
-from staleproof.checks.facts.status_claims import (
+from staleproof.checks.but_for import unheard_of
+from staleproof.checks.deeds.claims import (
     OBSERVED,
     StatusClaim,
     acted_before,
@@ -33,6 +31,9 @@ from staleproof.checks.facts.status_claims import (
     observed,
     observed_claims,
 )
+from staleproof.checks.facts.frontier import frontier
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.shown_generations import shown_generations
 from staleproof.checks.facts.withheld_frames import withheld_frames
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name
@@ -46,9 +47,7 @@ _Lapse = Literal["unshown", "back", "inherited", ""]
 
 def check(trial: Trial) -> Iterator[Said]:
     claims = observed_claims(trial)
-    usual = {_kind(claim, _lapse(reference, claim)) for reference in trial.references for claim in observed_claims(reference)}
-    lapses = ((claim, _lapse(trial, claim)) for claim in claims)
-    yield from (_lapsed(trial, claim, lapse) for claim, lapse in lapses if lapse and _kind(claim, lapse) not in usual)
+    yield from (_lapsed(trial, claim, lapse) for claim, lapse in unheard_of(trial, _lapses, _kind))
     yield from (_unacted(trial, claim) for claim in claims if _is_unacted(trial, claim))
     for of in object_history(trial).objects.values():
         yield from _left_behind(trial, of)
@@ -58,8 +57,14 @@ def check(trial: Trial) -> Iterator[Said]:
         yield NotExercised("the controller never reported while a newer generation was hidden from it, nor after that")
 
 
-def _kind(claim: StatusClaim, lapse: _Lapse) -> tuple[_Lapse, str, str]:
+def _lapses(trial: Trial) -> list[tuple[StatusClaim, _Lapse]]:
+    """Claims that are wrong by themselves."""
+    return [(claim, lapse) for claim in observed_claims(trial) if (lapse := _lapse(trial, claim))]
+
+
+def _kind(lapsed: tuple[StatusClaim, _Lapse]) -> tuple[_Lapse, str, str]:
     """What is wrong, with which resource, in which field."""
+    claim, lapse = lapsed
     return lapse, claim.of.resource, claim.about
 
 

@@ -15,8 +15,8 @@ a controller waits for cannot be learnt from two runs.
 
 from collections.abc import Iterator
 
+from staleproof.checks.deeds.claims import READY, StatusClaim, asked_on_others, fewest_when_ready, first_ready, ready_claims
 from staleproof.checks.facts.object_history import Incarnation, object_history
-from staleproof.checks.facts.status_claims import READY, StatusClaim, asked_on_others, fewest_when_ready, first_ready, ready_claims
 from staleproof.checks.facts.withheld_frames import withheld_frames
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name

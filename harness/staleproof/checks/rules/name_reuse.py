@@ -17,6 +17,7 @@ A child that is recreated under its own name is for `no-delete-of-unseen`.
 
 from collections.abc import Iterator, Sequence
 
+from staleproof.checks.but_for import unheard_of
 from staleproof.checks.facts.object_history import Incarnation, creations, is_bare, object_history
 from staleproof.checks.facts.recreations import Recreation, children_of_recreated, confusions, recreations
 from staleproof.checks.facts.witnesses import context
@@ -42,8 +43,7 @@ def check(trial: Trial) -> Iterator[Said]:
 
 def _creates(trial: Trial) -> Iterator[Finding]:
     """Creates for the old incarnation, unless a fault-free run made such a mistake, too."""
-    is_usual = any(list(confusions(reference)) for reference in trial.alike)
-    for request, child, one in () if is_usual else confusions(trial):
+    for request, child, one in unheard_of(trial, confusions, lambda _: "confused"):
         asked, name = request.index, short_name(one.after.first.entry)
         if one.was_late(before=asked):
             because = f"the controller created {full_name(child.first.entry)} for the {name} that had been recreated since"

@@ -13,6 +13,7 @@ The bookmark that ends the initial events is another matter: no fault may drop i
 
 from collections.abc import Iterator
 
+from staleproof.checks.but_for import unheard_of
 from staleproof.checks.facts.bookmarks import bookmark_writes, went_on_with_bookmark
 from staleproof.checks.facts.liveness import certain_difference
 from staleproof.checks.facts.recovery_budget import usual_pauses
@@ -66,8 +67,8 @@ def _waited(trial: Trial) -> Iterator[Finding]:
 
 def _taken(trial: Trial) -> Iterator[Finding]:
     rest = _rest_seconds(trial)
-    pairs = bookmark_writes(trial, rest)
-    if len(pairs) >= _OFTEN and not any(bookmark_writes(reference, rest) for reference in trial.references):
+    pairs = list(unheard_of(trial, lambda run: bookmark_writes(run, rest), lambda _: "written"))
+    if len(pairs) >= _OFTEN:
         witnesses = tuple(index for pair in pairs[:3] for index in pair)
         because = f"it wrote after each of the {len(pairs)} bookmarks that came while it was at rest, and at no other time of rest"
         yield Finding(because, witnesses)

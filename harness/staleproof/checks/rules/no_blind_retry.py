@@ -10,9 +10,11 @@ names live; patches, whose conflict may be about the ownership of fields; own wr
 somebody else wrote to about then.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from staleproof.checks.facts.conflicts import Conflict, conflicts, hidden_updates
+from staleproof.checks.but_for import most_often
+from staleproof.checks.deeds.conflicts import Conflict, conflicts, hidden_updates
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name, span
 from staleproof.checks.requirement import HIDDEN, SEED, Requirement
@@ -22,10 +24,11 @@ from staleproof.core.wording import plural
 
 
 def check(trial: Trial) -> Iterator[Said]:
-    for where, found in conflicts(trial).items():
-        usual = max((len(conflicts(reference).get(where, ())) for reference in trial.references), default=0)
-        if len(found) > usual:
-            yield _finding(trial, found, usual)
+    found: dict[tuple[str, str], list[Conflict]] = defaultdict(list)
+    for conflict in conflicts(trial):
+        found[conflict.where].append(conflict)
+    most = most_often(trial.references, conflicts, lambda conflict: conflict.where)
+    yield from (_finding(trial, each, most[where]) for where, each in found.items() if len(each) > most[where])
     if not hidden_updates(trial):
         yield NotExercised("the controller was never made to look again while an own update was hidden from it")
 

@@ -11,14 +11,15 @@ A finding needs a write that was carried out, after a fault had fired, on an obj
 It is provisional: what a controller may touch is known from two runs only, and it may have good reasons that show under a fault.
 """
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
-from staleproof.checks.facts.belongings import foreign_writes
+from staleproof.checks.but_for import unheard_of
+from staleproof.checks.deeds.foreign_writes import foreign_writes
 from staleproof.checks.facts.object_history import Incarnation
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name
 from staleproof.checks.requirement import LATE, RESTARTS, Requirement
-from staleproof.checks.trial import Trial, fact
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.core.entry import FaultFired
 from staleproof.core.history import Request
@@ -33,16 +34,10 @@ def check(trial: Trial) -> Iterator[Said]:
         yield NotExercised("no fault touched the controller, so it had no reason to do anything unusual")
         return
     told: set[str] = set()
-    for request, each in foreign_writes(trial):
-        if request.index > fired and each.resource not in _usual(trial) and each.uid not in told:
+    for request, each in unheard_of(trial, foreign_writes, lambda write: write[1].resource):
+        if request.index > fired and each.uid not in told:
             told.add(each.uid)
             yield _finding(trial, request, each)
-
-
-@fact
-def _usual(trial: Trial) -> Set[str]:
-    """Of which resources any reference wrote to something foreign."""
-    return {each.resource for reference in trial.references for _, each in foreign_writes(reference)}
 
 
 def _finding(trial: Trial, request: Request, each: Incarnation) -> Finding:

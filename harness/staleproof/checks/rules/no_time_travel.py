@@ -16,12 +16,13 @@ What belongs to a primary follows from owner references, or from ties that the r
 Known limit: a roll-out back that creates before it deletes is not seen here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from staleproof.checks.but_for import unheard_of
+from staleproof.checks.deeds.reverts import Revert, own_reverts, reverts
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.primary_view import primary_view
-from staleproof.checks.facts.reverts import Revert, reverts
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name, short_name, told_apart
 from staleproof.checks.ignorance import acted_on_more
@@ -33,14 +34,22 @@ from staleproof.core.history import Request
 
 
 def check(trial: Trial) -> Iterator[Said]:
-    for back in reverts(trial).values():
+    for back in _unheard_reverts(trial).values():
         yield from _judge_update(trial, back)
     if not _was_tempted(trial):
         yield NotExercised("the controller was never shown less of a primary than what had been done for it")
 
 
+def _unheard_reverts(trial: Trial) -> Mapping[int, Revert]:
+    """By the position of the request, in order: the first path that it returned, and that nobody returns in any reference."""
+    found: dict[int, Revert] = {}
+    for back in unheard_of(trial, own_reverts, lambda back: back.field, usual=reverts):
+        found.setdefault(back.asked, back)
+    return dict(sorted(found.items()))
+
+
 def _judge_update(trial: Trial, back: Revert) -> Iterator[Finding]:
-    view, asked, uid, committed = primary_view(trial), back.request.index, back.child.uid, back.content.commit.index
+    view, asked, uid, committed = primary_view(trial), back.asked, back.child.uid, back.content.commit.index
     written = view.wrote_on(uid, back.overwritten.commit.entry.revision, before=asked)
     name = full_name(back.child.first.entry)
     newer, older = told_apart(back.overwritten.value(back.path), back.value)
@@ -57,7 +66,7 @@ def _judge_update(trial: Trial, back: Revert) -> Iterator[Finding]:
 
 def _overwritten(trial: Trial, back: Revert, returned: str) -> Iterator[Finding]:
     """The primary's own content: somebody had changed it, unseen."""
-    asked, change = back.request.index, back.overwritten.commit
+    asked, change = back.asked, back.overwritten.commit
     known = primary_view(trial).known(back.child.uid, before=asked)
     if 0 < known < change.entry.revision and change.index < asked:
         though = f"though it had been shown it only up to resourceVersion {known}, and {change.entry.revision} had changed that"

@@ -6,8 +6,7 @@ and so are refusals that a competing write of a fault caused.
 """
 
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from staleproof.checks.facts.frontier import frontier
@@ -29,18 +28,19 @@ class Conflict:
     target: Incarnation
     unseen: Sequence[Commit]
 
+    @property
+    def where(self) -> tuple[str, str]:
+        """Resource and subresource."""
+        return self.request.asked.resource, self.request.asked.subresource
+
 
 @fact
-def conflicts(trial: Trial) -> Mapping[tuple[str, str], Sequence[Conflict]]:
-    """Those of the controller with itself, in the order asked, by resource and subresource."""
+def conflicts(trial: Trial) -> Sequence[Conflict]:
+    """Those of the controller with itself, in the order asked."""
     competed = {entry.request for _, entry in trial.every(Competed)}
-    found: dict[tuple[str, str], list[Conflict]] = defaultdict(list)
-    for request in trial.work:
-        if _is_refused_update(request) and request.asked.request not in competed:
-            conflict = _with_itself(trial, request)
-            if conflict is not None:
-                found[request.asked.resource, request.asked.subresource].append(conflict)
-    return found
+    refused = (each for each in trial.work if _is_refused_update(each) and each.asked.request not in competed)
+    found = (_with_itself(trial, request) for request in refused)
+    return [conflict for conflict in found if conflict is not None]
 
 
 @fact

@@ -1,21 +1,20 @@
 """Writes of the controller that returned content to an earlier value: path by path, over the commits of each object.
 
 Content is all but metadata and status: those have requirements of their own. Whether anything is wrong with such a write is decided
-by the rule that uses this; scaling up and down again is the most natural reason. What any reference returned, too, is left out.
+by the rule that uses this; scaling up and down again is the most natural reason.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.flatten import flatten
-from staleproof.core.history import Request
+from staleproof.core.manifest import content_of
 from staleproof.core.provenance import Commit
 
-_NOT_CONTENT = ("metadata", "status", "apiVersion", "kind")
 _MISSING = "<not set>"
 _FEWEST = 3
 """Commits that it takes to return a value: one has it, one has another, one has it again."""
@@ -37,10 +36,20 @@ class Revert:
     """`path` had its present value before `overwritten` gave it another one; `content` is where it was returned."""
 
     child: Incarnation
-    request: Request
     path: str
     overwritten: Content
     content: Content
+
+    @property
+    def asked(self) -> int:
+        """The position of the request; of the commit, for what somebody else returned."""
+        by = self.content.commit.by
+        return self.content.commit.index if by is None else by.index
+
+    @property
+    def field(self) -> tuple[Role, str]:
+        """The field, as it is called in any run of the workload."""
+        return self.child.role, self.path
 
     @property
     def value(self) -> object:
@@ -48,24 +57,16 @@ class Revert:
 
 
 @fact
-def reverts(trial: Trial) -> Mapping[int, Revert]:
-    """By the position of the request, in order: the first path that it returned."""
-    found: dict[int, Revert] = {}
-    for child in object_history(trial).objects.values():
-        if not any(_is_own_update(commit) for commit in child.commits):
-            continue
-        for path, overwritten, content in _returned(child):
-            request = content.commit.by
-            if request is not None and _is_own_update(content.commit) and (child.role, path) not in _usual(trial):
-                found.setdefault(request.index, Revert(child, request, path, overwritten, content))
-    return dict(sorted(found.items()))
+def reverts(trial: Trial) -> Sequence[Revert]:
+    """What was returned, by whomever: object by object, each in the order of its commits."""
+    found = ((child, each) for child in object_history(trial).objects.values() for each in _returned(child))
+    return [Revert(child, *each) for child, each in found]
 
 
 @fact
-def _usual(trial: Trial) -> Set[tuple[Role, str]]:
-    """What was returned in any reference, by whomever."""
-    children = (child for reference in trial.references for child in object_history(reference).objects.values())
-    return {(child.role, path) for child in children for path, _, _ in _returned(child)}
+def own_reverts(trial: Trial) -> Sequence[Revert]:
+    """What the controller returned by an update."""
+    return [each for each in reverts(trial) if _is_own_update(each.content.commit)]
 
 
 def _is_own_update(commit: Commit) -> bool:
@@ -82,7 +83,7 @@ def _contents(child: Incarnation) -> list[Content]:
 
 
 def _flat(commit: Commit) -> Mapping[str, object]:
-    return dict(flatten({key: value for key, value in commit.entry.object.items() if key not in _NOT_CONTENT}, {}))
+    return dict(flatten(content_of(commit.entry.object), {}))
 
 
 def _returns(contents: Sequence[Content]) -> Iterator[tuple[str, Content, Content]]:

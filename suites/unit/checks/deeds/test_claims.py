@@ -2,9 +2,7 @@
 
 import pytest
 
-from staleproof.checks.facts.object_history import object_history
-from staleproof.checks.facts.roles import Role
-from staleproof.checks.facts.status_claims import (
+from staleproof.checks.deeds.claims import (
     OBSERVED,
     acted_before,
     acted_on_children,
@@ -14,6 +12,8 @@ from staleproof.checks.facts.status_claims import (
     observed_claims,
     ready,
 )
+from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial
 
 from ..script import Script, Workload, trial, two_references

@@ -1,0 +1,47 @@
+"""Writes of the controller to what is neither the workload's nor mentioned there.
+
+What any object of the workload, or any that it owns, mentions by name outside of its status, the controller was asked to manage.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from staleproof.checks.facts.belongings import uids_of_workload
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.trial import Trial, fact
+from staleproof.core.entry import Competed
+from staleproof.core.history import Request
+from staleproof.core.manifest import Manifest
+from staleproof.core.provenance import written
+
+
+@fact
+def foreign_writes(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
+    """Those that succeeded, with what was written: neither the workload's nor mentioned there, nor made by a competing write."""
+    made, ours = object_history(trial).objects, uids_of_workload(trial)
+    excused = ours | {entry.uid for _, entry in trial.every(Competed)}
+    wrote = [(request, made.get(uid)) for request in trial.work if request.succeeded for uid, _ in written(request)]
+    foreign = [(request, each) for request, each in wrote if each is not None and each.uid not in excused]
+    mentioned = {word for uid in ours for word in _mentions(made[uid])} if foreign else ()
+    return [(request, each) for request, each in foreign if each.name not in mentioned]
+
+
+def _mentions(each: Incarnation) -> Iterator[str]:
+    """Every word in it but those of its status."""
+    for commit in each.commits:
+        yield from _words({key: value for key, value in commit.entry.object.items() if key != "status"})
+
+
+def _words(value: Manifest | Any) -> Iterator[str]:  # noqa: ANN401  # JSON
+    """All strings in it, and those that their paths and lists are made of."""
+    match value:
+        case Mapping():
+            for key, inner in value.items():
+                yield str(key)
+                yield from _words(inner)
+        case list():
+            for inner in value:
+                yield from _words(inner)
+        case str():
+            yield value
+            yield from value.replace("/", " ").replace(",", " ").split()

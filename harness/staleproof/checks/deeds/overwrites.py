@@ -1,0 +1,158 @@
+"""Writes by which the controller took back what somebody else had changed, path by path; and what it knew of that change.
+
+What the controller itself had set before in that object, or in one of its name, is its own: to set it again, seen or not, is to
+keep it as it should be. Paths are those of the content, the status, and of labels, annotations, finalizers and owner references.
+
+Finalizers and owner references belong to many, so each of them is a value of its own, wherever it stands. Any other list is one
+value: who owns some of it may own it all, and build it anew.
+
+Divergence from Kubernetes: whose a field is follows from who has changed it, not from `managedFields`, which say the same of a PUT.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from staleproof.checks.facts.frontier import frontier
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.roles import Role
+from staleproof.checks.facts.timeline import Timeline
+from staleproof.checks.trial import Trial, fact
+from staleproof.core.entry import Answered, Started
+from staleproof.core.history import Request
+from staleproof.core.manifest import Manifest
+from staleproof.core.provenance import Commit
+
+_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
+_SHARED = ("metadata.finalizers", "metadata.ownerReferences")
+"""Lists that belong to nobody alone."""
+
+
+_Values = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Overwrite:
+    """A path by which an own write took back what somebody else had committed (`theirs`)."""
+
+    of: Incarnation
+    path: str
+    theirs: Commit
+    ours: Commit
+    request: Request
+
+    @property
+    def field(self) -> tuple[Role, str]:
+        """The path, or the list that it is an item of, as it is called in any run of the workload."""
+        return self.of.role, next((each for each in _SHARED if self.path.startswith(f"{each}[")), self.path)
+
+
+@dataclass(slots=True)
+class _Object:
+    """What is known of an object, commit by commit: what the controller has set in any object of this name; by path the changes by
+    others since it last set that, each with what was before."""
+
+    own: set[str]
+    foreign: dict[str, list[tuple[object, Commit]]] = field(default_factory=lambda: defaultdict(list))
+
+    def take(self, commit: Commit, before: _Values, after: _Values) -> Iterator[tuple[str, Commit]]:
+        """The paths that the controller sets back by this commit, each with the change by somebody else."""
+        for path in sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path)):
+            if commit.by is not None:
+                changes = reversed(self.foreign.pop(path, []))
+                theirs = next((change for was, change in changes if was == after.get(path)), None)
+                if theirs is None:
+                    self.own.add(path)
+                else:
+                    yield path, theirs
+            elif path not in self.own and _is_foreign(commit):
+                self.foreign[path].append((before.get(path), commit))
+
+
+@fact
+def overwrites(trial: Trial) -> list[Overwrite]:
+    """Of changes by somebody else, shown or not."""
+    by_name: dict[tuple[str, str], list[Incarnation]] = defaultdict(list)
+    for of in object_history(trial).objects.values():
+        by_name[of.resource, of.name].append(of)
+    changed = (incarnations for incarnations in by_name.values() if _is_changed(incarnations))
+    return [loss for incarnations in changed for loss in _overwritten_in(trial, incarnations)]
+
+
+def _is_changed(incarnations: Sequence[Incarnation]) -> bool:
+    """Whether somebody else changed any of them."""
+    return any(_is_foreign(commit) for of in incarnations for commit in of.commits)
+
+
+def _overwritten_in(trial: Trial, incarnations: Sequence[Incarnation]) -> Iterator[Overwrite]:
+    """In the incarnations of a name. To have taken back what was shown is to have set it."""
+    own = set[str]()
+    for of in incarnations:
+        known, before = _Object(own), _Values()
+        for commit in of.commits:
+            after = _values(commit.entry.object)
+            for path, theirs in known.take(commit, before, after):
+                if commit.by is not None and not commit.deletes:
+                    loss = Overwrite(of, path, theirs, commit, commit.by)
+                    own |= {path} if knows_change(trial, of, theirs, commit.by) else set()
+                    yield loss
+            before = after
+
+
+def knows_change(trial: Trial, of: Incarnation, change: Commit, request: Request) -> bool:
+    """Whether this life knew the object as it was then, or later, when it asked: by what it was shown, or an own write's answer."""
+    shown = frontier(trial).shown(of.uid, before=request.index) or 0
+    return max(shown, _told(trial).before(request.index, of.uid)) >= change.entry.revision
+
+
+@fact
+def _told(trial: Trial) -> Timeline[str, int]:
+    """By uid, the newest revision that an answer told the controller of."""
+    told: Timeline[str, int] = Timeline(0)
+    for index, entry in enumerate(trial.entries):
+        if isinstance(entry, Started):
+            told.forget(index)
+        elif isinstance(entry, Answered) and entry.outcome == "ok" and entry.uid:
+            told.note(index, entry.uid, max(entry.revision or 0, told.now(entry.uid)))
+    return told
+
+
+@fact
+def changes_by_others(trial: Trial) -> Timeline[str, Commit | None]:
+    """By uid, the last change by somebody else that was recorded."""
+    found: Timeline[str, Commit | None] = Timeline(None)
+    for commit in sorted(filter(_is_foreign, trial.commits), key=lambda each: each.index):
+        found.note(commit.index, commit.entry.uid, commit)
+    return found
+
+
+def _is_foreign(commit: Commit) -> bool:
+    """Whether somebody else changed, or ended, an object that was there."""
+    return commit.by is None and commit.before is not None
+
+
+def _content(obj: Manifest) -> Manifest:
+    metadata = obj.get("metadata", {})
+    content = {key: value for key, value in obj.items() if key not in ("metadata", "apiVersion", "kind")}
+    return {**content, "metadata": {key: metadata[key] for key in _METADATA if key in metadata}}
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401  # JSON
+    """Paths that maps lead to. What is null is not set."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{path}.{key}" if path else key)
+    elif value is not None:
+        yield path, value
+
+
+def _values(obj: Manifest) -> _Values:
+    found = _Values()
+    for path, value in _leaves(_content(obj)):
+        if path not in _SHARED:
+            found[path] = value
+            continue
+        for item in value:
+            found[f"{path}[{item.get('uid') if isinstance(item, dict) else item}]"] = item
+    return found

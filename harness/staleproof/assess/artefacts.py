@@ -11,7 +11,7 @@ from staleproof.assess.run_folder import HISTORY, write_whole
 from staleproof.checks.facts.fault_outcomes import FaultOutcome
 from staleproof.checks.facts.rest import cost
 from staleproof.checks.story.narrative import explain
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Verdict
 from staleproof.core.coverage import Occasion, occasions
 from staleproof.core.fingerprint import fingerprint
@@ -72,7 +72,7 @@ def left_out(plan: Plan, why: str = "") -> LeftOut:
 
 
 def _cost_report(result: Result) -> CostReport | None:
-    found = cost(Trial(result.history))
+    found = cost(indexed(result.history))
     return None if found is None else CostReport(primaries=found.primaries, writes=found.writes, void=found.void)
 
 

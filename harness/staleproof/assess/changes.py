@@ -8,7 +8,7 @@ from msgspec import structs
 
 from staleproof.assess.session import Session
 from staleproof.checks.facts.exits import deaths
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import Trial, indexed
 from staleproof.core.change import is_unmoved
 from staleproof.core.flatten import flatten
 from staleproof.core.move import Liveness, Move
@@ -141,7 +141,7 @@ def _run(session: Session, seen: Observed, chain: Sequence[Tried], planned: _Pla
     for number, (each, _) in enumerate(patches, 2):
         at[each.move.name].append(number)
     try:
-        trial = Trial(session.watch(planned(steps)))
+        trial = indexed(session.watch(planned(steps)))
     except Refused as err:
         at_fault = patches[err.step - 2][0] if 2 <= err.step < 2 + len(patches) else chain[0]
         return [], (at_fault.move, str(err))

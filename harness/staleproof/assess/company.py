@@ -12,7 +12,7 @@ import msgspec
 
 from staleproof.assess.session import Session
 from staleproof.checks.facts.object_history import creations, object_history
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import Trial, indexed
 from staleproof.core.companion import COMPANIONS_FOR, acting_on
 from staleproof.core.history import History
 from staleproof.core.manifest import Manifest, Target
@@ -48,12 +48,12 @@ def _company(session: Session, sample: Manifest, before: tuple[Manifest, ...]) -
     """The companions that act on what the controller creates, found out by starting them; and what they cost, in words."""
     delete = Delete(target=Target(sample["apiVersion"], sample["kind"], sample["metadata"]["name"]))
     brief = undisturbed(Apply(object=sample), delete, before=before, settle=paced(0.0, resync=False))
-    alone = seen = Trial(session.watch(brief))
+    alone = seen = indexed(session.watch(brief))
     seconds = 0.0
     while started := session.accompany(acting_on(*_created(seen))):
-        seconds, seen = started, Trial(session.watch(brief))
+        seconds, seen = started, indexed(session.watch(brief))
     more = _took(seen) - _took(alone)
-    while started := session.accompany(acting_on(*_created(Trial(patient_look(session, sample, before))))):
+    while started := session.accompany(acting_on(*_created(indexed(patient_look(session, sample, before))))):
         seconds = started
     words = f"{', '.join(session.options.companions)}: ready in {seconds:.1f} s; applied and deleted, the sample took "
     words += f"{_took(alone):.1f} s without them and {_took(seen):.1f} s with them ({more:+.1f} s)"

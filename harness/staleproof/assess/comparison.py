@@ -20,7 +20,7 @@ from staleproof.checks.facts.liveness import converged
 from staleproof.checks.facts.step_work import stopped_half_way
 from staleproof.checks.facts.usability import reference_trouble, trouble
 from staleproof.checks.judge import judge
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import Trial, indexed
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core import but_for
 from staleproof.core.entry import Settled
@@ -61,7 +61,7 @@ def differs(history: History, verdicts: Sequence[Verdict]) -> bool:
     theirs; or whether the trial never came to be reconciled again because of one."""
     if any(BY_SLUG[verdict.requirement].needs_references for verdict in failures(verdicts)):
         return True
-    trial = Trial(history, history.references)
+    trial = indexed(history, history.references)
     doubts = any(verdict.outcome is Outcome.INCONCLUSIVE and is_scored(verdict.requirement) for verdict in verdicts)
     is_open = doubts or _never_looked_again(trial)
     return is_open and not (trouble(trial) or reference_trouble(trial) or trial.settled is None or converged(trial))
@@ -70,7 +70,7 @@ def differs(history: History, verdicts: Sequence[Verdict]) -> bool:
 def waited_in_vain(history: History) -> bool:
     """Whether the trial was to let everything be reconciled again, and never did because it waited for another end than its own,
     which is as good as any, as its references tell by now."""
-    trial = Trial(history, history.references)
+    trial = indexed(history, history.references)
     return _never_looked_again(trial) and converged(trial)
 
 
@@ -125,7 +125,7 @@ def _more(history: History, found: Sequence[History]) -> tuple[History, ...]:
     One in which the controller ceased to work is no excuse for having ceased to work.
     """
     known = {each.digest for each in history.references if each.digest}
-    trial = Trial(history, (*history.references, *(each for each in found if each.digest not in known)))
+    trial = indexed(history, (*history.references, *(each for each in found if each.digest not in known)))
     others = [each for each in trial.calm if each.role == "reference"]
     usable = [each for each in trial.references[len(history.harmless) :] if _is_usable(each.history, history)]
     return (
@@ -136,7 +136,7 @@ def _more(history: History, found: Sequence[History]) -> tuple[History, ...]:
 
 def _is_usable(reference: History, history: History) -> bool:
     """It must have ended well, whatever is wrong with the others."""
-    return not reference_trouble(Trial(replace(history, references=()), (*history.references, reference)))
+    return not reference_trouble(indexed(replace(history, references=()), (*history.references, reference)))
 
 
 def _paced(history: History) -> tuple[float, ...]:

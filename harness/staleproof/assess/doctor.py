@@ -22,7 +22,7 @@ from staleproof.assess.diagnosis import (
     Sightings,
 )
 from staleproof.assess.samples import Samples, roles_of, watched
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import Trial, indexed
 from staleproof.core.manifest import Manifest
 from staleproof.core.plan import Settle
 from staleproof.core.step import Apply
@@ -168,7 +168,7 @@ class _Visit:
     async def _look(self, sample: Manifest, before: tuple[Manifest, ...], settle: Settle) -> Trial:
         plan = undisturbed(Apply(object=sample), before=before, settle=settle)
         folder = self._environment.folder / f"{name_of(sample).replace('/', '-')}-{settle.quiet_seconds:g}"
-        return Trial(await run_trial(TrialSpec(plan=plan, before=before, folder=folder), self._environment))
+        return indexed(await run_trial(TrialSpec(plan=plan, before=before, folder=folder), self._environment))
 
     async def _restart(self) -> list[Check]:
         environment, controller, began = self._environment, self._environment.lives.program, time.monotonic()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.facts.exits import code_of, deaths, last_words, lost_its_lease
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.entry import Exited, Probed
 from staleproof.core.fault.effects import EFFECTS
@@ -21,7 +21,7 @@ IN_THE_LIFE_BEFORE, IN_VAIN = "in-the-life-before", "in-vain"
 
 def stopped(history: History) -> str:
     """Whether the controller died in a trial, or did nothing any more at its end, in words; empty when it was at work."""
-    if deaths(Trial(history)):
+    if deaths(indexed(history)):
         return "its process exited by itself"
     silent = any(isinstance(entry, Probed) and not entry.works for entry in history.entries)
     return "it did nothing any more" if silent else ""

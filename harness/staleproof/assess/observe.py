@@ -22,7 +22,7 @@ from staleproof.checks.facts.bypasses import bypassed
 from staleproof.checks.facts.complaints import complaints, says_it_failed
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.scale import beyond_scale
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import Trial, indexed
 from staleproof.core.entry import WORKLOAD, Broke, Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.history import History
@@ -103,10 +103,10 @@ def _rhythm(session: Session, sample: Manifest, before: tuple[Manifest, ...]) ->
     resource, scale_path = session.call(lambda environment: _describe(environment, sample))
     bare = Observed(sample, resource, scale_path, (), manifests=session.options.manifests, before=before)
     patient, pause = _paused(session, bare, PATIENT)
-    _raise_what_broke(Trial(patient))
-    if Trial(patient).idle:
+    _raise_what_broke(indexed(patient))
+    if indexed(patient).idle:
         patient, pause = _paused(session, bare, _MOST_PATIENT)
-    moves, trial = restless_fields(patient), Trial(patient)
+    moves, trial = restless_fields(patient), indexed(patient)
     if trial.idle:
         raise _unreacted(bare, trial, "did nothing", session.refusals())
     children = _children([trial])
@@ -152,7 +152,7 @@ def _paused(session: Session, bare: Observed, settle: Settle) -> tuple[History, 
 
 def _observed(session: Session, bare: Observed, plans: Sequence[Plan], beginning: SharedRun) -> Observed:
     """`plans`: a life, a death, and, if there are any, turns."""
-    life, death, *turned = ([Trial(history) for history in session.references.repeat(plan)] for plan in plans)
+    life, death, *turned = ([indexed(history) for history in session.references.repeat(plan)] for plan in plans)
     children = _children(life)
     if not any(trial.history.complete for trial in life) or (not children and _is_hindered(bare, life[0], session.refusals())):
         raise _unreacted(bare, life[0], "created nothing", session.refusals())
@@ -174,7 +174,7 @@ def _observed(session: Session, bare: Observed, plans: Sequence[Plan], beginning
         asks_bookmarks=any(stream.entry.bookmarks for stream in streams),
         bookmarked=_bookmarked(life),
     )
-    return _with_beginning(seen, bare, Trial(session.references.take(beginning)))
+    return _with_beginning(seen, bare, indexed(session.references.take(beginning)))
 
 
 def _is_hindered(bare: Observed, trial: Trial, refused: str) -> bool:
@@ -331,7 +331,7 @@ def _beginning(bare: Observed) -> Plan:
 
 def _begin(session: Session, plan: Plan) -> History:
     history = session.watch(plan)
-    if not _works_after(Trial(history)) and not isinstance(plan.steps[-1], Touch):
+    if not _works_after(indexed(history)) and not isinstance(plan.steps[-1], Touch):
         history = session.watch(
             msgspec.structs.replace(plan, settle=msgspec.structs.replace(plan.settle, quiet_seconds=_LATE_SECONDS))
         )

@@ -11,7 +11,7 @@ from staleproof.assess.result import Result
 from staleproof.checks.catalog import is_scored
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.usability import interruption, is_superfluous, undone
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import Trial, indexed
 from staleproof.checks.verdict import Outcome
 from staleproof.core.change import is_unmoved
 from staleproof.core.history import History
@@ -68,12 +68,12 @@ def once_more(first: Result, *, is_doubted: bool = True) -> Again | None:
 def _without_occasion(first: Result) -> list[int]:
     """The numbers of the faults that did nothing and would have mattered."""
     silent = [number for number, fault in enumerate(first.faults) if fault.outcome == "not fired"]
-    trial = Trial(first.history)
+    trial = indexed(first.history)
     return [number for number in silent if not is_superfluous(trial, trial.plan.faults[number])]
 
 
 def _trials(history: History) -> list[Trial]:
-    return [Trial(each) for each in (history, *history.harmless)]
+    return [indexed(each) for each in (history, *history.harmless)]
 
 
 def _with_object(first: Result) -> Plan:
@@ -97,7 +97,7 @@ def _there(trial: Trial, number: int) -> Counter[str]:
 
 def _happened(first: Result) -> Happened:
     """What the controller wrote, and what changed, by step; of each kind the least in any fault-free run of the same workload."""
-    trial = Trial(first.history, first.history.references)
+    trial = indexed(first.history, first.history.references)
     runs = list(zip(*map(_happened_in, trial.calm), strict=False))
     steps = zip((step.number for step in trial.workload), runs, strict=False)
     return {number: {kind: min(run[kind] for run in each) for kind in set().union(*each)} for number, each in steps}

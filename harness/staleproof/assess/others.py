@@ -13,7 +13,7 @@ from staleproof.assess.changes import most_steps, went_wrong
 from staleproof.assess.session import Session
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.usability import interruption, undone
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import Trial, indexed
 from staleproof.core.change import is_unmoved, moved
 from staleproof.core.manifest import Manifest
 from staleproof.core.observed import ChildKind, Observed
@@ -54,7 +54,7 @@ def with_others(session: Session, bare: Observed, trial: Trial, planned: _Planne
 def _tried(session: Session, bare: Observed, steps: Sequence[_Theirs], planned: _Planned) -> dict[int, str]:
     """Which of these cannot be done, or does nothing, or is too much for the controller, with the reason."""
     try:
-        trial = Trial(session.watch(planned((Apply(object=bare.sample), *steps))))
+        trial = indexed(session.watch(planned((Apply(object=bare.sample), *steps))))
     except Refused as err:
         return {err.step - 2: str(err)}
     if undone(trial) > 1:

@@ -11,7 +11,7 @@ from staleproof.checks.facts.baseline import baseline, step_baselines
 from staleproof.checks.facts.liveness import unneeded
 from staleproof.checks.facts.recovery_budget import budget
 from staleproof.checks.facts.step_work import kinds_between
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import Trial, indexed
 from staleproof.core.change import WriteKind
 from staleproof.core.history import History, UnstableField
 from staleproof.core.manifest import Manifest
@@ -30,7 +30,7 @@ class Goals:
 
     def __init__(self, references: Sequence[History], plan: Plan, unstable: Sequence[UnstableField] = ()) -> None:
         header = msgspec.structs.replace(references[0].header, unstable=tuple(unstable))
-        self._trial = Trial(replace(references[0], header=header), references)
+        self._trial = indexed(replace(references[0], header=header), references)
         self._plan = plan
 
     def missing(self, live: Live) -> str:
@@ -63,7 +63,7 @@ def _namespace(live: Live) -> str:
 
 def may_need(history: History) -> float:
     """The seconds after the release that a correct controller may need after what was done to it."""
-    trial = Trial(history, history.references)
+    trial = indexed(history, history.references)
     if trial.released is None or unneeded(trial):
         return 0.0
     given = budget(trial, len(history.entries))
@@ -72,7 +72,8 @@ def may_need(history: History) -> float:
 
 def deadline(plan: Plan, references: Sequence[History]) -> float:
     """Seconds: the plan's own, or if that is longer, a multiple of what the slowest reference took."""
-    return max([plan.settle.deadline_seconds, *(_DEADLINE_FACTOR * _settle_seconds(Trial(reference)) for reference in references)])
+    slowest = max((_settle_seconds(indexed(reference)) for reference in references), default=0.0)
+    return max(plan.settle.deadline_seconds, _DEADLINE_FACTOR * slowest)
 
 
 def _settle_seconds(trial: Trial) -> float:
@@ -84,7 +85,7 @@ def _settle_seconds(trial: Trial) -> float:
 def probe(plan: Plan, references: Sequence[History]) -> Probe | None:
     """How to see whether the controller works: by what the workload applies until the controller first writes in each reference,
     and much more time than it takes for that. None when it does not write after an apply."""
-    firsts = [_first_write(Trial(reference)) for reference in references]
+    firsts = [_first_write(indexed(reference)) for reference in references]
     found = [each for each in firsts if each is not None]
     steps = tuple(step for step in plan.reference.steps[: max((step for step, _ in found), default=0)] if isinstance(step, Apply))
     if not steps or len(found) < len(firsts):

@@ -17,7 +17,7 @@ from staleproof.assess.run_folder import acquired_now
 from staleproof.assess.worker import Worker
 from staleproof.checks.facts.instability import is_harmless, pooled, unstable_fields
 from staleproof.checks.facts.usability import ended_well, reference_trouble
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import indexed
 from staleproof.core.history import History, HistoryRole, UnstableField
 from staleproof.core.plan import Plan, masked_subject
 from staleproof.core.step import Apply
@@ -67,7 +67,7 @@ class References:
         if workload not in self._found:
             self.raise_hopeless(of)
             found = self._repeated(plan)
-            trouble = reference_trouble(Trial(found[0], found))
+            trouble = reference_trouble(indexed(found[0], found))
             self._worker.shared.keep_trouble(of, workload, trouble)
             if trouble:
                 self.raise_hopeless(of)
@@ -83,7 +83,7 @@ class References:
 
         def make() -> bytes:
             found = self._worker.watch(plan, role=role, lasts=lasts)
-            is_done = plan.faults or ended_well(Trial(found))
+            is_done = plan.faults or ended_well(indexed(found))
             return (found if is_done else self._worker.watch(plan, role=role, lasts=lasts)).digest.encode()
 
         key = self._worker.key(role, plan.steps, plan.faults, plan.settle, lasts, plan.before)
@@ -146,7 +146,7 @@ class References:
             runs = self.runs_of(plan, attempt)
             left -= not all(self._worker.shared.outcome(each.key).exists() for each in runs)
             found = tuple(map(self.take, runs))
-            is_silent = attempt == 1 and any(Trial(each).idle for each in found)  # or the life was ruined
+            is_silent = attempt == 1 and any(indexed(each).idle for each in found)  # or the life was ruined
             if (_usable(found) and not is_silent) or not left:
                 break
         return found
@@ -182,4 +182,4 @@ def _primary(plan: Plan) -> str:
 
 
 def _usable(references: Sequence[History]) -> bool:
-    return not reference_trouble(Trial(references[0], references))
+    return not reference_trouble(indexed(references[0], references))

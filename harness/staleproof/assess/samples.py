@@ -16,7 +16,7 @@ from staleproof.assess.observations import Role, keep_roles, recall, recall_role
 from staleproof.assess.observe import Unreacted, observe
 from staleproof.assess.references import Hopeless
 from staleproof.assess.session import Session
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import indexed
 from staleproof.core.manifest import Manifest, masked_manifests
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Subject
@@ -129,11 +129,11 @@ def _keep_name(session: Session, sample: Manifest, before: tuple[Manifest, ...])
 
     def find() -> bytes:
         under_another = patient_look(session, sample, before)
-        if not under_another.header.mark or not Trial(under_another).idle:
+        if not under_another.header.mark or not indexed(under_another).idle:
             return b""
         mine = session.options
         session.keep_name(name)
-        is_known = not Trial(patient_look(session, sample, before)).idle
+        is_known = not indexed(patient_look(session, sample, before)).idle
         session.options = mine
         return name.encode() * is_known
 

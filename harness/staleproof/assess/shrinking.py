@@ -15,7 +15,7 @@ import msgspec
 
 from staleproof.assess.baseline import NOTHING_KNOWN, new_stories
 from staleproof.assess.result import Result
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import indexed
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.plan import Plan
 from staleproof.draw.shrink import shrunk
@@ -79,7 +79,7 @@ def _shown_in(found: Result, slugs: frozenset[str]) -> int:
     """The number of the step in which the first of these findings had shown; 0 if none of them has a witness."""
     findings = [finding for verdict in found.failures if verdict.requirement in slugs for finding in verdict.findings]
     shown = min((max(finding.witnesses) for finding in findings if finding.witnesses), default=0)
-    return sum(step.began <= shown for step in Trial(found.history).steps)
+    return sum(step.began <= shown for step in indexed(found.history).steps)
 
 
 def _told(result: Result, size: str, how: str = "") -> Result:

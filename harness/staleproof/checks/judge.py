@@ -18,7 +18,7 @@ from staleproof.checks.facts.liveness import converged, differences, unneeded
 from staleproof.checks.harm import with_harm
 from staleproof.checks.ignorance import ignorant_deeds
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.trial import Trial, fact
+from staleproof.checks.trial import Trial, fact, indexed
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Outcome, Said, Suspicion, Verdict
 from staleproof.core.entry import FaultIndex
 from staleproof.core.fault import AnyFault
@@ -44,7 +44,7 @@ def judge(
     was seen and cannot be relied on is inconclusive: the controller worked past the proxy, what the proxy showed is not what a
     watch shows, a rule crashed.
     """
-    trial = Trial(history, history.references if references is None else references)
+    trial = indexed(history, history.references if references is None else references)
     return with_harm(trial, [(requirement, _verdict(requirement, trial)) for requirement in requirements])
 
 

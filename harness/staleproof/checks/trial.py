@@ -6,7 +6,7 @@ that it is compared with. What takes more than indexing is a *fact* (`fact`): a 
 """
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -81,7 +81,7 @@ class Trial:
         self.plan = history.header.plan
         self.namespace = history.header.namespace
         self.beside = beside or self
-        beside_it = tuple(Trial(reference, beside=self) for reference in references)
+        beside_it = tuple(_reference(reference, references, self) for reference in references)
         self.references = tuple(each for each in beside_it if each.role != "ablated")
         self.ablated = tuple(each for each in beside_it if each.role == "ablated")
         self.alike = tuple(each for each in self.references if each.role not in ("final", "slept"))
@@ -258,6 +258,36 @@ class Trial:
     def commit_at(self) -> Mapping[int, Commit]:
         """By position."""
         return {commit.index: commit for commit in self.commits}
+
+
+_Key = tuple[int, ...]
+"""The histories of a comparison by their ids: the first is what is indexed. Who is in the cache keeps them alive."""
+_TRIALS, _REFERENCES = 16, 32
+_trials: OrderedDict[_Key, Trial] = OrderedDict()
+_references: OrderedDict[_Key, Trial] = OrderedDict()
+
+
+def indexed(history: History, references: Sequence[History] = ()) -> Trial:
+    """The trial of this history beside these references: the same one, with all that was worked out for it, as long as it is among
+    the last that were asked for."""
+    key = (id(history), *map(id, references))
+    return _kept(_trials, key, _TRIALS, lambda: Trial(history, references))
+
+
+def _reference(history: History, references: Sequence[History], beside: Trial) -> Trial:
+    """A reference of a trial. What is known of it follows from its history and from the references beside it, so trials that have
+    the same ones share them."""
+    key = (id(history), *map(id, references))
+    return _kept(_references, key, _REFERENCES, lambda: Trial(history, beside=beside))
+
+
+def _kept(cache: OrderedDict[_Key, Trial], key: _Key, most: int, make: Callable[[], Trial]) -> Trial:
+    if key not in cache:
+        cache[key] = make()
+        while len(cache) > most:
+            cache.popitem(last=False)
+    cache.move_to_end(key)
+    return cache[key]
 
 
 def fact(find: Callable[[Trial], T]) -> Callable[[Trial], T]:

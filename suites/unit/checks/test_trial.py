@@ -3,11 +3,11 @@
 import pytest
 
 from staleproof.checks.facts.object_history import names
-from staleproof.checks.trial import Span, StepRun, Trial, fact
+from staleproof.checks.trial import Span, StepRun, Trial, fact, indexed
 from staleproof.core.entry import Closed, Committed, Delivered, FaultIndex, Opened, RequestId, Settled, Started, StepBegan, StreamId
 from staleproof.core.history import Position
 
-from .script import HOLD, SEVER, WIDGETS, Script, beside, losing, trial
+from .script import HOLD, SEVER, WIDGETS, Script, beside, losing, trial, two_references
 
 
 def test_entries_are_found_by_kind() -> None:
@@ -134,3 +134,24 @@ def test_a_fact_is_worked_out_once_for_each_trial() -> None:
         nothing(each)
 
     assert asked == [first, second]
+
+
+def test_a_comparison_is_indexed_once_and_its_references_are_shared() -> None:
+    first, second = trial().pair().ends(), trial().pair().ends()
+    references = two_references()
+
+    assert indexed(first, references) is indexed(first, references)
+    assert indexed(first, references) is not indexed(second, references)
+    assert indexed(first, references) is not indexed(first, references[:1])
+    assert indexed(first, references).references == indexed(second, references).references
+    assert names(indexed(first, references)) == names(Trial(first, references))
+
+
+def test_what_was_indexed_long_ago_is_indexed_anew() -> None:
+    first = trial().pair().ends()
+    before = indexed(first)
+    others = [trial().pair().ends() for _ in range(20)]
+    for each in others:
+        indexed(each)
+
+    assert indexed(first) is not before

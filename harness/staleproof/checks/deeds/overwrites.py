@@ -19,7 +19,6 @@ from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Answered, Started
 from staleproof.core.history import Request
 from staleproof.core.manifest import Manifest
 from staleproof.core.provenance import Commit
@@ -102,20 +101,9 @@ def _overwritten_in(trial: Trial, incarnations: Sequence[Incarnation]) -> Iterat
 
 def knows_change(trial: Trial, of: Incarnation, change: Commit, request: Request) -> bool:
     """Whether this life knew the object as it was then, or later, when it asked: by what it was shown, or an own write's answer."""
-    shown = frontier(trial).shown(of.uid, before=request.index) or 0
-    return max(shown, _told(trial).before(request.index, of.uid)) >= change.entry.revision
-
-
-@fact
-def _told(trial: Trial) -> Timeline[str, int]:
-    """By uid, the newest revision that an answer told the controller of."""
-    told: Timeline[str, int] = Timeline(0)
-    for index, entry in enumerate(trial.entries):
-        if isinstance(entry, Started):
-            told.forget(index)
-        elif isinstance(entry, Answered) and entry.outcome == "ok" and entry.uid:
-            told.note(index, entry.uid, max(entry.revision or 0, told.now(entry.uid)))
-    return told
+    seen = frontier(trial)
+    known = max(seen.shown(of.uid, before=request.index) or 0, seen.told(of.uid, before=request.index))
+    return known >= change.entry.revision
 
 
 @fact

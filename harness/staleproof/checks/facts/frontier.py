@@ -42,6 +42,7 @@ class Frontier:
     def __init__(self, truth: Selections) -> None:
         self._truth = truth
         self._shown: Timeline[str, int | None] = Timeline(None)
+        self._told: Timeline[str, int] = Timeline(0)
         self._known: Timeline[str, bool] = Timeline(default=False)
         self._gone: Timeline[str, bool] = Timeline(default=False)
         self._absent: Timeline[str, int] = Timeline(-1)
@@ -53,7 +54,7 @@ class Frontier:
         self._looked: Timeline[_Selection, bool] = Timeline(default=False)
         self._looks: set[_Selection] = set()
         self._timelines = (
-            *(self._shown, self._known, self._gone, self._absent, self._chosen),
+            *(self._shown, self._told, self._known, self._gone, self._absent, self._chosen),
             *(self._newest, self._passed, self._present, self._whole, self._looked),
         )
         self._names: dict[_Place, dict[str, str]] = defaultdict(dict)
@@ -74,6 +75,10 @@ class Frontier:
     def shown(self, uid: str, *, before: int) -> int | None:
         """The newest revision of an incarnation that was shown; None if none was."""
         return self._shown.before(before, uid)
+
+    def told(self, uid: str, *, before: int) -> int:
+        """The newest revision of an incarnation that an answer to a GET or to an own write told of; 0 for none."""
+        return self._told.before(before, uid)
 
     def is_known(self, uid: str, *, before: int) -> bool:
         """Whether an incarnation was shown, or told by the answer to an own write."""
@@ -207,6 +212,7 @@ class Frontier:
             return
         if entry.outcome == "ok" and entry.uid:
             self._known.note(index, entry.uid, value=True)
+            self._told.note(index, entry.uid, max(entry.revision or 0, self._told.now(entry.uid)))
             if asked.verb == "get":
                 self._show(index, asked.resource, Item(entry.namespace, entry.name, entry.uid, entry.revision))
         elif asked.verb == "get" and entry.code == 404 and not asked.subresource:

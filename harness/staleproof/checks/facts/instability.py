@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from staleproof.checks.facts.baseline import baseline
 from staleproof.checks.facts.usability import ended_well
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history import History, UnstableField
 from staleproof.core.plan import Plan
 from staleproof.core.step import Lull
@@ -22,8 +22,8 @@ def is_harmless(plan: Plan) -> bool:
 def unstable_fields(runs: Sequence[History]) -> frozenset[UnstableField]:
     """Of these runs of one plan, in which nothing was hidden, lost or turned away. One run alone does not tell the roles, and one
     that was disturbed or did not settle tells nothing."""
-    sound = [run for run in runs if ended_well(Trial(run))]
-    return frozenset(_fields(Trial(sound[0], sound))) if len(sound) > 1 else frozenset()
+    sound = [run for run in runs if ended_well(indexed(run))]
+    return frozenset(_fields(indexed(sound[0], sound))) if len(sound) > 1 else frozenset()
 
 
 def pooled(found: Iterable[Iterable[UnstableField]]) -> tuple[UnstableField, ...]:

@@ -22,7 +22,6 @@ from staleproof.core.entry import Answered, Committed, Delivered, Entry, Listed,
 from staleproof.core.history import Request
 from staleproof.core.manifest import Manifest, content_of
 from staleproof.core.provenance import is_executed, uid_of
-from staleproof.core.request import WRITES
 
 
 class PrimaryView:
@@ -34,7 +33,6 @@ class PrimaryView:
         self._objects = object_history(trial).objects
         self._wrote: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
         self._acted: dict[str, list[tuple[int, int, int | None]]] = defaultdict(list)
-        self._told: Timeline[str, int] = Timeline(0)
         self._back: Timeline[str, int] = Timeline(0)
         self._set_back: list[int] = []
         self._states: dict[str, list[tuple[int, int, Manifest]]] = defaultdict(list)
@@ -75,7 +73,7 @@ class PrimaryView:
     def known(self, uid: str, *, before: int) -> int:
         """The newest revision that this life had been shown or told; 0 for none."""
         back = self._back.before(before, uid)
-        return back or max(self._frontier.shown(uid, before=before) or 0, self._told.before(before, uid))
+        return back or max(self._frontier.shown(uid, before=before) or 0, self._frontier.told(uid, before=before))
 
     def primary_of(self, uid: str) -> Incarnation | None:
         """The primary that an object belongs to (`belongings`). A primary has none above it."""
@@ -122,7 +120,6 @@ class PrimaryView:
         match entry:
             case Started():
                 self._set_back.append(index)
-                self._told.forget(index)
                 self._back.forget(index)
             case Listed() if entry.resource in self._trial.primaries:
                 self._listed(index, entry)
@@ -130,14 +127,8 @@ class PrimaryView:
                 self._back.note(index, entry.uid, max(entry.revision or 0, self._back.now(entry.uid)))
             case Committed() if entry.resource in self._trial.primaries:
                 self._states[entry.uid].append((index, entry.revision, _wanted(entry.object)))
-            case Answered(outcome="ok") if entry.uid and self._is_write(entry, index):
-                self._told.note(index, entry.uid, max(entry.revision or 0, self._told.now(entry.uid)))
         if index in self._writes:
             self._write(index, self._writes[index])
-
-    def _is_write(self, entry: Answered, index: int) -> bool:
-        request = self._trial.request_of.get(entry.request)
-        return request is not None and request.index < index and request.asked.verb in WRITES
 
     def _listed(self, index: int, entry: Listed) -> None:
         if entry.fault is not None:

@@ -9,7 +9,7 @@ from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.facts.wording import participle
 from staleproof.checks.story.phrases import Group, is_done, tell
-from staleproof.checks.trial import Trial
+from staleproof.checks.trial import Trial, indexed
 from staleproof.checks.verdict import Cause, Finding, Verdict, rank
 from staleproof.core.entry import (
     Answered,
@@ -90,7 +90,7 @@ def explain(finding: Finding, history: History) -> Story:
 
     Neighbouring entries of one kind become one line.
     """
-    trial = Trial(history)
+    trial = indexed(history)
     entries = sorted({*finding.witnesses, *_asides(trial, finding.witnesses)})
     groups = [Group(trial, finding, tuple(group)) for _, group in itertools.groupby(entries, key=lambda index: _kind(trial, index))]
     lines = ((trial.at(group.positions[0]), tell(group)) for group in groups)

@@ -30,18 +30,42 @@ _MARKS = ("annotations.staleproof.dev/competed", "annotations.staleproof.dev/tou
 _PLACED = frozenset({"spec.nodeName", "status.hostIP", "status.hostIPs"})
 """Where a pod is: the scheduler's choice, one of several that are equally good."""
 _COUNTERS = ("collisionCount", "restartCount", "retryCount", "retries", "attempts", "failureCount")
+_ITEM = re.compile(r"\[[^\]]*\]")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")
 
 
 def flatten(value: Any, replaced: Mapping[str, str], namespace: str = "") -> Iterator[tuple[str, object]]:  # noqa: ANN401  # JSON
     """(path, value) of every scalar. `replaced` has placeholders for strings that name one run; `namespace` is replaced wherever it
     is a word of a key or of a string."""
+    yield from _flat(value, replaced, _without(namespace), "")
+
+
+def changed_fields(before: Any, after: Any, namespace: str = "") -> frozenset[str]:  # noqa: ANN401  # JSON
+    """The paths whose values differ, without the numbers of items (`without_items`). A list in which anything differs has changed
+    as a whole."""
+    return frozenset(map(without_items, _changed(before, after, _without(namespace), "")))
+
+
+def without_items(path: str) -> str:
+    """The path without the numbers of items, as in `spec.ports[].port`."""
+    return _ITEM.sub("[]", path)
+
+
+def _without(namespace: str) -> Callable[[str], str]:
+    """Replaces the namespace wherever it is a word of a text."""
     word = re.compile(rf"(?<![\w-]){re.escape(namespace)}(?![\w-])") if namespace else None
+    return lambda text: word.sub("<namespace>", text) if word else text
 
-    def known(text: str) -> str:
-        return word.sub("<namespace>", text) if word else text
 
-    yield from _flat(value, replaced, known, "")
+def _changed(before: Any, after: Any, known: Callable[[str], str], path: str) -> Iterator[str]:  # noqa: ANN401  # JSON
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in before.keys() | after.keys():
+            if before.get(key) != after.get(key):
+                yield from _changed(before.get(key), after.get(key), known, f"{path}.{known(key)}" if path else known(key))
+        return
+    for value in (before, after):
+        if value is not None:
+            yield from (leaf for leaf, _ in _flat(value, {}, known, path))
 
 
 def _flat(value: Any, replaced: Mapping[str, str], known: Callable[[str], str], path: str) -> Iterator[tuple[str, object]]:  # noqa: ANN401  # JSON

@@ -15,11 +15,11 @@ earlier templates (`revisions`). Claims that a StatefulSet has left may be there
 but not what it is like.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from staleproof.checks.facts.footprint import Footprint
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import names, object_history
 from staleproof.checks.facts.revisions import unnumbered, without_past_claims, without_past_revisions
@@ -28,7 +28,7 @@ from staleproof.checks.facts.wording import owner_name, told_apart
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.change import moved
 from staleproof.core.entry import Committed
-from staleproof.core.flatten import Flat, flatten
+from staleproof.core.flatten import Flat, flatten, without_items
 from staleproof.core.manifest import Manifest
 from staleproof.core.ownership import owner_of
 from staleproof.core.provenance import is_bookkeeping
@@ -37,7 +37,6 @@ from staleproof.core.wording import plural
 _NOBODYS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})
 _MISSING = "<not set>"
 _LONG = 200
-_ITEM = re.compile(r"\[[^\]]*\]")
 Values = Mapping[str, object]
 """By their repr."""
 Orders = Mapping[str, Hashable]
@@ -77,29 +76,33 @@ class Baseline:
     kinds: Collection[str] = ()
 
     def difference(self, objects: Iterable[tuple[str, Manifest]], namespace: str) -> str:
-        """The first way in which a state (resource, object) is not like the references' end; empty when it is."""
+        """The first way in which a state (resource, object) is not like the references' end; empty when it is. All that is there
+        counts, whoever wrote it."""
         return next((difference.text for difference in self.differences(objects, namespace)), "")
 
-    def differences(self, objects: Iterable[tuple[str, Manifest]], namespace: str) -> Iterator[Difference]:
-        """Every role whose count, or first field whose value, is not like the references' end."""
+    def differences(
+        self, objects: Iterable[tuple[str, Manifest]], namespace: str, own: Footprint | None = None
+    ) -> Iterator[Difference]:
+        """Every role whose count, or first field whose value, is not like the references' end; of what is in the footprint `own`,
+        if that is given."""
         state = group(without_garbage(list(objects), self.kinds), namespace, self.names)
         for role in sorted(self.counts.keys() | state.keys()):
             counts, found = self.counts.get(role, (0,)), len(state.get(role, ()))
-            if not min(counts) <= found <= max(counts):
+            if not min(counts) <= found <= max(counts) and (own is None or role.resource in own.counted):
                 yield Difference(_miscounted(role, self._kind(role, state), found, counts), "" in self.shaky.get(role, ()))
         for role in sorted(state):
             for flat in state[role]:
-                difference = self._field(role, flat, self.masks)
-                if difference is not None and not self._stands_in(role, flat):
+                difference = self._field(role, flat, self.masks, own)
+                if difference is not None and not self._stands_in(role, flat, own):
                     yield difference
 
-    def _stands_in(self, role: Role, found: Flat) -> bool:
+    def _stands_in(self, role: Role, found: Flat, own: Footprint | None) -> bool:
         """Whether the object is as one of another role: of the same owner and resource, and with a name that differs in its last
         part only."""
         for other in self.values:
             if other != role and other[:2] == role[:2] and role.stem and stem_of(other.stem) == stem_of(role.stem) != other.stem:
                 renamed = {path: other.stem if value == role.stem else value for path, value in found.items()}
-                if self._field(other, renamed, self.shaky) is None:
+                if self._field(other, renamed, self.shaky, own) is None:
                     return True
         return False
 
@@ -109,13 +112,14 @@ class Baseline:
         there = list(self.values.get(role, {}).get("kind", {}).values())
         return str(next((kind for kind in (*here, *there) if kind), role.resource)).lower()
 
-    def _field(self, role: Role, found: Flat, masks: Mapping[Role, frozenset[str]]) -> Difference | None:
+    def _field(self, role: Role, found: Flat, masks: Mapping[Role, frozenset[str]], own: Footprint | None) -> Difference | None:
         """The first field that no reference ended with, and that is not masked."""
         values, orders = self.values.get(role, {}), _orders(found)
         for path in sorted(found.keys() | values.keys()) if values else ():
             value, wanted = found.get(path, _MISSING), values.get(path, {repr(_MISSING): _MISSING})
             masked = path in masks.get(role, ()) and not _is_measure(path, value, wanted.values())
-            if repr(value) in wanted or masked or moved(role.resource, path) in self.moves:
+            is_theirs = own is not None and not own.has(role.resource, path)
+            if is_theirs or repr(value) in wanted or masked or moved(role.resource, path) in self.moves:
                 continue
             items = path.partition("[")[0]
             if any(items in known and known[items] == orders.get(items) for known in self.orders.get(role, ())):
@@ -135,7 +139,7 @@ def _orders(flat: Flat) -> Orders:
         name, _, rest = path.partition("[")
         number, inside, within = rest.partition("]")
         if inside:
-            items[name][number][_ITEM.sub("[]", within), repr(value)] += 1
+            items[name][number][without_items(within), repr(value)] += 1
     return {name: frozenset(Counter(frozenset(item.items()) for item in each.values()).items()) for name, each in items.items()}
 
 

@@ -5,13 +5,16 @@ were skipped. A state that is right at the end of the settling or at the end of 
 """
 
 from staleproof.checks.facts.baseline import Difference, baseline, final_objects
+from staleproof.checks.facts.footprint import footprint, own_footprint
 from staleproof.checks.trial import Trial, fact
 
 
 def differences(trial: Trial, until: int, *, of: Trial | None = None) -> list[Difference]:
-    """How the state before a position, of the trial or of another run of its workload, differs from the references' end."""
+    """How the state before a position, of the trial or of another run of its workload, differs from the references' end: in what
+    the controller wrote itself in any of these runs."""
     run = of or trial
-    return list(baseline(trial).differences(final_objects(run, until=until), run.namespace))
+    own = footprint(trial) | own_footprint(run) if of is not None else footprint(trial)
+    return list(baseline(trial).differences(final_objects(run, until=until), run.namespace, own))
 
 
 def certain_difference(trial: Trial, until: int) -> str:

@@ -7,7 +7,7 @@ from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, SeverStrea
 from ..rule_cases import ONE_POD, UNSURE, verdicts, witnesses
 from ..script import SEVER, WIDGETS, Script, beside, two_references
 
-SETS, LEFT = "replicasets.apps", "replicaset/x is there, fault-free runs ended without it"
+SETS = "replicasets.apps"
 RESUME = HoldStream(resource="pods", release="resume")
 NOT_CUT = "NOT_EXERCISED: no watch of the controller was cut by a fault"
 
@@ -53,7 +53,7 @@ CASES = {
         Script(RESUME).hold().pair().closes().ended(how="clean").watches(start="100").shows("w-0").shows("w-1"),
         "PASS",
     ),
-    "what it has only read is in none of its watches": (reading(), f"FAIL: after its watch of {SETS} was lost: {LEFT}"),
+    "what it has only read is in none of its watches": (reading(), f"FAIL: after its watch of {SETS} was lost: {ONE_POD}"),
     "a patient client may yet come back": (
         severed(times=3).pair(1).step(2, "scale").applied("w", spec=2).stuck(3.0),
         f"{UNSURE} it had 3.1 s to catch up, and may need 6.4 s after what was done to it",

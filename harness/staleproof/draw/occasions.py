@@ -13,7 +13,7 @@ from staleproof.core.manifest import Manifest
 from staleproof.core.move import merged
 from staleproof.core.observed import Observed, Written
 from staleproof.core.step import Apply, Delete, Edit, Heartbeat, Patch, PatchStatus, Recreate, Remove, Step, Touch
-from staleproof.draw.canonical import death, life, turns
+from staleproof.draw.canonical import death, is_update, life, turns
 
 OF_A_CHILD = (Edit, Heartbeat, Recreate, Remove)
 """What others do to a child."""
@@ -51,13 +51,19 @@ def stirred(observed: Observed, steps: Sequence[Step]) -> list[tuple[str, int]]:
     later = [(number, step) for number, step in enumerate(steps, 1) if number > 1]
     found = [(observed.resource, number) for number, step in later if isinstance(step, _OF_THE_PRIMARY)]
     found += [(step.resource, number) for number, step in later if isinstance(step, OF_A_CHILD)]
-    works = [each for each in written(observed, steps) if each.step > 1 and _comes(each)]
-    found += [(each.resource, each.step) for each in works]
+    works = [each for each in written(observed, steps) if each.step > 1 and each.changes]
+    found += [(each.resource, each.step) for each in works if _comes(each) or steps[each.step - 1] == observed.change]
     return sorted({each for each in found if each[0] in observed.watched})
 
 
+def life_events(observed: Observed, resource: str) -> list[int]:
+    """Steps of `canonical.life` after the first, the touch aside, that are sure to bring an event of this resource."""
+    lived = life(observed)
+    return [step for each, step in stirred(observed, lived.steps) if each == resource and step < lived.last]
+
+
 def _comes(each: Written) -> bool:
-    """Whether each of these writes is an event: an update may leave everything as it is."""
+    """Whether each of these writes is an event: an update may leave everything as it is, unless the primary was changed for it."""
     return each.verb in ("create", "delete")
 
 
@@ -86,6 +92,11 @@ class Occasions:
     def every_write(self) -> tuple[Written, ...]:
         """Those of statuses, too."""
         return (*self.writes, *self.statuses)
+
+    @property
+    def updates(self) -> list[Written]:
+        """Those of them that change what was there before."""
+        return [each for each in self.every_write if is_update(self.observed, self.steps, each)]
 
     def hideable(self, writes: Sequence[Written]) -> list[Written]:
         return [each for each in writes if each.resource in self.observed.watched]

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 
 from msgspec.structs import replace
 
-from staleproof.core.fault import AnyFault, CallFault, Window
+from staleproof.core.fault import AnyFault, Window
 from staleproof.core.plan import Plan, contradictions
 from staleproof.core.step import Edit, Heartbeat, Recreate, Remove, Step, describe
 
@@ -65,8 +65,8 @@ def aimed_anew(plan: Plan, silent: Collection[int], happened: Happened) -> Plan 
 
 def _aimed(fault: AnyFault, plan: Plan, happened: Happened) -> AnyFault | None:
     window, write = fault.window, getattr(fault, "write", None)
-    verb = fault.verb if isinstance(fault, CallFault) else write.verb if write is not None else ""
-    occasions = {step: each.get((fault.resource, verb), 0) for step, each in happened.items() if step <= len(plan.steps)}
+    about = (fault.resource, fault.verb_of_write)
+    occasions = {step: each.get(about, 0) for step, each in happened.items() if step <= len(plan.steps)}
     best = max(sorted(occasions), key=lambda step: occasions[step], default=0)
     if not best or not occasions[best] or best == window.from_step:
         return None

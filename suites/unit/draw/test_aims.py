@@ -3,7 +3,8 @@
 import pytest
 
 from staleproof.checks.catalog import REQUIREMENTS
-from staleproof.core.fault import AnyFault, Coalesce, Fault, HideOwnWrite, HoldStream, Kill, OwnWrite, PastSnapshot, Pause, Restart
+from staleproof.core.fault import AnyFault, Coalesce, HideOwnWrite, HoldStream, Kill, OwnWrite, PastSnapshot, Pause, Restart
+from staleproof.core.fault.suggest import FAULTS
 from staleproof.core.step import Apply, Delete, Step, Touch
 from staleproof.draw.aims import aims
 from staleproof.draw.incidents.table import INCIDENTS, KINDS
@@ -35,12 +36,12 @@ def test_what_follows(faults: tuple[AnyFault, ...], steps: tuple[Step, ...], exp
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.contract == "legal"], ids=lambda kind: kind.__name__)
-def test_what_a_fault_is_tried_for_lists_that_fault(kind: type[AnyFault]) -> None:
-    """That it converges is tried with all of them. Who hides own writes holds a stream."""
+def test_what_a_fault_is_tried_for_lists_a_fault_that_does_the_same(kind: type[AnyFault]) -> None:
+    """That it converges is tried with all of them."""
     of = widgets()
     at = occasions(of, (APPEARS, of.scale(1), WAKES))
     alone = [faults for each in INCIDENTS for faults in each.over(at) if all(type(fault) is kind for fault in faults)]
-    tags = {str(base.__struct_config__.tag) for base in kind.__mro__ if issubclass(base, Fault)}
+    tags = {tag for tag, other in FAULTS.items() if other.does[0] == kind.does[0]}
     assert [slug for faults in alone for slug in aims(faults, ()) if slug != END and not tags & {*LISTED[slug]}] == []
 
 

@@ -134,8 +134,8 @@ def _changed_twice(observed: Observed, away: Sequence[int], changes: int) -> Ite
     for each in observed.life_changed:
         found = {1} & set(each.steps)
         for step in away:
-            asked = {lived.changes} if step == changes else {lived.grows, lived.shrinks}
-            if asked & set(each.steps) or each.resource == observed.resource:
+            alike = {lived.changes} if step == changes else {lived.grows, lived.shrinks}
+            if alike & set(each.steps) or each.resource == observed.resource:
                 found |= {step, step + 1}
         yield Changed(each.resource, tuple(sorted(found)))
 

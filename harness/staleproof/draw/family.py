@@ -1,7 +1,7 @@
 """Families of plans, as their scenarios write them: a draft says what is particular to a plan, everything else follows.
 
 What follows: the scenario's name, what the controller needs to be there, how long it is waited for, and whether it must be started
-anew. A family knows no controller; it is asked with what a controller was observed to do, and may find no occasion in it.
+anew. A family knows no controller; it gets what a controller was observed to do, and may find no occasion in it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ class Draft:
     """One plan of a scenario.
 
     Attributes:
-        title: one line for people; it tells the plan apart from the others of its scenario.
+        title: one line for people; it tells the plan apart from the rest of its scenario.
         faults: what happens to the controller.
         steps: the workload; empty means `canonical.life`.
         settle: how long to wait; empty means as long as the scenario waits.
@@ -98,3 +98,8 @@ class Scenario:
             settle=draft.settle or self.settle(observed),
             fresh=draft.turns_away and not observed.relists_at_once,
         )
+
+
+def drawn_title(faults: Sequence[AnyFault]) -> str:
+    """Of a plan that was drawn: what happens, and when it begins."""
+    return "drawn: " + ", ".join(f"{fault.tag} of {fault.resource} from step {fault.window.from_step}" for fault in faults)

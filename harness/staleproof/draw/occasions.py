@@ -16,7 +16,7 @@ from staleproof.core.step import Apply, Delete, Edit, Heartbeat, Patch, PatchSta
 from staleproof.draw.canonical import death, is_update, life, turns
 
 OF_A_CHILD = (Edit, Heartbeat, Recreate, Remove)
-"""What others do to a child."""
+"""What users do to a child."""
 _OF_THE_PRIMARY = (Apply, Delete, Patch, PatchStatus, Touch)
 
 
@@ -35,7 +35,7 @@ def occasions(observed: Observed, steps: Sequence[Step]) -> "Occasions":
 def written(observed: Observed, steps: Sequence[Step]) -> list[Written]:
     """What the controller is expected to write in these steps, at least."""
     found = []
-    missing: Counter[str] = Counter()  # somebody else deleted them, or set them aside, and nobody knows whether others came
+    missing: Counter[str] = Counter()  # a user deleted them, or set them aside, and new ones may not have come
     for number, (step, like) in enumerate(zip(steps, _likes(observed, steps), strict=True), 1):
         for each in like.writes:
             times = min(each.times, like.at_most) if like.at_most else each.times
@@ -125,11 +125,11 @@ class _Like:
 
 @dataclass(frozen=True, slots=True)
 class _Primary:
-    """What the primary says, whatever its replicas are, and how many it wants. `told`: what users have done so far."""
+    """What the primary says, whatever its replicas are, and how many it wants. `done`: what users have done so far."""
 
     said: Manifest
     count: int
-    told: tuple[Step, ...]
+    done: tuple[Step, ...]
 
 
 def _likes(observed: Observed, steps: Sequence[Step]) -> Iterator[_Like]:
@@ -157,9 +157,9 @@ def _likes(observed: Observed, steps: Sequence[Step]) -> Iterator[_Like]:
 
 def _changed(observed: Observed, before: _Primary, step: Patch | Touch) -> _Primary:
     if isinstance(step, Touch):
-        return replace(before, told=(*before.told, step))
+        return replace(before, done=(*before.done, step))
     said = _plain(observed, merged(before.said, step.patch))
-    return _Primary(said, _replicas(observed, step.patch, before.count), (*before.told, step))
+    return _Primary(said, _replicas(observed, step.patch, before.count), (*before.done, step))
 
 
 def _as_changed(observed: Observed, before: _Primary, step: Patch | Touch, after: _Primary) -> _Like:
@@ -167,7 +167,7 @@ def _as_changed(observed: Observed, before: _Primary, step: Patch | Touch, after
     lived, base = life(observed), _plain(observed, observed.sample)
     usual = [base, merged(base, observed.change.patch)] if observed.change is not None else [base]
     if isinstance(step, Patch) and before.count == after.count:
-        return _as_turned(observed, before, step, base) if step not in before.told else _Like()
+        return _as_turned(observed, before, step, base) if step not in before.done else _Like()
     if before.said not in usual:
         return _Like()
     if before.count != after.count:  # when all go, none can be deleted in excess
@@ -194,7 +194,7 @@ def _plain(observed: Observed, said: Manifest) -> Manifest:
 
 
 def _replicas(observed: Observed, body: Manifest, before: int) -> int:
-    """How many the primary wants when it was told this."""
+    """How many the primary wants once it says this."""
     value: object = body
     for key in observed.scale_path:
         value = value.get(key) if isinstance(value, dict) else None

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from staleproof.core.fault import AnyFault, Window
 from staleproof.core.plan import Plan, contradictions
 from staleproof.core.step import Edit, Heartbeat, Recreate, Remove, Step, describe
+from staleproof.draw.family import drawn_title
 
 Happened = Mapping[int, Mapping[tuple[str, str], int]]
 """How often something happened, by step: (resource, verb) for the controller's writes, (resource, "") for changes of objects."""
@@ -58,8 +59,7 @@ def aimed_anew(plan: Plan, silent: Collection[int], happened: Happened) -> Plan 
     if any(each is None for each in faults):
         return None
     found = tuple(each for each in faults if each is not None)
-    told = ", ".join(f"{each.tag} of {each.resource} from step {each.window.from_step}" for each in found)
-    made = replace(plan, title=f"drawn: {told}", faults=found)
+    made = replace(plan, title=drawn_title(found), faults=found)
     return None if contradictions(made) else made
 
 

@@ -1,4 +1,4 @@
-"""In which order plans are run: how long each will take, and what each is worth while others have not been run.
+"""In which order plans are run: how long each will take, and what each is worth before the rest has been run.
 
 Rough on purpose: it decides what comes first, and what a run that has not enough time leaves out; never what a trial means.
 """
@@ -61,7 +61,7 @@ def most_varied(plans: Sequence[Plan], count: int) -> list[Plan]:
 
 
 def _is_telling(plan: Plan) -> bool:
-    """Whether an own write is hidden, somebody competes, the past is shown, or the controller is down meanwhile."""
+    """Whether an own write is hidden, another user competes, the past is shown, or the controller is down meanwhile."""
     return any(
         fault.trigger is not None or fault.effects & {"competes", "rewinds"} or (fault.stops_work and "restarts" in fault.effects)
         for fault in plan.faults

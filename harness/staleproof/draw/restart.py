@@ -56,9 +56,9 @@ def down(observed: Observed, profile: Profile) -> Iterator[Draft]:
     missed.append(("turns", turned.steps, [(step, step + 1) for step in gone]))
     for name, steps, spans in profile.some(each for each in missed if each[2]):
         faults = [Restart(stays_down=True, window=Window(since, until)) for since, until in spans]
-        told = " and ".join(f"from step {since} to {until}" for since, until in spans)
+        when = " and ".join(f"from step {since} to {until}" for since, until in spans)
         aims = (*_AIMS, "cleans-up", "name-reuse") if name == "death" else _AIMS
-        yield Draft(f"keep it down {told} of a primary's {name}", faults, steps, aims=aims)
+        yield Draft(f"keep it down {when} of a primary's {name}", faults, steps, aims=aims)
 
 
 @SCENARIO.family
@@ -106,8 +106,8 @@ def past_turns(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Restart it on the primary without a block, and with a switch the other way, that has come back since. What `past` shows of a
     round trip is left out."""
     turned = turns(observed)
-    others = [step for step, move in zip(turned.away, observed.turned, strict=False) if move != observed.returning[0]]
-    for step in profile.some(others if observed.resource in observed.reads_past else ()):
+    returned = [step for step, move in zip(turned.away, observed.turned, strict=False) if move != observed.returning[0]]
+    for step in profile.some(returned if observed.resource in observed.reads_past else ()):
         faults = past_state([observed.resource], step + 1, Window(from_step=turned.last))
         title = f"restart on {observed.resource} as it was before it was changed back in step {step + 1}"
         yield Draft(title, faults, turned.steps, aims=(*_AIMS, "no-time-travel"))

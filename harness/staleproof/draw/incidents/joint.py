@@ -1,6 +1,6 @@
 """Incidents that show little one by one: two faults together, or a fault and the step that makes it one.
 
-To hide the creates of a controller shows little unless somebody deletes the primary meanwhile, another one comes, or more time
+To hide the creates of a controller shows little unless the primary is deleted meanwhile, another one comes, or more time
 passes than the controller is patient for; to hide its deletes, unless more is wanted again. By chance such pairs are rare, so each
 is an incident of its own: a fault for a step of the workload.
 """
@@ -71,13 +71,13 @@ def _both_seen(at: Occasions) -> Iterator[tuple[int, str, str]]:
             yield step, one, two
 
 
-# --- its own writes are hidden, or those of others -------------------------------------------------------------------------------
+# --- its own writes are hidden, or those of users --------------------------------------------------------------------------------
 
 
 def hidden_while(verb: str, kind: type[Step], at: Occasions) -> Iterator[Faults]:
     """Its own creates, or deletes, are hidden from it while such a step is done, and from then on; rests count if they are long.
 
-    Where somebody else deletes one that it has made, a list tells what is left (KEP-5647, Risks).
+    Where another user deletes one that it has made, a list tells what is left (KEP-5647, Risks).
     """
     for number, step in enumerate(at.steps, 1):
         if isinstance(step, kind) and (not isinstance(step, Rest) or step.seconds >= LONG_SECONDS):
@@ -89,7 +89,7 @@ def hidden_while(verb: str, kind: type[Step], at: Occasions) -> Iterator[Faults]
 
 
 def _own(at: Occasions, verb: str, *, before: int) -> list[Written]:
-    """Its creates, or deletes, of children in earlier steps; whoever creates by server-side apply patches."""
+    """Its creates, or deletes, of children in earlier steps; those who create by server-side apply patch."""
     children = [each for each in at.hideable(at.writes) if each.resource != at.observed.resource and each.step < before]
     verbs = {each.resource: own_create(at.observed, each.resource).verb if verb == "create" else verb for each in children}
     return [each for each in children if each.verb == verbs[each.resource]]

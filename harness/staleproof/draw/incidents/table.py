@@ -1,4 +1,4 @@
-"""The table of incidents: each kind of fault by itself, and what does harm only together."""
+"""The table of incidents: each kind of fault by itself, and those that do harm only side by side."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ KINDS: tuple[type[AnyFault], ...] = get_args(AnyFault)
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """Faults that come over a workload together.
+    """Faults that come over a workload at once.
 
     Attributes:
         over: each of them, wherever the workload gives occasion for it.

@@ -9,7 +9,7 @@ from staleproof.core.observed import Observed
 from staleproof.core.plan import Plan
 from staleproof.draw.canonical import slow_to_start
 from staleproof.draw.drawn import drawn_family
-from staleproof.draw.family import Draft, Scenario
+from staleproof.draw.family import Draft, Scenario, drawn_title
 from staleproof.draw.incidents.single import Faults
 from staleproof.draw.strategies.observation import observations
 from staleproof.draw.strategies.schedule import schedules
@@ -37,9 +37,8 @@ def plans(
     observed = observed if observed is not None else draw(observations())
     steps = draw(workload if workload is not None else workloads(observed))
     faults = draw(schedule(steps) if schedule is not None else schedules(steps, observed))
-    words = ", ".join(f"{fault.tag} of {fault.resource} from step {fault.window.from_step}" for fault in faults)
     is_refused = any(fault.stops_work and "rejects" in fault.effects for fault in faults)
-    plan = SCENARIO.plan(Draft(f"drawn: {words}", faults, steps, fresh=is_refused), observed)
+    plan = SCENARIO.plan(Draft(drawn_title(faults), faults, steps, fresh=is_refused), observed)
     return replace(plan, contract="hostile") if any(fault.contract == "hostile" for fault in faults) else plan
 
 

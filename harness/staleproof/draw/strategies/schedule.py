@@ -38,8 +38,8 @@ def schedules(
     telling = [each for each in found if each.is_for_a_step or each.contract == "hostile" for _ in range(each.often)]
     is_telling = draw(st.booleans())
     first = draw(st.sampled_from(telling if is_telling and telling else usual))
-    others = draw(st.lists(st.sampled_from(usual), max_size=most_faults - 1))
-    kept = compatible([_one(draw, each, at) for each in (first, *others)], observed, steps, most_faults)
+    more = draw(st.lists(st.sampled_from(usual), max_size=most_faults - 1))
+    kept = compatible([_one(draw, each, at) for each in (first, *more)], observed, steps, most_faults)
     last = Window(from_step=len(steps))
     return kept or ((SeverStream(resource=ANY, window=last),) if sets_aside(steps) else (Restart(window=last),))
 

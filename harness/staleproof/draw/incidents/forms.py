@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
 from msgspec import structs
@@ -16,6 +16,7 @@ _OF_THE_PLACE = frozenset(CallFault.__struct_fields__)
 Form = Mapping[str, Any]
 
 
+@cache
 def values(kind: type[AnyFault], field: str) -> tuple[Any, ...]:
     """Those of one field, the simplest first: what the class says, else what the type allows. Empty: it stays as it is."""
     if field in kind.tries or field in _OF_THE_PLACE:
@@ -26,7 +27,7 @@ def values(kind: type[AnyFault], field: str) -> tuple[Any, ...]:
     return (False, True) if allowed is bool else LAGS if allowed == Seconds else ()
 
 
-@lru_cache
+@cache
 def forms(kind: type[AnyFault]) -> tuple[Form, ...]:
     """Every combination of the values of its fields, by their names."""
     named = {field: found for field in kind.__struct_fields__ if (found := values(kind, field))}

@@ -1,7 +1,5 @@
 """Schedules: incidents over one workload that go together."""
 
-import itertools
-
 import hypothesis.strategies as st
 
 from staleproof.core.fault import Restart, SeverStream, Window
@@ -46,9 +44,8 @@ def schedules(
 
 def _one(draw: st.DrawFn, incident: Incident, at: Occasions) -> Faults:
     """First where, then in which form, so that what can be done in many ways is not drawn more often."""
-    places = [list(some) for _, some in itertools.groupby(sorted(incident.over(at), key=_place), key=_place)]
-    return draw(st.sampled_from(draw(st.sampled_from(places))))
-
-
-def _place(faults: Faults) -> list[tuple[str, str, int]]:
-    return [(fault.kind, fault.resource, fault.window.from_step) for fault in faults]
+    places: dict[tuple[tuple[str, str, str, int], ...], list[Faults]] = {}
+    for faults in incident.over(at):
+        where = tuple((type(each).__name__, each.verb_of_write, each.resource, each.window.from_step) for each in faults)
+        places.setdefault(where, []).append(faults)
+    return draw(st.sampled_from(draw(st.sampled_from(list(places.values())))))

@@ -5,20 +5,21 @@ whatever its rules say, it neither passes nor fails a requirement. Findings are 
 of nothing but hostile plans never exits with 1, the code for findings; it exits with 0, or with 10 when a trial was disturbed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.doubt import Answer, Subject, first_doubt, has_no_end
 from staleproof.checks.facts.ablation import ABLATIONS, ablated_ends
 from staleproof.checks.facts.cessation import cessation
 from staleproof.checks.facts.fault_outcomes import hostility
-from staleproof.checks.facts.liveness import converged, differences, other_circumstances, too_soon, unneeded
-from staleproof.checks.facts.usability import interruption, reference_trouble, unfired, unreliable
+from staleproof.checks.facts.liveness import converged, differences, unneeded
 from staleproof.checks.harm import with_harm
+from staleproof.checks.ignorance import ignorant_deeds
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial, fact
-from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Outcome, Suspicion, Verdict
+from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Outcome, Said, Suspicion, Verdict
 from staleproof.core.entry import FaultIndex
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.effects import EFFECTS
@@ -60,20 +61,18 @@ def _verdict(requirement: Requirement, trial: Trial) -> Verdict:
 
 def _by_rule(requirement: Requirement, trial: Trial) -> Verdict:
     slug = requirement.slug
-    if interruption(trial):
-        return Verdict(slug, Outcome.NOT_EXERCISED, why=interruption(trial))
-    if unreliable(trial):
-        return Verdict(slug, Outcome.INCONCLUSIVE, why=unreliable(trial))
-    if requirement.needs_references and reference_trouble(trial):
-        return Verdict(slug, Outcome.NOT_EXERCISED, why=reference_trouble(trial))
+    subjects: tuple[Subject, ...] = ("trial", "references") if requirement.needs_references else ("trial",)
+    doubt = first_doubt(trial, subjects)
+    if doubt is not None:
+        return Verdict(slug, doubt.leaves, why=doubt.why)
     try:
         verdict = verdict_of(requirement, trial)
     except Exception as err:  # a crashed rule knows nothing; the trial is kept and can be judged again
         why = f"the checker crashed, which is a bug of staleproof: {type(err).__name__}: {err}"
         return Verdict(slug, Outcome.INCONCLUSIVE, why=why)
-    aimed_at = slug in trial.plan.aims
-    if aimed_at and verdict.outcome is not Outcome.FAIL and unfired(trial):
-        return Verdict(slug, Outcome.NOT_EXERCISED, why=unfired(trial))
+    doubt = first_doubt(trial, ("aim",)) if slug in trial.plan.aims and verdict.outcome is not Outcome.FAIL else None
+    if doubt is not None:
+        return Verdict(slug, doubt.leaves, why=doubt.why)
     hostile = hostility(trial.plan)
     return _apart(verdict, hostile) if hostile else verdict
 
@@ -90,14 +89,14 @@ def _apart(verdict: Verdict, hostile: str) -> Verdict:
 def verdict_of(requirement: Requirement, trial: Trial) -> Verdict:
     """What one rule says, whatever the trial is worth: the first findings, or else its first doubt, or else a pass."""
     slug = requirement.slug
-    if requirement.needs_end and (trial.settled is None or trial.released is None):
-        return Verdict(slug, Outcome.INCONCLUSIVE, why="the trial has no settling phase")
-    said = list(islice(requirement.check(trial), MOST_FINDINGS))
-    ends = [_end(each, trial) if isinstance(each, Suspicion) else each for each in said]
-    findings = [replace(each, requirement=slug) for each in ends if isinstance(each, Finding)]
+    doubt = first_doubt(trial, ("settling",)) if requirement.needs_end else None
+    if doubt is not None:
+        return Verdict(slug, doubt.leaves, why=doubt.why)
+    said = [_weighed(requirement, each, trial) for each in islice(sayings(requirement, trial), MOST_FINDINGS)]
+    findings = [replace(each, requirement=slug) for each in said if isinstance(each, Finding)]
     if findings:
         return Verdict(slug, Outcome.FAIL, tuple(findings))
-    match next((each for each in ends if each is not None), None):
+    match next((each for each in said if each is not None), None):
         case NotExercised(why):
             return Verdict(slug, Outcome.NOT_EXERCISED, why=why)
         case Inconclusive(why, without):
@@ -105,34 +104,59 @@ def verdict_of(requirement: Requirement, trial: Trial) -> Verdict:
     return Verdict(slug, Outcome.PASS)
 
 
-def _end(suspicion: Suspicion, trial: Trial) -> Finding | NotExercised | Inconclusive | None:
+def sayings(requirement: Requirement, trial: Trial) -> Iterator[Said]:
+    """What there is to say about a requirement before any doubt is asked: deeds that its reasons explain, and what its rule says.
+    Where there are such deeds nobody asks how the trial ended."""
+    deeds = list(ignorant_deeds(trial, [(verb, reason) for verb in requirement.verbs for reason in requirement.reasons]))
+    yield from deeds
+    yield from (said for said in requirement.check(trial) if not deeds or isinstance(said, Finding))
+
+
+def _weighed(requirement: Requirement, said: Said, trial: Trial) -> Finding | NotExercised | Inconclusive | None:
+    """What is left of what a rule says, once every doubt about it has been asked; None when it is a pass."""
+    match said:
+        case Suspicion():
+            return _end(requirement, said, trial)
+        case Finding():
+            doubt = first_doubt(trial, (said.basis,))
+            return said if doubt is None else _doubted(doubt, said.because)
+    return said
+
+
+def _doubted(doubt: Answer, seen: str) -> NotExercised | Inconclusive:
+    """What a doubt leaves of what was seen."""
+    return NotExercised(doubt.why) if doubt.leaves is Outcome.NOT_EXERCISED else Inconclusive(f"{seen}, but {doubt.why}")
+
+
+def _end(requirement: Requirement, suspicion: Suspicion, trial: Trial) -> Finding | NotExercised | Inconclusive | None:
     """What the end of the trial makes of a suspicion; None when it is a pass."""
-    found = _ending(suspicion, trial)
+    found = _ending(requirement, suspicion, trial)
     if not suspicion.otherwise or isinstance(found, Finding):
         return found
     return Inconclusive(suspicion.otherwise, found.without if isinstance(found, Inconclusive) else ())
 
 
-def _ending(suspicion: Suspicion, trial: Trial) -> Finding | NotExercised | Inconclusive | None:
+def _ending(requirement: Requirement, suspicion: Suspicion, trial: Trial) -> Finding | NotExercised | Inconclusive | None:
     if suspicion.unless_broken and broken(trial):
         return NotExercised(f"it wrote on an old view meanwhile, which {broken(trial)[0]} tells")
     if trial.released is None or trial.settled is None:
-        return Inconclusive("the trial has no settling phase")
+        return Inconclusive(has_no_end(trial))
     if suspicion.untested and converged(trial):
         return NotExercised(suspicion.untested)
-    if unneeded(trial):
-        return NotExercised(unneeded(trial))
     if converged(trial):
-        return NotExercised(trial.idle) if trial.idle else None
+        return NotExercised(unneeded(trial) or trial.idle) if trial.idle else None
     found = differences(trial, trial.settled)
     certain = next((difference.text for difference in found if not difference.unstable), "")
     if not certain:
         return Inconclusive(f"the references do not agree: {found[0].text}")
-    if doubt := other_circumstances(trial) or too_soon(trial) or _otherwise(suspicion, trial):
-        return Inconclusive(f"it did not converge ({certain}), but {doubt}")
+    doubt = first_doubt(trial, ("end",))
+    if doubt is not None:
+        return _doubted(doubt, f"it did not converge ({certain})")
+    if other := _otherwise(suspicion, trial):
+        return Inconclusive(f"it did not converge ({certain}), but {other}")
     witnesses = tuple(sorted({*suspicion.acts, trial.released, trial.settled}))
-    finding = Finding(f"{suspicion.proof or suspicion.charge}: {certain}", witnesses, severity="stuck")
-    return finding if suspicion.proof else _but_for(suspicion, trial, finding, certain)
+    finding = Finding(f"{suspicion.proof or suspicion.charge}: {certain}", witnesses, severity="stuck", basis="end")
+    return finding if suspicion.proof else _but_for(requirement, suspicion, finding, certain, trial)
 
 
 def _otherwise(suspicion: Suspicion, trial: Trial) -> str:
@@ -142,24 +166,28 @@ def _otherwise(suspicion: Suspicion, trial: Trial) -> str:
     return suspicion.doubt or (f"{broken(trial)[0]} may explain that" if broken(trial) else "")
 
 
-def _but_for(suspicion: Suspicion, trial: Trial, finding: Finding, certain: str) -> Finding | NotExercised | Inconclusive:
+def _but_for(
+    requirement: Requirement, suspicion: Suspicion, finding: Finding, certain: str, trial: Trial
+) -> Finding | NotExercised | Inconclusive:
     """What is left of a finding where other faults fired, too: that is for runs to say that lack ours only."""
-    others = ", ".join(dict.fromkeys(fault.tag for fault in trial.fired.values() if not _is_ours(fault, suspicion)))
+    ours = tuple(FaultIndex(n) for n, fault in enumerate(trial.plan.faults) if _is_about(requirement, suspicion, fault))
+    others = ", ".join(dict.fromkeys(fault.tag for number, fault in trial.fired.items() if number not in ours))
     if not others:
         return finding
-    ours = tuple(FaultIndex(number) for number, fault in enumerate(trial.plan.faults) if _is_ours(fault, suspicion))
     ends = ablated_ends(trial, ours)
     if len(ends) >= ABLATIONS and all(ends):
         return finding
     if len(ends) >= ABLATIONS and not any(ends):
         return NotExercised(f"it did not converge ({certain}), and with {others} alone it did not, either, in {len(ends)} runs")
     told = f"; with {others} alone it converged in {sum(ends)} of {plural(len(ends), 'run')}" if ends else ""
-    return Inconclusive(f"it did not converge ({certain}), but {others} fired, too, and may explain that{told}", ours)
+    return Inconclusive(
+        f"it did not converge ({certain}), but {others} fired, too, and may explain that{told}", tuple(sorted(ours))
+    )
 
 
-def _is_ours(fault: AnyFault, suspicion: Suspicion) -> bool:
+def _is_about(requirement: Requirement, suspicion: Suspicion, fault: AnyFault) -> bool:
     concerned = not suspicion.resource or fault.concerns(suspicion.resource)
-    return concerned and not suspicion.ours.isdisjoint(fault.effects)
+    return concerned and not requirement.effects.isdisjoint(fault.effects)
 
 
 @fact

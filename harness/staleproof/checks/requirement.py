@@ -4,11 +4,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from staleproof.checks.facts.own_writes import OwnVerb
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Said, Severity
 from staleproof.core.fault import Effect
 
 Level = Literal["core", "extended", "provisional"]
+Kind = Literal["deed", "end", "pace"]
+"""How a requirement is judged: by what the controller did without knowing better; by how a trial ends, after what was done to it;
+by how long something took, or went on."""
+Reason = Literal["hidden", "first list", "past list", "earlier life", "lost answer", "renamed"]
+"""Why a life of the controller did not know.
+
+- `hidden`: something had happened, its own writes perhaps, and it had not been shown that yet.
+- `first list`: the first list of that resource was still under way.
+- `past list`: what it had been shown is older than what it had done its work on.
+- `earlier life`: another life had done it.
+- `lost answer`: it never heard that it was done.
+- `renamed`: another object had taken the name of a primary.
+"""
 SEED = "What they don't tell you about scalable and reliable controllers"
 
 LATE = ("Hold", "HideOwnWrite", "Delay", "Skew")
@@ -29,7 +43,11 @@ class Requirement:
         source: where that is written.
         faults: what brings a violation out, by their names in plans; empty when none is needed.
         remedy: for the author of a controller that violates it.
-        check: yields findings, or why there can be none; a trial of which it yields nothing has passed.
+        kind: how it is judged; `wrong`: what a violation is, as a noun.
+        reasons: why the controller may not know better, of a deed; `verbs`: the surplus writes that they are asked about, by the
+            judge (`ignorance`).
+        effects: of the faults that it is about, of an end: others that fired may be to blame.
+        check: yields what else is wrong, or why nothing can be seen; a trial of which it yields nothing has passed.
         needs_references: the check compares with fault-free runs, so without good ones it is not made.
         needs_end: the check is about the settling phase, so it is not made for a trial that has none.
         waits: it is about what comes later, so a plan that aims at it waits for the controller's pauses, whatever was reached.
@@ -44,7 +62,12 @@ class Requirement:
     source: str
     faults: tuple[str, ...]
     remedy: str
+    kind: Kind
+    wrong: str
     check: Callable[[Trial], Iterator[Said]]
+    reasons: tuple[Reason, ...] = ()
+    verbs: tuple[OwnVerb, ...] = ()
+    effects: frozenset[Effect] = frozenset()
     needs_references: bool = True
     needs_end: bool = False
     waits: bool = False

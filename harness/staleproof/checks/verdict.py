@@ -6,12 +6,10 @@ and nothing else explains that. `judge` makes a verdict of it.
 """
 
 import enum
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from staleproof.core.entry import FaultIndex
-from staleproof.core.fault import Effect
 
 
 class Outcome(enum.IntEnum):
@@ -44,6 +42,17 @@ Severity = Literal["destroyed", "duplicated", "undone", "stuck", "leaked", "tran
 """
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
+Basis = Literal["write", "surplus", "memory", "end", "deletion", "pace"]
+"""What a finding rests on, and so which other explanations it has to survive (`doubt`).
+
+- `write`: the write itself, whatever came of it.
+- `surplus`: that by then there were more objects of a role, or fewer, than in any reference.
+- `memory`: the same, of a life that does not know what was done before it, or whether it was done.
+- `end`: how the trial ended, beside how the references did.
+- `deletion`: that what the user deleted is still there.
+- `pace`: how long it took.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -67,7 +76,7 @@ class Finding:
     """One violation. `witnesses` are positions in the history, in order; `because` is one sentence.
 
     `though` ends the sentence about the write that is the violation: what the controller had not been shown. Empty: nothing to add.
-    `severity`: what it does; empty: what a write like the one that is the violation does.
+    `severity`: what it does; empty: what a write like the one that is the violation does. `basis`: what it rests on.
     `requirement`, `cause` and an empty `severity` are filled in by the judge.
     """
 
@@ -76,6 +85,7 @@ class Finding:
     though: str = ""
     requirement: str = ""
     severity: Severity | Literal[""] = ""
+    basis: Basis = "write"
     cause: Cause | None = None
 
 
@@ -103,9 +113,8 @@ class Suspicion:
 
     Attributes:
         acts: positions of the entries that tell what was done to it.
-        ours: effects of the faults that do this; another fault that fired may be to blame as well.
         charge: begins the sentence of a finding; the difference follows.
-        resource: only faults that concern this resource are ours; empty for any.
+        resource: of the faults with the requirement's effects only those that concern this resource; empty for any.
         proof: what shows directly that this is to blame, in the words of a charge; empty when only the end can show it.
         doubt: another explanation, in words; empty when there is none.
         untested: why a good end shows nothing, in words; empty when it is a pass.
@@ -114,7 +123,6 @@ class Suspicion:
     """
 
     acts: tuple[int, ...]
-    ours: frozenset[Effect]
     charge: str
     resource: str = ""
     proof: str = ""
@@ -126,11 +134,6 @@ class Suspicion:
 
 Said = Finding | NotExercised | Inconclusive | Suspicion
 """What a rule may yield."""
-
-
-def unless(doubt: str, found: Sequence[Finding]) -> Sequence[Said]:
-    """What was found, or why it proves nothing."""
-    return [Inconclusive(f"{found[0].because}, but {doubt}")] if found and doubt else found
 
 
 @dataclass(frozen=True, slots=True)

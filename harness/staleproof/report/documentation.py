@@ -5,7 +5,9 @@ import re
 from collections.abc import Callable, Mapping
 
 from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.doubt import DOUBTS
 from staleproof.checks.requirement import Requirement
+from staleproof.core.fault.effects import EFFECTS
 from staleproof.core.fault.legality import ROWS
 from staleproof.core.fault.suggest import FAULTS
 
@@ -20,6 +22,28 @@ def catalogue() -> str:
 def requirements() -> str:
     """Every requirement as a section of a Markdown page, with its slug as the heading and therefore as the anchor."""
     return "\n".join(_section(each) for each in REQUIREMENTS)
+
+
+def judgement() -> str:
+    """How each requirement is judged, as a Markdown table."""
+    rows = ["| requirement | judged by | what is wrong | reason of not knowing, effect | beside fault-free runs |"]
+    rows.append("|---|---|---|---|---|")
+    return "\n".join([*rows, *map(_judged, REQUIREMENTS)])
+
+
+def doubts() -> str:
+    """Every other explanation that is asked for, as a Markdown table, in that order."""
+    rows = ["| unless | asked about | leaves the requirement |", "|---|---|---|"]
+    rows += [f"| {doubt.name} | {', '.join(sorted(doubt.of))} | {doubt.leaves.word} |" for doubt in DOUBTS]
+    return "\n".join(rows)
+
+
+def _judged(requirement: Requirement) -> str:
+    is_any = requirement.effects == EFFECTS
+    effects = ["any effect"] if is_any else sorted(f"`{effect}`" for effect in requirement.effects)
+    why = ", ".join([*requirement.reasons, *effects]) or "none is needed"
+    beside = "yes" if requirement.needs_references else "no"
+    return f"| `{requirement.slug}` | {requirement.kind} | {requirement.wrong} | {why} | {beside} |"
 
 
 def _section(requirement: Requirement) -> str:
@@ -61,7 +85,14 @@ def _in_one_line(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-_PRINTED = {"catalogue": catalogue, "requirements": requirements, "faults": faults, "legality": legality}
+_PRINTED = {
+    "catalogue": catalogue,
+    "judgement": judgement,
+    "doubts": doubts,
+    "requirements": requirements,
+    "faults": faults,
+    "legality": legality,
+}
 
 
 def updated(text: str, printed: Mapping[str, Callable[[], str]] = _PRINTED) -> str:

@@ -15,7 +15,9 @@ from staleproof.core.fault import effects as vocabulary
 
 from .script import HOLD, PAST, RESTART, SEVER, WIDGETS, Script, beside, trial
 
-RULE = Requirement(slug="x", must="", level="core", source="", faults=(), remedy="", check=lambda _: iter(()))
+RULE = Requirement(
+    slug="x", must="", level="core", source="", faults=(), remedy="", kind="deed", wrong="", check=lambda _: iter(())
+)
 
 
 def judged(case: Script | Trial, *found: Finding, severity: Severity | None = None) -> list[tuple[str, str]]:

@@ -165,7 +165,8 @@ def rule(*said: Said | Exception, **fields: Any) -> Requirement:  # noqa: ANN401
                 raise each
             yield each
 
-    return Requirement(slug="a-slug", must="", level="core", source="", faults=(), remedy="", check=check, **fields)
+    about = {"kind": "end", "wrong": "", "effects": frozenset({"cuts"})} | fields
+    return Requirement(slug="a-slug", must="", level="core", source="", faults=(), remedy="", check=check, **about)
 
 
 def test_a_rule_that_crashes_knows_nothing() -> None:
@@ -204,7 +205,7 @@ def test_a_rule_that_needs_the_end_is_not_asked_about_a_trial_without() -> None:
 
 # --- a suspicion
 
-SUSPICION = Suspicion(acts=(4,), ours=frozenset({"cuts"}), charge="after that")
+SUSPICION = Suspicion(acts=(4,), charge="after that")
 GUILTY = f"FAIL: after that: {ONE_POD}"
 SEEN = f"FAIL: it was seen: {ONE_POD}"
 HELD_TOO = f"{UNSURE} Hold fired, too, and may explain that"
@@ -261,7 +262,7 @@ SUSPICIONS: dict[str, tuple[Script, dict[str, object], str]] = {
     "the right end": (cut().pair(), {}, "PASS"),
     "the right end, later": (right_later(), {}, "PASS"),
     "another fault may explain it": (wrong_and_held(), {}, HELD_TOO),
-    "the other fault does the same": (wrong_and_held(), {"ours": frozenset({"cuts", "lags"})}, GUILTY),
+    "the other fault does the same": (wrong_and_held(), {"effects": frozenset({"cuts", "lags"})}, GUILTY),
     "or may not": (wrong_and_held(), {"proof": "it was seen"}, SEEN),
     "a fault that concerns another resource": (wrong(), {"resource": WIDGETS}, f"{UNSURE} Sever fired, too, and may explain that"),
     "a fault that concerns the resource": (wrong(), {"resource": "pods"}, GUILTY),
@@ -300,7 +301,9 @@ SUSPICIONS: dict[str, tuple[Script, dict[str, object], str]] = {
 
 @pytest.mark.parametrize(("script", "fields", "verdict"), SUSPICIONS.values(), ids=SUSPICIONS)
 def test_what_the_end_makes_of_a_suspicion(script: Script, fields: dict[str, Any], verdict: str) -> None:
-    assert told(verdict_of(rule(replace(SUSPICION, **fields)), beside(script)), verdict) == verdict
+    about = {"effects": fields["effects"]} if "effects" in fields else {}
+    said = replace(SUSPICION, **{name: value for name, value in fields.items() if name not in about})
+    assert told(verdict_of(rule(said, **about), beside(script)), verdict) == verdict
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from staleproof.checks.verdict import SEVERITIES, Finding, Inconclusive, Outcome, Severity, Verdict, rank, unless
+from staleproof.checks.verdict import SEVERITIES, Finding, Outcome, Severity, Verdict, rank
 
 
 def test_the_worst_outcome_wins_and_nothing_seen_is_never_a_pass() -> None:
@@ -10,14 +10,6 @@ def test_the_worst_outcome_wins_and_nothing_seen_is_never_a_pass() -> None:
     assert max(Outcome.PASS, Outcome.INCONCLUSIVE) is Outcome.INCONCLUSIVE
     assert max(Outcome.INCONCLUSIVE, Outcome.FAIL) is Outcome.FAIL
     assert [outcome.word for outcome in Outcome] == ["not exercised", "passed", "inconclusive", "failed"]
-
-
-def test_a_doubt_takes_the_place_of_what_was_found() -> None:
-    found = [Finding("it wrote again", (1, 2)), Finding("and again", (3, 4))]
-
-    assert unless("", found) == found
-    assert unless("the user did", found) == [Inconclusive("it wrote again, but the user did")]
-    assert unless("the user did", []) == []
 
 
 def test_the_worst_finding_is_the_first_that_does_most_harm() -> None:

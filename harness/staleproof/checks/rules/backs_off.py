@@ -12,7 +12,7 @@ Put to the test: requests of the controller were rejected without being executed
 
 from collections.abc import Iterator, Sequence
 
-from staleproof.checks.facts.liveness import certain_difference, converged, other_circumstances
+from staleproof.checks.facts.liveness import certain_difference, converged
 from staleproof.checks.facts.recovery_budget import silence
 from staleproof.checks.facts.retries import Rejections, pace_of, rejections
 from staleproof.checks.facts.stimuli import stimuli
@@ -55,7 +55,7 @@ def _judge_end(trial: Trial, groups: Sequence[Rejections]) -> Said:
         return next(_gave_up(trial, groups), doubt)
     acts = (groups[0].rejected[0], groups[0].rejected[-1])
     charge = f"after its {groups[0].target.words} had been rejected"
-    return Suspicion(acts, frozenset({"rejects"}), charge, untested=_untested(trial, groups))
+    return Suspicion(acts, charge, untested=_untested(trial, groups))
 
 
 def _gave_up(trial: Trial, groups: Sequence[Rejections]) -> Iterator[Finding]:
@@ -63,7 +63,7 @@ def _gave_up(trial: Trial, groups: Sequence[Rejections]) -> Iterator[Finding]:
     _, settled = trial.ending
     last_rejected = max(group.rejected[-1] for group in groups)
     wrote = any(each.kind == "write" and last_rejected < each.index < settled for each in stimuli(trial))
-    if wrote or other_circumstances(trial) or not all("rejects" in fault.effects for fault in trial.fired.values()):
+    if wrote or not all("rejects" in fault.effects for fault in trial.fired.values()):
         return
     certain = certain_difference(trial, settled)
     for group in groups:
@@ -74,7 +74,7 @@ def _gave_up(trial: Trial, groups: Sequence[Rejections]) -> Iterator[Finding]:
                 f"after {plural(len(group.rejected), 'rejected attempt')} within {last - first:.1f} s "
                 f"it did not try the {group.target.words} again for {silent:.1f} s: {certain}"
             )
-            yield Finding(because, (group.rejected[0], group.rejected[-1], settled))
+            yield Finding(because, (group.rejected[0], group.rejected[-1], settled), basis="pace")
 
 
 def _untested(trial: Trial, groups: Sequence[Rejections]) -> str:
@@ -92,6 +92,9 @@ REQUIREMENT = Requirement(
     faults=("Reject",),
     remedy="put the object back into a rate-limited queue after every failure, honour Retry-After, and set no limit of tries",
     severity="stuck",
+    kind="pace",
+    wrong="requests without a pause, silence, or another end than without faults",
+    effects=frozenset({"rejects"}),
     check=check,
     outlives=frozenset({"rejects", "competes"}),
     needs_end=True,

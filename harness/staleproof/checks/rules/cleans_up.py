@@ -8,21 +8,20 @@ the end of the trial:
    another owner that lives, or a finalizer);
 3. *leaked*: objects without an owner are left over that the controller had made and that it deleted in every reference.
 
-Each counts only after a time that suffices for any client (`too_soon`), and only beyond what any reference left (`leftovers`).
-Where the references do not agree how much is left, a leftover proves nothing. Under `other_circumstances` (the user's steps came to
-something else; a child was set aside) only what is unfinished proves something.
+Each counts only beyond what any reference left (`leftovers`). Where the references do not agree how much is left, a leftover proves
+nothing. What is unfinished counts whatever else the user's steps came to: that may be why.
 """
 
 from collections.abc import Iterator, Sequence
 
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.leftovers import Leftover, leftovers, let_go_at
-from staleproof.checks.facts.liveness import other_circumstances, too_soon, unneeded
+from staleproof.checks.facts.liveness import unneeded
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.wording import full_name, listing, owner_name, span
 from staleproof.checks.requirement import LATE, RESTARTS, STREAMS, Requirement
 from staleproof.checks.trial import Span, Trial
-from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Severity
+from staleproof.checks.verdict import Basis, Finding, Inconclusive, NotExercised, Said, Severity
 from staleproof.core.entry import FaultFired
 from staleproof.core.history import Position
 
@@ -59,13 +58,10 @@ def _is_disturbed(trial: Trial, deleted: int) -> bool:
 
 
 def _judge(trial: Trial, found: Sequence[Leftover], fired: int) -> Iterator[Said]:
-    hasty, other = too_soon(trial), other_circumstances(trial)
-    certain = [left for left in found if not left.unstable and (left.kind == "unfinished" or not other)]
-    if certain and not hasty:
-        yield from (_finding(trial, left, fired) for left in certain)
-    else:
-        doubt = hasty or other or "the references do not agree how much is left"
-        yield Inconclusive(f"{_names(found[0])} {_are(found[0])} left over, but {doubt}")
+    certain = [left for left in found if not left.unstable]
+    yield from (_finding(trial, left, fired) for left in certain)
+    if not certain:
+        yield Inconclusive(f"{_names(found[0])} {_are(found[0])} left over, but the references do not agree how much is left")
 
 
 def _finding(trial: Trial, left: Leftover, fired: int) -> Finding:
@@ -79,7 +75,8 @@ def _finding(trial: Trial, left: Leftover, fired: int) -> Finding:
         revisions = span([child.create_revision for child in unseen])
         though = f"though it had not been shown {listing([child.name for child in unseen])} (resourceVersion {revisions})"
     severity: Severity = "stuck" if left.kind == "unfinished" else "leaked"
-    return Finding(_because(trial, left), tuple(sorted(witnesses)), though, severity=severity)
+    basis: Basis = "deletion" if left.kind == "unfinished" else "end"
+    return Finding(_because(trial, left), tuple(sorted(witnesses)), though, severity=severity, basis=basis)
 
 
 def _because(trial: Trial, left: Leftover) -> str:
@@ -118,6 +115,8 @@ REQUIREMENT = Requirement(
     faults=(*LATE, "Coalesce", *STREAMS, *RESTARTS),
     remedy="before a finalizer is removed, list what is owned live (a cache may not show the youngest children yet); "
     "set owner references where you can, so that the garbage collector finds what is left",
+    kind="end",
+    wrong="something left over that no fault-free run left",
     check=check,
     needs_end=True,
 )

@@ -22,7 +22,6 @@ from collections.abc import Iterator
 from typing import Literal
 
 from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.liveness import too_soon
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.shown_generations import shown_generations
 from staleproof.checks.facts.status_claims import (
@@ -129,7 +128,7 @@ def _unacted(trial: Trial, claim: StatusClaim) -> Finding:
 
 def _left_behind(trial: Trial, of: Incarnation) -> Iterator[Finding]:
     claim, newest = observed(of.last.entry.object).get(OBSERVED), of.last.generation
-    if claim is None or claim >= newest or of.last.deletes or of.resource not in trial.primaries or too_soon(trial):
+    if claim is None or claim >= newest or of.last.deletes or of.resource not in trial.primaries:
         return
     since = shown_generations(trial).cached.reached(of.uid, newest, before=len(trial.entries))
     own = ((commit, commit.heard.index) for commit in reversed(of.commits) if commit.heard is not None)
@@ -138,7 +137,8 @@ def _left_behind(trial: Trial, of: Incarnation) -> Iterator[Finding]:
         commit, asked = wrote
         name = full_name(commit.entry)
         because = f"{name} ended with observed generation {claim} of {newest}; fault-free runs ended with the newest"
-        yield Finding(because, _context(trial, of, newest, asked, commit.index), f"though it had been shown generation {newest}")
+        though = f"though it had been shown generation {newest}"
+        yield Finding(because, _context(trial, of, newest, asked, commit.index), though, basis="end")
 
 
 def _ends_with_newest(reference: Trial, of: Incarnation) -> bool:
@@ -187,5 +187,8 @@ REQUIREMENT = Requirement(
     "never that of an object read again just before the status is written; and write the status with the resourceVersion that was "
     "read, in a patch, too: without it, a status subresource takes that of a predecessor",
     severity="stuck",
+    kind="deed",
+    wrong="a generation reported that it does not stand for",
+    reasons=("hidden", "renamed"),
     check=check,
 )

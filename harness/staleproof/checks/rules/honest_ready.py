@@ -82,5 +82,8 @@ REQUIREMENT = Requirement(
     remedy="set Ready only after what the generation asks for has been seen; "
     "while own writes are not shown yet, leave the condition as it is, or say Unknown",
     severity="stuck",
+    kind="deed",
+    wrong="Ready said of a generation whose children are not there",
+    reasons=("hidden",),
     check=check,
 )

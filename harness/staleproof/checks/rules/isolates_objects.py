@@ -64,5 +64,7 @@ REQUIREMENT = Requirement(
     remedy="remember own writes for each object, "
     "and put an object that has to wait back into the queue instead of blocking the worker",
     severity="stuck",
+    kind="pace",
+    wrong="nothing done for one object while another waits",
     check=check,
 )

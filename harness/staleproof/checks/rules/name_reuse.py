@@ -3,7 +3,7 @@
 It is looked at only when the controller learnt late of the recreation (`recreations`): on a healthy stream nothing can mislead it.
 Any of these is a finding:
 
-1. it deleted children of the new incarnation: fewer live ones than any reference kept, and more deletes than any made (`excess`);
+1. it deleted children of the new incarnation: fewer live ones than any reference kept, and more deletes than any made (`but_for`);
 2. it created a child for the old incarnation after it had been shown the new one, and had come to rest or created such a child for
    the new one since, which it did in no reference: not knowing better is no fault, nor is what was under way when it was shown;
 3. in the end, after a time that any client can do with, the new incarnation has fewer children than any reference ended with, and
@@ -17,9 +17,6 @@ A child that is recreated under its own name is for `no-delete-of-unseen`.
 
 from collections.abc import Iterator, Sequence
 
-from staleproof.checks.facts.excess import surplus_deletes
-from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.liveness import too_soon
 from staleproof.checks.facts.object_history import Incarnation, creations, is_bare, object_history
 from staleproof.checks.facts.recreations import Recreation, children_of_recreated, confusions, recreations
 from staleproof.checks.facts.witnesses import context
@@ -31,10 +28,10 @@ from staleproof.core.wording import plural
 
 
 def check(trial: Trial) -> Iterator[Said]:
-    found = dict([*_deletes(trial), *_creates(trial)])
+    found = list(_creates(trial))
     late = [one for one in recreations(trial) if one.late is not None]
     if found:
-        yield from (found[asked] for asked in sorted(found))
+        yield from found
     elif late:
         yield from list(_misplaced(trial, late[-1])) or _missing(trial, late[-1])
     elif recreations(trial):
@@ -43,32 +40,21 @@ def check(trial: Trial) -> Iterator[Said]:
         yield NotExercised("no primary was deleted and created again under its name")
 
 
-def _deletes(trial: Trial) -> Iterator[tuple[int, Finding]]:
-    """By where they were asked for: deletes of children of the new incarnation."""
-    for asked, delete in surplus_deletes(trial).items():
-        for one in recreations(trial):
-            if one.after.uid == delete.child.owner_uid and one.was_late(before=asked) and not one.after.is_gone(before=asked):
-                name, known = short_name(one.after.first.entry), frontier(trial).is_known(one.after.uid, before=asked)
-                because = f"the controller deleted {delete.name}, a child of the recreated {name}: {delete.left}"
-                though = f"though it had {'' if known else 'not '}been shown that {name} had been recreated"
-                yield asked, Finding(because, context(trial, one.moments(trial, before=asked), asked, delete.deleted), though)
-
-
-def _creates(trial: Trial) -> Iterator[tuple[int, Finding]]:
-    """By where they were asked for: creates for the old incarnation, unless a fault-free run made such a mistake, too."""
+def _creates(trial: Trial) -> Iterator[Finding]:
+    """Creates for the old incarnation, unless a fault-free run made such a mistake, too."""
     is_usual = any(list(confusions(reference)) for reference in trial.alike)
     for request, child, one in () if is_usual else confusions(trial):
         asked, name = request.index, short_name(one.after.first.entry)
         if one.was_late(before=asked):
             because = f"the controller created {full_name(child.first.entry)} for the {name} that had been recreated since"
             though = f"though it had been shown that {name} is another one now (uid {one.after.uid[:8]})"
-            yield asked, Finding(because, context(trial, one.moments(trial, before=asked), asked, child.created), though)
+            yield Finding(because, context(trial, one.moments(trial, before=asked), asked, child.created), though)
 
 
 def _misplaced(trial: Trial, one: Recreation) -> Iterator[Finding]:
     """At the end of the settling and at the end of the trial: what is done in between is done in time."""
     settled = trial.settled
-    if settled is None or one.after.deleted is not None or too_soon(trial):
+    if settled is None or one.after.deleted is not None:
         return
     others = [children_of_recreated(reference) for reference in trial.alike]
     ends = [children_of_recreated(trial, until=settled), children_of_recreated(trial)]
@@ -80,7 +66,7 @@ def _misplaced(trial: Trial, one: Recreation) -> Iterator[Finding]:
             because = f"{left} belong to the recreated {name} and {strays_then[resource]} to the one before it; "
             because += f"fault-free runs ended with {least} and {most}"
             acts = {*one.moments(trial, before=len(trial.entries)), *_last_stale(trial, one.before), settled}
-            yield Finding(because, tuple(sorted(acts)))
+            yield Finding(because, tuple(sorted(acts)), basis="end")
 
 
 def _last_stale(trial: Trial, owner: Incarnation) -> Sequence[int]:
@@ -137,7 +123,7 @@ def _was_shown(trial: Trial, one: Recreation) -> bool:
 def _ignored(trial: Trial, one: Recreation, unknown: str) -> Suspicion:
     charge = f"the controller was shown that {short_name(one.after.first.entry)} had been recreated, and did nothing for it"
     acts = tuple(one.moments(trial, before=len(trial.entries)))
-    return Suspicion(acts, frozenset({"hides"}), charge, resource=one.after.resource, otherwise=unknown)
+    return Suspicion(acts, charge, resource=one.after.resource, otherwise=unknown)
 
 
 REQUIREMENT = Requirement(
@@ -148,5 +134,10 @@ REQUIREMENT = Requirement(
     faults=("Hold", "Delay", "Coalesce", "Restart", "PastSnapshot"),
     remedy="keep what is remembered under the uid, not under the name; "
     "check that the uid in a child's owner reference is that of the owner at hand before touching the child",
+    kind="deed",
+    wrong="a delete too many, a create for the predecessor, or nothing done for the new one",
+    reasons=("renamed",),
+    verbs=("delete",),
+    effects=frozenset({"hides"}),
     check=check,
 )

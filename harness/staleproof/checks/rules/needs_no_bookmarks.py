@@ -14,7 +14,7 @@ The bookmark that ends the initial events is another matter: no fault may drop i
 from collections.abc import Iterator
 
 from staleproof.checks.facts.bookmarks import bookmark_writes, went_on_with_bookmark
-from staleproof.checks.facts.liveness import certain_difference, other_circumstances
+from staleproof.checks.facts.liveness import certain_difference
 from staleproof.checks.facts.recovery_budget import usual_pauses
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
@@ -37,7 +37,7 @@ def check(trial: Trial) -> Iterator[Said]:
     findings = [*_waited(trial), *_taken(trial)]
     yield from findings
     if not findings:
-        yield Suspicion((first,), frozenset({"drops-bookmarks", "adds-bookmarks"}), charge)
+        yield Suspicion((first,), charge)
 
 
 def _rest_seconds(trial: Trial) -> float:
@@ -47,7 +47,7 @@ def _rest_seconds(trial: Trial) -> float:
 
 def _waited(trial: Trial) -> Iterator[Finding]:
     drops_only = all("drops-bookmarks" in fault.effects for fault in trial.fired.values())
-    if not trial.spans or other_circumstances(trial) or not drops_only:
+    if not trial.spans or not drops_only:
         return
     opened, closed = min(span.opened for span in trial.spans.values()), max(map(trial.closing, trial.spans))
     if any(trial.every(StepBegan, since=closed)):
@@ -61,7 +61,7 @@ def _waited(trial: Trial) -> Iterator[Finding]:
         because = (
             f"with everything shown to it but bookmarks it came to rest, and went on only when one came: until then, {missing}"
         )
-        yield Finding(because, (opened, last.index, closed, bookmark.index, write.index))
+        yield Finding(because, (opened, last.index, closed, bookmark.index, write.index), basis="pace")
 
 
 def _taken(trial: Trial) -> Iterator[Finding]:
@@ -80,6 +80,9 @@ REQUIREMENT = Requirement(
     source="API concepts, Watch bookmarks",
     faults=("DropBookmarks", "AddBookmarks"),
     remedy="use a bookmark only to remember a newer resourceVersion; never wait for one, and never reconcile because of one",
+    kind="end",
+    wrong="another end than without faults, or a write for each bookmark",
+    effects=frozenset({"drops-bookmarks", "adds-bookmarks"}),
     check=check,
     outlives=frozenset({"drops-bookmarks", "adds-bookmarks"}),
     needs_end=True,

@@ -53,5 +53,8 @@ REQUIREMENT = Requirement(
     remedy="keep the resourceVersion of the last own write and skip the object until the cache has reached it; "
     "a conflict costs a request and is harmless otherwise, so this is a cost and not a failure",
     severity="transient",
+    kind="deed",
+    wrong="an update refused because of own writes",
+    reasons=("hidden",),
     check=check,
 )

@@ -61,5 +61,7 @@ REQUIREMENT = Requirement(
     source="Kubernetes documentation, Owners and Dependents; Controllers",
     faults=(*LATE, *RESTARTS),
     remedy="check the controller owner reference, by uid, before every write to a child",
+    kind="deed",
+    wrong="a write to what is neither owned nor mentioned",
     check=check,
 )

@@ -19,8 +19,9 @@ one does that removes what has failed: a fault-free run did so under the same ow
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from staleproof.checks.but_for import end_of_step
+from staleproof.checks.deeds.children import step_at
 from staleproof.checks.facts.belongings import primary_of
-from staleproof.checks.facts.excess import end_of_step, step_at
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, deletions, object_history
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
@@ -170,6 +171,9 @@ REQUIREMENT = Requirement(
     faults=("Hold", "Delay", "Skew", "PastSnapshot", "Restart"),
     remedy="send the uid that the decision was made on as a precondition of the delete, and read the owner live before anything "
     "is deleted for its sake: what has its name, or its labels, may belong to another one by now",
+    kind="deed",
+    wrong="a delete of what was never shown, or of what belongs to an owner never shown",
+    reasons=("hidden", "past list", "renamed"),
     check=check,
     needs_references=False,
     explains_end=True,

@@ -235,5 +235,8 @@ REQUIREMENT = Requirement(
     faults=("Compete", *HIDDEN),
     remedy="send the resourceVersion that the decision was made on with every PUT, patch only what is yours, and apply by force "
     "only fields that you own",
+    kind="deed",
+    wrong="another's change written back",
+    reasons=("hidden",),
     check=check,
 )

@@ -2,7 +2,7 @@
 
 A finding needs all of this, for a delete:
 
-1. it left fewer live children than any reference kept through that step, and was one more than any of them had made (`excess`);
+1. it left fewer live children than any reference kept through that step, and was one more than any of them had made (`but_for`);
 2. at that moment this life knew an older state of the primary (`primary_view`) than the one on which the controller itself, in an
    earlier life, had created or changed live children or the one it deleted; a state that wants the same is not older;
 3. the primary was not being deleted: then its children may go, whatever is known of it.
@@ -18,39 +18,25 @@ Known limit: a roll-out back that creates before it deletes is not seen here.
 
 from collections.abc import Iterator
 
-from staleproof.checks.facts.excess import SurplusDelete, surplus_deletes
 from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.primary_view import primary_view
 from staleproof.checks.facts.reverts import Revert, reverts
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name, short_name, told_apart
+from staleproof.checks.ignorance import acted_on_more
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.core.entry import Released, Settled, StepEnded
 from staleproof.core.history import Request
 
-_TOLD = 3
-
 
 def check(trial: Trial) -> Iterator[Said]:
-    deletes, updates = surplus_deletes(trial), reverts(trial)
-    for index in sorted({*deletes, *updates}):
-        yield from _judge_delete(trial, deletes[index]) if index in deletes else _judge_update(trial, updates[index])
+    for back in reverts(trial).values():
+        yield from _judge_update(trial, back)
     if not _was_tempted(trial):
         yield NotExercised("the controller was never shown less of a primary than what had been done for it")
-
-
-def _judge_delete(trial: Trial, delete: SurplusDelete) -> Iterator[Finding]:
-    view, asked = primary_view(trial), delete.request.index
-    primary = view.primary_of(delete.child.uid)
-    newer = [child for child in view.ahead(before=asked) if view.primary_of(child.uid) is primary]
-    if primary is None or not newer:
-        return
-    because = f"the controller deleted {delete.name} on an older view of {short_name(primary.first.entry)}: {delete.left}"
-    answered = [view.answer_to(child.uid, before=asked) for child in newer[:_TOLD]]
-    yield Finding(because, context(trial, answered, asked, delete.deleted), _though(trial, primary, newer, asked))
 
 
 def _judge_update(trial: Trial, back: Revert) -> Iterator[Finding]:
@@ -66,7 +52,7 @@ def _judge_update(trial: Trial, back: Revert) -> Iterator[Finding]:
         return
     because = f"{returned} on an older view of {short_name(primary.first.entry)}"
     witnesses = context(trial, [view.answer_to(uid, before=asked)], asked, committed)
-    yield Finding(because, witnesses, _though(trial, primary, [back.child], asked))
+    yield Finding(because, witnesses, acted_on_more(trial, primary, [back.child], asked))
 
 
 def _overwritten(trial: Trial, back: Revert, returned: str) -> Iterator[Finding]:
@@ -76,13 +62,6 @@ def _overwritten(trial: Trial, back: Revert, returned: str) -> Iterator[Finding]
     if 0 < known < change.entry.revision and change.index < asked:
         though = f"though it had been shown it only up to resourceVersion {known}, and {change.entry.revision} had changed that"
         yield Finding(returned, context(trial, [change.index], asked, back.content.commit.index), though)
-
-
-def _though(trial: Trial, primary: Incarnation, newer: list[Incarnation], asked: int) -> str:
-    view, name = primary_view(trial), short_name(primary.first.entry)
-    acted, known = max(view.acted_on(child.uid, before=asked) for child in newer), view.known(primary.uid, before=asked)
-    shown = f"only up to resourceVersion {known}" if known else "not at all"
-    return f"though it had been shown {name} {shown} since it started, and had acted on {acted}"
 
 
 def _was_tempted(trial: Trial) -> bool:
@@ -110,5 +89,9 @@ REQUIREMENT = Requirement(
     faults=("PastSnapshot", "Restart", "Kill", "Hold"),
     remedy="list the primary consistently at start (resourceVersion unset), read it live before a destructive act, "
     "and write with the resourceVersion that the decision was made on",
+    kind="deed",
+    wrong="a delete too many, or content set back",
+    reasons=("past list",),
+    verbs=("delete",),
     check=check,
 )

@@ -10,7 +10,7 @@ controller to sleep, so there may be another reason. Whether it ends well is for
 
 from collections.abc import Iterator
 
-from staleproof.checks.facts.liveness import certain_difference, differences, other_circumstances, unneeded
+from staleproof.checks.facts.liveness import certain_difference, differences, unneeded
 from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.facts.recovery_budget import usual_pauses
 from staleproof.checks.facts.stimuli import sleep_after
@@ -28,7 +28,7 @@ BOUND_SECONDS, BOUND_FACTOR, LONG_HOLD_SECONDS = 5.0, 10.0, 10.0
 def check(trial: Trial) -> Iterator[Said]:
     _, settled = trial.ending
     hides = [number for number, fault in trial.fired.items() if "hides" in fault.effects and number in trial.spans]
-    reason = unneeded(trial) or other_circumstances(trial) or ("" if hides else "nothing was kept from the controller")
+    reason = unneeded(trial) or ("" if hides else "nothing was kept from the controller")
     if reason:
         yield NotExercised(reason)
         return
@@ -57,7 +57,7 @@ def _judge(trial: Trial, opened: int, closed: int, caught_up: int) -> Iterator[S
             f"{wrote} {waited:.1f} s after it had been shown everything, though fault-free runs never pause longer than "
             f"{pause:.1f} s; until then, {left}"
         )
-        yield Finding(because, tuple(sorted({opened, closed, caught_up, sleep.until})))
+        yield Finding(because, tuple(sorted({opened, closed, caught_up, sleep.until})), basis="pace")
     elif not sleep.wrote:
         yield Inconclusive(f"it had not written when the trial ended, {waited:.1f} s after it was shown everything")
     elif held < LONG_HOLD_SECONDS:
@@ -92,6 +92,8 @@ REQUIREMENT = Requirement(
     remedy="wake the object when the awaited write is shown, by an event or by a list, not only after a long back-off, "
     "and forget the back-off of an object that has caught up",
     severity="stuck",
+    kind="pace",
+    wrong="a sleep after it could catch up",
     check=check,
     needs_end=True,
     waits=True,

@@ -99,6 +99,9 @@ REQUIREMENT = Requirement(
     remedy="count where the sync returns early because the cache has not reached an own write, and nowhere else; "
     "take a store's resourceVersion from what has been put into the store",
     severity="transient",
+    kind="deed",
+    wrong="a skip counted, or a version told, that is not so",
+    reasons=("hidden",),
     check=check,
     needs_references=False,
 )

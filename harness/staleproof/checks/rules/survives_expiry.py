@@ -37,7 +37,6 @@ def check(trial: Trial) -> Iterator[Said]:
     needless = f"it did not list {', '.join(unlisted)} again after 410, and there was nothing there that it needed"
     yield Suspicion(
         acts=tuple(acts),
-        ours=frozenset({"expires"}),
         charge=f"after 410 Expired, and a list of {expired[-1][1]}",
         proof=proof,
         doubt=_doubt(trial, last),
@@ -59,6 +58,9 @@ REQUIREMENT = Requirement(
     faults=("Expire", "Coalesce", "Hold"),
     remedy="treat 410 (as an answer and as an ERROR event) as an order to list again, replace the cache by that list, "
     "and wake the owners of what is not in it",
+    kind="end",
+    wrong="another end than without faults",
+    effects=frozenset({"expires"}),
     check=check,
     outlives=frozenset({"expires"}),
     needs_end=True,

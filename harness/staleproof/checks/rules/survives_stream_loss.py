@@ -37,7 +37,6 @@ def check(trial: Trial) -> Iterator[Said]:
     needless = f"after the loss of its watch of {names} there was nothing that it needed to see there"
     yield Suspicion(
         acts=tuple(acts),
-        ours=frozenset({"cuts"}),
         charge=f"after its watch of {lost[-1][1]} was lost",
         proof=_proof(trial, missed) if missed else "",
         untested=needless if missed or not seen else "",
@@ -74,6 +73,9 @@ REQUIREMENT = Requirement(
     faults=(*STREAMS, "Hold"),
     remedy="watch again from the last resourceVersion that was taken in, with growing delay; list again if that is refused; "
     "set a timeout on watches, so that a dead connection is noticed",
+    kind="end",
+    wrong="another end than without faults",
+    effects=frozenset({"cuts"}),
     check=check,
     outlives=frozenset({"cuts", "disconnects"}),
     needs_end=True,

@@ -27,7 +27,7 @@ def check(trial: Trial) -> Iterator[Said]:
         return
     acts = (ended[skipped[0].commit.resource], *(event.index for event in skipped[:3]))
     told = list(dict.fromkeys(happened(event.commit) for event in skipped))
-    yield Suspicion(acts, frozenset({"skips"}), f"it was never shown that {' and '.join(told[:2])}, only what came of it")
+    yield Suspicion(acts, f"it was never shown that {' and '.join(told[:2])}, only what came of it")
 
 
 REQUIREMENT = Requirement(
@@ -38,6 +38,9 @@ REQUIREMENT = Requirement(
     faults=("Coalesce", "Hold", "Expire", "Sever", "Refuse"),
     remedy="work from what is there now and not from what has happened (level-triggered): compare the wanted state with the "
     "observed one, and treat a new uid under an old name as a delete and a create",
+    kind="end",
+    wrong="another end than without faults",
+    effects=frozenset({"skips"}),
     check=check,
     outlives=frozenset({"skips"}),
     needs_end=True,

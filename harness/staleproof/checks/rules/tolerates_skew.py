@@ -22,7 +22,7 @@ def check(trial: Trial) -> Iterator[Said]:
     lag = lags(trial)[0]
     # Not by a fault that ends the stream: that is for survives-stream-loss and survives-expiry.
     charge = f"after its view of {lag.behind} was behind that of {listing(lag.ahead)}"
-    yield Suspicion((lag.withheld, lag.shown), frozenset({"lags"}), charge, unless_broken=True)
+    yield Suspicion((lag.withheld, lag.shown), charge, unless_broken=True)
 
 
 REQUIREMENT = Requirement(
@@ -33,6 +33,9 @@ REQUIREMENT = Requirement(
     faults=("Skew", "Hold", "Delay"),
     remedy="never conclude from a parent in one cache that a child in another cache must be there (or gone) by now: "
     "look again when the other cache moves, and read live before a destructive act",
+    kind="end",
+    wrong="another end than without faults",
+    effects=frozenset({"lags"}),
     check=check,
     outlives=frozenset({"hides", "lags"}),
 )

@@ -7,56 +7,26 @@ finding is a write to a primary's children while the very list that it needed wa
 much:
 
 1. a create while the first list of that resource was under way: more live children of the role than any reference had by then
-   (`excess`), explained by the controller's own earlier ones, which this life has not been shown;
+   (`but_for`), explained by the controller's own earlier ones, which this life has not been shown;
 2. a delete of a child while the first list of its primary's resource was under way and the primary had not been shown: one that no
-   reference made by that step (`excess`).
+   reference made by that step (`but_for`).
 
 Known limits: writes before the list that happen to do no harm are not seen, nor is a status that was wrong for a moment.
 """
 
 from collections.abc import Iterator
 
-from staleproof.checks.facts.excess import SurplusCreate, SurplusDelete, surplus_writes
 from staleproof.checks.facts.initial_lists import initial_lists, is_held_up
-from staleproof.checks.facts.liveness import set_aside
 from staleproof.checks.facts.own_writes import unseen_children
-from staleproof.checks.facts.primary_view import owned_resources, primary_view
-from staleproof.checks.facts.witnesses import inherited
-from staleproof.checks.facts.wording import short_name
+from staleproof.checks.facts.primary_view import owned_resources
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Finding, NotExercised, Said, unless
+from staleproof.checks.verdict import NotExercised, Said
 
 
 def check(trial: Trial) -> Iterator[Said]:
-    for write in surplus_writes(trial):
-        if isinstance(write, SurplusCreate):
-            yield from unless(set_aside(trial), list(_judge_create(trial, write)))
-        else:
-            yield from _judge_delete(trial, write)
     if not _was_tempted(trial):
         yield NotExercised("no first list of the controller was slow while it had shown itself to have work to repeat")
-
-
-def _judge_create(trial: Trial, create: SurplusCreate) -> Iterator[Finding]:
-    asked, child = create.request.index, create.child
-    unseen = [other for other in unseen_children(trial, at=asked) if other.role == child.role]
-    if not initial_lists(trial).is_under_way(child.resource, before=asked) or not create.explained_by(unseen):
-        return
-    because = f"the controller created {create.name} before its first list of {child.resource} was complete: "
-    because += f"{create.nth}, {create.excess}"
-    yield Finding(because, inherited(trial, unseen, asked, child.created), f"though {child.resource} had not been listed yet")
-
-
-def _judge_delete(trial: Trial, delete: SurplusDelete) -> Iterator[Finding]:
-    asked = delete.request.index
-    primary = primary_view(trial).primary_of(delete.child.uid)
-    if primary is None or primary.is_gone(before=asked) or primary_view(trial).known(primary.uid, before=asked):
-        return
-    if initial_lists(trial).is_under_way(primary.resource, before=asked):
-        because = f"the controller deleted {delete.name} before its first list of {primary.resource} was complete: {delete.left}"
-        though = f"though {short_name(primary.first.entry)} had not been listed yet"
-        yield Finding(because, inherited(trial, [], asked, delete.deleted), though)
 
 
 def _was_tempted(trial: Trial) -> bool:
@@ -79,6 +49,10 @@ REQUIREMENT = Requirement(
     source="client-go tools/cache WaitForCacheSync; KEP-3157",
     faults=("SlowStart", "Hang", "Refuse", "Reject", "SlowAnswer"),
     remedy="start no worker until every cache has synced (WaitForCacheSync, or the bookmark that ends the initial events)",
+    kind="deed",
+    wrong="a create or delete too many",
+    reasons=("first list",),
+    verbs=("create", "delete"),
     check=check,
     outlives=frozenset({"slows-start"}),
 )

@@ -3,35 +3,25 @@
 A maintainer reads it to look into a verdict, above all one that lets a guilty controller off. It decides nothing.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from staleproof.checks.facts.excess import SurplusCreate, SurplusDelete, surplus_writes
-from staleproof.checks.facts.fault_outcomes import fault_outcomes, hostility
+from staleproof.checks.but_for import Surplus, surplus
+from staleproof.checks.doubt import DOUBTS
+from staleproof.checks.facts.fault_outcomes import fault_outcomes
 from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.liveness import differences, other_circumstances, too_soon, unneeded
+from staleproof.checks.facts.liveness import differences
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.own_writes import own_creates, own_deletes, unseen_children
-from staleproof.checks.facts.usability import interruption, reference_trouble, unfired, unreliable
 from staleproof.checks.facts.wording import full_name, listing
+from staleproof.checks.judge import sayings
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.story.narrative import compared
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Suspicion
 
 _MOST = 10
-_GUARDS: Sequence[tuple[str, Callable[[Trial], str]]] = (
-    ("it was not carried out", interruption),
-    ("what it shows cannot be relied on", unreliable),
-    ("its references cannot be compared with", reference_trouble),
-    ("a fault had no occasion", unfired),
-    ("it is not about conformance", lambda trial: hostility(trial.plan)),
-    ("the controller had nothing to do", unneeded),
-    ("its circumstances were other than those of fault-free runs", other_circumstances),
-    ("it had too little time", too_soon),
-)
-"""In the order in which they are asked, each with what it would be if it applied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +41,10 @@ def why(trial: Trial, requirement: Requirement) -> tuple[Section, ...]:
         Section("what the rule says", tuple(_said(requirement, trial)) or ("nothing: it saw no reason for a finding",)),
         Section(
             "creates and deletes beyond those of fault-free runs by that step",
-            tuple(line for write in surplus_writes(trial)[:_MOST] for line in _deed(write, trial)) or ("none",),
+            tuple(line for each in surplus(trial)[:_MOST] for line in _deed(each, trial)) or ("none",),
         ),
         Section("how it ended", tuple(_ended(trial))),
-        Section("what else would explain it", tuple(f"{name}: {ask(trial) or 'no'}" for name, ask in _GUARDS)),
+        Section("what else would explain it", tuple(f"{doubt.name}: {doubt.ask(trial) or 'no'}" for doubt in DOUBTS)),
         Section("compared with", (compared(each.role for each in runs) or "nothing: it has no references",)),
     )
 
@@ -63,7 +53,7 @@ def _said(requirement: Requirement, trial: Trial) -> Iterator[str]:
     if requirement.needs_end and (trial.settled is None or trial.released is None):
         yield "nothing: the trial has no settling phase"
         return
-    yield from map(_in_words, islice(requirement.check(trial), _MOST))
+    yield from map(_in_words, islice(sayings(requirement, trial), _MOST))
 
 
 def _in_words(said: Said) -> str:
@@ -78,18 +68,17 @@ def _in_words(said: Said) -> str:
             return f"suspicion, unless it ends as fault-free runs do: {proof or charge}{f'; but {doubt}' if doubt else ''}"
 
 
-def _deed(write: SurplusCreate | SurplusDelete, trial: Trial) -> Iterator[str]:
-    asked = write.request.index
-    if isinstance(write, SurplusCreate):
-        did, own = f"created {write.name}, {write.nth}; {write.excess}", own_creates(trial)
-    else:
-        did, own = f"deleted {write.name}: {write.left}", own_deletes(trial)
+def _deed(surplus: Surplus, trial: Trial) -> Iterator[str]:
+    deed, asked = surplus.deed, surplus.deed.asked
+    did, own = f"created {deed.name}, {deed.nth}; {surplus.words}", own_creates(trial)
+    if deed.verb == "delete":
+        did, own = f"deleted {deed.name}: {surplus.words}", own_deletes(trial)
     yield f"entry {asked}, {trial.at(asked):.3f} s: {did}"
-    unseen = [each.name for each in own.behind(write.child, before=asked)]
-    untold = [each.name for each in unseen_children(trial, at=asked) if each.role == write.child.role]
+    unseen = [each.name for each in own.behind(deed.child, before=asked)]
+    untold = [each.name for each in unseen_children(trial, at=asked) if each.role == deed.child.role]
     yield f"  own ones of earlier decisions not shown by then: {_listing(unseen)}"
     yield f"  alive by then, neither shown nor told of by an answer: {_listing(untold)}"
-    yield f"  {_view(write.child.owner_uid, trial, asked)}"
+    yield f"  {_view(deed.child.owner_uid, trial, asked)}"
 
 
 def _listing(names: list[str]) -> str:

@@ -16,6 +16,8 @@ UNFINISHED = (
     "fault-free runs left none"
 )
 
+LEFT_OVER = "pod/ns/w-a was left over when widget/w was deleted; fault-free runs left none"
+
 
 def settings(script: Script, name: str = "settings", *, generated: str = "") -> Script:
     """The controller makes a config map that nobody owns."""
@@ -171,7 +173,7 @@ CASES: Cases = {
     ),
     "may still come back to it": (
         finalizes(tidies(held())).let_go(),
-        "INCONCLUSIVE: pod/ns/w-a is left over, but it had 0.1 s to catch up, and may need 4.8 s after what was done to it",
+        f"INCONCLUSIVE: {LEFT_OVER}, but it had 0.1 s to catch up, and may need 4.8 s after what was done to it",
     ),
     # --- innocent, though it looks suspicious
     "a pod in its grace period is on its way": (terminating(), "PASS"),
@@ -217,7 +219,7 @@ CASES: Cases = {
     "kept by the references": (beside(finalizes(held().deletes("w-a")).let_go(), settings_left), "PASS"),
     "left of another workload": (
         beside(later(finalizes(tidies(renewed(held()))).let_go()), cleaned_and_renewed),
-        f"INCONCLUSIVE: pod/ns/w-a is left over, but the workload created {WIDGETS}/w 1 times and 2 times in fault-free runs",
+        f"INCONCLUSIVE: {LEFT_OVER}, but the workload created {WIDGETS}/w 1 times and 2 times in fault-free runs",
     ),
     "never finished, in another workload": (
         beside(later(tidies(renewed(held().deletes("w-a"))).let_go()), cleaned_and_renewed),

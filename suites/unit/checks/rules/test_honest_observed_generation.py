@@ -9,6 +9,10 @@ from ..script import WIDGETS, Script, beside, trial, two_references
 NEVER = "NOT_EXERCISED: the controller reported no observedGeneration"
 NOT_BEHIND = "NOT_EXERCISED: the controller never reported while a newer generation was hidden from it, nor after that"
 BACK = "FAIL: observedGeneration of widget/ns/w went back from generation 2 to 1, though 2 had been reported, which its caches"
+HASTY = (
+    "INCONCLUSIVE: widget/ns/w ended with observed generation 1 of 2; fault-free runs ended with the newest, "
+    "but it had 0.1 s to catch up, and may need 1.8 s after what was done to it"
+)
 UNACTED = (
     "FAIL: observedGeneration of widget/ns/w says 2 before anything was done for it; fault-free runs always acted first, "
     "though it knew generation 2 from a live answer only, and acted on it when its cache showed it"
@@ -127,7 +131,7 @@ CASES: Cases = {
     "nothing was hidden": (began(trial()).step(2, "scale").wants(3).creates("w-c").says(2), NOT_BEHIND),
     "it did not report any more": (held().let_go(WIDGETS), NOT_BEHIND),
     # --- innocent, though it looks suspicious
-    "one that may still come to it": (acts(held()).says(1, replicas=3), NOT_BEHIND),
+    "one that may still come to it": (acts(held()).says(1, replicas=3), HASTY),
     "a live read that is acted on": (read().creates("w-c").says(2).let_go(WIDGETS), "PASS"),
     "an attempt that was refused is an act": (
         read().refused("create", "w-c", "AlreadyExists").says(2).let_go(WIDGETS).creates("w-c"),

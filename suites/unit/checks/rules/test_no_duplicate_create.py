@@ -1,8 +1,8 @@
 """no-duplicate-create: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules.no_duplicate_create import REQUIREMENT, check
-from staleproof.checks.verdict import Finding, Inconclusive
+from staleproof.checks.rules.no_duplicate_create import REQUIREMENT
+from staleproof.checks.verdict import Outcome
 from staleproof.core.step import Edit, Step
 
 from ..draft import STEPS
@@ -198,10 +198,10 @@ def test_ten_findings_are_enough() -> None:
 
 
 def test_a_life_that_begins_when_a_child_was_set_aside_need_not_know_of_it() -> None:
-    def said(*more: Step) -> list[type]:
+    def outcome(*more: Step) -> Outcome:
         script = three(Script(HOLD, HOLD_WIDGETS, steps=(*STEPS, *more))).restarted().applied("w").creates("w-d")
-        return [type(each) for each in check(beside(script, three))]
+        return verdict_of(REQUIREMENT, beside(script, three)).outcome
 
-    assert said() == [Finding]
-    assert said(Edit(resource="pods", patch={"metadata": {"labels": None}})) == [Inconclusive]
-    assert said(Edit(resource="pods", patch={"metadata": {"annotations": {"a": "b"}}})) == [Finding]
+    assert outcome() is Outcome.FAIL
+    assert outcome(Edit(resource="pods", patch={"metadata": {"labels": None}})) is Outcome.INCONCLUSIVE
+    assert outcome(Edit(resource="pods", patch={"metadata": {"annotations": {"a": "b"}}})) is Outcome.FAIL

@@ -81,7 +81,7 @@ HIDDEN = "though it had not been shown its own deletes of w-c, w-b"
 CASES: Cases = {
     "deletes more because its deletes are hidden": (
         held().deletes("w-a").let_go(),
-        f"FAIL: deleting pod/ns/w-a left 0 live pods of widget/w; fault-free runs never went below 1, {HIDDEN}",
+        f"FAIL: the controller deleted pod/ns/w-a: 0 live pods of widget/w left, fault-free runs kept 1, {HIDDEN}",
     ),
     "deletes that take their time are deletes": (
         shrunk(holding(), grace=True).applied("w").deletes("w-a", grace=True).let_go(),
@@ -89,7 +89,7 @@ CASES: Cases = {
     ),
     "with stable names it is the name that the references kept": (
         beside(shrunk(holding(generated="")).applied("w").deletes("w-a").let_go(), named),
-        f"FAIL: pod/ns/w-a was deleted; fault-free runs never were without it, {HIDDEN}",
+        f"FAIL: the controller deleted pod/ns/w-a: fault-free runs kept it, {HIDDEN}",
     ),
     "keeps what the references kept": (beside(shrunk(holding(generated="")).applied("w").let_go(), named), "PASS"),
     "repeats the same deletes": (held().refused("delete", "w-c", "NotFound").let_go(), "PASS"),
@@ -113,7 +113,7 @@ CASES: Cases = {
     ),
     "and does not explain more than that": (
         beside(taken(trial(), hidden=True).applied("w", touched=1).deletes("w-b").let_go(), taken),
-        "FAIL: deleting pod/ns/w-b left 0 live pods of widget/w; fault-free runs never went below 2, "
+        "FAIL: the controller deleted pod/ns/w-b: 0 live pods of widget/w left, fault-free runs kept 2, "
         "though it had not been shown its own deletes of w-d, w-c",
     ),
     "kept from creating, it has not deleted too many": (beside(kept_from_creating(), grown), "PASS"),

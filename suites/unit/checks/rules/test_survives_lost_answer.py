@@ -68,7 +68,7 @@ def broken() -> Script:
 
 FOURTH = (
     "pod/ns/w-d is the 4th live pod of widget/w, made after the answer to an earlier create was lost; "
-    "fault-free runs never had more than 3 by then"
+    "fault-free runs never had more than 3"
 )
 ANOTHER_GONE = (
     "the controller deleted pod/ns/w-b after the answer to an earlier delete was lost: "

@@ -102,10 +102,10 @@ def paused() -> Script:
 
 # --- verdicts --------------------------------------------------------------------------------------------------------------------
 
-TOO_MANY = "restarted, the controller made pod/ns/w-{} the {} live pod of widget/w; fault-free runs never had more than 3 by then"
+TOO_MANY = "pod/ns/w-{} is the {} live pod of widget/w, made after a restart; fault-free runs never had more than 3"
 REPEATED = f"{TOO_MANY}, though it had {{}}been shown the 3 that it had created in an earlier life"
 TOOK_BACK = (
-    "restarted, the controller deleted pod/ns/w-{} of widget/w left, fault-free runs kept 3, "
+    "the controller deleted pod/ns/w-{} after a restart: {} of widget/w left, fault-free runs kept 3, "
     "though an earlier life had created it, and no fault-free run took it back"
 )
 UNSURE = "INCONCLUSIVE: it did not converge ({} of widget/w, fault-free runs ended with 3), but"
@@ -124,7 +124,7 @@ CASES: Cases = {
     ),
     "takes what it finds for orphans": (
         restarted().deletes("w-a", "w-b").creates("w-d", "w-e").idle(2),
-        f"FAIL: {TOOK_BACK.format('a: 2 live pods')}\n{TOOK_BACK.format('b: 1 live pod')}",
+        f"FAIL: {TOOK_BACK.format('a', '2 live pods')}\n{TOOK_BACK.format('b', '1 live pod')}",
     ),
     "does not go on where it was killed": (
         late(killed("w-a").creates("w-b").idle(1)),

@@ -2,8 +2,9 @@
 
 from msgspec import structs
 
-from staleproof.checks.rules.waits_for_initial_sync import REQUIREMENT, check
-from staleproof.checks.verdict import Inconclusive
+from staleproof.checks.judge import verdict_of
+from staleproof.checks.rules.waits_for_initial_sync import REQUIREMENT
+from staleproof.checks.verdict import Outcome
 from staleproof.core.entry import Opened
 from staleproof.core.step import Edit
 
@@ -47,8 +48,8 @@ def empty() -> Script:
 CASES = {
     "creates before its children were listed": (
         in_time(slow("pods").creates("w-d")),
-        "FAIL: the controller created pod/ns/w-d before its first list of pods was complete: the 4th live pod of widget/w, "
-        "fault-free runs never had more than 3 by then, though pods had not been listed yet",
+        "FAIL: pod/ns/w-d is the 4th live pod of widget/w, made before its first list of pods was complete; "
+        "fault-free runs never had more than 3, though pods had not been listed yet",
     ),
     "deletes what has no owner before the owners were listed": (
         in_time(slow(WIDGETS).deletes("w-a"), WIDGETS),
@@ -89,4 +90,4 @@ def test_a_life_that_begins_when_a_child_was_set_aside_need_not_know_of_it() -> 
     edit = Edit(resource="pods", patch={"metadata": {"labels": None}})
     script.plan = structs.replace(script.plan, steps=(*script.plan.steps, edit))
 
-    assert [type(each) for each in check(beside(script, three))] == [Inconclusive]
+    assert verdict_of(REQUIREMENT, beside(script, three)).outcome is Outcome.INCONCLUSIVE

@@ -1,30 +1,21 @@
-"""Creates and deletes beyond what any reference had made by the same step."""
+"""What of a controller's deeds goes beyond what it does without the faults."""
 
 from collections.abc import Callable
 
 import msgspec
 import pytest
 
-from staleproof.checks.facts.excess import (
-    SurplusCreate,
-    deleted_by_step,
-    fewest_ever,
-    kept_by_step,
-    most_by_step,
-    most_ever,
-    own_deletes_in_all,
-    surplus_creates,
-    surplus_deletes,
-    surplus_writes,
-)
+from staleproof.checks.but_for import most_often, surplus, unheard_of, usual
+from staleproof.checks.deeds.children import child_deeds, step_at
 from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.facts.own_writes import OwnVerb
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial
 from staleproof.core.entry import StepEnded
 from staleproof.core.step import Resync
 
-from ..draft import STEPS
-from ..script import HOLD, WIDGETS, Script, beside, losing
+from .draft import STEPS
+from .script import HOLD, WIDGETS, Script, beside, losing
 
 Workload = Callable[[Script], Script]
 PODS = Role("Widget/w", "pods", "w-")
@@ -33,6 +24,11 @@ JOBS = Role("", "jobs", "x")
 
 def applied(script: Script, *names: str) -> Script:
     return script.step(1, "apply").applied("w", spec=len(names)).creates(*names)
+
+
+def told(trial: Trial, verb: OwnVerb) -> list[tuple[str, int, int]]:
+    """Name, how many there then were, and how many are usual."""
+    return [(each.deed.child.name, each.deed.live, each.usual) for each in surplus(trial) if each.deed.verb == verb]
 
 
 # --- creates ---------------------------------------------------------------------------------------------------------------------
@@ -57,19 +53,22 @@ CREATES = {
 
 @pytest.mark.parametrize(("script", "found"), CREATES.values(), ids=CREATES)
 def test_creates(script: Script, found: list[tuple[str, int, int]]) -> None:
-    creates = surplus_creates(beside(script, grown)).values()
-
-    assert [(create.child.name, create.live, create.most) for create in creates] == found
+    assert told(beside(script, grown), "create") == found
 
 
 def test_enough_others_explain_a_create() -> None:
-    (create,) = surplus_writes(beside(grown(Script(HOLD)).creates("w-d"), grown))
+    (create,) = surplus(beside(grown(Script(HOLD)).creates("w-d"), grown))
 
-    assert isinstance(create, SurplusCreate)
-    assert create.explained_by([create.child]) == [create.child]
+    assert create.explained_by([create.deed.child]) == [create.deed.child]
     assert create.explained_by([]) == []
-    assert (create.name, create.nth) == ("pod/ns/w-d", "the 4th live pod of widget/w")
-    assert create.excess == "fault-free runs never had more than 3 by then"
+    assert (create.deed.name, create.deed.nth) == ("pod/ns/w-d", "the 4th live pod of widget/w")
+    assert create.words == "fault-free runs never had more than 3"
+
+
+def test_what_fault_free_runs_have_later_is_said() -> None:
+    (create,) = surplus(beside(applied(Script(HOLD), "w-a", "w-b", "w-c"), grown))
+
+    assert create.words == "fault-free runs never had more than 2 by then"
 
 
 def test_what_is_made_otherwise_repeats_nothing_as_long_as_no_more_is_made() -> None:
@@ -82,12 +81,12 @@ def test_what_is_made_otherwise_repeats_nothing_as_long_as_no_more_is_made() -> 
         return script
 
     trial = beside(each_state(Script(HOLD), deletes=False), each_state)
-    (create,) = surplus_creates(trial).values()
+    (create,) = surplus(trial)
     others = [each for each in object_history(trial).objects.values() if each.name in ("w-a", "w-b")]
 
-    assert (create.child.name, create.live, create.most, create.in_all) == ("w-c", 3, 2, False)
+    assert (create.deed.child.name, create.deed.live, create.usual, create.in_all) == ("w-c", 3, 2, False)
     assert create.explained_by(others) == []
-    assert create.explained_by([*others, create.child]) == [create.child]
+    assert create.explained_by([*others, create.deed.child]) == [create.deed.child]
 
 
 # --- deletes ---------------------------------------------------------------------------------------------------------------------
@@ -134,18 +133,15 @@ DELETES = {
 
 @pytest.mark.parametrize(("script", "workload", "found"), DELETES.values(), ids=DELETES)
 def test_deletes(script: Script, workload: Workload, found: list[tuple[str, int, int]]) -> None:
-    deletes = surplus_deletes(beside(script, workload)).values()
-
-    assert [(delete.child.name, delete.live, delete.kept) for delete in deletes] == found
+    assert told(beside(script, workload), "delete") == found
 
 
 def test_what_was_left_is_told_in_words() -> None:
-    trial = beside(shrunk(Script(HOLD)).deletes("w-b"), shrunk)
-    (delete,) = surplus_deletes(trial).values()
+    (delete,) = surplus(beside(shrunk(Script(HOLD)).deletes("w-b"), shrunk))
 
-    assert delete.left == "1 live pod of widget/w left, fault-free runs kept 2"
-    assert delete.name == "pod/ns/w-b"
-    assert own_deletes_in_all(trial) == {PODS: 2}
+    assert delete.words == "1 live pod of widget/w left, fault-free runs kept 2"
+    assert delete.deed.name == "pod/ns/w-b"
+    assert (delete.deed.done, delete.deed.peak) == (2, 3)
 
 
 # --- by step, and ever -----------------------------------------------------------------------------------------------------------
@@ -167,7 +163,8 @@ def begins(*steps: int) -> Script:
 
 def by_step(trial: Trial, role: Role = PODS, index: int | None = None) -> tuple[int, int, int]:
     here = len(trial.entries) if index is None else index
-    return most_by_step(trial, role, here), kept_by_step(trial, role, here), deleted_by_step(trial, role, here)
+    found = usual(trial, role, step_at(trial, here))
+    return found.most, found.kept, found.deleted
 
 
 BY_STEP = {
@@ -194,12 +191,30 @@ def test_resyncs_are_not_in_the_references() -> None:
     assert by_step(trial, index=7)[0] == 2
 
 
-def test_the_extremes_of_all_references() -> None:
+def test_what_any_reference_ended_with_is_the_fewest_ever() -> None:
     def pods(script: Script, up: int, down: int) -> Script:
         names = [f"w-{number}" for number in range(up)]
-        return applied(script, *names).deletes(*names[down:])
+        return applied(script, *names).deletes(*names[down:]).idle(1)
 
-    trial = beside(begins(), lambda script: pods(script, 4, 2), lambda script: pods(script, 3, 1))
+    script = pods(Script(HOLD), 4, 3).deletes("w-0", "w-1", "w-2")
+    found = surplus(beside(script, lambda script: pods(script, 4, 2), lambda script: pods(script, 3, 1)))
 
-    assert (most_ever(trial)[PODS], fewest_ever(trial)[PODS]) == (4, 1)
-    assert JOBS not in most_ever(trial)
+    assert [(each.deed.live, each.usual, each.ever) for each in found] == [(0, 1, 1)]
+
+
+# --- everything else -------------------------------------------------------------------------------------------------------------
+
+
+def test_what_any_reference_shows_is_not_unheard_of() -> None:
+    def levels(trial: Trial) -> list[int]:
+        return [deed.live for deed in child_deeds(trial)]
+
+    def two(script: Script) -> Script:
+        return applied(script, "w-a", "w-b")
+
+    trial = beside(applied(Script(HOLD), "w-a", "w-b", "w-c", "w-d"), lambda script: applied(script, "w-a"), two)
+
+    assert list(unheard_of(trial, levels, str)) == [3, 4]
+    assert list(unheard_of(trial, levels, lambda level: level % 2)) == []
+    assert list(unheard_of(trial, levels, str, usual=lambda _: [4])) == [1, 2, 3]
+    assert most_often(trial.references, levels, lambda level: level > 0) == {True: 2}

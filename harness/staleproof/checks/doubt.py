@@ -1,0 +1,125 @@
+"""Every other explanation of what was seen, in one ordered table: the judge asks it in one place, `--why` and the docs print it.
+
+A doubt is asked of whatever rests on the same thing (`Basis`; or the trial itself, its references, its end), and says in words why
+nothing is known then; empty when it does not apply. Who adds one adds a row here: which findings it is asked of, what is left of
+them, and the question.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from staleproof.checks.facts.fault_outcomes import hostility
+from staleproof.checks.facts.liveness import unneeded
+from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.facts.recovery_budget import awaits_election, budget
+from staleproof.checks.facts.usability import interruption, reference_trouble, unfired, unreliable
+from staleproof.checks.trial import Trial, fact
+from staleproof.checks.verdict import Basis, Outcome
+from staleproof.core.step import sets_aside
+
+Subject = Basis | Literal["trial", "references", "settling", "aim", "conformance"]
+"""What a doubt is about: what a finding rests on; or anything that the trial shows, what is compared, how it ends, what its plan
+aims at, what fails a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """An explanation that is looked for before anything counts.
+
+    Attributes:
+        name: what it would be if it applied, as the end of "unless".
+        of: what it is asked about.
+        leaves: the verdict where it applies: nothing could have been seen, or what was seen is not known for certain.
+        ask: why it applies, in words; empty when it does not.
+    """
+
+    name: str
+    of: frozenset[Subject]
+    leaves: Literal[Outcome.NOT_EXERCISED, Outcome.INCONCLUSIVE]
+    ask: Callable[[Trial], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A doubt that applies: why, in words, and what it `leaves`."""
+
+    why: str
+    leaves: Literal[Outcome.NOT_EXERCISED, Outcome.INCONCLUSIVE]
+
+
+@fact
+def has_no_end(trial: Trial) -> str:
+    """That it was never settled, in words."""
+    return "the trial has no settling phase" if trial.settled is None or trial.released is None else ""
+
+
+@fact
+def recreated_otherwise(trial: Trial) -> str:
+    """Whether the user's steps came to something else than in the references, in words.
+
+    A primary that is applied again while it is still terminating is never created again: the apply changes the dying one.
+    """
+    for primary in trial.history.header.primaries:
+        times, usual = _creations(trial, primary), [_creations(reference, primary) for reference in trial.alike]
+        if times not in usual:
+            return f"the workload created {primary} {times} times and {max(usual, default=0)} times in fault-free runs"
+    return ""
+
+
+@fact
+def set_aside(trial: Trial) -> str:
+    """Whether a life of the controller need not know of a child that an earlier one made, in words.
+
+    Somebody took its labels or its owner. The life that made it may wait for it, as the EndpointSlice controller does
+    (`util/endpointslice_tracker.go` of `k8s.io/endpointslice`); a later one, which lists by label or owner, rightly makes another.
+    """
+    is_so = bool(trial.starts[1:]) and sets_aside(trial.plan.steps)
+    return "somebody set one of its children aside, which a life that began later need not know of" if is_so else ""
+
+
+@fact
+def too_soon(trial: Trial) -> str:
+    """Whether it may not have had the time to get there by the end of the settling phase, in words."""
+    settled = trial.settled
+    if settled is None:
+        return "the trial has no settling phase"
+    given = budget(trial, settled)
+    waited = trial.at(settled) - trial.at(given.since)
+    if waited < given.seconds:
+        return f"it had {waited:.1f} s to catch up, and may need {given.seconds:.1f} s after what was done to it"
+    return given.unknown or awaits_election(trial, settled)
+
+
+def _creations(trial: Trial, primary: str) -> int:
+    """How often somebody else created it."""
+    resource, _, name = primary.rpartition("/")
+    return sum(not each.creator for each in object_history(trial).named(resource, name))
+
+
+def _doubt(
+    name: str, leaves: Literal[Outcome.NOT_EXERCISED, Outcome.INCONCLUSIVE], ask: Callable[[Trial], str], *of: Subject
+) -> Doubt:
+    return Doubt(name, frozenset(of), leaves, ask)
+
+
+DOUBTS = (
+    _doubt("it was not carried out", Outcome.NOT_EXERCISED, interruption, "trial"),
+    _doubt("what it shows cannot be relied on", Outcome.INCONCLUSIVE, unreliable, "trial"),
+    _doubt("its references cannot be compared with", Outcome.NOT_EXERCISED, reference_trouble, "references"),
+    _doubt("it has no end", Outcome.INCONCLUSIVE, has_no_end, "settling"),
+    _doubt("the controller had nothing to do", Outcome.NOT_EXERCISED, unneeded, "end"),
+    _doubt("the user's steps came to something else", Outcome.INCONCLUSIVE, recreated_otherwise, "memory", "end", "pace"),
+    _doubt("a child was set aside", Outcome.INCONCLUSIVE, set_aside, "surplus", "memory", "end", "pace"),
+    _doubt("it had too little time", Outcome.INCONCLUSIVE, too_soon, "end", "deletion"),
+    _doubt("a fault had no occasion", Outcome.NOT_EXERCISED, unfired, "aim"),
+    _doubt("no API server does this", Outcome.NOT_EXERCISED, lambda trial: hostility(trial.plan), "conformance"),
+)
+"""In the order in which they are asked."""
+
+
+def first_doubt(trial: Trial, subjects: Iterable[Subject]) -> Answer | None:
+    """The first doubt about any of these that applies; None when nothing speaks against what was seen."""
+    about = frozenset(subjects)
+    answers = (Answer(doubt.ask(trial), doubt.leaves) for doubt in DOUBTS if doubt.of & about)
+    return next((answer for answer in answers if answer.why), None)

@@ -1,0 +1,241 @@
+"""Why the controller did not know what it had done, or what it was doing it for, when it made one child too many or took one.
+
+Each reason is a question about one surplus create or delete: what had this life not known by then, for that reason, and does it
+explain the excess? What explains it makes a sentence: how it came about, and though what it did so. A row of the catalogue names
+the reasons that it is about.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from staleproof.checks.but_for import Surplus, surplus
+from staleproof.checks.deeds.children import done_in_all
+from staleproof.checks.facts.baseline import ends_with_more
+from staleproof.checks.facts.frontier import frontier
+from staleproof.checks.facts.initial_lists import initial_lists
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.own_writes import (
+    OwnVerb,
+    is_inherited,
+    own_children,
+    own_creates,
+    own_deletes,
+    taken_unseen,
+    unheard_creates,
+    unheard_deletes,
+    unseen_children,
+)
+from staleproof.checks.facts.primary_view import primary_view
+from staleproof.checks.facts.recreations import recreations
+from staleproof.checks.facts.roles import Role
+from staleproof.checks.facts.witnesses import context, inherited
+from staleproof.checks.facts.wording import listing, short_name, span
+from staleproof.checks.requirement import Reason
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Basis, Finding
+from staleproof.core.history import Request
+
+_TOLD = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Ignorance:
+    """What was not known, and explains a deed.
+
+    Attributes:
+        how: how the deed came about, as it follows its name in a sentence; empty: the deed says it.
+        though: the end of the sentence: what the controller had not been shown.
+        witnesses: positions of the entries that prove it.
+        basis: what the finding rests on.
+    """
+
+    how: str
+    though: str
+    witnesses: tuple[int, ...]
+    basis: Basis = "surplus"
+
+
+def ignorant_deeds(trial: Trial, kinds: Collection[tuple[OwnVerb, Reason]]) -> Iterator[Finding]:
+    """A finding for each surplus create or delete of these kinds, in the order asked."""
+    for each in surplus(trial):
+        questions = (question for kind, question in _REASONS.items() if kind in kinds and kind[0] == each.deed.verb)
+        ignorance = next((found for question in questions if (found := question(trial, each)) is not None), None)
+        if ignorance is not None:
+            yield Finding(_because(each, ignorance.how), ignorance.witnesses, ignorance.though, basis=ignorance.basis)
+
+
+def _because(each: Surplus, how: str) -> str:
+    if each.deed.verb == "create":
+        return f"{each.deed.name} is {each.deed.nth}{how}; {each.words}"
+    return f"the controller deleted {each.deed.name}{how}: {each.words}"
+
+
+def kept_roles(trial: Trial) -> Iterator[Role]:
+    """Roles of which every reference kept something once it had the most of them: there can be too few."""
+    made = [object_history(reference) for reference in trial.calm]
+    return (role for role in {role for each in made for role in each.counts} if min(each.trough(role) for each in made))
+
+
+# --- hidden
+
+
+def _hidden_creates(trial: Trial, create: Surplus) -> Ignorance | None:
+    deed = create.deed
+    unseen = create.explained_by(own_creates(trial).behind(deed.child, before=deed.asked))
+    if not unseen:
+        return None
+    though = f"though it had not been shown its own creates {span([other.create_revision for other in unseen])}"
+    answered = [other.creator.answer_index for other in unseen if other.creator]
+    return Ignorance("", though, context(trial, answered, deed.asked, deed.at))
+
+
+def _hidden_deletes(trial: Trial, delete: Surplus) -> Ignorance | None:
+    """Not if what somebody else deleted unseen would do: then it would have been too many all the same. Nor of what is all gone in
+    the end of fault-free runs, too: that may go sooner."""
+    deed = delete.deed
+    unseen = delete.explained_by(own_deletes(trial).behind(deed.child, before=deed.asked))
+    if not unseen or deed.live >= delete.ever or delete.explained_by(taken_unseen(trial, deed.role, before=deed.asked)):
+        return None
+    though = f"though it had not been shown its own deletes of {listing([other.name for other in unseen])}"
+    answered = [other.deleter.answer_index for other in unseen if other.deleter]
+    return Ignorance("", though, context(trial, answered, deed.asked, deed.at))
+
+
+# --- first list
+
+
+def _unlisted_children(trial: Trial, create: Surplus) -> Ignorance | None:
+    asked, resource = create.deed.asked, create.deed.child.resource
+    unseen = [other for other in unseen_children(trial, at=asked) if other.role == create.deed.role]
+    if not initial_lists(trial).is_under_way(resource, before=asked) or not create.explained_by(unseen):
+        return None
+    how, though = f", made before its first list of {resource} was complete", f"though {resource} had not been listed yet"
+    return Ignorance(how, though, inherited(trial, unseen, asked, create.deed.at))
+
+
+def _unlisted_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
+    asked, primary = delete.deed.asked, primary_view(trial).primary_of(delete.deed.child.uid)
+    if primary is None or primary.is_gone(before=asked) or primary_view(trial).known(primary.uid, before=asked):
+        return None
+    if not initial_lists(trial).is_under_way(primary.resource, before=asked):
+        return None
+    how = f" before its first list of {primary.resource} was complete"
+    though = f"though {short_name(primary.first.entry)} had not been listed yet"
+    return Ignorance(how, though, inherited(trial, [], asked, delete.deed.at))
+
+
+# --- past list
+
+
+def _older_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
+    view, asked = primary_view(trial), delete.deed.asked
+    primary = view.primary_of(delete.deed.child.uid)
+    newer = [child for child in view.ahead(before=asked) if view.primary_of(child.uid) is primary]
+    if primary is None or not newer:
+        return None
+    answered = [view.answer_to(child.uid, before=asked) for child in newer[:_TOLD]]
+    how, though = f" on an older view of {short_name(primary.first.entry)}", acted_on_more(trial, primary, newer, asked)
+    return Ignorance(how, though, context(trial, answered, asked, delete.deed.at), "write")
+
+
+def acted_on_more(trial: Trial, primary: Incarnation, newer: Sequence[Incarnation], asked: int) -> str:
+    """Though what it wrote: it knew a primary only up to a revision, and had acted for these children on a newer one."""
+    view, name = primary_view(trial), short_name(primary.first.entry)
+    acted, known = max(view.acted_on(child.uid, before=asked) for child in newer), view.known(primary.uid, before=asked)
+    shown = f"only up to resourceVersion {known}" if known else "not at all"
+    return f"though it had been shown {name} {shown} since it started, and had acted on {acted}"
+
+
+# --- earlier life
+
+
+def _repeated(trial: Trial, create: Surplus) -> Ignorance | None:
+    """Not what unseen writes of the same life explain: that is hidden. Nor a moment's excess among children that it knew."""
+    asked, child = create.deed.asked, create.deed.child
+    earlier = [o for o in own_children(trial, before=asked) if o.role == child.role and is_inherited(trial, o, at=asked)]
+    unseen = [other for other in earlier if not frontier(trial).is_known(other.uid, before=asked)]
+    behind = (other.creator for other in own_creates(trial).behind(child, before=asked))
+    if _is_of_this_life(trial, behind, asked) or not create.explained_by(earlier):
+        return None
+    if not create.explained_by(unseen) and not _stays(trial, child):
+        return None
+    shown = "had not been shown" if unseen else "had been shown"
+    though = f"though it {shown} the {len(unseen or earlier)} that it had created in an earlier life"
+    return Ignorance(", made after a restart", though, inherited(trial, unseen or earlier, asked, create.deed.at), "memory")
+
+
+def _stays(trial: Trial, child: Incarnation) -> bool:
+    """Whether it is there in the end, with more of its role than any reference ended with."""
+    settled, role = trial.settled, child.role
+    is_there = child.deleted is None and settled is not None
+    return is_there and ends_with_more(trial, role, until=settled) and ends_with_more(trial, role)
+
+
+def _undone(trial: Trial, delete: Surplus) -> Ignorance | None:
+    """Not what any reference did later: what takes longer under a fault reaches the controller's own timers in an earlier step."""
+    asked, child = delete.deed.asked, delete.deed.child
+    usual = max((done_in_all(reference, "delete", child.role) for reference in trial.calm), default=0)
+    behind = (other.deleter for other in own_deletes(trial).behind(child, before=asked))
+    if _is_of_this_life(trial, behind, asked) or done_in_all(trial, "delete", child.role) <= usual:
+        return None
+    if not is_inherited(trial, child, at=asked):
+        return None
+    though = "though an earlier life had created it, and no fault-free run took it back"
+    return Ignorance(" after a restart", though, inherited(trial, [child], asked, delete.deed.at), "memory")
+
+
+def _is_of_this_life(trial: Trial, behind: Iterable[Request | None], asked: int) -> bool:
+    """Whether unseen writes of this very life, from an earlier decision, may be the reason."""
+    return any(request is not None and trial.life(request.index) == trial.life(asked) for request in behind)
+
+
+# --- lost answer
+
+
+def _unheard_creates(trial: Trial, create: Surplus) -> Ignorance | None:
+    asked = create.deed.asked
+    lost = {at: other for at, other in unheard_creates(trial, before=asked).items() if other.role == create.deed.role}
+    if not create.explained_by(lost.values()):
+        return None
+    though = f"though {listing([other.name for other in lost.values()])} may have been created"
+    witnesses = context(trial, lost, asked, create.deed.at)
+    return Ignorance(", made after the answer to an earlier create was lost", though, witnesses, "memory")
+
+
+def _unheard_deletes(trial: Trial, delete: Surplus) -> Ignorance | None:
+    asked, child = delete.deed.asked, delete.deed.child
+    unheard = {at: other for at, other in unheard_deletes(trial, before=asked).items() if other is not child}
+    lost = {at: o for at, o in unheard.items() if (o.owner_uid, o.resource) == (child.owner_uid, child.resource)}
+    if not delete.explained_by(lost.values()):
+        return None
+    though = f"though {listing([other.name for other in lost.values()])} may have been deleted"
+    witnesses = context(trial, lost, asked, delete.deed.at)
+    return Ignorance(" after the answer to an earlier delete was lost", though, witnesses, "memory")
+
+
+# --- renamed
+
+
+def _recreated_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
+    asked = delete.deed.asked
+    for one in recreations(trial):
+        if one.after.uid == delete.deed.child.owner_uid and one.was_late(before=asked) and not one.after.is_gone(before=asked):
+            name, known = short_name(one.after.first.entry), frontier(trial).is_known(one.after.uid, before=asked)
+            though = f"though it had {'' if known else 'not '}been shown that {name} had been recreated"
+            witnesses = context(trial, one.moments(trial, before=asked), asked, delete.deed.at)
+            return Ignorance(f", a child of the recreated {name}", though, witnesses, "write")
+    return None
+
+
+_REASONS: Mapping[tuple[OwnVerb, Reason], Callable[[Trial, Surplus], Ignorance | None]] = {
+    ("create", "hidden"): _hidden_creates,
+    ("delete", "hidden"): _hidden_deletes,
+    ("create", "first list"): _unlisted_children,
+    ("delete", "first list"): _unlisted_primary,
+    ("delete", "past list"): _older_primary,
+    ("create", "earlier life"): _repeated,
+    ("delete", "earlier life"): _undone,
+    ("create", "lost answer"): _unheard_creates,
+    ("delete", "lost answer"): _unheard_deletes,
+    ("delete", "renamed"): _recreated_primary,
+}

@@ -17,11 +17,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from staleproof.core.manifest import Manifest
 from staleproof.draw.sample_moves import find_moves
-from staleproof.draw.samples import filled, minimal, samples
 from staleproof.draw.schema import Schema, of_crd
 from staleproof.draw.trying import spread
 from staleproof.drive.cluster.api import Api, ApiError
 from staleproof.drive.cluster.manifests import read
+
+from .samples import filled, minimal, samples
 
 MODULES = Path(__file__).parents[2] / "fixtures" / "crds"
 FOLDERS = {

@@ -83,7 +83,7 @@ def test_every_requirement_is_aimed_at_by_a_scenario(requirement: str) -> None:
     assert f'"{requirement}"' in sources
 
 
-DECIDING = ["core", "core/engine", "core/fault", "checks", "checks/facts", "checks/rules", "checks/story", "draw"]
+DECIDING = ["core", "core/engine", "core/fault", "checks", "checks/facts", "checks/rules", "checks/story", "draw", "draw/incidents"]
 
 
 @pytest.mark.parametrize("package", DECIDING)

@@ -24,7 +24,8 @@ from staleproof.drive.trial.dry_run import documents, refusals, refused_in_turn,
 from staleproof.drive.trial.workload import Refused
 from staleproof.errors import UsageError
 
-_MOST_ASKED = 100
+_MOST_ASKED, _MOST_ACCEPTED = 200, 100
+"""So many moves the API server is asked about, and so many of those that it accepts are kept."""
 _MOST_STEPS, _LEAST_STEPS, _BUDGET_SECONDS = 8, 3, 3.0
 """Of one run. A controller that pauses is waited for in each step."""
 _MOST_RUNS, _MOST_WITH_WRONG, _ENOUGH = 2, 4, 2
@@ -48,7 +49,7 @@ def with_changes(session: Session, bare: Observed, planned: _Planned) -> Observe
     moves = [*allowed.own, *spread(allowed.found, max(0, _MOST_ASKED - len(allowed.own)))]
     answers = session.call(lambda environment: refusals(environment, bare.sample, bare.before, [move.do for move in moves]))
     refused = [f"{move}: {answer}" for move, answer in zip(moves, answers, strict=True) if answer]
-    accepted = tuple(move for move, answer in zip(moves, answers, strict=True) if not answer)
+    accepted = tuple(spread([move for move, answer in zip(moves, answers, strict=True) if not answer], _MOST_ACCEPTED))
     asked = {move.name for move in moves}
     unasked = tuple(str(move) for move in allowed.found if move.name not in asked)
     seen = replace(bare, changes=accepted, refused=(*refused, *bare.refused), unasked=unasked, idle=allowed.idle)

@@ -20,7 +20,7 @@ from typing import Any
 from msgspec import structs
 
 from staleproof.core.entry import FaultIndex
-from staleproof.core.fault import AnyFault, Compete, Expire, Restart, SeverStream, Twin, Window
+from staleproof.core.fault import AnyFault, Expire, Restart, SeverStream, Twin, Window
 from staleproof.core.manifest import Manifest, Target
 from staleproof.core.move import merge_patch
 from staleproof.core.plan import Plan
@@ -109,11 +109,11 @@ def _asleep(workload: tuple[Step, ...], begins: int, last: int, *edits: Patch) -
 def _competing(plan: Plan, primaries: Collection[str]) -> Iterator[tuple[_Number, Patch]]:
     """What a competitor does to a primary, and after which step; not where it may be any of several."""
     for fault in plan.faults:
-        if isinstance(fault, Compete) and fault.edit:
+        if fault.foreign_edit:
             number = sum(map(is_workload, plan.steps[: fault.window.from_step]))
             named = {name for resource, name in (each.rsplit("/", 1) for each in primaries) if fault.concerns(resource)}
             there = [each for each in _present(plan.reference.steps[:number]) if each.name in named & {fault.name or each.name}]
-            yield from [(number, Patch(target=target, patch=fault.edit)) for target in there if len(there) == 1]
+            yield from [(number, Patch(target=target, patch=dict(fault.foreign_edit))) for target in there if len(there) == 1]
 
 
 def _change(before: Mapping[Target, Manifest], after: Mapping[Target, Manifest], steps: Sequence[Step]) -> Iterator[Step]:

@@ -6,7 +6,7 @@ Everything follows from the plan alone, so what was planned and what a report te
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from staleproof.core.fault import AnyFault, CallFault, Restart
+from staleproof.core.fault import AnyFault
 from staleproof.core.manifest import Manifest, Target
 from staleproof.core.move import merged
 from staleproof.core.plan import Plan
@@ -54,18 +54,7 @@ def moments(steps: Sequence[Step]) -> list[Moment]:
 def occasions(plan: Plan) -> list[Occasion]:
     """One for each fault of the plan. A state from the past belongs to the step that ended it."""
     each = moments(plan.steps)
-    return [Occasion(named(fault), fault.resource, *each[_opens(fault) - 1]) for fault in plan.faults]
-
-
-def named(fault: AnyFault) -> str:
-    """Its name, with the verb of the writes that it is about, or that the controller is down meanwhile."""
-    about = fault.verb if isinstance(fault, CallFault) else getattr(getattr(fault, "write", None), "verb", "")
-    return f"{fault.tag} {'(down)' if is_down(fault) else about}".strip()
-
-
-def is_down(fault: AnyFault) -> bool:
-    """Whether the controller is down while the fault lasts."""
-    return isinstance(fault, Restart) and fault.stays_down
+    return [Occasion(fault.kind, fault.resource, *each[_opens(fault) - 1]) for fault in plan.faults]
 
 
 def _opens(fault: AnyFault) -> int:

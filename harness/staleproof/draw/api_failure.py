@@ -4,23 +4,19 @@ Each is about the kinds of requests that the controller was seen to make, in the
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
-from staleproof.core.fault import AnyFault, Compete, Expire, HideOwnWrite, LoseAnswer, OwnWrite, Reject, SlowAnswer, Window
-from staleproof.core.fault.calls import Code
-from staleproof.core.manifest import Manifest
-from staleproof.core.masking import SECRET
+from staleproof.core.fault import Expire, LoseAnswer, Reject, SlowAnswer, Window
 from staleproof.core.observed import Observed, Written
-from staleproof.core.step import TOUCHED, Delete, Patch, Step, Touch
 from staleproof.draw.canonical import life, outage, own_updates, patient
 from staleproof.draw.family import Draft, Scenario
+from staleproof.draw.incidents.forms import values
+from staleproof.draw.incidents.joint import refused
+from staleproof.draw.occasions import occasions
 from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("api-failure")
-REJECTED = ("backs-off", "converges-after-catch-up")
-LOST = ("survives-lost-answer", "converges-after-catch-up")
-REJECTIONS: tuple[Code, ...] = (500, 429, 0, 503, 504)
-LOSSES: tuple[Code, ...] = (0, 504, 500)
+_REJECTED = ("backs-off", "converges-after-catch-up")
 _LATE_SECONDS = 1.0
 _READS_SECONDS = 4.0
 
@@ -28,13 +24,13 @@ _READS_SECONDS = 4.0
 @SCENARIO.family
 def reject_writes(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Every write of one kind is rejected for seconds, whatever it is about; then nothing but time passes."""
-    steps, codes = outage(observed).steps, itertools.cycle(REJECTIONS)
+    steps, codes = outage(observed).steps, itertools.cycle(values(Reject, "code"))
     kinds = {(each.verb, each.subresource): each for each in reversed(observed.life)}
     for each in profile.more(sorted(kinds.values(), key=_order)):
         code = next(codes)
         fault = Reject(resource="*", verb=each.verb, subresource=each.subresource, code=code, times=None, window=Window(each.step))
         title = f"every {_words(each, of='anything')} is rejected ({code or 'reset'}) for seconds"
-        yield Draft(title, REJECTED, [fault], steps, patient(observed), fresh=True)
+        yield Draft(title, [fault], steps, patient(observed), fresh=True, aims=_REJECTED)
 
 
 @SCENARIO.family
@@ -42,20 +38,19 @@ def reject_reads(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """All watches expire, and every read is rejected for seconds: no step is over while the controller cannot watch."""
     expire = Expire(resource="*", window=Window(2, 3))
     reject = Reject(resource="*", verb="read", code=503, times=None, window=Window(2, seconds=_READS_SECONDS))
-    aims = ("backs-off", "survives-expiry", "converges-after-catch-up")
     title = "all watches expire, and every read is rejected (503) for seconds"
-    yield Draft(title, aims, [expire, reject], settle=patient(observed))
+    yield Draft(title, [expire, reject], settle=patient(observed), aims=(*_REJECTED, "survives-expiry"))
 
 
 @SCENARIO.family
 def lose_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The answer to the first write of each kind is lost, status writes aside: a status that is written twice does no harm. Who
     writes nothing else may give up all the same."""
-    codes, kinds = itertools.cycle(LOSSES), _kinds(observed.life)
+    codes, kinds = itertools.cycle(values(LoseAnswer, "code")), _kinds(observed.life)
     for each in profile.some([each for each in kinds if not each.subresource] or kinds):
         code = next(codes)
         fault = LoseAnswer(**each.selectors, code=code)
-        yield Draft(f"the answer to its first {_words(each)} is lost ({code or 'reset'})", LOST, [fault])
+        yield Draft(f"the answer to its first {_words(each)} is lost ({code or 'reset'})", [fault])
 
 
 @SCENARIO.family
@@ -64,13 +59,9 @@ def compete(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
     Of a child that is hidden, too, until the next step: who is refused has still to learn why.
     """
+    at = occasions(observed, life(observed).steps)
     for each in profile.more(_kinds(own_updates(observed))):
-        faults: list[AnyFault] = [Compete(**each.selectors, edit=edit(observed, each, life(observed).steps))]
-        if each.resource != observed.resource and each.resource in observed.watched and not each.subresource:
-            window = Window(each.step, each.step + 1)
-            faults.append(HideOwnWrite(resource=each.resource, window=window, write=OwnWrite(each.verb)))
-        aims = ("converges-after-catch-up", "no-lost-update")
-        yield Draft(f"somebody else edits it just before its first {_words(each)}", aims, faults)
+        yield Draft(f"somebody else edits it just before its first {_words(each)}", refused(at, each))
 
 
 @SCENARIO.family
@@ -82,28 +73,7 @@ def slow_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
     for each in profile.more(sorted(writes.values(), key=_order)):
         fault = SlowAnswer(**each.selectors, by_seconds=_LATE_SECONDS)
         title = f"the answer to its first {_words(each)} comes {_LATE_SECONDS:g} s late"
-        yield Draft(title, ("converges-after-catch-up",), [fault])
-
-
-def edit(observed: Observed, write: Written, steps: Sequence[Step]) -> Manifest:
-    """What somebody else changes just before that write: what the workload changes next in the primary, or an annotation of a
-    child. Both may be there in the end.
-
-    Empty: nothing, as the workload does not change that primary any more, or what it changes is secret.
-    """
-    if write.resource != observed.resource:
-        return _annotated(write.step)
-    if observed.target.kind == SECRET:
-        return {}
-    for number, step in enumerate(steps, 1):
-        if number > write.step and isinstance(step, Patch | Touch | Delete):
-            return _annotated(number) if isinstance(step, Touch) else step.patch if isinstance(step, Patch) else {}
-    return {}
-
-
-def _annotated(number: int) -> Manifest:
-    """As a touch does it, so that nobody takes it for a difference."""
-    return {"metadata": {"annotations": {TOUCHED: str(number)}}}
+        yield Draft(title, [fault])
 
 
 def _kinds(writes: Iterable[Written]) -> list[Written]:

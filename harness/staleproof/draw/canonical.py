@@ -23,8 +23,10 @@ _ALONE = 1
 """So few replicas are left where all but one go."""
 _TERMINATING_SECONDS = 0.3
 _GONE_SECONDS = 1.0
-_OUTAGE_SECONDS = 4.0
+OUTAGE_SECONDS = 4.0
 """How long an outage lasts at least: long enough to tell a growing delay between retries from one that does not grow."""
+LONG_SECONDS = 12.0
+"""Longer than the patience that controllers have of their own: for the creates that they expect, say."""
 _STARTED_SECONDS = 60.0
 _DEADLINE_SECONDS, _DEADLINE_FACTOR = 30.0, 2.5
 """A client that was turned away for long may wait twice as long again before it comes back."""
@@ -132,8 +134,8 @@ def _changed_twice(observed: Observed, away: Sequence[int], changes: int) -> Ite
     for each in observed.life_changed:
         found = {1} & set(each.steps)
         for step in away:
-            asked = {lived.changes} if step == changes else {lived.grows, lived.shrinks}
-            if asked & set(each.steps) or each.resource == observed.resource:
+            alike = {lived.changes} if step == changes else {lived.grows, lived.shrinks}
+            if alike & set(each.steps) or each.resource == observed.resource:
                 found |= {step, step + 1}
         yield Changed(each.resource, tuple(sorted(found)))
 
@@ -141,7 +143,7 @@ def _changed_twice(observed: Observed, away: Sequence[int], changes: int) -> Ite
 def outage(observed: Observed) -> Workload:
     """The same life, and then time in which nothing happens and what was broken off is not mended."""
     plan = life(observed)
-    return replace(plan, steps=(*plan.steps, Rest(seconds=_OUTAGE_SECONDS)))
+    return replace(plan, steps=(*plan.steps, Rest(seconds=OUTAGE_SECONDS)))
 
 
 def glance(observed: Observed) -> tuple[Step, ...]:
@@ -178,30 +180,16 @@ def death(observed: Observed, *, rests: float = _TERMINATING_SECONDS) -> Workloa
     return Workload(tuple(steps), grows=grows, deletes=deletes, returns=returns, changed=observed.death_changed)
 
 
-def stirred(observed: Observed, resource: str) -> list[int]:
-    """Steps of `life` after the first, the touch aside, that are sure to bring something of this resource.
-
-    An update of a child may change nothing (an apply of what is there already), unless the primary was changed for it, and the
-    update did change something when the controller was observed.
-    """
-    plan = life(observed)
-    if resource == observed.resource:
-        return list(range(2, plan.last))
-    sure = [
-        each.step
-        for each in observed.life
-        if each.resource == resource and each.changes and (each.verb in ("create", "delete") or each.step == plan.changes)
-    ]
-    return sorted({step for step in sure if 1 < step < plan.last})
+def is_update(observed: Observed, steps: Sequence[Step], each: Written) -> bool:
+    """Whether it is a write, in one of these steps, of what was there before: a patch of a child may have created it, unless the
+    primary was changed for it."""
+    is_of_the_primary = each.resource == observed.resource
+    return each.verb == "update" or (each.verb == "patch" and (is_of_the_primary or steps[each.step - 1] == observed.change))
 
 
 def own_updates(observed: Observed) -> list[Written]:
-    """Its updates and patches in `life` of what was there before: a patch of a child may have created it."""
-    changes = life(observed).changes
-    patched = [
-        each for each in observed.life if each.verb == "patch" and (each.resource == observed.resource or each.step == changes)
-    ]
-    return [each for each in observed.life if each.verb == "update" or each in patched]
+    """Its updates and patches in `life` of what was there before."""
+    return [each for each in observed.life if is_update(observed, life(observed).steps, each)]
 
 
 def own_create(observed: Observed, resource: str) -> OwnWrite:
@@ -222,7 +210,7 @@ def slow_to_start(observed: Observed) -> Settle:
     return structs.replace(settle, limit_seconds=max(settle.limit_seconds, _STARTED_SECONDS))
 
 
-def patient(observed: Observed, seconds: float = _OUTAGE_SECONDS) -> Settle:
+def patient(observed: Observed, seconds: float = OUTAGE_SECONDS) -> Settle:
     """For plans with an outage, or a hold, that lasts so long."""
     settle = observed.settle()
     return structs.replace(settle, deadline_seconds=max(settle.deadline_seconds, _DEADLINE_SECONDS, _DEADLINE_FACTOR * seconds))

@@ -5,25 +5,24 @@ from collections.abc import Iterator
 from staleproof.core.fault import Coalesce, HideOwnWrite, HoldStream, OwnWrite, Release, Skew, Window
 from staleproof.core.observed import Observed
 from staleproof.core.step import Delete, Rest, Step
-from staleproof.draw.canonical import appear, glance, life, patient, replicas, stirred, turns
+from staleproof.draw.canonical import appear, glance, life, patient, replicas, turns
 from staleproof.draw.family import Draft, Scenario
+from staleproof.draw.occasions import life_events
 from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("coalescing-skew")
-COALESCED = ("tolerates-coalescing", "converges-after-catch-up")
-SKEWED = ("tolerates-skew", "converges-after-catch-up")
 _LAG_SECONDS = 0.5
 
 
 @SCENARIO.family
 def coalesce(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The primary, or everything, is out of sight while it is changed and scaled up and down."""
-    if not stirred(observed, observed.resource):
+    if life(observed).last == 2:  # it appears and is touched
         return
     primary = [observed.resource] if observed.resource in observed.watched else []
     for resource in profile.some((*primary, "*")):
         fault = Coalesce(resource=resource, window=Window(2, life(observed).last))
-        yield Draft(f"{fault.about} out of sight while the primary changes", COALESCED, [fault])
+        yield Draft(f"{fault.about} out of sight while the primary changes", [fault])
 
 
 @SCENARIO.family
@@ -32,17 +31,17 @@ def coalesce_turns(observed: Observed, profile: Profile) -> Iterator[Draft]:
     turned = turns(observed)
     for last in profile.more(turned.away[-1:] if observed.resource in observed.watched else ()):
         fault = Coalesce(resource=observed.resource, window=Window(turned.away[0], last + 2))
-        yield Draft("the primary out of sight while it is changed and changed back", COALESCED, [fault], turned.steps)
+        yield Draft("the primary out of sight while it is changed and changed back", [fault], turned.steps)
 
 
 @SCENARIO.family
 def hold(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Nothing of one resource is shown while everything else goes on, and then everything, at once or one after the other."""
     for resource in profile.more(observed.watched):
-        if steps := stirred(observed, resource):
+        if steps := life_events(observed, resource):
             release: Release = "events" if resource == observed.resource else "trickle"
             fault = HoldStream(resource=resource, window=Window(steps[0]), release=release)
-            yield Draft(f"{resource} behind everything else, then shown as {release}", SKEWED, [fault])
+            yield Draft(f"{resource} behind everything else, then shown as {release}", [fault])
 
 
 @SCENARIO.family
@@ -53,7 +52,8 @@ def hold_long(observed: Observed, profile: Profile) -> Iterator[Draft]:
         steps = (appear(observed), news, Rest(seconds=profile.longest))
         hold = HoldStream(resource=observed.resource, window=Window(2))
         title = f"{observed.resource} behind everything else for up to {profile.longest:g} s"
-        yield Draft(title, (*COALESCED[1:], "recovers-in-bounded-time"), [hold], steps, patient(observed, profile.longest))
+        aims = ("converges-after-catch-up", "recovers-in-bounded-time")
+        yield Draft(title, [hold], steps, patient(observed, profile.longest), aims=aims)
 
 
 @SCENARIO.family
@@ -62,7 +62,8 @@ def hide_first_write(observed: Observed, profile: Profile) -> Iterator[Draft]:
     for each in observed.life:
         if each.step == 1 and each.resource == observed.resource and each.verb in ("update", "patch") and not each.subresource:
             fault = HideOwnWrite(resource=observed.resource, window=Window(1), write=OwnWrite(each.verb))
-            yield Draft(f"the primary behind its children from own {each.verb} on", SKEWED, [fault], glance(observed))
+            title = f"the primary behind its children from own {each.verb} on"
+            yield Draft(title, [fault], glance(observed), aims=("tolerates-skew", "converges-after-catch-up"))
 
 
 @SCENARIO.family
@@ -73,7 +74,7 @@ def lag(observed: Observed, profile: Profile) -> Iterator[Draft]:
     if observed.resource in observed.watched:
         lags[f"the primary {_LAG_SECONDS:g} s behind its children"] = {observed.resource: _LAG_SECONDS}
     for title, by_seconds in profile.more((title, lags[title]) for title in lags if lags[title]):
-        yield Draft(title, SKEWED, [Skew(by_seconds=by_seconds)])
+        yield Draft(title, [Skew(by_seconds=by_seconds)])
 
 
 def _news(observed: Observed) -> Iterator[Step]:

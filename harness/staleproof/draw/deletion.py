@@ -5,26 +5,25 @@ from collections.abc import Iterator
 from msgspec import structs
 
 from staleproof.core.fault import (
-    AnyFault,
     HeldState,
     HideOwnWrite,
     HoldStream,
     OwnWrite,
-    PastSnapshot,
     Reject,
     Release,
-    Restart,
     Window,
 )
 from staleproof.core.observed import Observed
 from staleproof.core.step import Apply, Recreate, Remove, Touch
 from staleproof.draw.canonical import appear, death, hidden_creates, patient, removal, slow_to_start
 from staleproof.draw.family import Draft, Scenario
+from staleproof.draw.incidents.joint import past, unseen_end
 from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("deletion", settle=patient)
 _RELEASES: tuple[Release, ...] = ("relist", "resume", "events")
-_RETURNED = ("name-reuse", "cleans-up")
+_GONE = ("cleans-up",)
+_RETURNED = ("name-reuse", *_GONE)
 _OUTAGE_REST_SECONDS = 2.0
 
 
@@ -46,7 +45,7 @@ def name_taken(observed: Observed, profile: Profile) -> Iterator[Draft]:
             )
             hold = HoldStream(resource=child.resource, window=Window(from_step=2))
             title = f"somebody else takes the name of the last of {child.resource} unseen, then scale down"
-            yield Draft(title, ("no-delete-of-unseen",), [hold], steps)
+            yield Draft(title, [hold], steps, aims=("no-delete-of-unseen",))
 
 
 @SCENARIO.family
@@ -60,7 +59,7 @@ def vanished(observed: Observed, profile: Profile) -> Iterator[Draft]:
         steps = (appear(observed), Remove(resource=hide.resource), Touch(target=observed.target))
         title = f"hide own creates of {hide.resource}, one of which somebody else deletes, and then the watch expires"
         aims = ("converges-after-catch-up", "tolerates-coalescing")
-        yield Draft(title, aims, [structs.replace(hide, release="relist")], steps)
+        yield Draft(title, [structs.replace(hide, release="relist")], steps, aims=aims)
 
 
 @SCENARIO.family
@@ -68,7 +67,7 @@ def unseen_children(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Delete the primary while the controller has been shown nothing of what it created for it."""
     for hide in profile.some(hidden_creates(observed)):
         title = f"hide own creates of {hide.resource}, then delete the primary"
-        yield Draft(title, ("cleans-up",), [hide], removal(observed).steps)
+        yield Draft(title, [hide], removal(observed).steps, aims=_GONE)
 
 
 @SCENARIO.family
@@ -78,7 +77,7 @@ def unseen_deletes(observed: Observed, profile: Profile) -> Iterator[Draft]:
     gone = [each for each in observed.death if (each.step, each.verb, each.subresource) == (ended.deletes, "delete", "")]
     for resource in profile.some(each.resource for each in gone if each.resource in observed.watched):
         hide = HideOwnWrite(resource=resource, window=Window(from_step=ended.deletes), write=OwnWrite("delete"))
-        yield Draft(f"hide own deletes of {resource} when the primary is deleted", ("cleans-up",), [hide], ended.steps)
+        yield Draft(f"hide own deletes of {resource} when the primary is deleted", [hide], ended.steps, aims=_GONE)
 
 
 @SCENARIO.family
@@ -89,7 +88,7 @@ def rejected(observed: Observed, profile: Profile) -> Iterator[Draft]:
     for at in profile.some(sorted(todo, key=lambda each: each.verb != "delete")):
         fault = Reject(resource=at.resource, verb=at.verb, subresource="", times=None, window=Window(from_step=ended.deletes))
         title = f"reject every {at.verb} of {at.resource} when the primary is deleted"
-        yield Draft(title, ("cleans-up",), [fault], ended.steps)
+        yield Draft(title, [fault], ended.steps, aims=_GONE)
 
 
 @SCENARIO.family
@@ -99,7 +98,7 @@ def primary_returns(observed: Observed, profile: Profile) -> Iterator[Draft]:
     for release in profile.some(_RELEASES):
         hidden = unseen_end(observed, died.deletes, release)
         aims = (*_RETURNED, *(["tolerates-coalescing"] if release == "relist" else []))  # it never sees that there was none
-        yield Draft(f"delete and recreate the primary unseen, release by {release}", aims, [hidden], died.steps)
+        yield Draft(f"delete and recreate the primary unseen, release by {release}", [hidden], died.steps, aims=aims)
 
 
 @SCENARIO.family
@@ -108,25 +107,12 @@ def terminating(observed: Observed, profile: Profile) -> Iterator[Draft]:
     if not observed.keeps_finalizer or observed.resource not in observed.reads_past:
         return
     died = death(observed, rests=_OUTAGE_REST_SECONDS)
-    window, dies = Window(from_step=died.last), Window(died.deletes, died.deletes + 1)
+    dies = Window(died.deletes, died.deletes + 1)
     keeps = HeldState("terminating", died.deletes + 1)
     faults = (
         Reject(resource=observed.resource, verb="write", times=None, window=dies, holds=keeps),
-        PastSnapshot(resource=observed.resource, as_of_step=died.deletes + 1, window=window),
-        Restart(window=window),
+        *past([observed.resource], died.deletes + 1, Window(from_step=died.last)),
     )
     title = "restart on the state in which the primary of that name was terminating"
-    yield Draft(title, (*_RETURNED, "no-time-travel", "no-delete-of-unseen"), faults, died.steps, slow_to_start(observed))
-
-
-def unseen_end(observed: Observed, step: int, release: Release) -> AnyFault:
-    """Hide that the primary, which is deleted in this step, is gone, though not that it is to go: the controller may have to remove
-    its finalizer first."""
-    deletes = death(observed).deletes
-    ends = [each for each in observed.death if (each.step, each.resource, each.subresource) == (deletes, observed.resource, "")]
-    verb = next((each.verb for each in ends if each.verb in ("update", "patch")), None)
-    window = Window(from_step=step)
-    if not observed.keeps_finalizer or verb is None:
-        return HoldStream(resource=observed.resource, window=window, release=release)
-    last = sum(each.times for each in ends if each.verb == verb)
-    return HideOwnWrite(resource=observed.resource, window=window, write=OwnWrite(verb, last), release=release)
+    aims = (*_RETURNED, "no-time-travel", "no-delete-of-unseen")
+    yield Draft(title, faults, died.steps, slow_to_start(observed), aims=aims)

@@ -1,7 +1,7 @@
 """Families of plans, as their scenarios write them: a draft says what is particular to a plan, everything else follows.
 
 What follows: the scenario's name, what the controller needs to be there, how long it is waited for, and whether it must be started
-anew. A family knows no controller; it is asked with what a controller was observed to do, and may find no occasion in it.
+anew. A family knows no controller; it gets what a controller was observed to do, and may find no occasion in it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +11,7 @@ from staleproof.core.fault import AnyFault
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Plan, Settle
 from staleproof.core.step import Resync, Step
+from staleproof.draw.aims import aims
 from staleproof.draw.canonical import life
 from staleproof.draw.profile import Profile
 
@@ -22,21 +23,21 @@ class Draft:
     """One plan of a scenario.
 
     Attributes:
-        title: one line for people; it tells the plan apart from the others of its scenario.
-        aims: slugs of the requirements that it is meant to exercise.
+        title: one line for people; it tells the plan apart from the rest of its scenario.
         faults: what happens to the controller.
         steps: the workload; empty means `canonical.life`.
         settle: how long to wait; empty means as long as the scenario waits.
         fresh: the controller is turned away for long, so it must be started anew if it does not try again at once. That is so in
             any case when a fault or a step ends watches with 410, or when nobody can connect.
+        aims: slugs of the requirements that it is meant to exercise; empty means what its faults and steps are tried for.
     """
 
     title: str
-    aims: tuple[str, ...]
     faults: Sequence[AnyFault] = ()
     steps: Sequence[Step] = ()
     settle: Settle | None = None
     fresh: bool = False
+    aims: tuple[str, ...] | None = None
 
     @property
     def turns_away(self) -> bool:
@@ -73,26 +74,32 @@ class Scenario:
     settle: Callable[[Observed], Settle] = Observed.settle
     families: list[Family] = field(default_factory=list)
 
-    def family(self, drafts: Callable[[Observed, Profile], Iterator[Draft]]) -> Family:
-        """Makes a family of a function; `hide_creates` is called `hide-creates`."""
+    def family(self, drafts: Callable[[Observed, Profile], Iterator[Draft]], name: str = "") -> Family:
+        """Makes a family of a function, called after it, unless a name is given; `hide_creates` is called `hide-creates`."""
 
         def plans(observed: Observed, profile: Profile) -> Iterator[Plan]:
             seen = observed if profile.alike else observed.typical()
             return (self.plan(draft, observed) for draft in drafts(seen, profile))
 
-        made = Family(self.name, drafts.__name__.replace("_", "-"), plans)
+        made = Family(self.name, name or drafts.__name__.replace("_", "-"), plans)
         self.families.append(made)
         return made
 
     def plan(self, draft: Draft, observed: Observed) -> Plan:
+        steps = tuple(draft.steps) or life(observed).steps
         return Plan(
             scenario=self.name,
             title=draft.title,
-            aims=draft.aims,
+            aims=aims(draft.faults, steps) if draft.aims is None else draft.aims,
             manifests=observed.manifests,
             before=observed.before,
-            steps=tuple(draft.steps) or life(observed).steps,
+            steps=steps,
             faults=tuple(draft.faults),
             settle=draft.settle or self.settle(observed),
             fresh=draft.turns_away and not observed.relists_at_once,
         )
+
+
+def drawn_title(faults: Sequence[AnyFault]) -> str:
+    """Of a plan that was drawn: what happens, and when it begins."""
+    return "drawn: " + ", ".join(f"{fault.tag} of {fault.resource} from step {fault.window.from_step}" for fault in faults)

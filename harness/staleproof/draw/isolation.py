@@ -19,6 +19,5 @@ def second_primary(observed: Observed, profile: Profile) -> Iterator[Draft]:
     first = appear(observed)
     steps = (first, Apply(object=another(first.object)), Rest(seconds=_WAITS_SECONDS))
     for hide in hidden_creates(observed)[:1]:  # one kind is as good as another: it has to wait for none of them
-        yield Draft(
-            f"hide own creates of {hide.resource} while a second primary appears", ("isolates-objects",), [hide], steps=steps
-        )
+        title = f"hide own creates of {hide.resource} while a second primary appears"
+        yield Draft(title, [hide], steps, aims=("isolates-objects",))

@@ -21,4 +21,5 @@ def behind_for_a_while(observed: Observed, profile: Profile) -> Iterator[Draft]:
     lived = life(observed)
     for hide in profile.some(hidden_creates(observed)):
         title = f"hide own creates of {hide.resource} for a while, and read the metrics"
-        yield Draft(title, ("reports-skips",), [structs.replace(hide, window=Window(1, lived.shrinks or lived.last))])
+        faults = [structs.replace(hide, window=Window(1, lived.shrinks or lived.last))]
+        yield Draft(title, faults, aims=("reports-skips",))

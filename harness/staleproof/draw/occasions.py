@@ -13,10 +13,10 @@ from staleproof.core.manifest import Manifest
 from staleproof.core.move import merged
 from staleproof.core.observed import Observed, Written
 from staleproof.core.step import Apply, Delete, Edit, Heartbeat, Patch, PatchStatus, Recreate, Remove, Step, Touch
-from staleproof.draw.canonical import death, life, turns
+from staleproof.draw.canonical import death, is_update, life, turns
 
 OF_A_CHILD = (Edit, Heartbeat, Recreate, Remove)
-"""What others do to a child."""
+"""What users do to a child."""
 _OF_THE_PRIMARY = (Apply, Delete, Patch, PatchStatus, Touch)
 
 
@@ -35,7 +35,7 @@ def occasions(observed: Observed, steps: Sequence[Step]) -> "Occasions":
 def written(observed: Observed, steps: Sequence[Step]) -> list[Written]:
     """What the controller is expected to write in these steps, at least."""
     found = []
-    missing: Counter[str] = Counter()  # somebody else deleted them, or set them aside, and nobody knows whether others came
+    missing: Counter[str] = Counter()  # a user deleted them, or set them aside, and new ones may not have come
     for number, (step, like) in enumerate(zip(steps, _likes(observed, steps), strict=True), 1):
         for each in like.writes:
             times = min(each.times, like.at_most) if like.at_most else each.times
@@ -51,13 +51,19 @@ def stirred(observed: Observed, steps: Sequence[Step]) -> list[tuple[str, int]]:
     later = [(number, step) for number, step in enumerate(steps, 1) if number > 1]
     found = [(observed.resource, number) for number, step in later if isinstance(step, _OF_THE_PRIMARY)]
     found += [(step.resource, number) for number, step in later if isinstance(step, OF_A_CHILD)]
-    works = [each for each in written(observed, steps) if each.step > 1 and _comes(each)]
-    found += [(each.resource, each.step) for each in works]
+    works = [each for each in written(observed, steps) if each.step > 1 and each.changes]
+    found += [(each.resource, each.step) for each in works if _comes(each) or steps[each.step - 1] == observed.change]
     return sorted({each for each in found if each[0] in observed.watched})
 
 
+def life_events(observed: Observed, resource: str) -> list[int]:
+    """Steps of `canonical.life` after the first, the touch aside, that are sure to bring an event of this resource."""
+    lived = life(observed)
+    return [step for each, step in stirred(observed, lived.steps) if each == resource and step < lived.last]
+
+
 def _comes(each: Written) -> bool:
-    """Whether each of these writes is an event: an update may leave everything as it is."""
+    """Whether each of these writes is an event: an update may leave everything as it is, unless the primary was changed for it."""
     return each.verb in ("create", "delete")
 
 
@@ -87,6 +93,11 @@ class Occasions:
         """Those of statuses, too."""
         return (*self.writes, *self.statuses)
 
+    @property
+    def updates(self) -> list[Written]:
+        """Those of them that change what was there before."""
+        return [each for each in self.every_write if is_update(self.observed, self.steps, each)]
+
     def hideable(self, writes: Sequence[Written]) -> list[Written]:
         return [each for each in writes if each.resource in self.observed.watched]
 
@@ -114,11 +125,11 @@ class _Like:
 
 @dataclass(frozen=True, slots=True)
 class _Primary:
-    """What the primary says, whatever its replicas are, and how many it wants. `told`: what users have done so far."""
+    """What the primary says, whatever its replicas are, and how many it wants. `done`: what users have done so far."""
 
     said: Manifest
     count: int
-    told: tuple[Step, ...]
+    done: tuple[Step, ...]
 
 
 def _likes(observed: Observed, steps: Sequence[Step]) -> Iterator[_Like]:
@@ -146,9 +157,9 @@ def _likes(observed: Observed, steps: Sequence[Step]) -> Iterator[_Like]:
 
 def _changed(observed: Observed, before: _Primary, step: Patch | Touch) -> _Primary:
     if isinstance(step, Touch):
-        return replace(before, told=(*before.told, step))
+        return replace(before, done=(*before.done, step))
     said = _plain(observed, merged(before.said, step.patch))
-    return _Primary(said, _replicas(observed, step.patch, before.count), (*before.told, step))
+    return _Primary(said, _replicas(observed, step.patch, before.count), (*before.done, step))
 
 
 def _as_changed(observed: Observed, before: _Primary, step: Patch | Touch, after: _Primary) -> _Like:
@@ -156,7 +167,7 @@ def _as_changed(observed: Observed, before: _Primary, step: Patch | Touch, after
     lived, base = life(observed), _plain(observed, observed.sample)
     usual = [base, merged(base, observed.change.patch)] if observed.change is not None else [base]
     if isinstance(step, Patch) and before.count == after.count:
-        return _as_turned(observed, before, step, base) if step not in before.told else _Like()
+        return _as_turned(observed, before, step, base) if step not in before.done else _Like()
     if before.said not in usual:
         return _Like()
     if before.count != after.count:  # when all go, none can be deleted in excess
@@ -183,7 +194,7 @@ def _plain(observed: Observed, said: Manifest) -> Manifest:
 
 
 def _replicas(observed: Observed, body: Manifest, before: int) -> int:
-    """How many the primary wants when it was told this."""
+    """How many the primary wants once it says this."""
     value: object = body
     for key in observed.scale_path:
         value = value.get(key) if isinstance(value, dict) else None

@@ -8,9 +8,10 @@ from collections.abc import Collection, Mapping
 
 from msgspec.structs import replace
 
-from staleproof.core.fault import AnyFault, CallFault, Window
+from staleproof.core.fault import AnyFault, Window
 from staleproof.core.plan import Plan, contradictions
 from staleproof.core.step import Edit, Heartbeat, Recreate, Remove, Step, describe
+from staleproof.draw.family import drawn_title
 
 Happened = Mapping[int, Mapping[tuple[str, str], int]]
 """How often something happened, by step: (resource, verb) for the controller's writes, (resource, "") for changes of objects."""
@@ -58,15 +59,14 @@ def aimed_anew(plan: Plan, silent: Collection[int], happened: Happened) -> Plan 
     if any(each is None for each in faults):
         return None
     found = tuple(each for each in faults if each is not None)
-    told = ", ".join(f"{each.tag} of {each.resource} from step {each.window.from_step}" for each in found)
-    made = replace(plan, title=f"drawn: {told}", faults=found)
+    made = replace(plan, title=drawn_title(found), faults=found)
     return None if contradictions(made) else made
 
 
 def _aimed(fault: AnyFault, plan: Plan, happened: Happened) -> AnyFault | None:
     window, write = fault.window, getattr(fault, "write", None)
-    verb = fault.verb if isinstance(fault, CallFault) else write.verb if write is not None else ""
-    occasions = {step: each.get((fault.resource, verb), 0) for step, each in happened.items() if step <= len(plan.steps)}
+    about = (fault.resource, fault.verb_of_write)
+    occasions = {step: each.get(about, 0) for step, each in happened.items() if step <= len(plan.steps)}
     best = max(sorted(occasions), key=lambda step: occasions[step], default=0)
     if not best or not occasions[best] or best == window.from_step:
         return None

@@ -1,4 +1,4 @@
-"""In which order plans are run: how long each will take, and what each is worth while others have not been run.
+"""In which order plans are run: how long each will take, and what each is worth before the rest has been run.
 
 Rough on purpose: it decides what comes first, and what a run that has not enough time leaves out; never what a trial means.
 """
@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 
-from staleproof.core.coverage import is_down, moments, named, occasions
-from staleproof.core.fault import AnyFault, Compete, HideOwnWrite, PastSnapshot
+from staleproof.core.coverage import moments, occasions
+from staleproof.core.fault import AnyFault
 from staleproof.core.plan import Plan
 from staleproof.core.step import Rest, Step, removes
 
@@ -61,7 +61,11 @@ def most_varied(plans: Sequence[Plan], count: int) -> list[Plan]:
 
 
 def _is_telling(plan: Plan) -> bool:
-    return any(isinstance(fault, Compete | HideOwnWrite | PastSnapshot) or is_down(fault) for fault in plan.faults)
+    """Whether an own write is hidden, another user competes, the past is shown, or the controller is down meanwhile."""
+    return any(
+        fault.trigger is not None or fault.effects & {"competes", "rewinds"} or (fault.stops_work and "restarts" in fault.effects)
+        for fault in plan.faults
+    )
 
 
 def _in_order(plans: Sequence[Plan], seconds: Sequence[float]) -> Iterator[int]:
@@ -93,8 +97,8 @@ def _details(plan: Plan) -> Cells:
     tried |= {(at.fault, at.resource, at.phase, "") for at in each}
     tried |= {(at.fault, "", at.phase, at.move) for at in each if at.move}
     tried |= {(at.fault, "without", at.move) for fault, at in zip(plan.faults, each, strict=True) if removes(_opening(fault, plan))}
-    tried |= {(named(fault), "does", *sorted(fault.effects)) for fault in plan.faults}
-    tried |= {(named(fault), "outlasts", phase, "") for fault in plan.faults for phase in _outlasted(fault, plan)}
+    tried |= {(fault.kind, "does", *sorted(fault.effects)) for fault in plan.faults}
+    tried |= {(fault.kind, "outlasts", phase, "") for fault in plan.faults for phase in _outlasted(fault, plan)}
     return tried | set(itertools.combinations(sorted({at.fault for at in each}), 2))
 
 

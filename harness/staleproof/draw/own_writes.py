@@ -17,10 +17,11 @@ from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("own-writes")
-AIMS = {
+_AIMS = {
     "create": ("no-duplicate-create", "converges-after-catch-up"),
     "delete": ("no-excess-delete", "converges-after-catch-up"),
 }
+"""Whoever creates by server-side apply patches, so the verb of a write does not say it."""
 Verb = Literal["create", "delete"]
 Poke = Literal["touch", "resync"]
 POKES: tuple[Poke, ...] = ("touch", "resync")  # the first costs a client nothing; nor does the first of the releases
@@ -36,7 +37,7 @@ def poke_step(poke: Poke, observed: Observed) -> Step:
 def idempotence(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """No fault at all: once everything is done, reconcile everything again."""
     title = "no fault: reconcile everything again once it has settled"
-    yield Draft(title, ("settles", "quiet-at-rest"), settle=observed.settle(resync=True))
+    yield Draft(title, settle=observed.settle(resync=True), aims=("settles", "quiet-at-rest"))
 
 
 @SCENARIO.family
@@ -65,12 +66,8 @@ def hide_updates(observed: Observed, profile: Profile) -> Iterator[Draft]:
         write = OwnWrite(each.verb, subresource=each.subresource)
         hide = HideOwnWrite(resource=each.resource, window=Window(from_step=each.step), write=write)
         part = f"the {each.subresource} of " if each.subresource else ""
-        yield Draft(
-            f"hide own {each.verb} of {part}{each.resource} in step {each.step}",
-            aims,
-            [hide],
-            trip.steps if each.step == lived.changes and observed.change in trip.steps else (),
-        )
+        steps = trip.steps if each.step == lived.changes and observed.change in trip.steps else ()
+        yield Draft(f"hide own {each.verb} of {part}{each.resource} in step {each.step}", [hide], steps, aims=aims)
 
 
 @SCENARIO.family
@@ -83,7 +80,7 @@ def hide_until_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
         hide = HideOwnWrite(resource=each.resource, window=window, write=OwnWrite(each.verb))
         title = f"hide own {each.verb} of {each.resource} until what was changed in step {each.step} is back"
         aims = ("converges-after-catch-up", *(["no-excess-delete"] if each.verb == "delete" else []))
-        yield Draft(title, aims, [hide], turns(observed).steps)
+        yield Draft(title, [hide], turns(observed).steps, aims=aims)
 
 
 @SCENARIO.family
@@ -93,10 +90,10 @@ def hide_long(observed: Observed, profile: Profile) -> Iterator[Draft]:
         hide = HideOwnWrite(resource=child.resource, write=_own(observed, child, "create"))
         yield Draft(
             f"hide own creates of {child.resource} for up to {profile.longest:g} s",
-            (*AIMS["create"], "recovers-in-bounded-time"),
             [hide],
             patience(observed, profile.holds),
             patient(observed, profile.longest),
+            aims=(*_AIMS["create"], "recovers-in-bounded-time"),
         )
 
 
@@ -148,4 +145,4 @@ def _hide(observed: Observed, child: ChildKind, verb: Verb, poke: Poke, release:
     window, write = Window(_step_of(observed, verb)), _own(observed, child, verb)
     hide = HideOwnWrite(resource=child.resource, window=window, write=write, release=release)
     title = f"hide own {verb}s of {child.resource}, then {poke}{'' if release == 'events' else f', release by {release}'}"
-    return Draft(title, AIMS[verb], [hide], (*before, *pokes))
+    return Draft(title, [hide], (*before, *pokes), aims=_AIMS[verb])

@@ -5,20 +5,19 @@ One plan restarts it several times, once in a step: what it does in a step does 
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
 
-from staleproof.core.fault import AnyFault, Expire, Kill, PastSnapshot, Reject, Restart, SeverStream, SlowStart, Window
+from staleproof.core.fault import AnyFault, Expire, Kill, Reject, Restart, SlowStart, Window
 from staleproof.core.observed import Observed, Written
 from staleproof.draw.canonical import Workload, death, life, round_trip, slow_to_start, turns
 from staleproof.draw.family import Draft, Scenario
+from staleproof.draw.incidents.forms import forms
+from staleproof.draw.incidents.joint import STREAM_ENDS, behind
+from staleproof.draw.incidents.joint import past as past_state
 from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("restart", settle=slow_to_start)
-AIMS = ("survives-restart",)
+_AIMS = ("survives-restart",)
 _WORST_FIRST = ("create", "delete", "update", "patch")
-_ENDS = (SeverStream, Expire)
-_SLOW_SECONDS = 2.0
-"""Longer than a controller waits that waits for a fixed time and not for its lists."""
 
 
 @SCENARIO.family
@@ -33,7 +32,7 @@ def kills(observed: Observed, profile: Profile) -> Iterator[Draft]:
     lives = [(f"each step of a primary's life, {n}", lived.steps, faults) for n, faults in enumerate(_rounds(living), 1)]
     deaths = [(f"the step that deletes a primary, {n}", died.steps, faults) for n, faults in enumerate(_rounds(ending), 1)]
     for where, steps, faults in profile.some((*lives, *deaths)):
-        yield Draft(f"kill it at a write in {where}", AIMS, faults, steps)
+        yield Draft(f"kill it at a write in {where}", faults, steps, aims=_AIMS)
 
 
 @SCENARIO.family
@@ -41,7 +40,7 @@ def restarts(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Restart it before each step: with SIGKILL in a primary's life, with SIGTERM around its death."""
     for name, steps, gently in profile.some((("life", life(observed).steps, False), ("death", death(observed).steps, True))):
         faults = [Restart(gently=gently, window=Window(from_step=step)) for step in range(2, len(steps) + 1)]
-        yield Draft(f"restart it before each step of a primary's {name}", AIMS, faults, steps)
+        yield Draft(f"restart it before each step of a primary's {name}", faults, steps, aims=_AIMS)
 
 
 @SCENARIO.family
@@ -57,9 +56,9 @@ def down(observed: Observed, profile: Profile) -> Iterator[Draft]:
     missed.append(("turns", turned.steps, [(step, step + 1) for step in gone]))
     for name, steps, spans in profile.some(each for each in missed if each[2]):
         faults = [Restart(stays_down=True, window=Window(since, until)) for since, until in spans]
-        told = " and ".join(f"from step {since} to {until}" for since, until in spans)
-        aims = (*AIMS, "cleans-up", "name-reuse") if name == "death" else AIMS
-        yield Draft(f"keep it down {told} of a primary's {name}", aims, faults, steps)
+        when = " and ".join(f"from step {since} to {until}" for since, until in spans)
+        aims = (*_AIMS, "cleans-up", "name-reuse") if name == "death" else _AIMS
+        yield Draft(f"keep it down {when} of a primary's {name}", faults, steps, aims=aims)
 
 
 @SCENARIO.family
@@ -78,7 +77,7 @@ def behind_status(observed: Observed, profile: Profile) -> Iterator[Draft]:
             Reject(resource=resource, verb="create", times=None, window=window),
             Kill(resource=status.resource, verb=status.verb, subresource="status", window=window),
         )
-        yield Draft(f"reject creates of {resource}, kill it once it has written a status", (), faults, died.steps)
+        yield Draft(f"reject creates of {resource}, kill it once it has written a status", faults, died.steps, aims=())
 
 
 @SCENARIO.family
@@ -97,10 +96,9 @@ def past(observed: Observed, profile: Profile) -> Iterator[Draft]:
         states += [(name, trip, "no-time-travel", each) for each in _between(observed.reads_past, trip)]
     deaths = [("death", died, "no-delete-of-unseen", each) for each in _pasts(observed.reads_past, died)]
     for name, workload, aim, (step, shown) in (*profile.some(states), *profile.some(deaths)):
-        window = Window(from_step=workload.last)
-        snapshots = (PastSnapshot(resource=each, as_of_step=step, window=window) for each in shown)
+        faults = past_state(shown, step, Window(from_step=workload.last))
         title = f"restart on {' and '.join(shown)} of before step {step} of a primary's {name}"
-        yield Draft(title, (*AIMS, aim), [*snapshots, Restart(window=window)], workload.steps)
+        yield Draft(title, faults, workload.steps, aims=(*_AIMS, aim))
 
 
 @SCENARIO.family
@@ -108,12 +106,11 @@ def past_turns(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Restart it on the primary without a block, and with a switch the other way, that has come back since. What `past` shows of a
     round trip is left out."""
     turned = turns(observed)
-    window = Window(from_step=turned.last)
-    others = [step for step, move in zip(turned.away, observed.turned, strict=False) if move != observed.returning[0]]
-    for step in profile.some(others if observed.resource in observed.reads_past else ()):
-        snapshot = PastSnapshot(resource=observed.resource, as_of_step=step + 1, window=window)
+    returned = [step for step, move in zip(turned.away, observed.turned, strict=False) if move != observed.returning[0]]
+    for step in profile.some(returned if observed.resource in observed.reads_past else ()):
+        faults = past_state([observed.resource], step + 1, Window(from_step=turned.last))
         title = f"restart on {observed.resource} as it was before it was changed back in step {step + 1}"
-        yield Draft(title, (*AIMS, "no-time-travel"), [snapshot, Restart(window=window)], turned.steps)
+        yield Draft(title, faults, turned.steps, aims=(*_AIMS, "no-time-travel"))
 
 
 @SCENARIO.family
@@ -125,17 +122,14 @@ def past_relist(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """
     lived = life(observed)
     steps = [step for step in sorted({3, lived.last}) if 1 < step <= lived.last]
-    behind = {each: [step for step in steps if lived.may_change(each, step - 1, step)] for each in observed.watched}
-    some = [resource for resource, found in behind.items() if found]
-    ways = itertools.product(_ENDS, some) if profile.alike else zip(itertools.cycle(_ENDS), some, strict=False)
+    changed = {each: [step for step in steps if lived.may_change(each, step - 1, step)] for each in observed.watched}
+    some = [resource for resource, found in changed.items() if found]
+    ways = itertools.product(STREAM_ENDS, some) if profile.alike else zip(itertools.cycle(STREAM_ENDS), some, strict=False)
     for end, resource in profile.some(ways):
-        ends: list[AnyFault] = []
-        for window in (Window(step, step + 1) for step in behind[resource]):
-            ends.append(end(resource=resource, window=window))
-            ends.append(PastSnapshot(resource=resource, as_of_step=window.from_step - 1, window=window))
+        faults = [fault for step in changed[resource] for fault in behind(end, resource, step)]
         how = "with 410" if end is Expire else "cleanly"
         title = f"end the streams of {resource} {how} when there is only the state before the last step to list"
-        yield Draft(title, (), ends)
+        yield Draft(title, faults, aims=())
 
 
 @SCENARIO.family
@@ -148,12 +142,11 @@ def slow_start(observed: Observed, profile: Profile) -> Iterator[Draft]:
     window = Window(from_step=died.last)
     concerned = (*(child.resource for child in observed.children), observed.resource)
     resources = [each for each in concerned if each in observed.watched]
-    ways: list[tuple[Literal["ends", "closes"], str]] = [("ends", resource) for resource in resources]
-    ways += [("closes", resource) for resource in resources[:1]]
-    for then, resource in profile.some(ways):
-        slow = SlowStart(resource=resource, by_seconds=_SLOW_SECONDS, then=then, window=window)
-        title = f"restart while the first list of {resource} {'is slow' if then == 'ends' else 'breaks off'}"
-        yield Draft(title, ("waits-for-initial-sync", *AIMS), [slow, Restart(window=window)], died.steps)
+    ways = [(slow, resource) for slow in forms(SlowStart) for resource in (resources if slow["then"] == "ends" else resources[:1])]
+    for slow, resource in profile.some(ways):
+        faults = (SlowStart(resource=resource, window=window, **slow), Restart(window=window))
+        title = f"restart while the first list of {resource} {'is slow' if slow['then'] == 'ends' else 'breaks off'}"
+        yield Draft(title, faults, died.steps, aims=("waits-for-initial-sync", *_AIMS))
 
 
 def _pasts(resources: Sequence[str], workload: Workload) -> Iterator[tuple[int, Sequence[str]]]:

@@ -1,8 +1,7 @@
 """The moves that a sample and its schema give: what users change, and how they change it back.
 
 What is in the sample comes first, then what the schema allows and names a value for: beside what is there, and then within objects
-that are not there; texts come last. A move may still be refused: the API server decides (webhooks, CEL that `draw.cel` cannot
-read).
+that are not there; texts come last. A move may still be refused: the API server decides (counts, webhooks, CEL).
 """
 
 import copy
@@ -13,8 +12,7 @@ from itertools import islice, pairwise
 from typing import Any, get_args
 
 from staleproof.core.manifest import Manifest
-from staleproof.core.move import Move, MoveKind, merge_patch, merged
-from staleproof.draw.breach import breaks
+from staleproof.core.move import Move, MoveKind, merge_patch
 from staleproof.draw.schema import ANYTHING, JSON, Schema
 from staleproof.draw.texts import Near, fits, near_number, near_text
 
@@ -77,7 +75,7 @@ def find_moves(sample: Manifest, schema: Schema = ANYTHING) -> list[Move]:
     found: dict[str, tuple[tuple[object, ...], Move]] = {}
     for number, draft in enumerate(_primary(sample, schema)):
         move = _move(sample, draft)
-        if move is not None and move.name not in found and not breaks(schema, sample, merged(sample, move.do), draft.path):
+        if move is not None and move.name not in found:
             found[move.name] = (_rank(draft, number), move)
     return [move for _, move in sorted(found.values(), key=lambda each: each[0])]
 

@@ -11,6 +11,7 @@ from staleproof.draw import (
     deletion,
     isolation,
     metrics,
+    other_faults,
     own_writes,
     restart,
     status,
@@ -22,7 +23,12 @@ from staleproof.draw.profile import STANDARD, Profile
 
 # Those with the longest plans come first: what begins last ends last.
 _MODULES = (own_writes, restart, streams, api_failure, status, deletion, coalescing_skew, isolation, metrics)
-FAMILIES: tuple[Family, ...] = tuple(family for module in _MODULES for family in module.SCENARIO.families)
+_NAMED = [each for module in _MODULES for each in vars(module).values() if isinstance(each, type)]
+"""What they know by name. A fault that is not among it, as a new one, gets a family of its own."""
+FAMILIES: tuple[Family, ...] = (
+    *(family for module in _MODULES for family in module.SCENARIO.families),
+    *other_faults.families(_NAMED),
+)
 
 DRAWN: tuple[Family, ...] = (strategies.DRAWN,)
 

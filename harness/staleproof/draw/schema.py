@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 from staleproof.core.manifest import Manifest
-from staleproof.draw.cel import UNESCAPED
 
 JSON = dict[str, Any]
 FieldType = Literal["integer", "number", "string", "boolean", "object", "array", ""]
@@ -18,7 +17,6 @@ _REFERENCE = "#/components/schemas/"
 _MOST_REFERENCES = 20
 _MATCHES = re.compile(r"self\.matches\((r?)(['\"])((?:(?!\2)[^\\]|\\.)*)\2\)")
 _ESCAPED = re.compile(r"\\(.)")
-_NAMED = re.compile(r"\bself(?:\.\w+\b(?!\())+")
 _QUANTITY = "KMGTPE"
 """What patterns of quantities have, and no other pattern."""
 
@@ -179,24 +177,6 @@ class Schema:
         named = {name for names in self.alternatives for name in names}
         denied = (self.own.get("not") or {}).get("required") or ()
         return named | {str(name) for name in denied}
-
-    @property
-    def ruled(self) -> list[tuple[str, ...]]:
-        """Fields that its rules name, as paths below it; those above come first."""
-        found = {tuple(UNESCAPED.sub(r"\1", each).split(".")[1:]) for rule in self.rules for each in _NAMED.findall(rule)}
-        return sorted(found, key=lambda path: (len(path), path))
-
-    def defaulted(self, value: Any) -> Any:  # noqa: ANN401  # JSON
-        """The value with defaults filled in, as the API server does before it looks at rules."""
-        if isinstance(value, list):
-            return [self.items.defaulted(each) for each in value]
-        if not isinstance(value, dict):
-            return value
-        if self.values is not None:
-            return {key: self.values.defaulted(each) for key, each in value.items()}
-        fields = self.fields
-        missing = {key: inner.own["default"] for key, inner in fields.items() if key not in value and "default" in inner.own}
-        return {key: fields[key].defaulted(each) if key in fields else each for key, each in (value | missing).items()}
 
 
 ANYTHING = Schema({}, {})

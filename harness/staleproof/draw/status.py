@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from staleproof.core.fault import HoldStream, Window
 from staleproof.core.observed import Observed
-from staleproof.draw.canonical import hidden_creates, life, news, stirred
+from staleproof.draw.canonical import hidden_creates, life, news
 from staleproof.draw.family import Draft, Scenario
+from staleproof.draw.occasions import life_events
 from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("status")
-OBSERVED = ("honest-observed-generation", "converges-after-catch-up")
+_OBSERVED = ("honest-observed-generation", "converges-after-catch-up")
 
 
 @SCENARIO.family
@@ -17,20 +18,22 @@ def hidden_change(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The primary is changed unseen, and something that the controller does see makes it look again: does it look ahead?"""
     hold = HoldStream(resource=observed.resource, window=Window(2))
     for changed, steps in profile.some(news(observed) if observed.resource in observed.watched else ()):
-        yield Draft(f"the primary is {changed} unseen, then a child changes", OBSERVED, [hold], steps)
+        yield Draft(f"the primary is {changed} unseen, then a child changes", [hold], steps, aims=_OBSERVED)
 
 
 @SCENARIO.family
 def hidden_changes(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The primary is changed several times unseen, and a list tells what came of it."""
-    seen = observed.resource in observed.watched and bool(stirred(observed, observed.resource))
+    seen = observed.resource in observed.watched and bool(life_events(observed, observed.resource))
     for resource in profile.more([observed.resource] if seen else []):
         hold = HoldStream(resource=resource, window=Window(2, life(observed).last), release="relist")
-        yield Draft("all changes of the primary unseen, then its watch expires", (*OBSERVED, "survives-expiry"), [hold])
+        title = "all changes of the primary unseen, then its watch expires"
+        yield Draft(title, [hold], aims=(*_OBSERVED, "survives-expiry"))
 
 
 @SCENARIO.family
 def hidden_children(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Its own children are hidden from it while the primary changes: does it report as done what it cannot have seen done?"""
     for hide in profile.some(hidden_creates(observed)):
-        yield Draft(f"own creates of {hide.resource} hidden while the primary changes", ("honest-ready", *OBSERVED), [hide])
+        title = f"own creates of {hide.resource} hidden while the primary changes"
+        yield Draft(title, [hide], aims=("honest-ready", *_OBSERVED))

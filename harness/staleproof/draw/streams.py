@@ -5,7 +5,6 @@ Most end the watches in the middle of a life, so that there is something to be s
 
 import itertools
 from collections.abc import Iterator
-from typing import Literal
 
 from staleproof.core.fault import (
     AddBookmarks,
@@ -21,16 +20,16 @@ from staleproof.core.fault import (
 )
 from staleproof.core.observed import Observed
 from staleproof.core.step import Rest, Touch
-from staleproof.draw.canonical import life, outage, patient, stirred
+from staleproof.draw.canonical import life, outage, patient
 from staleproof.draw.family import Draft, Scenario
+from staleproof.draw.incidents.forms import values
+from staleproof.draw.occasions import life_events
 from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("streams")
-HOWS: tuple[Literal["clean", "truncated", "reset"], ...] = ("clean", "truncated", "reset")
-PLACES: tuple[Literal["stream", "resume"], ...] = ("stream", "resume")
-LOST = ("survives-stream-loss", "converges-after-catch-up")
-EXPIRED = ("survives-expiry", "converges-after-catch-up")
-BOOKMARKS = ("needs-no-bookmarks", "converges-after-catch-up")
+HOWS, PLACES = values(SeverStream, "how"), values(Expire, "at")
+_LOST = ("survives-stream-loss", "converges-after-catch-up")
+_EXPIRED = ("survives-expiry", "converges-after-catch-up")
 _MINUTE_SECONDS = 60.0
 """An API server sends a bookmark about once a minute, and some seconds before a watch reaches its limit."""
 
@@ -42,7 +41,7 @@ _REST_SECONDS, _REST_FACTOR = 3.0, 4.0
 def sever(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """All watches end at once, before the primary's first change."""
     for how in profile.some(HOWS):
-        yield Draft(f"all watches end ({how})", LOST, [SeverStream(resource="*", how=how, window=Window(2, 3))])
+        yield Draft(f"all watches end ({how})", [SeverStream(resource="*", how=how, window=Window(2, 3))])
 
 
 @SCENARIO.family
@@ -52,7 +51,7 @@ def sever_on_event(observed: Observed, profile: Profile) -> Iterator[Draft]:
     for resource, step in profile.more(_first_events(observed)):
         how = next(hows)
         fault = SeverStream(resource=resource, how=how, nth=1, times=1, window=Window(step, step + 1))
-        yield Draft(f"the watch of {resource} ends ({how}) in place of an event of step {step}", LOST, [fault])
+        yield Draft(f"the watch of {resource} ends ({how}) in place of an event of step {step}", [fault])
 
 
 @SCENARIO.family
@@ -60,14 +59,14 @@ def gap(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The watch of one resource shows nothing for a step, and then ends: the events come again to a client that resumes."""
     for resource, window in profile.more(_gaps(observed)):
         fault = HoldStream(resource=resource, window=window, release="resume")
-        yield Draft(f"{resource} unseen in step {window.from_step}, then the watch ends", LOST, [fault])
+        yield Draft(f"{resource} unseen in step {window.from_step}, then the watch ends", [fault], aims=_LOST)
 
 
 @SCENARIO.family
 def expire(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """All watches expire at once: a 410 event in the stream, or for clients that resume. HTTP 410 is only documented (row 11b)."""
     for at in profile.some(PLACES):
-        yield Draft(f"all watches expire (410 at the {at})", EXPIRED, [Expire(resource="*", at=at, window=Window(2, 3))])
+        yield Draft(f"all watches expire (410 at the {at})", [Expire(resource="*", at=at, window=Window(2, 3))])
 
 
 @SCENARIO.family
@@ -75,16 +74,15 @@ def expire_gap(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The watch of one resource shows nothing for a step, and then expires: only the next list tells what happened."""
     for resource, window in profile.some(_gaps(observed)):
         fault = HoldStream(resource=resource, window=window, release="relist")
-        yield Draft(f"{resource} unseen in step {window.from_step}, then the watch expires", EXPIRED, [fault])
+        yield Draft(f"{resource} unseen in step {window.from_step}, then the watch expires", [fault], aims=_EXPIRED)
 
 
 @SCENARIO.family
 def refuse_watch_list(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """All watches expire, and the API server has no WatchList any more."""
-    hows: tuple[Literal["http", "event"], ...] = ("http", "event") if observed.asks_watch_list else ()
-    for how in profile.some(hows):
+    for how in profile.some(values(RefuseWatchList, "how") if observed.asks_watch_list else ()):
         faults: list[AnyFault] = [RefuseWatchList(how=how, window=Window(2)), Expire(resource="*", window=Window(2, 3))]
-        yield Draft(f"all watches expire, and WatchLists are refused ({how})", EXPIRED, faults)
+        yield Draft(f"all watches expire, and WatchLists are refused ({how})", faults)
 
 
 @SCENARIO.family
@@ -93,14 +91,14 @@ def outages(observed: Observed, profile: Profile) -> Iterator[Draft]:
     away: tuple[AnyFault, ...] = (Refuse(window=Window(2)), Hang(resource="*", window=Window(2)))
     for fault in profile.more(away):
         title = f"the API server is away ({fault.tag.lower()}) while the primary changes"
-        yield Draft(title, LOST, [fault], outage(observed).steps, patient(observed))
+        yield Draft(title, [fault], outage(observed).steps, patient(observed))
 
 
 @SCENARIO.family
 def more_bookmarks(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """A bookmark behind every event, for a controller that asks for bookmarks."""
     if observed.asks_bookmarks:
-        yield Draft("a bookmark behind every event", BOOKMARKS, [AddBookmarks(resource="*")])
+        yield Draft("a bookmark behind every event", [AddBookmarks(resource="*")])
 
 
 @SCENARIO.family
@@ -109,19 +107,19 @@ def no_bookmarks(observed: Observed, profile: Profile) -> Iterator[Draft]:
     drop, lived = DropBookmarks(resource="*"), life(observed).steps
     if observed.bookmarked:
         rest = Rest(seconds=max(_REST_SECONDS, _REST_FACTOR * observed.settle().idle_seconds))
-        yield Draft("no bookmarks", BOOKMARKS, [drop], (*lived, rest))
+        yield Draft("no bookmarks", [drop], (*lived, rest))
     elif observed.asks_bookmarks and profile.longest > _MINUTE_SECONDS:
         steps = (*lived, Rest(seconds=profile.longest), Touch(target=observed.target))
-        yield Draft(f"no bookmarks for {profile.longest:g} s", BOOKMARKS, [drop], steps)
+        yield Draft(f"no bookmarks for {profile.longest:g} s", [drop], steps)
 
 
 def _first_events(observed: Observed) -> Iterator[tuple[str, int]]:
     """Each watched resource, and the first later step that is sure to bring an event of it."""
     for resource in observed.watched:
-        yield from ((resource, step) for step in stirred(observed, resource)[:1])
+        yield from ((resource, step) for step in life_events(observed, resource)[:1])
 
 
 def _gaps(observed: Observed) -> Iterator[tuple[str, Window]]:
     """Each watched resource, and the last step that is sure to bring an event of it: for children rather a delete than a create."""
     for resource in observed.watched:
-        yield from ((resource, Window(step, step + 1)) for step in stirred(observed, resource)[-1:])
+        yield from ((resource, Window(step, step + 1)) for step in life_events(observed, resource)[-1:])

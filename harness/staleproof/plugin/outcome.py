@@ -29,7 +29,7 @@ from staleproof.checks.catalog import BY_SLUG, worst
 from staleproof.checks.verdict import Outcome
 from staleproof.core.masking import masked_arguments
 from staleproof.draw.profile import PROFILES
-from staleproof.draw.strategies.whole import SCENARIO
+from staleproof.draw.strategies import SCENARIO
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.plugin import BEGAN
 from staleproof.plugin.fail import InconclusiveError

@@ -15,19 +15,10 @@ from staleproof.core.fault import (
     AnyFault,
     CallFault,
     Coalesce,
-    DropBookmarks,
     Expire,
-    Hang,
-    HideOwnWrite,
-    HoldStream,
     Kill,
-    PastSnapshot,
-    Refuse,
     RefuseWatchList,
     Restart,
-    SeverStream,
-    Skew,
-    SlowStart,
     Window,
 )
 from staleproof.core.manifest import Manifest, Target
@@ -207,26 +198,29 @@ def check(plan: Plan, of: Observed) -> None:
 
 def can_fire(fault: AnyFault, plan: Plan, of: Observed) -> bool:
     """Whether what the controller and the workload are sure to do gives it occasion."""
-    match fault:
-        case CallFault():
+    if isinstance(fault, Coalesce):  # it ends streams, whatever comes
+        return fault.resource == "*" or fault.resource in of.watched
+    match fault.occasion:
+        case "write":
             return _can_call(fault, plan, of)
-        case AddBookmarks() | DropBookmarks() | RefuseWatchList():
+        case "own write":
+            own = Written(0, fault.resource, fault.verb_of_write, "", fault.trigger.nth if fault.trigger else 0)  # type: ignore[arg-type]  # a write's
+            return fault.resource in of.watched and _times(own, plan, of, fault.window) >= own.times
+        case "bookmark" | "more bookmarks" | "watch list":
             return _is_asked_for(fault, plan, of)
-        case PastSnapshot() | SlowStart():
-            may = of.reads_past if isinstance(fault, PastSnapshot) else of.watched
+        case "start":
+            may = of.reads_past if "rewinds" in fault.effects else of.watched
             return fault.resource in may and _is_started(fault, plan)
-        case HideOwnWrite(write=write):
-            own = Written(0, fault.resource, write.verb, "", write.nth)
-            return fault.resource in of.watched and _times(own, plan, of, fault.window) >= write.nth
-        case SeverStream(nth=None) | Expire() | Coalesce():
+        case "watch":
             return fault.resource == "*" or fault.resource in of.watched
-        case SeverStream() | HoldStream() | Hang() | Skew():
+        case "event":
             return _brings(fault, plan, of)
-    return isinstance(fault, Refuse | Restart)
+    return True
 
 
-def _can_call(fault: CallFault, plan: Plan, of: Observed) -> bool:
+def _can_call(fault: AnyFault, plan: Plan, of: Observed) -> bool:
     """Whether it makes such requests while the fault is open."""
+    assert isinstance(fault, CallFault)
     if isinstance(fault, Kill):
         own = Written(0, fault.resource, fault.verb, fault.subresource or "", fault.nth)  # type: ignore[arg-type]  # a write's
         return _times(own, plan, of, fault.window) >= fault.nth

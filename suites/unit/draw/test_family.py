@@ -25,7 +25,7 @@ def test_a_family_is_called_after_its_function_and_its_scenario() -> None:
     def big_teeth(observed: Observed, profile: Profile) -> Iterator[Draft]:
         """Each as often as the profile holds."""
         for seconds in profile.holds:
-            yield Draft(f"{observed.resource} for {seconds:g} s", ("settles",))
+            yield Draft(f"{observed.resource} for {seconds:g} s", aims=("settles",))
 
     assert (str(big_teeth), big_teeth.scenario, scenario.families) == ("sharks/big-teeth", "sharks", [big_teeth])
     plans = list(big_teeth(widgets(), STANDARD))
@@ -38,7 +38,7 @@ def test_a_family_is_called_after_its_function_and_its_scenario() -> None:
 
 def test_what_a_draft_leaves_out_follows_from_the_scenario_and_from_what_was_observed() -> None:
     of = replace(widgets(), manifests=({"kind": "CustomResourceDefinition"},))
-    draft = Draft("as it is", ())
+    draft = Draft("as it is")
     usual, long = Scenario("a").plan(draft, of), Scenario("a", settle=patient).plan(draft, of)
 
     assert (usual.steps, usual.faults, usual.manifests) == (life(of).steps, (), of.manifests)
@@ -67,7 +67,7 @@ def test_what_a_draft_leaves_out_follows_from_the_scenario_and_from_what_was_obs
 def test_a_client_that_is_turned_away_is_started_anew_unless_it_lists_again_at_once(
     fault: AnyFault, steps: tuple[Step, ...], *, fresh: bool
 ) -> None:
-    draft, slow = Draft("x", (), [fault], steps), replace(widgets(), relists_at_once=False)
+    draft, slow = Draft("x", [fault], steps), replace(widgets(), relists_at_once=False)
 
     assert Scenario("a").plan(draft, slow).fresh is fresh
     assert Scenario("a").plan(replace(draft, fresh=True), slow).fresh

@@ -78,17 +78,6 @@ def test_an_enum_may_be_said_twice() -> None:
     assert Schema({"type": "string", "enum": ["", "a", "b"], "allOf": [{"enum": ["b", "c"]}, {"pattern": "b"}]}, {}).enum == ["b"]
 
 
-def test_rules_about_a_field_entangle_it() -> None:
-    said = {
-        "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
-        "x-kubernetes-validations": [{"rule": "self.c > 1 && has(self.d.e) && self.f.size() > self.size()"}],
-    }
+def test_a_combination_entangles_the_fields_that_it_names() -> None:
+    said = {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}
     assert Schema(said, {}).entangled == {"a", "b"}
-    assert Schema(said, {}).ruled == [("c",), ("f",), ("d", "e")]
-
-
-def test_defaults_are_filled_in_wherever_they_are() -> None:
-    part = {"properties": {"a": {"default": 1}, "b": {"default": {}, "properties": {"c": {"default": "x"}}}}}
-    said = Schema({"properties": {"list": {"items": part}, "map": {"additionalProperties": part}}}, {})
-    full = {"a": 1, "b": {"c": "x"}}
-    assert said.defaulted({"list": [{}, {"a": 2}], "map": {"k": {}}}) == {"list": [full, full | {"a": 2}], "map": {"k": full}}

@@ -1,7 +1,7 @@
 """Legal faults about how a client gets to its data: refused, hanging, expired, coalesced, from the past."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import ClassVar, Literal
 
 from staleproof.core.fault.decision import (
     HOLD,
@@ -18,6 +18,7 @@ from staleproof.core.fault.decision import (
 from staleproof.core.fault.effects import Twin
 from staleproof.core.fault.legality import is_start_only, past_is_hostile, row_against_expiry
 from staleproof.core.fault.model import ANY, Fault, Misfit, Place, Positive, Resource
+from staleproof.core.fault.need import Need, Tries
 from staleproof.core.frame import Frame
 from staleproof.core.request import ApiRequest
 
@@ -33,6 +34,8 @@ class Refuse(Fault, frozen=True, kw_only=True, tag="Refuse"):
     does = ("cuts", "skips", "disconnects")
     says = "nobody could connect to the API server"
     refuses_connections = True
+    needs = "nothing"
+    lasts = "seconds"
     resource: Resource = ANY
 
     @property
@@ -52,6 +55,8 @@ class Hang(Fault, frozen=True, kw_only=True, tag="Hang"):
     does = ("cuts", "disconnects")
     says = "its {} streams and requests hung"
     says_of_all = "all its streams and requests hung"
+    needs = "nothing"
+    lasts = "seconds"
     on_close = "reset"
 
     @property
@@ -78,12 +83,19 @@ class Expire(Fault, frozen=True, kw_only=True, tag="Expire"):
     does = ("expires", "skips")
     says = "its {} stream got 410 Expired"
     says_of_all = "all its streams got 410 Expired"
+    needs = "watch"
+    lasts = "step"
+    tries: ClassVar[Tries] = {"at": ("stream", "resume")}  # only documented of a watch; few clients list so
     at: Literal["stream", "resume", "watch", "list"] = "stream"
     nth: Positive | None = None
 
     @property
     def twin(self) -> Twin:
         return Twin("relists", "opening" if self.nth is None and self.at != "list" else "within")
+
+    @property
+    def occasion(self) -> Need:
+        return "watch" if self.nth is None else "event"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         if place.nth != self.nth or self.at == "list":
@@ -119,7 +131,7 @@ class Coalesce(Fault, frozen=True, kw_only=True, tag="Coalesce"):
     """End the streams, keep the client waiting while things change, then answer 410: it never sees what happened in between."""
 
     row = "9"
-    does = ("hides", "expires", "skips")
+    does = ("skips", "hides", "expires")
     says = "its {} stream ended, and it could neither watch nor list"
     says_of_all = "all its streams ended, and it could neither watch nor list"
     on_open = "lapsed"
@@ -141,6 +153,8 @@ class RefuseWatchList(Fault, frozen=True, kw_only=True, tag="RefuseWatchList"):
     row = "26"
     does = ("refuses-watch-lists",)
     says = "every WatchList was refused"
+    needs = "watch list"
+    lasts = "rest"
     resource: Resource = ANY
     how: Literal["http", "event"] = "http"
 
@@ -186,6 +200,8 @@ class PastSnapshot(Fault, frozen=True, kw_only=True, tag="PastSnapshot"):
     row = "24, 24b"
     does = ("rewinds",)
     says = "reads of {} at any resourceVersion (0, or none in a watch) were answered from the past"
+    needs = "start"
+    often = 0  # the state has to differ from the present
     resource: Resource = ANY
     as_of_step: Positive = 1
     hold: bool = True

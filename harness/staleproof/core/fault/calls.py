@@ -1,7 +1,7 @@
 """Legal faults about single requests: rejected, competed with, answered late or not at all."""
 
-from collections.abc import Iterator
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -17,6 +17,7 @@ from staleproof.core.fault.decision import (
 )
 from staleproof.core.fault.effects import Twin
 from staleproof.core.fault.model import CallFault, Misfit, Positive, Seconds, Verb, unanswered
+from staleproof.core.fault.need import Tries
 from staleproof.core.request import ApiRequest
 
 Code = Literal[0, 409, 429, 500, 503, 504]
@@ -37,6 +38,7 @@ class Reject(CallFault, frozen=True, kw_only=True, tag="Reject"):
 
     row = "28, 29"
     does = ("rejects",)
+    tries: ClassVar[Tries] = {"code": (500, 429, 0, 503, 504), "times": (1, 2, 3)}
     code: Code = 500
     retry_after: Positive | None = None
 
@@ -67,6 +69,7 @@ class Compete(CallFault, frozen=True, kw_only=True, tag="Compete"):
 
     row = "32b"
     does = ("competes",)
+    often = 0  # what another user changes depends on what the workload changes next
     verb: Literal["write", "create", "update", "patch", "delete"] = "update"
     edit: dict[str, Any] = msgspec.field(default_factory=dict)
 
@@ -77,6 +80,10 @@ class Compete(CallFault, frozen=True, kw_only=True, tag="Compete"):
     @property
     def twin(self) -> Twin:
         return Twin("touches", "within")
+
+    @property
+    def foreign_edit(self) -> Mapping[str, Any]:
+        return self.edit
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
         if not self.hits(nth):
@@ -91,6 +98,7 @@ class LoseAnswer(CallFault, frozen=True, kw_only=True, tag="LoseAnswer"):
 
     row = "30"
     does = ("loses",)
+    tries: ClassVar[Tries] = {"code": (0, 504, 500)}
     verb: Verb = "write"
     code: Code = RESET
     retry_after: Positive | None = None

@@ -3,9 +3,12 @@
 Each breaks exactly one property of a watch, and names it, or the meaning of a consistent read.
 """
 
+from typing import ClassVar
+
 from staleproof.core.fault.decision import DROP, PASS, Delay, FrameDecision, FromPast, Repeat, RequestDecision
 from staleproof.core.fault.legality import past_is_hostile
 from staleproof.core.fault.model import Fault, Place, Positive, Seconds
+from staleproof.core.fault.need import Span
 from staleproof.core.frame import Frame
 from staleproof.core.request import ApiRequest
 
@@ -13,6 +16,7 @@ from staleproof.core.request import ApiRequest
 class _Hostile(Fault, frozen=True, kw_only=True):
     contract = "hostile"
     does = ("forges",)
+    lasts: ClassVar[Span] = "step"
 
 
 class _OneFrame(_Hostile, frozen=True, kw_only=True):
@@ -64,6 +68,7 @@ class NoEndBookmark(_Hostile, frozen=True, kw_only=True, tag="NoEndBookmark"):
     row = "15"
     breaks = "Atomic"
     says = "the end of the initial {} events was left out"
+    needs = "start"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return DROP if frame.initial_end else PASS
@@ -74,6 +79,7 @@ class StaleRead(_Hostile, frozen=True, kw_only=True, tag="StaleRead"):
 
     row = "25"
     says = "consistent reads of {} were answered from the past"
+    lasts = "rest"
     as_of_step: Positive = 1
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:

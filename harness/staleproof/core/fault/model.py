@@ -4,15 +4,16 @@ A fault never touches a queue or a socket, and never looks at a clock: `core.eng
 open, and its selectors say *what* it is asked about. What it answers is carried out elsewhere.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
 from staleproof.core.fault.decision import PASS, AnswerDecision, End, FrameDecision, RequestDecision
 from staleproof.core.fault.effects import Effect, Twin
 from staleproof.core.fault.legality import ROWS, Contract
+from staleproof.core.fault.need import Need, Span, Tries
 from staleproof.core.frame import Frame
 from staleproof.core.request import BOOKKEEPING, READS, WRITES, ApiRequest
 
@@ -145,11 +146,16 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
     contract: ClassVar[Contract] = "legal"
     row: ClassVar[str] = "-"
     breaks: ClassVar[str] = ""  # the watch property that a hostile fault breaks
-    does: ClassVar[tuple[Effect, ...]] = ()  # whatever its fields
+    does: ClassVar[tuple[Effect, ...]] = ()  # whatever its fields; plans try it for what the first is about
     says: ClassVar[str] = ""  # what it does to the controller, as the end of a sentence; {} is the resource
     says_of_all: ClassVar[str] = ""  # the same when the resource is `*`; empty: `says` with "everything" for the resource
     executed_by: ClassVar[Literal["proxy", "runner"]] = "proxy"
     needs_runner: ClassVar[bool] = False  # something must be done to the controller's process, which the proxy does not have
+    acts_on: ClassVar[Literal["streams", "requests", "process"]] = "streams"
+    needs: ClassVar[Need] = "event"
+    lasts: ClassVar[Span] = "any"
+    tries: ClassVar[Tries] = {}
+    often: ClassVar[int] = 1  # how often it is drawn beside a fault that is drawn once; 0: with other faults only
 
     resource: Resource
     namespace: str = ""
@@ -169,6 +175,36 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
     def twin(self) -> Twin | None:
         """What the same plan without any harm does in its place (`core.but_for`); None: nothing, as it does not wake anybody."""
         return None
+
+    @property
+    def keeps_back(self) -> bool:
+        """Whether the controller may do less while it is open, because it is shown less or cannot work."""
+        return self.stops_work or bool(self.effects & {"hides", "lags", "rewinds"})
+
+    @property
+    def stops_work(self) -> bool:
+        """Whether the controller cannot do its work while it is open."""
+        return bool(self.effects & {"disconnects", "pauses"})
+
+    @property
+    def occasion(self) -> Need:
+        """What gives it its occasion: what its class needs, or what its fields do."""
+        return self.needs
+
+    @property
+    def verb_of_write(self) -> str:
+        """The verb of the requests without which it does nothing; empty: it does not depend on any."""
+        return ""
+
+    @property
+    def kind(self) -> str:
+        """Its name, with the verb of the requests that it depends on, or how the controller is meanwhile."""
+        return f"{self.tag} {self.verb_of_write}".rstrip()
+
+    @property
+    def foreign_edit(self) -> Mapping[str, Any]:
+        """The merge patch that another user makes because of it; empty for none."""
+        return {}
 
     @property
     def phrase(self) -> str:
@@ -264,10 +300,20 @@ class CallFault(Fault, frozen=True, kw_only=True):
         times: to how many in a row it happens; empty means to all that follow, until it closes.
     """
 
+    acts_on = "requests"
+    needs = "write"
     verb: Verb = "*"
     subresource: str | None = None
     nth: Positive = 1
     times: Positive | None = 1
+
+    @property
+    def verb_of_write(self) -> str:
+        return self.verb
+
+    @property
+    def stops_work(self) -> bool:
+        return self.times is None
 
     def concerns_request(self, request: ApiRequest) -> bool:
         return (

@@ -4,11 +4,12 @@ Any program may be killed or stopped at any moment; the cluster around it goes o
 """
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import ClassVar, Literal
 
 from staleproof.core.fault.decision import PASS, AnswerDecision, RequestDecision, Stall
 from staleproof.core.fault.effects import Effect, Twin
 from staleproof.core.fault.model import ANY, CallFault, Fault, Misfit, Resource, Verb, unanswered
+from staleproof.core.fault.need import Tries
 from staleproof.core.request import ApiRequest
 
 
@@ -21,6 +22,8 @@ class Kill(CallFault, frozen=True, kw_only=True, tag="Kill"):
     row = "29, 30"
     does = ("kills", "restarts")
     says = "it was to be killed at a write to {}"
+    tries: ClassVar[Tries] = {"stays_down": (False,)}
+    often = 2
     needs_runner = True
     verb: Verb = "create"
     moment: Literal["before", "after"] = "after"
@@ -47,6 +50,8 @@ class Kill(CallFault, frozen=True, kw_only=True, tag="Kill"):
 class _Process(Fault, frozen=True, kw_only=True):
     executed_by = "runner"
     needs_runner = True
+    acts_on = "process"
+    needs = "nothing"
     resource: Resource = ANY
 
     def misfits(self) -> Iterator[Misfit]:
@@ -61,12 +66,22 @@ class Restart(_Process, frozen=True, kw_only=True, tag="Restart"):
     row = "7"
     does = ("restarts",)
     says = "it was restarted"
+    lasts = "rest"
+    tries: ClassVar[Tries] = {"stays_down": (False,)}  # down it is for a step
     gently: bool = False
     stays_down: bool = False
 
     @property
     def effects(self) -> frozenset[Effect]:
         return super().effects | {"terminates"} if self.gently else super().effects
+
+    @property
+    def stops_work(self) -> bool:
+        return self.stays_down
+
+    @property
+    def kind(self) -> str:
+        return f"{self.tag} (down)" if self.stays_down else self.tag
 
     @property
     def twin(self) -> Twin:
@@ -79,3 +94,4 @@ class Pause(_Process, frozen=True, kw_only=True, tag="Pause"):
     row = "8"
     does = ("pauses",)
     says = "its process was stopped"
+    lasts = "step"

@@ -1,7 +1,7 @@
 """Legal faults about the frames of watch streams: late, cut, without bookmarks, with more of them."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
@@ -21,6 +21,7 @@ from staleproof.core.fault.decision import (
 )
 from staleproof.core.fault.effects import Effect, Twin
 from staleproof.core.fault.model import ANY, Fault, Misfit, OwnWrite, Place, Positive, Resource, Seconds
+from staleproof.core.fault.need import Need, Tries
 from staleproof.core.frame import Frame
 from staleproof.core.request import BOOKKEEPING, ApiRequest
 
@@ -45,6 +46,7 @@ class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
     does = ("hides",)
     says = "its {} stream was held"
     says_of_all = "all its streams were held"
+    often = 2
     release: Release = "events"
 
     @property
@@ -70,7 +72,13 @@ class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
 class HideOwnWrite(HoldStream, frozen=True, kw_only=True, tag="HideOwnWrite"):
     """Hold the resource's streams from just before the controller's own nth write: it cannot see what it has done."""
 
+    needs = "own write"
+    often = 6
     write: OwnWrite = OwnWrite("create")
+
+    @property
+    def verb_of_write(self) -> str:
+        return self.write.verb
 
     @property
     def trigger(self) -> OwnWrite | None:
@@ -89,6 +97,7 @@ class DelayStream(Fault, frozen=True, kw_only=True, tag="Delay"):
     does = ("lags",)
     says = "its {} stream was late"
     says_of_all = "all its streams were late"
+    lasts = "rest"
     by_seconds: Seconds
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
@@ -104,6 +113,7 @@ class Skew(Fault, frozen=True, kw_only=True, tag="Skew"):
     row = "3"
     does = ("lags",)
     says = "its streams were late, each by its own time"
+    often = 0  # one resource behind another, so it takes two
     resource: Resource = ANY
     by_seconds: Annotated[dict[str, Seconds], msgspec.Meta(min_length=1, examples=[{"pods": 2.0}])]
 
@@ -129,6 +139,9 @@ class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
     does = ("cuts", "skips")
     says = "its {} stream was cut"
     says_of_all = "all its streams were cut"
+    needs = "watch"
+    lasts = "step"
+    tries: ClassVar[Tries] = {"times": (1,)}
     how: Literal["clean", "truncated", "reset"] = "clean"
     nth: Positive | None = None
     times: Positive | None = None
@@ -136,6 +149,10 @@ class SeverStream(Fault, frozen=True, kw_only=True, tag="Sever"):
     @property
     def twin(self) -> Twin:
         return Twin("reconnects", "opening" if self.nth is None else "within")
+
+    @property
+    def occasion(self) -> Need:
+        return "watch" if self.nth is None else "event"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return Sever(self.how) if place.nth == self.nth else PASS
@@ -159,6 +176,7 @@ class DropBookmarks(Fault, frozen=True, kw_only=True, tag="DropBookmarks"):
     does = ("drops-bookmarks",)
     says = "it got no {} bookmarks"
     says_of_all = "it got no bookmarks"
+    needs = "bookmark"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         return DROP if frame.type == "BOOKMARK" and not frame.initial_end else PASS
@@ -171,6 +189,8 @@ class AddBookmarks(Fault, frozen=True, kw_only=True, tag="AddBookmarks"):
     does = ("adds-bookmarks",)
     says = "it got a {} bookmark behind every event"
     says_of_all = "it got a bookmark behind every event"
+    needs = "more bookmarks"
+    lasts = "rest"
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
         if not frame.is_event or place.burst:
@@ -189,6 +209,9 @@ class SlowStart(Fault, frozen=True, kw_only=True, tag="SlowStart"):
     row = "15b"
     does = ("slows-start",)
     says = "the initial state of {} came late"
+    needs = "start"
+    lasts = "rest"
+    tries: ClassVar[Tries] = {"by_seconds": (2.0,)}  # longer than who waits for a time, not for its lists
     by_seconds: Seconds = 1.0
     then: Literal["ends", "closes"] = "ends"
 

@@ -6,10 +6,10 @@ observed of a controller. Where nobody says, that is the controller of the pytes
 so the same seed gives the same plans.
 """
 
-from staleproof.draw.strategies.together import schedules
+from staleproof.draw.incidents.single import Faults
+from staleproof.draw.strategies.observation import observations, observe_with
+from staleproof.draw.strategies.plan import DRAWN, SCENARIO, plans
+from staleproof.draw.strategies.schedule import schedules
 from staleproof.draw.strategies.users import Steps, moves, workloads
-from staleproof.draw.strategies.watching import Faults
-from staleproof.draw.strategies.whole import DRAWN, SCENARIO, plans
-from staleproof.draw.strategies.whom import observations, observe_with
 
 __all__ = ["DRAWN", "SCENARIO", "Faults", "Steps", "moves", "observations", "observe_with", "plans", "schedules", "workloads"]

@@ -13,14 +13,12 @@ from staleproof.core.move import Move
 from staleproof.core.observed import ChildKind, Observed
 from staleproof.core.step import Apply, Delete, Edit, Heartbeat, Patch, Recreate, Remove, Rest, Resync, Step, Touch
 from staleproof.draw.by_others import MOST_REPLICAS
-from staleproof.draw.canonical import another
-from staleproof.draw.strategies.whom import observations
+from staleproof.draw.canonical import LONG_SECONDS, another
+from staleproof.draw.strategies.observation import observations
 from staleproof.errors import UsageError
 
 Steps = tuple[Step, ...]
 _RESTS = 0.5, 1.0
-LONG_SECONDS = 12.0
-"""Longer than the patience that controllers have of their own: for the creates that they expect, say."""
 _GONE_RESTS = (0.0, 0.3, 1.0)
 """At once, while what belonged to it is going, and once that is gone."""
 _END_SECONDS = 1.0

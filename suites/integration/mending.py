@@ -2,14 +2,18 @@
 
 import copy
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from staleproof.draw.cel import met_all, named_texts
 from staleproof.draw.schema import JSON, Schema
+
+from .cel import UNESCAPED, met_all, named_texts
 
 Path = tuple[str, ...]
 _MOST_OPTIONS = {1: 60, 2: 40, 3: 14}
 """How many changes there may be, so that so many of them are tried together."""
+_NAMED = re.compile(r"\bself(?:\.\w+\b(?!\())+")
 _GONE = object()
 _Change = tuple[Path, object]
 
@@ -17,14 +21,14 @@ _Change = tuple[Path, object]
 def mended(value: JSON, schema: Schema, make: Callable[[Schema, Path], object]) -> JSON:
     """The object, changed so that no rule of its schema is known to be broken; as it is if that takes more than a few changes.
     `make` makes a field of this schema at this path below the object."""
-    if not schema.rules or met_all(schema.rules, schema.defaulted(value)) is not False:
+    if not schema.rules or met_all(schema.rules, defaulted(schema, value)) is not False:
         return value
     options = list(_options(value, schema, make))
     for count, most in _MOST_OPTIONS.items():
         for changes in itertools.combinations(options[:most], count):
             if len({path for path, _ in changes}) == count:
                 other = _changed(value, changes)
-                if met_all(schema.rules, schema.defaulted(other)) is not False:
+                if met_all(schema.rules, defaulted(schema, other)) is not False:
                     return other
     return value
 
@@ -33,14 +37,33 @@ def grown(value: JSON, schema: Schema, keys: Sequence[str], make: Callable[[Sche
     """With these fields, as far as all rules are known to be met with them."""
     for key in keys:
         other = value | {key: make(schema.fields[key], (key,))}
-        if met_all(schema.rules, schema.defaulted(other)):
+        if met_all(schema.rules, defaulted(schema, other)):
             value = other
     return value
 
 
+def named_fields(schema: Schema) -> list[Path]:
+    """Fields that its rules name, as paths below it; those above come first."""
+    found = {tuple(UNESCAPED.sub(r"\1", each).split(".")[1:]) for rule in schema.rules for each in _NAMED.findall(rule)}
+    return sorted(found, key=lambda path: (len(path), path))
+
+
+def defaulted(schema: Schema, value: Any) -> Any:  # noqa: ANN401  # JSON
+    """The value with defaults filled in, as the API server does before it looks at rules."""
+    if isinstance(value, list):
+        return [defaulted(schema.items, each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if schema.values is not None:
+        return {key: defaulted(schema.values, each) for key, each in value.items()}
+    fields = schema.fields
+    missing = {key: inner.own["default"] for key, inner in fields.items() if key not in value and "default" in inner.own}
+    return {key: defaulted(fields[key], each) if key in fields else each for key, each in (value | missing).items()}
+
+
 def _options(value: JSON, schema: Schema, make: Callable[[Schema, Path], object]) -> Iterator[_Change]:
     """What can be done to the fields that rules name: added ones first, then other values, then those that go."""
-    named = [(path, _found(schema, path), _owner(value, path)) for path in schema.ruled]
+    named = [(path, _found(schema, path), _owner(value, path)) for path in named_fields(schema)]
     known = [(path, inner, owner) for path, inner, owner in named if inner is not None and owner is not None]
     texts = named_texts(schema.rules)
     for path, inner, owner in known:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.draw.cel import met, met_all, named_texts
+from ...integration.cel import met, met_all, named_texts
 
 ONE_OF = "[has(self.a), has(self.b)].filter(x, x == true).size() == 1"
 TYPED = "self.type == 'Service' ? has(self.port) : true"

@@ -1,4 +1,4 @@
-"""For whom plans are drawn: the controller of the run, where nobody names another."""
+"""What strategies draw plans from: the observation of the run's controller, unless another is given."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,7 +11,7 @@ _observe: list[Callable[[], Sequence[Observed]]] = []
 
 
 def observe_with(observe: Callable[[], Sequence[Observed]]) -> None:
-    """Whom to ask what was observed, where a strategy is not told. The plugin says that, once a run."""
+    """Where the observation comes from. The plugin says that, once a run."""
     _observe[:] = [observe]
 
 

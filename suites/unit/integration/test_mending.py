@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from staleproof.draw.mending import grown, mended
 from staleproof.draw.schema import Schema
+
+from ...integration.mending import defaulted, grown, mended, named_fields
 
 JSON = dict[str, Any]
 TEXT: JSON = {"type": "string"}
@@ -65,3 +66,15 @@ def test_what_is_required_stays() -> None:
 def test_grown_as_far_as_all_rules_are_known_to_be_met() -> None:
     assert grown({"a": "1"}, schema("!(has(self.a) && has(self.b))"), ["b", "c"], make) == {"a": "1", "c": "c"}
     assert grown({"a": "1"}, schema("quantity(self.c).isInteger()"), ["c"], make) == {"a": "1"}
+
+
+def test_the_fields_that_rules_name_are_paths_and_those_above_come_first() -> None:
+    rule = {"rule": "self.c > 1 && has(self.d.e) && self.f.size() > self.size()"}
+    assert named_fields(Schema({"x-kubernetes-validations": [rule]}, {})) == [("c",), ("f",), ("d", "e")]
+
+
+def test_defaults_are_filled_in_wherever_they_are() -> None:
+    part = {"properties": {"a": {"default": 1}, "b": {"default": {}, "properties": {"c": {"default": "x"}}}}}
+    said = Schema({"properties": {"list": {"items": part}, "map": {"additionalProperties": part}}}, {})
+    full = {"a": 1, "b": {"c": "x"}}
+    assert defaulted(said, {"list": [{}, {"a": 2}], "map": {"k": {}}}) == {"list": [full, full | {"a": 2}], "map": {"k": full}}

@@ -1,6 +1,6 @@
 """Samples that only a schema tells of: the least that it asks for, more than that, and whatever Hypothesis draws between.
 
-Values are likely ones, so that the API server accepts the object, and CEL rules are met as far as `draw.cel` can read them; what a
+Values are likely ones, so that the API server accepts the object, and CEL rules are met as far as `cel` can read them; what a
 webhook asks for is not known.
 hypothesis-jsonschema is not used: it knows nothing of Kubernetes' own keywords (int-or-string, lists as maps and sets), draws texts
 that fit a schema and no operator, and would bring jsonschema along.
@@ -17,10 +17,11 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import HypothesisException
 
 from staleproof.core.manifest import Manifest
-from staleproof.draw.cel import met_all
-from staleproof.draw.mending import grown, mended
 from staleproof.draw.schema import JSON, Schema
 from staleproof.draw.texts import compiled, fits
+
+from .cel import met_all
+from .mending import defaulted, grown, mended, named_fields
 
 Path = tuple[str, ...]
 _DEEPEST = 15
@@ -95,14 +96,14 @@ class _Maker:
             return self.make(inner, (*path, *below))
 
         made = mended(made, schema, make)
-        named = dict.fromkeys(below[0] for below in schema.ruled)
+        named = dict.fromkeys(below[0] for below in named_fields(schema))
         free = [key for key in named if key in schema.fields and key not in made and key not in schema.entangled]
         room = schema.count("maxProperties", len(schema.fields)) - len(made)
         return grown(made, schema, [key for key in free if self._wants(schema.fields[key], (*path, key))][: max(0, room)], make)
 
     def _keys(self, schema: Schema, path: Path) -> list[str]:
         """Which fields are there: those that must, and optional ones that are wanted, no more than there may be."""
-        fields, entangled = schema.fields, schema.entangled | {below[0] for below in schema.ruled}
+        fields, entangled = schema.fields, schema.entangled | {below[0] for below in named_fields(schema)}
         needed = [key for key in dict.fromkeys((*schema.required, *_first_alternative(schema))) if key in fields]
         free = [key for key in fields if key not in needed and key not in entangled]
         wanted = [key for key in free if self._wants(fields[key], (*path, key))]
@@ -123,7 +124,7 @@ class _Maker:
         made = [self.make(schema.items, (*path, "[]")) for _ in range(least)]
         made = [_apart(entry, number, schema) for number, entry in enumerate(made)]
         may_be_empty = not schema.count("minItems", 0) and met_all(schema.rules, []) is not False
-        return [] if may_be_empty and schema.rules and not met_all(schema.rules, schema.defaulted(made)) else made
+        return [] if may_be_empty and schema.rules and not met_all(schema.rules, defaulted(schema, made)) else made
 
 
 def minimal(schema: Schema, api_version: str, kind: str) -> Manifest:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.draw.samples import filled, minimal, samples
 from staleproof.draw.schema import Schema
+
+from ...integration.samples import filled, minimal, samples
 
 JSON = dict[str, Any]
 FIELDS: JSON = {

@@ -1,0 +1,236 @@
+"""Incidents that show little one by one: two faults together, or a fault and the step that makes it one.
+
+To hide the creates of a controller shows little unless the primary is deleted meanwhile, another one comes, or more time
+passes than the controller is patient for; to hide its deletes, unless more is wanted again. By chance such pairs are rare, so each
+is an incident of its own: a fault for a step of the workload.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+from staleproof.core.fault import (
+    AnyFault,
+    Compete,
+    Expire,
+    HideOwnWrite,
+    HoldStream,
+    OwnWrite,
+    PastSnapshot,
+    Reject,
+    Release,
+    Restart,
+    SeverStream,
+    Skew,
+    Window,
+)
+from staleproof.core.manifest import Manifest
+from staleproof.core.masking import SECRET
+from staleproof.core.observed import Observed, Written
+from staleproof.core.step import TOUCHED, Apply, Delete, Patch, Remove, Rest, Step, Touch, removes
+from staleproof.draw.canonical import LONG_SECONDS, OUTAGE_SECONDS, death, own_create
+from staleproof.draw.incidents.forms import LAGS, values
+from staleproof.draw.incidents.single import Faults, in_step, until
+from staleproof.draw.occasions import Occasions
+
+_OFTEN = 3
+STREAM_ENDS: tuple[type[SeverStream | Expire], ...] = (SeverStream, Expire)
+
+# --- two at once -----------------------------------------------------------------------------------------------------------------
+
+
+def two_writes_hidden(at: Occasions) -> Iterator[Faults]:
+    """The first of two kinds of writes to children in one step; who waits for a write to the primary may make no child."""
+    children = [each for each in at.hideable(at.writes) if each.resource != at.observed.resource]
+    for one, two in itertools.product(children, children):
+        for window in until(at, one.step) if one.step == two.step and one.resource < two.resource else ():
+            for release in values(HideOwnWrite, "release"):
+                yield tuple(
+                    HideOwnWrite(resource=each.resource, window=window, write=OwnWrite(each.verb), release=release)
+                    for each in (one, two)
+                )
+
+
+def two_held(at: Occasions) -> Iterator[Faults]:
+    """Two resources are not shown; who is not shown the primary does nothing to its children."""
+    for step, one, two in _both_seen(at):
+        for window in until(at, step) if at.observed.resource not in (one, two) and one < two else ():
+            for release in values(HoldStream, "release"):
+                yield tuple(HoldStream(resource=each, window=window, release=release) for each in (one, two))
+
+
+def skewed(at: Occasions) -> Iterator[Faults]:
+    """One resource lags behind another, which lags, too."""
+    for step, one, two in _both_seen(at):
+        yield from ((Skew(by_seconds={one: lag, two: lag / 2}, window=Window(step)),) for lag in LAGS)
+
+
+def _both_seen(at: Occasions) -> Iterator[tuple[int, str, str]]:
+    """Steps in which events of two resources come, with those, either way."""
+    for (one, step), (two, other) in itertools.permutations(at.seen, 2):
+        if step == other and one != two:
+            yield step, one, two
+
+
+# --- its own writes are hidden, or those of users --------------------------------------------------------------------------------
+
+
+def hidden_while(verb: str, kind: type[Step], at: Occasions) -> Iterator[Faults]:
+    """Its own creates, or deletes, are hidden from it while such a step is done, and from then on; rests count if they are long.
+
+    Where another user deletes one that it has made, a list tells what is left (KEP-5647, Risks).
+    """
+    for number, step in enumerate(at.steps, 1):
+        if isinstance(step, kind) and (not isinstance(step, Rest) or step.seconds >= LONG_SECONDS):
+            for each in _own(at, verb, before=number):
+                release: Release = "relist" if isinstance(step, Remove) else "events"
+                if not isinstance(step, Remove) or each.resource == step.resource:
+                    write = OwnWrite(each.verb)
+                    yield (HideOwnWrite(resource=each.resource, window=Window(each.step), write=write, release=release),)
+
+
+def _own(at: Occasions, verb: str, *, before: int) -> list[Written]:
+    """Its creates, or deletes, of children in earlier steps; those who create by server-side apply patch."""
+    children = [each for each in at.hideable(at.writes) if each.resource != at.observed.resource and each.step < before]
+    verbs = {each.resource: own_create(at.observed, each.resource).verb if verb == "create" else verb for each in children}
+    return [each for each in children if each.verb == verbs[each.resource]]
+
+
+def end_hidden(at: Occasions) -> Iterator[Faults]:
+    """The primary is gone, and perhaps made anew, unseen: most telling where a list shows the new one for the old one."""
+    gone = [number for number, step in enumerate(at.steps[:-1], 1) if isinstance(step, Delete)]
+    for step in gone if at.observed.resource in at.observed.watched else ():
+        yield from ((unseen_end(at.observed, step, how),) for how in (*["relist"] * 4, *values(HoldStream, "release")))
+
+
+def unseen_end(observed: Observed, step: int, release: Release) -> AnyFault:
+    """Hide that the primary, which is deleted in this step, is gone, though not that it is to go: the controller may have to remove
+    its finalizer first."""
+    deletes = death(observed).deletes
+    ends = [each for each in observed.death if (each.step, each.resource, each.subresource) == (deletes, observed.resource, "")]
+    verb = next((each.verb for each in ends if each.verb in ("update", "patch")), None)
+    window = Window(from_step=step)
+    if not observed.keeps_finalizer or verb is None:
+        return HoldStream(resource=observed.resource, window=window, release=release)
+    last = sum(each.times for each in ends if each.verb == verb)
+    return HideOwnWrite(resource=observed.resource, window=window, write=OwnWrite(verb, last), release=release)
+
+
+# --- another user writes just before it ------------------------------------------------------------------------------------------
+
+
+def competed(at: Occasions) -> Iterator[Faults]:
+    """Another user edits an object just before it is updated."""
+    return ((compete(at, each),) for each in at.updates)
+
+
+def of_children(at: Occasions) -> Iterator[Faults]:
+    """The same of a child, which is hidden, too."""
+    return (refused(at, each) for each in at.updates if not each.subresource and each.resource != at.observed.resource)
+
+
+def of_the_primary(at: Occasions) -> Iterator[Faults]:
+    """The same of the primary."""
+    return (refused(at, each) for each in at.updates if not each.subresource and each.resource == at.observed.resource)
+
+
+def refused(at: Occasions, each: Written) -> Faults:
+    """Another user's edit just before that write; of a child that is hidden, too, until the next step: who is refused has still to
+    learn why."""
+    if each.resource == at.observed.resource or each.resource not in at.observed.watched or each.subresource:
+        return (compete(at, each),)
+    return compete(at, each), HideOwnWrite(resource=each.resource, window=in_step(each.step), write=OwnWrite(each.verb))
+
+
+def compete(at: Occasions, each: Written) -> Compete:
+    """Where there is another primary, nobody knows which of them is written first, so it has a newer version and is otherwise as it
+    was."""
+    names = {step.object["metadata"]["name"] for step in at.steps[: each.step] if isinstance(step, Apply)}
+    is_sure = len(names) == 1 or each.resource != at.observed.resource
+    return Compete(**each.selectors, edit=_edit(at, each) if is_sure else {})
+
+
+def _edit(at: Occasions, write: Written) -> Manifest:
+    """What another user changes just before that write: what the workload changes next in the primary, or an annotation of a child.
+    Both may be there in the end.
+
+    Empty: nothing, as the workload does not change that primary any more, or what it changes is secret.
+    """
+    if write.resource != at.observed.resource:
+        return _annotated(write.step)
+    if at.observed.target.kind == SECRET:
+        return {}
+    for number, step in enumerate(at.steps, 1):
+        if number > write.step and isinstance(step, Patch | Touch | Delete):
+            return _annotated(number) if isinstance(step, Touch) else step.patch if isinstance(step, Patch) else {}
+    return {}
+
+
+def _annotated(number: int) -> Manifest:
+    """As a touch does it, so that nobody takes it for a difference."""
+    return {"metadata": {"annotations": {TOUCHED: str(number)}}}
+
+
+def all_rejected(at: Occasions) -> Iterator[Faults]:
+    """Every one of these writes is rejected for seconds."""
+    for each in at.every_write:
+        selectors = {**each.selectors, "window": Window(each.step, seconds=OUTAGE_SECONDS)}
+        yield from ((Reject(**selectors, code=code, times=None),) for code in values(Reject, "code"))  # type: ignore[arg-type]  # they are its fields
+
+
+# --- it is down, or led to the past ----------------------------------------------------------------------------------------------
+
+
+def down(at: Occasions) -> Iterator[Faults]:
+    """It is shown the outcome of a step and never the change."""
+    return _down(range(2, at.last))
+
+
+def change_missed(at: Occasions) -> Iterator[Faults]:
+    """It is down while the primary changes."""
+    return _down(number for number, step in enumerate(at.steps[:-1], 1) if isinstance(step, Patch))
+
+
+def removal_missed(at: Occasions) -> Iterator[Faults]:
+    """It is down while something goes from the primary: who only reacts to changes never learns of that."""
+    return _down(number for number, step in enumerate(at.steps[:-1], 1) if isinstance(step, Patch) and removes(step))
+
+
+def _down(steps: Iterable[int]) -> Iterator[Faults]:
+    return ((Restart(stays_down=True, window=in_step(step)),) for step in steps)
+
+
+def led_back(at: Occasions) -> Iterator[Faults]:
+    """It is restarted on an earlier state, of one resource or of all that have changed since.
+
+    Those in which there was something come more often than that there was nothing, before the first step.
+    """
+    for step in range(at.last, 1, -1):
+        for before in range(step - 1, 0, -1):
+            changed = [each for each in at.observed.reads_past if at.changed(each, before, step)]
+            shown: list[Sequence[str]] = [(each,) for each in changed]
+            for resources in shown + [changed] * (len(changed) > 1):
+                yield from [past(resources, before, window) for window in until(at, step)] * (_OFTEN if before > 1 else 1)
+
+
+def past(resources: Iterable[str], as_of_step: int, window: Window) -> Faults:
+    """Restart it in a step in which it lists these resources as they were at the beginning of an earlier one."""
+    snapshots = (PastSnapshot(resource=each, as_of_step=as_of_step, window=window) for each in resources)
+    return (*snapshots, Restart(window=Window(window.from_step)))
+
+
+def listed_behind(at: Occasions) -> Iterator[Faults]:
+    """Its streams end in a step that leaves the primary as it is, while the API server at hand does not know of the step before.
+
+    The primary comes as often as all its children: of those the controller may know itself which there are.
+    """
+    quiet = [number for number, step in enumerate(at.steps, 1) if number > 2 and not isinstance(step, Apply | Delete | Patch)]
+    primary, children = at.observed.watched[:1], at.observed.watched[1:]
+    for resource in (*primary * max(1, len(children)), *children):
+        for step in (number for number in quiet if at.changed(resource, number - 1, number)):
+            yield from (behind(end, resource, step) for end in STREAM_ENDS)
+
+
+def behind(end: type[SeverStream | Expire], resource: str, step: int) -> Faults:
+    """Its streams end, and the API server at hand is one step behind: it may list an older state than it has seen."""
+    window = in_step(step)
+    return end(resource=resource, window=window), PastSnapshot(resource=resource, as_of_step=step - 1, window=window)

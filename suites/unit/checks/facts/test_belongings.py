@@ -1,6 +1,5 @@
 """What belongs to which primary."""
 
-
 import pytest
 
 from staleproof.checks.facts.belongings import primary_of

@@ -14,7 +14,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from staleproof.assess.result import Result
-from staleproof.assess.run_folder import HISTORY, RunFolder, acquired_now, read_history
+from staleproof.assess.run_folder import HISTORY, RunFolder, acquired_now, read_history, write_whole
 from staleproof.checks.verdict import Verdict
 from staleproof.core.history import Header, History
 from staleproof.core.plan import Plan, decode, encode
@@ -43,6 +43,7 @@ class Claims:
 
     def __init__(self, run_folder: Path) -> None:
         self._run_folder, self._shared = run_folder, RunFolder(run_folder)
+        self._stopped = self._shared.outcome(f"{_CLAIMS}/stopped")
 
     def take(self, key: str, run: Callable[[], Result | str], *, helps: bool = False, waits: bool = False) -> Done | None:
         """What came of the plan with this key, which `run` runs now if nobody has; it may leave it out, and say why.
@@ -84,6 +85,15 @@ class Claims:
         key = f"{_CLAIMS}/{hashlib.sha256(about.encode()).hexdigest()[:20]}"
         found = self._shared.once(key, lambda: b"[%s]" % b",".join(map(encode, plans())))
         return [decode(each) for each in msgspec.json.decode(found or b"[]", type=list[msgspec.Raw])]
+
+    def stop(self) -> None:
+        """Let no worker begin another plan."""
+        write_whole(self._stopped, b"")
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the run is to stop."""
+        return self._stopped.exists()
 
     def forget(self) -> None:
         """Once the run is over, nobody asks any more."""

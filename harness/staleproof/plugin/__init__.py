@@ -42,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add_options(parser)
 
 
-def _is_asked(config: pytest.Config) -> bool:
+def _has_subject(config: pytest.Config) -> bool:
     settings = settings_of(config)
     return bool(settings.controller_cmd or settings.controller_image or settings.controller_manifests or settings.replay)
 
@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if (config.getoption("--hypothesis-profile", default=None) or "").startswith(_PROFILES):
         importlib.import_module("staleproof.draw.drawn")  # registers them, before Hypothesis' own plugin loads one
     register(config)
-    if not _is_asked(config):
+    if not _has_subject(config):
         return
     watch(config, held=True)
     _refuse_workers_in_one_cluster(config)
@@ -91,7 +91,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    if not _is_asked(config):
+    if not _has_subject(config):
         return []
     profile = profile_of(config)
     return [
@@ -109,7 +109,7 @@ def _seed_in_words(config: pytest.Config) -> str:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    if _is_asked(session.config):
+    if _has_subject(session.config):
         from staleproof.errors import UsageError
         from staleproof.plugin.outcome import begin
 
@@ -123,7 +123,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_runtestloop(session: pytest.Session) -> None:
     """The controlling process of xdist's workers, which have collected their tests by now and wait, builds what they will need."""
     config = session.config
-    if config.pluginmanager.has_plugin("dsession") and _is_asked(config) and not settings_of(config).dry_run:
+    if config.pluginmanager.has_plugin("dsession") and _has_subject(config) and not settings_of(config).dry_run:
         from staleproof.plugin.first_build import build_for_workers
 
         build_for_workers(config)
@@ -134,7 +134,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config) -> Any:  # noqa: ANN401  
     """With `--dist loadfile` or `loadscope`, the scenarios of the suite, which is one file, still go to different workers."""
     scheduler = yield
     together = getattr(scheduler, "_split_scope", None)
-    if together is not None and _is_asked(config) and config.getoption("dist") in ("loadfile", "loadscope"):
+    if together is not None and _has_subject(config) and config.getoption("dist") in ("loadfile", "loadscope"):
         scheduler._split_scope = lambda nodeid: _scenario_of(nodeid) or together(nodeid)
     return scheduler
 
@@ -187,7 +187,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     """A worker that has no other test has time for the plans of others, as long as its fixtures live."""
     families = sys.modules.get("staleproof.plugin.families")
     if families is not None and nextitem is None:
-        families.help_others(item)
+        families.help_peers(item)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -219,7 +219,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if _is_asked(config) and settings_of(config).dry_run:
+    if _has_subject(config) and settings_of(config).dry_run:
         from staleproof.plugin.dry_run import summary
 
         skipped = terminalreporter.stats.get("skipped", [])

@@ -36,18 +36,18 @@ def assert_known(replays: Iterable[tuple[Found, Result]], *, accepts_doubt: bool
     doubtful = [(found, result) for found, result in replays if outcome_of(found, result) == "inconclusive"]
     if not doubtful:
         return
-    told = "\n\n".join([*(_told_doubt(found, result) for found, result in doubtful), _TRY_AGAIN])
+    told = "\n\n".join([*(_doubt(found, result) for found, result in doubtful), _TRY_AGAIN])
     if accepts_doubt:
         pytest.skip(told)
     raise pytest.fail.Exception(told, pytrace=False) from InconclusiveError(told)
 
 
-def _told_doubt(found: Found, result: Result) -> str:
+def _doubt(found: Found, result: Result) -> str:
     title = result.plan.title or result.plan.scenario
     return "\n  ".join([f"INCONCLUSIVE {found.path.stem}, {title}: nobody knows whether it is fixed", *why_unknown(found, result)])
 
 
-def told_to_junit(result: Result, test: pytest.Item) -> None:
+def add_properties(result: Result, test: pytest.Item) -> None:
     """Say in the test's properties which trial it needed, how bad its findings are, and how they can be seen again."""
     test.user_properties.append(("staleproof.trial", result.name))
     for verdict in result.failures:
@@ -59,11 +59,11 @@ def story_of(result: Result, known: Set[str]) -> str:
     """The findings of a trial, and how to see them again. `known`: causes that were told of another trial."""
     times, runs = result.reproduced
     name = crash_id(result.plan)
-    told = [story for story in result.stories if not story.cause or story.cause not in known]
-    if not told:
+    new = [story for story in result.stories if not story.cause or story.cause not in known]
+    if not new:
         causes = "; ".join(story.cause for story in result.stories)
         return f"the same: {causes}\nreproduced {times}/{runs}: staleproof replay {name}"
     found = result.shrunk or f"reproduced {times}/{runs}"
     again = f"{found}\nReproduce with:\n  pytest --staleproof-replay {name} …\n  staleproof replay {name}"
-    stories = (f"{BY_SLUG[story.requirement].must}\n{story.text()}" for story in told)
+    stories = (f"{BY_SLUG[story.requirement].must}\n{story.text()}" for story in new)
     return "\n".join([*stories, again, f"History: {result.folder / HISTORY}"])

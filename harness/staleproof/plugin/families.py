@@ -21,7 +21,7 @@ _ALIKE = ("run_family", "staleproof_queue", "observed")
 QUEUE = pytest.StashKey[Queue]()
 
 
-def help_others(item: pytest.Item) -> None:
+def help_peers(item: pytest.Item) -> None:
     """Called by a worker that has no other test to run after this one."""
     queue = item.config.stash.get(QUEUE, None)
     if queue is not None and queue.has_peers:

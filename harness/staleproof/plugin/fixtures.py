@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def told_plainly(*left: type[Exception]) -> Iterator[None]:
+def plain_errors(*left: type[Exception]) -> Iterator[None]:
     """Report wrong input and failed surroundings in their own words, without a traceback through staleproof.
 
     Any other error that comes out of staleproof is a bug of staleproof, and nobody must take it for a finding. `left`: what the
@@ -56,7 +56,7 @@ def controller_installation(pytestconfig: pytest.Config) -> Installation | None:
     (`staleproof.core.installation.read_installation`)."""
     from staleproof.assess.configuration import installation_of
 
-    with told_plainly():
+    with plain_errors():
         return installation_of(settings_of(pytestconfig))
 
 
@@ -66,7 +66,7 @@ def controller_spec(pytestconfig: pytest.Config, controller_installation: Instal
     from staleproof.assess.configuration import subject_of
     from staleproof.errors import UsageError
 
-    with told_plainly():
+    with plain_errors():
         subject = subject_of(settings_of(pytestconfig), controller_installation)
         if not subject.command and not subject.image:
             image = f"={controller_installation.image}" if controller_installation is not None else ""
@@ -89,7 +89,7 @@ def controller_crds(pytestconfig: pytest.Config) -> list[Manifest]:
     """CustomResourceDefinitions that are applied first. Override to give them in code."""
     from staleproof.drive.cluster.manifests import read_crds
 
-    with told_plainly():
+    with plain_errors():
         return read_crds(settings_of(pytestconfig).crds)
 
 
@@ -102,7 +102,7 @@ def staleproof_documents(
     from staleproof.assess.configuration import documents_of
     from staleproof.plugin.options import flag_of
 
-    with told_plainly():
+    with plain_errors():
         return documents_of(settings_of(pytestconfig), controller_crds, controller_installation, flag_of)
 
 
@@ -111,7 +111,7 @@ def controller_samples(staleproof_documents: Documents) -> list[Manifest]:
     """Primaries. Override to give them in code."""
     from staleproof.errors import UsageError
 
-    with told_plainly():
+    with plain_errors():
         if not staleproof_documents.primaries:
             raise UsageError(
                 "no primary to work with: give manifests with --staleproof-samples, or override the fixture controller_samples"
@@ -147,14 +147,14 @@ def staleproof_session(
     signals.watch(pytestconfig)
     xdist = getattr(pytestconfig, "workerinput", {})
     worker = xdist.get("workerid", "")
-    with told_plainly():
+    with plain_errors():
         outcomes = begun(pytestconfig)  # a conftest.py, and no option, may name the controller
         options = session_options(settings_of(pytestconfig), controller_spec, staleproof_documents.definitions, controller_before)
     secret = xdist.get("testrunuid", "")
     options = replace(options, control_plane=control_plane_config, worker=worker, run_secret=secret, ends=ends(pytestconfig))
     with ExitStack() as stack:
         capture: Any = pytestconfig.pluginmanager.getplugin("capturemanager")
-        with capture.global_and_fixture_disabled() if capture else nullcontext(), told_plainly():
+        with capture.global_and_fixture_disabled() if capture else nullcontext(), plain_errors():
             progress = Silent() if worker else progress_on(stack.enter_context(screen(pytestconfig)))
             session = Session(options, progress, folder=outcomes.folder)
             session.__enter__()
@@ -201,11 +201,11 @@ def observed(controller_samples: list[Manifest], pytestconfig: pytest.Config, re
         from staleproof.assess.configuration import mutations_of
         from staleproof.plugin.dry_run import recalled
 
-        with told_plainly():
+        with plain_errors():
             return recalled(settings.dir, request.getfixturevalue("controller_spec"), samples, mutations_of(settings))
     staleproof_session: Session = request.getfixturevalue("staleproof_session")
     try:
-        with told_plainly(OutOfTime):
+        with plain_errors(OutOfTime):
             return observe_all(staleproof_session, samples).observed
     except OutOfTime as err:
         begun(pytestconfig).note(Note(unlearnt=True))
@@ -242,7 +242,7 @@ def trial(
     from staleproof.core.fingerprint import fingerprint
     from staleproof.draw.strategies import observe_with
     from staleproof.errors import OutOfTime
-    from staleproof.plugin.fail import told_to_junit
+    from staleproof.plugin.fail import add_properties
     from staleproof.plugin.outcome import begun
 
     observe_with(lambda: request.getfixturevalue("observed"))
@@ -253,12 +253,12 @@ def trial(
         if is_drawn and name in known:
             return known[name]
         try:
-            with told_plainly(OutOfTime):
+            with plain_errors(OutOfTime):
                 result: Result = staleproof_run_plan(plan, shrinks=is_drawn)
         except OutOfTime as err:
             begun(pytestconfig).leave_out([left_out(plan)])
             pytest.skip(str(err))
-        told_to_junit(result, request.node)
+        add_properties(result, request.node)
         known[name] = result
         return result
 
@@ -309,7 +309,7 @@ def staleproof_queue(
         stops=lambda: reports.stops,
         ended=plan_ended(reports, notes.baseline),
     )
-    with told_plainly():
+    with plain_errors():
         made.check(families_of(request.session.items).values())
     pytestconfig.stash[QUEUE] = made
     yield made
@@ -328,7 +328,7 @@ def run_family(
     from staleproof.assess.artefacts import left_out
     from staleproof.assess.baseline import is_new
     from staleproof.core.wording import plural, some
-    from staleproof.plugin.fail import told_to_junit
+    from staleproof.plugin.fail import add_properties
     from staleproof.plugin.families import families_like, why_none
     from staleproof.plugin.outcome import begun
 
@@ -339,12 +339,12 @@ def run_family(
             from staleproof.plugin.dry_run import note
 
             note(test, staleproof_queue.selected(test.nodeid, family))
-        with told_plainly():
+        with plain_errors():
             came = staleproof_queue.results(test.nodeid, family, lambda: families_like(test))
         notes.leave_out([left_out(each.plan, each.why) for each in came.left_out], came.ended, stopped=bool(came.stopped))
         staleproof_families.note(family, came.results, notes.baseline)
         for result in came.results:
-            told_to_junit(result, test)
+            add_properties(result, test)
         failed = [result.plan.title for result in came.results if is_new(result, notes.baseline)]
         if failed:
             found = f"{len(failed)} of {plural(len(came.results), 'plan')} failed: {some(failed, 3)}"

@@ -85,8 +85,8 @@ class PlanReports:
         plan = getattr(report, "staleproof_plan", None)
         if plan is None:
             return
-        others = [each for each in self._failed.get(report.nodeid, ()) if each != plan["id"]]
-        self._failed[report.nodeid] = [*others, plan["id"]] if plan["verdict"] == "failed" else others
+        failed = [each for each in self._failed.get(report.nodeid, ()) if each != plan["id"]]
+        self._failed[report.nodeid] = [*failed, plan["id"]] if plan["verdict"] == "failed" else failed
 
     def pytest_sessionfinish(self) -> None:
         cache = getattr(self._config, "cache", None)

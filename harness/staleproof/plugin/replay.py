@@ -45,12 +45,12 @@ def run_again(text: str, trial: Trial, request: pytest.FixtureRequest) -> None:
     from staleproof.core.wording import plural
     from staleproof.plugin.fail import assert_known, assert_passed
     from staleproof.plugin.families import plan_ended
-    from staleproof.plugin.fixtures import told_plainly
+    from staleproof.plugin.fixtures import plain_errors
     from staleproof.plugin.outcome import begun
     from staleproof.plugin.plan_reports import reports_of
 
     notes, reports, replays = begun(request.config), reports_of(request.config), []
-    with told_plainly():
+    with plain_errors():
         every, selection = find(text, notes.settings.dir), Selection(notes.settings.only, reports.failed)
         selection.check(every)
     found = selection.of(request.node.nodeid, every)

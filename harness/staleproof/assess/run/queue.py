@@ -117,7 +117,7 @@ class Queue:
     ended: Callable[[str, Result, float], None] = _nothing
     _jobs: dict[str, list[Job]] = field(default_factory=dict)
     _in_order: list[Job] = field(default_factory=list)
-    _asked: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _times: Counter[tuple[str, str]] = field(default_factory=Counter)
     _ran: dict[str, Result] = field(default_factory=dict)
     _over: set[str] = field(default_factory=set)
     _new: dict[str, bool] = field(default_factory=dict)
@@ -139,8 +139,8 @@ class Queue:
         be run in place of this one's, by test."""
         if not self._jobs and (self._hurries or self.has_peers):
             self._jobs = {name: jobs for name, each in families().items() if (jobs := self._jobs_of(name, each))}
-        times = self._asked[test, str(family)]
-        self._asked[test, str(family)] += 1
+        times = self._times[test, str(family)]
+        self._times[test, str(family)] += 1
         is_known = not times and test in self._jobs
         mine = self._jobs[test] if is_known else self._drawn(test, family, times)
         if not is_known or not self._in_order:
@@ -258,8 +258,8 @@ class Queue:
 
     def _is_over(self, job: Job) -> bool:
         """Whether the search that it belongs to has found something new."""
-        others = [other for other in self._jobs.get(job.search.test, ()) if other.search == job.search] if job.search else []
-        return any(self._found_something_new(other) for other in others)
+        siblings = self._jobs.get(job.search.test, ()) if job.search else ()
+        return any(each.search == job.search and self._found_something_new(each) for each in siblings)
 
     def _found_something_new(self, job: Job) -> bool:
         """Whether its trial has a finding that is not in the baseline. What came of a plan stays as it is, so it is judged once."""

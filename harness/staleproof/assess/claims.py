@@ -71,13 +71,15 @@ class Claims:
         return msgspec.json.decode(path.read_bytes(), type=Done) if path.exists() else None
 
     def result(self, done: Done, plan: Plan) -> Result:
-        """The result that is told of there, of another plan if that one was shrunk. Its history is empty if it was not kept."""
+        """The result of which that is kept, of another plan if that one was shrunk, with the controller that it was run against.
+        Its history is empty if it was not kept."""
         told = msgspec.structs.asdict(done)
         folder = self._run_folder / told.pop("folder")
         told.pop("why")
         path = folder / HISTORY
         history = read_history(path) if path.exists() else History(Header(plan=plan, namespace=""), ())
-        plan = history.header.plan if done.shrunk else plan
+        ran = history.header.plan
+        plan = ran if done.shrunk else msgspec.structs.replace(plan, controller=ran.controller)
         return Result(**told, plan=plan, history=history, folder=folder)
 
     def agreed(self, about: str, plans: Callable[[], list[Plan]]) -> list[Plan]:

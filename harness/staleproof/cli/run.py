@@ -140,7 +140,8 @@ def _run_all(runs: _Runs, named: Sequence[Found], samples: Samples, selection: S
     notes, session = runs.notes, runs.session
     families = _families(runs, samples)
     plans = {family: families.plans(family) if families else [] for family in FAMILIES}
-    selection.check([*named, *(each for every in plans.values() for each in every)])
+    if not notes.unlearnt:
+        selection.check([*named, *(each for every in plans.values() for each in every)])
     queue = Queue(
         claims=Claims(notes.folder),
         plans=plans.__getitem__,

@@ -12,7 +12,6 @@ from rich.markup import escape
 from rich.text import Text
 
 from staleproof.assess import Result, Session
-from staleproof.assess.artefacts import left_out
 from staleproof.assess.baseline import read_baseline
 from staleproof.assess.blame import known
 from staleproof.assess.claims import Claims
@@ -23,7 +22,7 @@ from staleproof.assess.run.budget import end_of
 from staleproof.assess.run.exit_code import FAILED, INCONCLUSIVE, of_trial
 from staleproof.assess.run.families import Families
 from staleproof.assess.run.notes import Note, Notes
-from staleproof.assess.run.queue import Planned, Queue
+from staleproof.assess.run.queue import Came, Left, Planned, Queue
 from staleproof.assess.run.selection import Selection
 from staleproof.assess.run_folder import RunFolder, new_run_folder
 from staleproof.assess.samples import Samples, observe_all, recall_all
@@ -157,10 +156,9 @@ def _run_all(runs: _Runs, named: Sequence[Found], samples: Samples, selection: S
         try:
             runs(each.plan)
         except OutOfTime:
-            notes.leave_out([left_out(each.plan)])
+            notes.leave_out(Came(left_out=[Left(each.plan)]))
     for family in FAMILIES:
-        came = queue.results(str(family), family)
-        notes.leave_out([left_out(each.plan, each.why) for each in came.left_out])
+        notes.leave_out(queue.results(str(family), family))
 
 
 def _families(runs: _Runs, samples: Samples) -> Families | None:

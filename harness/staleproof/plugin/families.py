@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from staleproof.assess.baseline import NOTHING_KNOWN, is_new
+from staleproof.assess.baseline import NOTHING_KNOWN, verdict_on
 from staleproof.assess.result import Result
 from staleproof.assess.run.queue import Came, Queue
-from staleproof.checks.catalog import worst
 from staleproof.core.fingerprint import fingerprint
 from staleproof.core.wording import plural
 from staleproof.draw.family import Family
@@ -45,7 +44,7 @@ def plan_ended(reports: PlanReports, baseline: Baseline = NOTHING_KNOWN) -> Call
     known = set[str]()
 
     def report(test: str, result: Result, seconds: float) -> None:
-        verdict = _verdict(result, baseline)
+        verdict = verdict_on(result, baseline)
         story = story_of(result, known) if verdict == "failed" else ""
         known.update(story.cause for story in result.stories if verdict == "failed")
         plan = result.plan
@@ -64,12 +63,6 @@ def why_none(came: Came, settings: Settings) -> str:
         return f"{plural(len(came.left_out), 'plan')} left out"
     why = f"without faults the controller gives no occasion for these plans, or profile {settings.profile} leaves them out"
     return f"none of its plans is one of --staleproof-only, or {why}" if settings.only else why
-
-
-def _verdict(result: Result, baseline: Baseline) -> str:
-    if result.failures:
-        return "failed" if is_new(result, baseline) else "known"
-    return worst((verdict.requirement, verdict.outcome) for verdict in result.verdicts).word
 
 
 def _parameters(item: pytest.Item) -> Iterable[object]:

@@ -238,7 +238,7 @@ def trial(
     """
     from hypothesis import currently_in_test_context
 
-    from staleproof.assess.artefacts import left_out
+    from staleproof.assess.run.queue import Came, Left
     from staleproof.core.fingerprint import fingerprint
     from staleproof.draw.strategies import observe_with
     from staleproof.errors import OutOfTime
@@ -256,7 +256,7 @@ def trial(
             with plain_errors(OutOfTime):
                 result: Result = staleproof_run_plan(plan, shrinks=is_drawn)
         except OutOfTime as err:
-            begun(pytestconfig).leave_out([left_out(plan)])
+            begun(pytestconfig).leave_out(Came(left_out=[Left(plan)]))
             pytest.skip(str(err))
         add_properties(result, request.node)
         known[name] = result
@@ -325,7 +325,6 @@ def run_family(
 
     Skips when the family has no plan for this controller, or none that is selected, or the run ends before its plans do.
     """
-    from staleproof.assess.artefacts import left_out
     from staleproof.assess.baseline import is_new
     from staleproof.core.wording import plural, some
     from staleproof.plugin.fail import add_properties
@@ -341,7 +340,7 @@ def run_family(
             note(test, staleproof_queue.selected(test.nodeid, family))
         with plain_errors():
             came = staleproof_queue.results(test.nodeid, family, lambda: families_like(test))
-        notes.leave_out([left_out(each.plan, each.why) for each in came.left_out], came.ended, stopped=bool(came.stopped))
+        notes.leave_out(came)
         staleproof_families.note(family, came.results, notes.baseline)
         for result in came.results:
             add_properties(result, test)
@@ -351,6 +350,6 @@ def run_family(
             pytest.fail(found, pytrace=False)
         if not came.results or came.stopped:
             pytest.skip(f"{family.scenario}, {family.name}: {why_none(came, notes.settings)}")
-        return came.results
+        return list(came.results)
 
     return run

@@ -9,13 +9,13 @@ import shlex
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
-from staleproof.assess.artefacts import now, trial_report, write, write_json
+from staleproof.assess.artefacts import left_out, now, trial_report, write, write_json
 from staleproof.assess.baseline import NOTHING_KNOWN, is_new, update_baseline
 from staleproof.assess.blame import known
 from staleproof.assess.claims import Claims
@@ -33,6 +33,7 @@ from staleproof.assess.run.exit_code import (
     of_report,
     of_tests,
 )
+from staleproof.assess.run.queue import Came
 from staleproof.assess.run_folder import PLAN
 from staleproof.assess.session import Session
 from staleproof.assess.shrinking import shrink
@@ -156,10 +157,11 @@ class Notes:
             write_json(self.folder, self.made(partial=True))
         return crash
 
-    def leave_out(self, plans: Sequence[LeftOut], ended: Sequence[EndedSearch] = (), *, stopped: bool = False) -> None:
-        """Take what there was no time for, what findings made superfluous, and whether the run was to stop before others."""
-        if plans or ended or stopped:
-            self.note(Note(left_out=tuple(plans), ended=tuple(ended), stopped=stopped))
+    def leave_out(self, came: Came) -> None:
+        """Take what was not run: what there was no time for, what could not be carried out, and what findings made superfluous."""
+        if came.left_out or came.ended or came.stopped:
+            plans = tuple(left_out(each.plan, each.why) for each in came.left_out)
+            self.note(Note(left_out=plans, ended=tuple(came.ended), stopped=bool(came.stopped)))
 
     def add_error(self, error: BaseException, *, is_bug: bool = False) -> None:
         """Note whose fault an error is. `is_bug`: one that is not our own is staleproof's."""

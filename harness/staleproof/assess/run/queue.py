@@ -67,9 +67,9 @@ class Came(NamedTuple):
     """What came of a family's plans: those that were run, those that were left out, the searches that findings ended before all of
     theirs were run, and how many were not run because the run was to stop."""
 
-    results: list[Result]
-    left_out: list[Left]
-    ended: list[EndedSearch]
+    results: Sequence[Result] = ()
+    left_out: Sequence[Left] = ()
+    ended: Sequence[EndedSearch] = ()
     stopped: int = 0
 
 

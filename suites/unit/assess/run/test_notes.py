@@ -10,10 +10,12 @@ import pytest
 from staleproof.assess.crashes import crash_id
 from staleproof.assess.result import Run
 from staleproof.assess.run.notes import InconclusiveError, Note, Notes
+from staleproof.assess.run.queue import Came, Left
 from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.core.plan import Plan
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.report.baseline import Baseline, Known
-from staleproof.report.model import LeftOut, TrialReport, Word
+from staleproof.report.model import TrialReport, Word
 from staleproof.settings import Settings
 
 from ...judged import result
@@ -26,6 +28,10 @@ EXIT_BUG, EXIT_USAGE, EXIT_INCONCLUSIVE, EXIT_ENVIRONMENT = 3, 4, 10, 11
 
 def trial(said: Word, name: str = "001", slug: str = REQUIREMENTS[0].slug) -> TrialReport:
     return runs.trial(name, runs.verdict(slug, said))
+
+
+def left(title: str) -> Left:
+    return Left(Plan(scenario="streams", title=title, steps=()))
 
 
 def notes(folder: Path, *said: Word, worker: str = "", known: Baseline | None = None, **settings: Any) -> Notes:  # noqa: ANN401
@@ -190,9 +196,9 @@ def test_what_workers_were_refused_adds_up(tmp_path: Path) -> None:
 
 
 def test_what_workers_left_out_is_in_the_report(tmp_path: Path) -> None:
-    late = [LeftOut(scenario="streams", title=title) for title in ("b", "a")]
-    notes(tmp_path, worker="gw0").leave_out(late)
-    notes(tmp_path, worker="gw1").leave_out([])
+    late = [left("b"), left("a")]
+    notes(tmp_path, worker="gw0").leave_out(Came(left_out=late))
+    notes(tmp_path, worker="gw1").leave_out(Came())
     controlling = notes(tmp_path)
     controlling.finish(OK)
     assert controlling.report is not None
@@ -202,7 +208,7 @@ def test_what_workers_left_out_is_in_the_report(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("said", "expected"), [([], EXIT_INCONCLUSIVE), ([GOOD], OK), ([UNKNOWN], EXIT_INCONCLUSIVE)])
 def test_a_run_that_had_no_time_for_anything_knows_nothing(said: list[Word], expected: int, tmp_path: Path) -> None:
     made = notes(tmp_path, *said)
-    made.leave_out([LeftOut(scenario="streams", title="a")])
+    made.leave_out(Came(left_out=[left("a")]))
     assert made.finish(OK) == expected
 
 
@@ -307,7 +313,7 @@ def test_workers_that_cannot_begin_are_no_interruption(tmp_path: Path) -> None:
 
 def test_a_run_that_was_to_stop_is_reported_as_partial(tmp_path: Path) -> None:
     made = notes(tmp_path, BAD)
-    made.leave_out([], stopped=True)
+    made.leave_out(Came(stopped=2))
     assert made.finish(FAILED) == FAILED
     assert json.loads((tmp_path / "report.json").read_bytes())["partial"] is True
 

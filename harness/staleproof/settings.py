@@ -304,6 +304,14 @@ class Settings:
         float,
         Option("how long a drawn plan with a finding may be made smaller, on the live controller; 0: not at all", _seconds_or_none),
     ] = 60.0
+    only: Annotated[
+        tuple[str, ...],
+        Option(
+            "run this plan and none that is not named so: its id, as a dry run shows it, that of its finding, or its name; may be "
+            "repeated",
+            many=True,
+        ),
+    ] = ()
     dry_run: Annotated[
         bool,
         Option(

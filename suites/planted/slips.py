@@ -135,10 +135,10 @@ SLIPS = (
     # --- plugin
     Slip(
         "short-run-keeps-half-a-minute",
-        f"{_PACKAGES}/plugin/outcome.py",
+        f"{_PACKAGES}/assess/run/budget.py",
         "- min(_CLOSING_SECONDS, _CLOSING_SHARE * seconds)",
         "- max(_CLOSING_SECONDS, _CLOSING_SHARE * seconds)",
-        unit("plugin/outcome::minutes_count_from_the_beginning_of_the_run"),
+        unit("assess/run/budget"),
     ),
     Slip(
         "no-examples-taken-for-the-default",
@@ -149,10 +149,10 @@ SLIPS = (
     ),
     Slip(
         "reserve-spent",
-        f"{_PACKAGES}/plugin/spread.py",
+        f"{_PACKAGES}/assess/run/queue.py",
         "return time.monotonic() + job.seconds + reserve <= ends",
         "return time.monotonic() + job.seconds - reserve <= ends",
-        unit("plugin/spread::what_a_plan_took_longer_than_expected_is_kept_in_reserve"),
+        unit("assess/run/queue::what_a_plan_took_longer_than_expected_is_kept_in_reserve"),
     ),
     Slip(
         "every-run-interrupted",

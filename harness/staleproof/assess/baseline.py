@@ -2,6 +2,7 @@
 
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import write_whole
+from staleproof.checks.catalog import worst
 from staleproof.checks.story.narrative import Story
 from staleproof.errors import UsageError
 from staleproof.report.baseline import Baseline, BaselineError, decode, encode, updated
@@ -34,6 +35,13 @@ def read_baseline(settings: Settings, *, option: str = "--staleproof-baseline") 
 def is_new(result: Result, baseline: Baseline) -> bool:
     """Whether it has a finding that fails a run and is not known."""
     return bool(new_stories(result, baseline))
+
+
+def verdict_on(result: Result, baseline: Baseline) -> str:
+    """What a trial came to, in a word: `known` if all that fails it is, else the worst of its verdicts."""
+    if result.failures:
+        return "failed" if is_new(result, baseline) else "known"
+    return worst((verdict.requirement, verdict.outcome) for verdict in result.verdicts).word
 
 
 def new_stories(result: Result, baseline: Baseline) -> list[Story]:

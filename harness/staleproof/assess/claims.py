@@ -14,7 +14,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from staleproof.assess.result import Result
-from staleproof.assess.run_folder import HISTORY, RunFolder, acquired_now, read_history
+from staleproof.assess.run_folder import HISTORY, RunFolder, acquired_now, read_history, write_whole
 from staleproof.checks.verdict import Verdict
 from staleproof.core.history import Header, History
 from staleproof.core.plan import Plan, decode, encode
@@ -43,6 +43,7 @@ class Claims:
 
     def __init__(self, run_folder: Path) -> None:
         self._run_folder, self._shared = run_folder, RunFolder(run_folder)
+        self._stopped = self._shared.outcome(f"{_CLAIMS}/stopped")
 
     def take(self, key: str, run: Callable[[], Result | str], *, helps: bool = False, waits: bool = False) -> Done | None:
         """What came of the plan with this key, which `run` runs now if nobody has; it may leave it out, and say why.
@@ -70,13 +71,15 @@ class Claims:
         return msgspec.json.decode(path.read_bytes(), type=Done) if path.exists() else None
 
     def result(self, done: Done, plan: Plan) -> Result:
-        """The result that is told of there, of another plan if that one was shrunk. Its history is empty if it was not kept."""
+        """The result of which that is kept, of another plan if that one was shrunk, with the controller that it was run against.
+        Its history is empty if it was not kept."""
         told = msgspec.structs.asdict(done)
         folder = self._run_folder / told.pop("folder")
         told.pop("why")
         path = folder / HISTORY
         history = read_history(path) if path.exists() else History(Header(plan=plan, namespace=""), ())
-        plan = history.header.plan if done.shrunk else plan
+        ran = history.header.plan
+        plan = ran if done.shrunk else msgspec.structs.replace(plan, controller=ran.controller)
         return Result(**told, plan=plan, history=history, folder=folder)
 
     def agreed(self, about: str, plans: Callable[[], list[Plan]]) -> list[Plan]:
@@ -84,6 +87,15 @@ class Claims:
         key = f"{_CLAIMS}/{hashlib.sha256(about.encode()).hexdigest()[:20]}"
         found = self._shared.once(key, lambda: b"[%s]" % b",".join(map(encode, plans())))
         return [decode(each) for each in msgspec.json.decode(found or b"[]", type=list[msgspec.Raw])]
+
+    def stop(self) -> None:
+        """Let no worker begin another plan."""
+        write_whole(self._stopped, b"")
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the run is to stop."""
+        return self._stopped.exists()
 
     def forget(self) -> None:
         """Once the run is over, nobody asks any more."""

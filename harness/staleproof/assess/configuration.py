@@ -3,16 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
+from staleproof.assess.samples import Samples
 from staleproof.assess.worker import SessionOptions
-from staleproof.core.companion import AUTO
+from staleproof.core.companion import ALWAYS, AUTO, CompanionError, companion_names, together
 from staleproof.core.installation import OPTION, Installation, InstallationError, read_installation
 from staleproof.core.manifest import Manifest
-from staleproof.core.plan import Subject
+from staleproof.core.plan import Plan, Subject
 from staleproof.core.prerequisite import CircleError, Documents, NoSuchPrimaryError, sort_out
 from staleproof.draw.mutations import MutationError, Mutations, read
 from staleproof.drive.cluster.control_plane import ControlPlaneOptions
 from staleproof.drive.cluster.manifests import read as read_manifests
-from staleproof.drive.cluster.manifests import read_rendered
+from staleproof.drive.cluster.manifests import read_crds, read_rendered
 from staleproof.errors import UsageError
 from staleproof.settings import Settings
 
@@ -78,6 +81,50 @@ def documents_of(
     except CircleError as err:
         raise UsageError(str(err)) from err
     return replace(found, definitions=tuple(manifests_of(found.definitions, installation)))
+
+
+def samples_of(settings: Settings, plans: Sequence[Plan], option: Callable[[str], str]) -> Samples:
+    """The samples of the settings, with what plans apply first, too. `option` and errors: as of `documents_of`."""
+    installation = installation_of(settings)
+    documents = documents_of(settings, read_crds(settings.crds, option("crds")), installation, option)
+    every = list(documents.definitions)
+    for plan in plans:
+        every += [manifest for manifest in plan.manifests if manifest not in every]
+    manifests = tuple(manifests_of(every, installation))
+    return Samples(primaries=documents.primaries, before=documents.before, manifests=manifests, is_said=bool(settings.primary))
+
+
+def subject_for(settings: Settings, plans: Sequence[Plan]) -> Subject:
+    """The controller that the settings name, or else that of the first plan with one, with arguments and variables of the
+    settings. UsageError when neither names one."""
+    installation = installation_of(settings)
+    given = subject_of(settings, installation)
+    if given.command or given.image:
+        return given
+    secret = installation.secret_env if installation is not None else {}
+    planned = next((plan.controller for plan in plans if plan.controller is not None), None)
+    if planned is None:
+        raise UsageError("name the controller under test: --controller-cmd or --controller-image")
+    return structs.replace(
+        planned,
+        arguments=given.arguments or planned.arguments,
+        env={**planned.env, **secret, **given.env},
+        network=given.network or planned.network,
+    )
+
+
+def options_for(settings: Settings, plans: Sequence[Plan], samples: Samples) -> SessionOptions:
+    """Everything that it takes to run these plans, and those for the samples. They have the companions that they were run with; one
+    that nobody has run yet has those of every cluster. UsageError when the plans name companions that there are not."""
+    options = session_options(settings, subject_for(settings, plans), samples.manifests, samples.before)
+    if not options.chooses_companions or options.control_plane.kubeconfig is not None:
+        return options  # a cluster of the user's has its own
+    every = [name for plan in plans for name in (*plan.companions, *(ALWAYS if plan.controller is None else ()))]
+    try:
+        names = together(options.companions, companion_names(",".join(every)))
+    except CompanionError as err:
+        raise UsageError(f"the plan's companions: {err}") from err
+    return replace(options, companions=names, chooses_companions=bool(samples.primaries))
 
 
 def session_options(

@@ -1,23 +1,20 @@
 """`staleproof check` and `staleproof export`: judge a stored history, or make one file of it. Neither needs a cluster."""
 
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
 from rich.console import Console
 
+from staleproof.assess.run.exit_code import of_trial
 from staleproof.assess.run_folder import export_name, exported, find_history, read_history, write_whole
-from staleproof.checks.catalog import BY_SLUG, worst
+from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import stories
 from staleproof.checks.story.why import why
 from staleproof.checks.trial import indexed
-from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.cli.show import show_verdicts, show_why
 from staleproof.settings import ARTEFACTS
-
-EXIT_FINDING, EXIT_INCONCLUSIVE = 1, 10
 
 
 @click.command()
@@ -41,7 +38,7 @@ def check(history: str, slug: str | None) -> int:
     else:
         show_verdicts(console, [each for each in verdicts if each.requirement == slug], ())
         show_why(console, why(indexed(found, found.references), BY_SLUG[slug]))
-    return exit_code(verdicts, hostile=bool(hostility(found.header.plan)))
+    return of_trial(verdicts, hostile=bool(hostility(found.header.plan)))
 
 
 @click.command()
@@ -55,17 +52,3 @@ def export(trial: str, output: Path | None) -> int:
     write_whole(path, data)
     click.echo(f"{path}: {len(data) / 1000:.0f} kB, for `staleproof check` and `staleproof replay`")
     return 0
-
-
-def exit_code(verdicts: Sequence[Verdict], *, hostile: bool = False) -> int:
-    """That of one trial."""
-    return exit_code_of(((verdict.requirement, verdict.outcome) for verdict in verdicts), hostile=hostile)
-
-
-def exit_code_of(outcomes: Iterable[tuple[str, Outcome]], *, hostile: bool = False) -> int:
-    """The exit code that pytest would have: whether there is a finding, or else whether something that is scored is unknown, or
-    nothing was put to the test at all. What is only `hostile` is not meant to."""
-    outcome = worst(outcomes)
-    if outcome is Outcome.NOT_EXERCISED and not hostile:
-        return EXIT_INCONCLUSIVE
-    return {Outcome.FAIL: EXIT_FINDING, Outcome.INCONCLUSIVE: EXIT_INCONCLUSIVE}.get(outcome, 0)

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -9,15 +10,16 @@ import yaml
 from rich.console import Console
 
 from staleproof.assess import Result, Session, SessionOptions
+from staleproof.assess.run.notes import Notes
 from staleproof.assess.run_folder import new_run_folder
 from staleproof.checks.verdict import Outcome
-from staleproof.cli.ledger import ROOT, Ledger, kept
-from staleproof.cli.show import show_story
+from staleproof.cli.show import concluded, show_story
 from staleproof.core.fault import HideOwnWrite
 from staleproof.core.manifest import Target
 from staleproof.core.plan import Plan, Settle, Subject
 from staleproof.core.step import Apply, Touch
 from staleproof.progress import progress_on
+from staleproof.settings import Settings
 from staleproof.shipped import shipped
 
 CONTROLLERS = (
@@ -44,21 +46,21 @@ def demo() -> int:
     crd, sample = _manifest("widget-crd.yaml"), _manifest("widget-sample.yaml")
     plan = _plan(crd, sample)
     console.print(f"[bold]The plan[/]: {THE_PLAN}\n", soft_wrap=True)
-    as_expected = True
-    options = SessionOptions(subject=_subject(CONTROLLERS[0][0]), manifests=(crd,), root=ROOT)
-    session = Session(options, progress_on(sys.stderr), folder=new_run_folder(ROOT))
-    ledger = Ledger(run=session.run, reproduce=lambda _: "staleproof demo", environment={"controller": _WHO})
-    with kept(ledger, console, in_words=False), session:
+    as_expected, settings = True, Settings()
+    options = SessionOptions(subject=_subject(CONTROLLERS[0][0]), manifests=(crd,), root=settings.dir)
+    session = Session(options, progress_on(sys.stderr), folder=new_run_folder(settings.dir))
+    notes = Notes(folder=session.run.folder, settings=settings, reproduce="staleproof demo")
+    with concluded(notes, console, in_words=False), session:
         plane, took = session.plane, time.monotonic() - began
         console.print(
             f"control plane: Kubernetes {plane.version} from {plane.provider}, all ready after {took:.1f} s\n", highlight=False
         )
         for name, does, guilty in CONTROLLERS:
-            if ledger.results:
+            if notes.trials:
                 session.use(_subject(name))
             with console.status(f"{name}: twice without any fault, then the plan"):
                 result = session.trial(plan)
-            crash = ledger.add(result)
+            crash = notes.add(result, replace(session.run, environment={**session.run.environment, "controller": _WHO}))
             _show(console, f"[bold]{name}[/] ({does})", result, crash)
             as_expected &= joined(result) is (Outcome.FAIL if guilty else Outcome.PASS)
     if not as_expected:

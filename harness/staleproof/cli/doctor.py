@@ -9,17 +9,16 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from staleproof.assess.configuration import session_options
+from staleproof.assess.configuration import samples_of, session_options, subject_for
 from staleproof.assess.diagnosis import Check, exit_code
 from staleproof.assess.doctor import LIMIT_SECONDS, examine
 from staleproof.assess.run_folder import new_run_folder
 from staleproof.assess.samples import Samples
-from staleproof.cli.ledger import ROOT
-from staleproof.cli.option import SUBJECT, settings_of, takes
-from staleproof.cli.run import samples_of, subject_for
+from staleproof.cli.option import SUBJECT, called, settings_of, takes
 from staleproof.cli.signals import run_interruptibly
 from staleproof.drive.trial.environment import EnvironmentOptions, environment
 from staleproof.progress import progress_on
+from staleproof.settings import ARTEFACTS
 
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "bold red"), "not asked": ("–", "dim")}  # noqa: RUF001
 _MOST_START_SECONDS = 30.0
@@ -35,14 +34,14 @@ def doctor(**options: Any) -> int:  # noqa: ANN401  # click's
     time was over before all was tried.
     """
     settings = settings_of(options)
-    samples = samples_of(settings, ())
+    samples = samples_of(settings, (), called)
     given = session_options(settings, subject_for(settings, ()), samples.manifests, samples.before)
     given = replace(given, start_seconds=min(given.start_seconds, _MOST_START_SECONDS))
     return exit_code(run_interruptibly(_visit(given, samples, Console())))
 
 
 async def _visit(options: EnvironmentOptions, samples: Samples, console: Console) -> list[Check]:
-    folder = new_run_folder(ROOT)
+    folder = new_run_folder(ARTEFACTS)
     async with environment(options, folder, progress_on(sys.stderr)) as running:
         description = running.description
         console.print(f"Kubernetes {description['kubernetes']} from {description['provider']}", highlight=False)

@@ -1,13 +1,17 @@
 """How results are shown on a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.text import Text
 
+from staleproof.assess.run.notes import Notes
 from staleproof.checks.story.narrative import Story
 from staleproof.checks.story.why import Section
 from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.report.model import Report
+from staleproof.report.terminal import sentence, table
 
 _MARKS = {
     Outcome.PASS: ("✓", "green"),
@@ -49,8 +53,38 @@ def show_story(console: Console, story: Story) -> None:
     console.print(Text(f"    {story.headline}", style="bold"), soft_wrap=True)
     if story.harm:
         console.print(Text(f"      {story.harm}", style="red"), soft_wrap=True)
-    for at, sentence in story.lines:
-        console.print(Text(f"      {at:7.3f} s  {sentence}"), soft_wrap=True)
+    for at, line in story.lines:
+        console.print(Text(f"      {at:7.3f} s  {line}"), soft_wrap=True)
     if story.compared:
         console.print(Text(f"      compared with runs: {story.compared}", style="dim"), soft_wrap=True)
     console.print(Text(f"      remedy: {story.remedy}", style="cyan"), soft_wrap=True)
+
+
+@contextmanager
+def concluded(notes: Notes, console: Console, *, in_words: bool = True) -> Iterator[None]:
+    """However the block ends, what was finished is reported, and where it is; the last line says what to think of it. Unless it
+    ends by itself, the report is a partial one; when it is interrupted, there is one even of nothing."""
+    is_over = is_due = False
+    try:
+        yield
+        is_over = is_due = True
+    except KeyboardInterrupt:
+        is_due = True
+        raise
+    finally:
+        try:
+            notes.finish(is_due=is_due, is_partial=not is_over)
+            if notes.report is not None and in_words:
+                _show_report(notes.report, notes, console)
+        finally:
+            console.print(f"run folder: {notes.folder}", highlight=False, soft_wrap=True)
+            if notes.report is not None and in_words:
+                console.print(sentence(notes.report), highlight=False, markup=False, soft_wrap=True)
+
+
+def _show_report(report: Report, notes: Notes, console: Console) -> None:
+    console.print(table(report))
+    for crash in dict.fromkeys(trial.crash for trial in notes.trials if trial.crash):
+        console.print(f"reproduce with: staleproof replay {crash}", highlight=False)
+    for line in notes.known:
+        console.print(line, highlight=False, soft_wrap=True)

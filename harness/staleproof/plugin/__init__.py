@@ -22,10 +22,11 @@ from staleproof.plugin.options import (
     settings_of,
     share_seed,
 )
-from staleproof.plugin.signals import BY_SIGNAL, watch
+from staleproof.plugin.plan_reports import register, status
+from staleproof.plugin.signals import BY_SIGNAL, is_interrupted, watch
 
 if TYPE_CHECKING:
-    from staleproof.plugin.outcome import Outcomes
+    from staleproof.assess.run.notes import Notes
 
 pytest_plugins = ["staleproof.plugin.fixtures"]
 
@@ -33,6 +34,7 @@ BEGAN = pytest.StashKey[float]()
 """When the run began, on the monotonic clock; in an xdist worker, when the controlling process did."""
 _PROFILES = "staleproof-"
 _PROMISED = pytest.StashKey[Path]()
+_INTERRUPTED = pytest.ExitCode.INTERRUPTED
 _NONE_BEGINS = "staleproof: what keeps this test from beginning keeps all the others, so none is tried"
 
 
@@ -40,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add_options(parser)
 
 
-def _is_asked(config: pytest.Config) -> bool:
+def _has_subject(config: pytest.Config) -> bool:
     settings = settings_of(config)
     return bool(settings.controller_cmd or settings.controller_image or settings.controller_manifests or settings.replay)
 
@@ -50,7 +52,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[BEGAN] = getattr(config, "workerinput", {}).get("staleproof_began", time.monotonic())
     if (config.getoption("--hypothesis-profile", default=None) or "").startswith(_PROFILES):
         importlib.import_module("staleproof.draw.drawn")  # registers them, before Hypothesis' own plugin loads one
-    if not _is_asked(config):
+    register(config)
+    if not _has_subject(config):
         return
     watch(config, held=True)
     _refuse_workers_in_one_cluster(config)
@@ -59,6 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.args = [str(_bundled_suite() / "test_replay.py")]
     elif _is_for_the_suite(config):
         config.args = [str(_bundled_suite())]
+        config.option.verbose = config.option.verbose or 1  # a plan takes seconds, so each has a line, unless it is asked for less
 
 
 def _refuse_workers_in_one_cluster(config: pytest.Config) -> None:
@@ -87,7 +91,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    if not _is_asked(config):
+    if not _has_subject(config):
         return []
     profile = profile_of(config)
     return [
@@ -105,7 +109,7 @@ def _seed_in_words(config: pytest.Config) -> str:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    if _is_asked(session.config):
+    if _has_subject(session.config):
         from staleproof.errors import UsageError
         from staleproof.plugin.outcome import begin
 
@@ -119,7 +123,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_runtestloop(session: pytest.Session) -> None:
     """The controlling process of xdist's workers, which have collected their tests by now and wait, builds what they will need."""
     config = session.config
-    if config.pluginmanager.has_plugin("dsession") and _is_asked(config) and not settings_of(config).dry_run:
+    if config.pluginmanager.has_plugin("dsession") and _has_subject(config) and not settings_of(config).dry_run:
         from staleproof.plugin.first_build import build_for_workers
 
         build_for_workers(config)
@@ -130,7 +134,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config) -> Any:  # noqa: ANN401  
     """With `--dist loadfile` or `loadscope`, the scenarios of the suite, which is one file, still go to different workers."""
     scheduler = yield
     together = getattr(scheduler, "_split_scope", None)
-    if together is not None and _is_asked(config) and config.getoption("dist") in ("loadfile", "loadscope"):
+    if together is not None and _has_subject(config) and config.getoption("dist") in ("loadfile", "loadscope"):
         scheduler._split_scope = lambda nodeid: _scenario_of(nodeid) or together(nodeid)
     return scheduler
 
@@ -144,8 +148,8 @@ def _scenario_of(nodeid: str) -> str:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:  # noqa: ANN401  # xdist's WorkerController
     """xdist: every worker keeps its trials in a part of the one run folder, and all have the same time."""
-    outcomes = _outcomes(node.config)
-    folder = outcomes.folder if outcomes is not None else _promised(node)
+    notes = _notes(node.config)
+    folder = notes.folder if notes is not None else _promised(node)
     node.workerinput["staleproof_run"] = str(folder)
     node.workerinput["staleproof_began"] = node.config.stash[BEGAN]
     node.workerinput["staleproof_seed"] = seed_of(node.config)
@@ -165,9 +169,9 @@ def _promised(node: Any) -> Path:  # noqa: ANN401  # as above
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:  # noqa: ANN401  # as above
     _join(node.config)
-    outcomes = _outcomes(node.config)
-    if outcomes is not None and error is not None and error != BY_SIGNAL:
-        outcomes.worker_died()
+    notes = _notes(node.config)
+    if notes is not None and error is not None and error != BY_SIGNAL:
+        notes.worker_died()
 
 
 def _join(config: pytest.Config) -> None:
@@ -181,49 +185,61 @@ def _join(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """A worker that has no other test has time for the plans of others, as long as its fixtures live."""
-    spread = sys.modules.get("staleproof.plugin.spread")
-    if spread is not None and nextitem is None:
-        spread.help_others(item)
+    families = sys.modules.get("staleproof.plugin.families")
+    if families is not None and nextitem is None:
+        families.help_peers(item)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:  # noqa: ANN401  # a hook wrapper
     report = yield
-    outcomes = _outcomes(item.config)
-    if outcomes is not None and call.excinfo is not None:
+    notes = _notes(item.config)
+    if notes is not None and call.excinfo is not None:
+        from staleproof.plugin.outcome import add_error
+
         ours = item.path.parent == _bundled_suite()
-        outcomes.note_error(call.excinfo.value, ours=ours)
-        if ours and call.when == "setup" and outcomes.has_trouble:
+        add_error(notes, call.excinfo.value, ours=ours)
+        if ours and call.when == "setup" and notes.has_trouble:
             item.session.shouldfail = _NONE_BEGINS
     return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(report: pytest.TestReport) -> object:
+    """A plan has a status of its own."""
+    return status(report)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     _join(session.config)
-    outcomes = _outcomes(session.config)
-    if outcomes is not None:
-        session.exitstatus = outcomes.finish(session.config, exitstatus)
+    notes = _notes(session.config)
+    if notes is not None:
+        session.exitstatus = notes.finish(exitstatus, is_due=is_interrupted(session.config) and exitstatus == _INTERRUPTED)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if _is_asked(config) and settings_of(config).dry_run:
+    if _has_subject(config) and settings_of(config).dry_run:
         from staleproof.plugin.dry_run import summary
 
         skipped = terminalreporter.stats.get("skipped", [])
         for line in summary(report for report in skipped if isinstance(report, pytest.TestReport)):
             terminalreporter.write_line(line)
-    outcomes = _outcomes(config)
-    if outcomes is not None:
-        outcomes.summarize(terminalreporter)
+    notes = _notes(config)
+    if notes is not None:
+        from staleproof.plugin.outcome import summarize
+
+        summarize(notes, terminalreporter)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
     """The verdict is the last line, below pytest's own."""
-    outcomes, terminal = _outcomes(config), config.pluginmanager.getplugin("terminalreporter")
-    if outcomes is not None and terminal is not None:
-        outcomes.conclude(terminal)
+    notes, terminal = _notes(config), config.pluginmanager.getplugin("terminalreporter")
+    if notes is not None and terminal is not None:
+        from staleproof.plugin.outcome import conclude
+
+        conclude(notes, terminal)
 
 
 def _bundled_suite() -> Path:
@@ -233,7 +249,7 @@ def _bundled_suite() -> Path:
     return shipped("suites.conformance")
 
 
-def _outcomes(config: pytest.Config) -> Outcomes | None:
+def _notes(config: pytest.Config) -> Notes | None:
     """None as long as nothing was asked for: what is not imported has not begun."""
     outcome = sys.modules.get("staleproof.plugin.outcome")
-    return config.stash.get(outcome.OUTCOMES, None) if outcome is not None else None
+    return config.stash.get(outcome.NOTES, None) if outcome is not None else None

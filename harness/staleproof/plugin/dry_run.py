@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from staleproof.assess.run.queue import Planned
 from staleproof.assess.samples import Samples, recall_all
 from staleproof.core.observed import Observed
 from staleproof.core.plan import Subject
 from staleproof.core.wording import plural
 from staleproof.draw.mutations import Mutations
-from staleproof.plugin.spread import Drawn
 from staleproof.report.planned import line, sum_up, unwatched
 
 _PLANNED = "staleproof.planned"
@@ -29,7 +29,7 @@ def recalled(root: Path, controller: Subject, samples: Samples, mutations: Mutat
     return found
 
 
-def note(test: pytest.Item, plans: Sequence[Drawn]) -> None:
+def note(test: pytest.Item, plans: Sequence[Planned]) -> None:
     """Say in the test's properties which plans it would run, and skip it."""
     test.user_properties += [(_PLANNED, line(each.plan, each.seconds)) for each in plans]
     test.user_properties += [(_SECONDS, str(each.seconds)) for each in plans]

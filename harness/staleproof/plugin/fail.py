@@ -1,4 +1,4 @@
-"""How a test of the suite tells what it found: it fails with the stories of the findings, and how to see them again."""
+"""What a test says of findings: their stories, and how to see them again."""
 
 from collections.abc import Iterable, Set
 
@@ -7,6 +7,7 @@ import pytest
 from staleproof.assess.baseline import NOTHING_KNOWN, is_new
 from staleproof.assess.crashes import Found, crash_id, outcome_of, why_unknown
 from staleproof.assess.result import Result
+from staleproof.assess.run.notes import InconclusiveError
 from staleproof.assess.run_folder import HISTORY
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.report.baseline import Baseline
@@ -17,17 +18,13 @@ _TRY_AGAIN = (
 )
 
 
-class InconclusiveError(Exception):
-    """Why a test failed that cannot know what it was to find out. That is no finding, and the exit code says so."""
-
-
 def assert_passed(results: Iterable[Result], baseline: Baseline = NOTHING_KNOWN) -> None:
     """Fail the test when any of these trials has a finding that is not in the baseline; the stories are the message, one for each
     cause."""
     blocks, known = [], set[str]()
     for result in results:
         if is_new(result, baseline):
-            blocks.append(_told(result, known))
+            blocks.append(f"{result.plan.title or result.plan.scenario}\n{story_of(result, known)}")
             known |= {story.cause for story in result.stories}
     if blocks:
         pytest.fail("\n\n".join(blocks), pytrace=False)
@@ -39,18 +36,18 @@ def assert_known(replays: Iterable[tuple[Found, Result]], *, accepts_doubt: bool
     doubtful = [(found, result) for found, result in replays if outcome_of(found, result) == "inconclusive"]
     if not doubtful:
         return
-    told = "\n\n".join([*(_told_doubt(found, result) for found, result in doubtful), _TRY_AGAIN])
+    told = "\n\n".join([*(_doubt(found, result) for found, result in doubtful), _TRY_AGAIN])
     if accepts_doubt:
         pytest.skip(told)
     raise pytest.fail.Exception(told, pytrace=False) from InconclusiveError(told)
 
 
-def _told_doubt(found: Found, result: Result) -> str:
+def _doubt(found: Found, result: Result) -> str:
     title = result.plan.title or result.plan.scenario
     return "\n  ".join([f"INCONCLUSIVE {found.path.stem}, {title}: nobody knows whether it is fixed", *why_unknown(found, result)])
 
 
-def told_to_junit(result: Result, test: pytest.Item) -> None:
+def add_properties(result: Result, test: pytest.Item) -> None:
     """Say in the test's properties which trial it needed, how bad its findings are, and how they can be seen again."""
     test.user_properties.append(("staleproof.trial", result.name))
     for verdict in result.failures:
@@ -58,18 +55,15 @@ def told_to_junit(result: Result, test: pytest.Item) -> None:
         test.user_properties.append((f"staleproof.{verdict.requirement}", again))
 
 
-def _told(result: Result, known: Set[str]) -> str:
-    """`known`: causes that were told of another trial."""
+def story_of(result: Result, known: Set[str]) -> str:
+    """The findings of a trial, and how to see them again. `known`: causes that were told of another trial."""
     times, runs = result.reproduced
-    name, title = crash_id(result.plan), result.plan.title or result.plan.scenario
-    told = [story for story in result.stories if not story.cause or story.cause not in known]
-    if not told:
+    name = crash_id(result.plan)
+    new = [story for story in result.stories if not story.cause or story.cause not in known]
+    if not new:
         causes = "; ".join(story.cause for story in result.stories)
-        return f"{title}\nthe same: {causes}\nreproduced {times}/{runs}: staleproof replay {name}"
-    blocks = [title, *(f"{BY_SLUG[story.requirement].must}\n{story.text()}" for story in told)]
+        return f"the same: {causes}\nreproduced {times}/{runs}: staleproof replay {name}"
     found = result.shrunk or f"reproduced {times}/{runs}"
-    blocks.append(
-        f"{found}\nReproduce with:\n  pytest --staleproof-replay {name} …\n  staleproof replay {name}\n"
-        f"History: {result.folder / HISTORY}"
-    )
-    return "\n".join(blocks)
+    again = f"{found}\nReproduce with:\n  pytest --staleproof-replay {name} …\n  staleproof replay {name}"
+    stories = (f"{BY_SLUG[story.requirement].must}\n{story.text()}" for story in new)
+    return "\n".join([*stories, again, f"History: {result.folder / HISTORY}"])

@@ -5,7 +5,7 @@ Nothing heavy is imported until then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,19 +16,19 @@ from staleproof.plugin.options import profile_of, settings_of
 
 if TYPE_CHECKING:
     from staleproof.assess import Result, Session
+    from staleproof.assess.run.families import Families
+    from staleproof.assess.run.queue import Queue
     from staleproof.core.installation import Installation
     from staleproof.core.manifest import Manifest
     from staleproof.core.observed import Observed
     from staleproof.core.plan import Plan, Subject
     from staleproof.core.prerequisite import Documents
-    from staleproof.draw.drawn import Covered, Failing
     from staleproof.draw.family import Family
     from staleproof.drive.cluster.control_plane import ControlPlane, ControlPlaneOptions
-    from staleproof.plugin.spread import Drawn, Spread
 
 
 @contextmanager
-def told_plainly(*left: type[Exception]) -> Iterator[None]:
+def plain_errors(*left: type[Exception]) -> Iterator[None]:
     """Report wrong input and failed surroundings in their own words, without a traceback through staleproof.
 
     Any other error that comes out of staleproof is a bug of staleproof, and nobody must take it for a finding. `left`: what the
@@ -56,7 +56,7 @@ def controller_installation(pytestconfig: pytest.Config) -> Installation | None:
     (`staleproof.core.installation.read_installation`)."""
     from staleproof.assess.configuration import installation_of
 
-    with told_plainly():
+    with plain_errors():
         return installation_of(settings_of(pytestconfig))
 
 
@@ -66,7 +66,7 @@ def controller_spec(pytestconfig: pytest.Config, controller_installation: Instal
     from staleproof.assess.configuration import subject_of
     from staleproof.errors import UsageError
 
-    with told_plainly():
+    with plain_errors():
         subject = subject_of(settings_of(pytestconfig), controller_installation)
         if not subject.command and not subject.image:
             image = f"={controller_installation.image}" if controller_installation is not None else ""
@@ -89,7 +89,7 @@ def controller_crds(pytestconfig: pytest.Config) -> list[Manifest]:
     """CustomResourceDefinitions that are applied first. Override to give them in code."""
     from staleproof.drive.cluster.manifests import read_crds
 
-    with told_plainly():
+    with plain_errors():
         return read_crds(settings_of(pytestconfig).crds)
 
 
@@ -102,7 +102,7 @@ def staleproof_documents(
     from staleproof.assess.configuration import documents_of
     from staleproof.plugin.options import flag_of
 
-    with told_plainly():
+    with plain_errors():
         return documents_of(settings_of(pytestconfig), controller_crds, controller_installation, flag_of)
 
 
@@ -111,7 +111,7 @@ def controller_samples(staleproof_documents: Documents) -> list[Manifest]:
     """Primaries. Override to give them in code."""
     from staleproof.errors import UsageError
 
-    with told_plainly():
+    with plain_errors():
         if not staleproof_documents.primaries:
             raise UsageError(
                 "no primary to work with: give manifests with --staleproof-samples, or override the fixture controller_samples"
@@ -147,14 +147,14 @@ def staleproof_session(
     signals.watch(pytestconfig)
     xdist = getattr(pytestconfig, "workerinput", {})
     worker = xdist.get("workerid", "")
-    with told_plainly():
+    with plain_errors():
         outcomes = begun(pytestconfig)  # a conftest.py, and no option, may name the controller
         options = session_options(settings_of(pytestconfig), controller_spec, staleproof_documents.definitions, controller_before)
     secret = xdist.get("testrunuid", "")
     options = replace(options, control_plane=control_plane_config, worker=worker, run_secret=secret, ends=ends(pytestconfig))
     with ExitStack() as stack:
         capture: Any = pytestconfig.pluginmanager.getplugin("capturemanager")
-        with capture.global_and_fixture_disabled() if capture else nullcontext(), told_plainly():
+        with capture.global_and_fixture_disabled() if capture else nullcontext(), plain_errors():
             progress = Silent() if worker else progress_on(stack.enter_context(screen(pytestconfig)))
             session = Session(options, progress, folder=outcomes.folder)
             session.__enter__()
@@ -184,6 +184,7 @@ def observed(controller_samples: list[Manifest], pytestconfig: pytest.Config, re
 
     In a dry run: what it did in an earlier run.
     """
+    from staleproof.assess.run.notes import Note
     from staleproof.assess.samples import Samples, observe_all
     from staleproof.errors import OutOfTime
     from staleproof.plugin.outcome import begun
@@ -200,43 +201,27 @@ def observed(controller_samples: list[Manifest], pytestconfig: pytest.Config, re
         from staleproof.assess.configuration import mutations_of
         from staleproof.plugin.dry_run import recalled
 
-        with told_plainly():
+        with plain_errors():
             return recalled(settings.dir, request.getfixturevalue("controller_spec"), samples, mutations_of(settings))
     staleproof_session: Session = request.getfixturevalue("staleproof_session")
     try:
-        with told_plainly(OutOfTime):
+        with plain_errors(OutOfTime):
             return observe_all(staleproof_session, samples).observed
     except OutOfTime as err:
-        begun(pytestconfig).never_learnt()
+        begun(pytestconfig).note(Note(unlearnt=True))
         pytest.skip(str(err))
 
 
 @pytest.fixture(scope="session")
 def staleproof_run_plan(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Callable[..., Result]:
     """Run a plan, judge it, keep everything and report it, whichever test it is for. What has a new finding may be shrunk first."""
-    import time
-
-    from staleproof.assess.baseline import is_new, read_baseline
-    from staleproof.assess.once_more import Undoable
-    from staleproof.assess.shrinking import shrink
-    from staleproof.draw.shrink import is_shrunk
-    from staleproof.errors import OutOfTime
-    from staleproof.plugin.outcome import begun, ends
-
-    outcomes, seconds = begun(pytestconfig), settings_of(pytestconfig).shrink_seconds
-    baseline = read_baseline(settings_of(pytestconfig))
+    from staleproof.plugin.outcome import begun
 
     def run(plan: Plan, claim: str = "", *, shrinks: bool = False) -> Result:
         if settings_of(pytestconfig).dry_run:
             pytest.skip("dry run: no trial is run")
         session: Session = request.getfixturevalue("staleproof_session")
-        with told_plainly(OutOfTime, *([Undoable] if claim else [])):
-            result = session.trial(plan)
-            if shrinks and seconds and not is_shrunk(plan) and is_new(result, baseline):
-                result = shrink(session, result, min(time.monotonic() + seconds, ends(pytestconfig)()), baseline)
-            if not (claim and result.interrupted):
-                outcomes.add(result, session.run, claim=claim)
-        return result
+        return begun(pytestconfig).trial(session, plan, claim=claim, shrinks=shrinks)
 
     return run
 
@@ -253,11 +238,11 @@ def trial(
     """
     from hypothesis import currently_in_test_context
 
-    from staleproof.assess.artefacts import left_out
+    from staleproof.assess.run.queue import Came, Left
     from staleproof.core.fingerprint import fingerprint
     from staleproof.draw.strategies import observe_with
     from staleproof.errors import OutOfTime
-    from staleproof.plugin.fail import told_to_junit
+    from staleproof.plugin.fail import add_properties
     from staleproof.plugin.outcome import begun
 
     observe_with(lambda: request.getfixturevalue("observed"))
@@ -268,11 +253,12 @@ def trial(
         if is_drawn and name in known:
             return known[name]
         try:
-            result: Result = staleproof_run_plan(plan, shrinks=is_drawn)
+            with plain_errors(OutOfTime):
+                result: Result = staleproof_run_plan(plan, shrinks=is_drawn)
         except OutOfTime as err:
-            begun(pytestconfig).leave_out([left_out(plan)])
+            begun(pytestconfig).leave_out(Came(left_out=[Left(plan)]))
             pytest.skip(str(err))
-        told_to_junit(result, request.node)
+        add_properties(result, request.node)
         known[name] = result
         return result
 
@@ -280,115 +266,90 @@ def trial(
 
 
 @pytest.fixture(scope="session")
-def staleproof_failing(controller_spec: Subject, pytestconfig: pytest.Config) -> Failing:
-    """The drawn plans of this controller that failed in earlier runs."""
-    from staleproof.draw.drawn import Failing
-
-    return Failing(settings_of(pytestconfig).dir, controller_spec)
-
-
-@pytest.fixture(scope="session")
-def staleproof_covered(controller_spec: Subject, pytestconfig: pytest.Config) -> Covered:
-    """What earlier runs covered of this controller."""
-    from staleproof.draw.drawn import Covered
-
-    return Covered(settings_of(pytestconfig).dir, controller_spec)
-
-
-@pytest.fixture(scope="session")
-def staleproof_plans(
-    observed: list[Observed], pytestconfig: pytest.Config, request: pytest.FixtureRequest
-) -> Callable[[Family], list[Drawn]]:
-    """The plans of a family, for every sample, with their expected seconds: the same in every worker. Of those that are drawn, what
-    failed comes first, and then what covers something new."""
-    from msgspec.structs import replace
-
+def staleproof_families(observed: list[Observed], pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Families:
+    """The plans of families for this controller."""
     from staleproof.assess.claims import Claims
-    from staleproof.draw.drawn import first, is_about
-    from staleproof.draw.order import expected_seconds
+    from staleproof.assess.run.families import Families
     from staleproof.plugin.outcome import begun
-    from staleproof.plugin.spread import Drawn
 
-    profile = profile_of(pytestconfig)
-
-    def failed(family: Family) -> list[Plan]:
-        failing: Failing = request.getfixturevalue("staleproof_failing")
-        return Claims(begun(pytestconfig).folder).agreed(f"failing {family}", lambda: failing.plans(family))
-
-    def draw(family: Family) -> list[Drawn]:
-        known = failed(family) if family.drawn else []
-
-        def plans(about: Observed) -> Iterable[Plan]:
-            made = family.plans(about, profile)
-            if not family.drawn:
-                return made
-            covered: Covered = request.getfixturevalue("staleproof_covered")
-            again = (replace(plan, before=about.before) for plan in known if is_about(plan, about))
-            return first(again, covered.new_first(made))
-
-        return [Drawn(plan, expected_seconds(plan, each.seconds), each.name) for each in observed for plan in plans(each)]
-
-    return draw
+    return Families(
+        observed,
+        profile_of(pytestconfig),
+        Claims(begun(pytestconfig).folder),
+        settings_of(pytestconfig).dir,
+        lambda: request.getfixturevalue("controller_spec"),
+    )
 
 
 @pytest.fixture(scope="session")
-def staleproof_spread(
-    staleproof_plans: Callable[[Family], list[Drawn]], staleproof_run_plan: Callable[..., Result], pytestconfig: pytest.Config
-) -> Iterator[Spread]:
+def staleproof_queue(
+    staleproof_families: Families,
+    staleproof_run_plan: Callable[..., Result],
+    pytestconfig: pytest.Config,
+    request: pytest.FixtureRequest,
+) -> Iterator[Queue]:
     """Has the plans of families run by whichever worker has time."""
-    from staleproof.assess.baseline import read_baseline
     from staleproof.assess.claims import Claims
+    from staleproof.assess.run.queue import Queue
+    from staleproof.assess.run.selection import Selection
+    from staleproof.plugin.families import QUEUE, families_of, plan_ended
     from staleproof.plugin.outcome import begun, ends
-    from staleproof.plugin.spread import SPREAD, Spread
+    from staleproof.plugin.plan_reports import reports_of
 
-    outcomes, baseline = begun(pytestconfig), read_baseline(settings_of(pytestconfig))
-    made = Spread(Claims(outcomes.folder), staleproof_plans, staleproof_run_plan, outcomes.note_error, ends(pytestconfig), baseline)
-    pytestconfig.stash[SPREAD] = made
+    notes, reports = begun(pytestconfig), reports_of(pytestconfig)
+    made = Queue(
+        claims=Claims(notes.folder),
+        plans=staleproof_families.plans,
+        run=staleproof_run_plan,
+        note=notes.add_error,
+        ends=ends(pytestconfig),
+        baseline=notes.baseline,
+        selection=Selection(notes.settings.only, reports.failed),
+        has_peers=bool(notes.worker),
+        stops=lambda: reports.stops,
+        ended=plan_ended(reports, notes.baseline),
+    )
+    with plain_errors():
+        made.check(families_of(request.session.items).values())
+    pytestconfig.stash[QUEUE] = made
     yield made
-    del pytestconfig.stash[SPREAD]
+    del pytestconfig.stash[QUEUE]
 
 
 @pytest.fixture
 def run_family(
-    staleproof_spread: Spread,
-    staleproof_plans: Callable[[Family], list[Drawn]],
-    pytestconfig: pytest.Config,
-    request: pytest.FixtureRequest,
+    staleproof_queue: Queue, staleproof_families: Families, pytestconfig: pytest.Config, request: pytest.FixtureRequest
 ) -> Callable[[Family], list[Result]]:
-    """Run every plan of a family, for every sample, as thoroughly as `--staleproof-profile` says, and fail with the findings.
+    """Run every plan of a family, for every sample, as thoroughly as `--staleproof-profile` says; report each as it ends, and fail
+    if one has a finding.
 
-    Skips when the family has no plan for this controller, or the minutes of the run are over.
+    Skips when the family has no plan for this controller, or none that is selected, or the run ends before its plans do.
     """
-    from staleproof.assess.artefacts import left_out as told
-    from staleproof.assess.baseline import is_new, read_baseline
-    from staleproof.core.wording import plural
-    from staleproof.plugin.fail import assert_passed, told_to_junit
+    from staleproof.assess.baseline import is_new
+    from staleproof.core.wording import plural, some
+    from staleproof.plugin.fail import add_properties
+    from staleproof.plugin.families import families_like, why_none
     from staleproof.plugin.outcome import begun
 
-    baseline = read_baseline(settings_of(pytestconfig))
+    notes, test = begun(pytestconfig), request.node
 
     def run(family: Family) -> list[Result]:
-        if settings_of(pytestconfig).dry_run:
+        if notes.settings.dry_run:
             from staleproof.plugin.dry_run import note
 
-            note(request.node, staleproof_plans(family))
-        results, left_out, ended = staleproof_spread.results(request.node, family)
-        begun(pytestconfig).leave_out([told(each.plan, each.why) for each in left_out], ended)
-        for result in results:
-            told_to_junit(result, request.node)
-            if family.drawn:
-                covered: Covered = request.getfixturevalue("staleproof_covered")
-                covered.note(result.covered)
-            failed = is_new(result, baseline)
-            if family.drawn and (failed or result.passed):
-                failing: Failing = request.getfixturevalue("staleproof_failing")
-                failing.note(family, result.plan, failed=failed)
-        if not results:
-            profile = settings_of(pytestconfig).profile
-            why = f"without faults the controller gives no occasion for these plans, or profile {profile} leaves them out"
-            why = f"{plural(len(left_out), 'plan')} left out" if left_out else why
-            pytest.skip(f"{family.scenario}, {family.name}: {why}")
-        assert_passed(results, baseline)
-        return results
+            note(test, staleproof_queue.selected(test.nodeid, family))
+        with plain_errors():
+            came = staleproof_queue.results(test.nodeid, family, lambda: families_like(test))
+        notes.leave_out(came)
+        staleproof_families.note(family, came.results, notes.baseline)
+        for result in came.results:
+            add_properties(result, test)
+        failed = [result.plan.title for result in came.results if is_new(result, notes.baseline)]
+        if failed:
+            found = f"{len(failed)} of {plural(len(came.results), 'plan')} failed: {some(failed, 3)}"
+            pytest.fail(found, pytrace=False)
+        if not came.results or came.stopped:
+            pytest.skip(f"{family.scenario}, {family.name}: {why_none(came, notes.settings)}")
+        return list(came.results)
 
     return run

@@ -11,8 +11,13 @@ _MINUTE = 60
 
 def line(plan: Plan, seconds: float) -> str:
     """Its digest, the seconds that it is expected to take, and what it is."""
+    return f"{fingerprint(plan)} {seconds:7.1f} s  {name_of(plan)}"
+
+
+def name_of(plan: Plan) -> str:
+    """What people call it: its scenario, and its title."""
     scenario = f"{plan.scenario}: "
-    return f"{fingerprint(plan)} {seconds:7.1f} s  {scenario}{plan.title.removeprefix(scenario)}"
+    return f"{scenario}{plan.title.removeprefix(scenario)}"
 
 
 def sum_up(seconds: Sequence[float]) -> str:

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess.baseline import read_baseline, update_baseline
+from staleproof.assess.baseline import read_baseline, update_baseline, verdict_on
 from staleproof.errors import SetupError, UsageError
-from staleproof.report.baseline import Baseline, decode, encode
+from staleproof.report.baseline import Baseline, Known, decode, encode
 from staleproof.report.model import Report
 from staleproof.settings import Settings
 
+from ..judged import result
 from ..report.runs import BAD, report, trial, verdict
 
 CAUSE = "it creates pods on an old view of pods"
@@ -51,3 +52,12 @@ def test_a_file_that_cannot_be_read_or_written_is_told(tmp_path: Path, run: Repo
         read_baseline(Settings(baseline=tmp_path))
     with pytest.raises(SetupError, match="cannot write"):
         update_baseline(Settings(baseline=tmp_path, update_baseline=True), Baseline(), run)
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [("naive-hidden-creates", "known"), ("naive-hidden-deletes", "failed"), ("expectations-hidden-creates", "passed")],
+)
+def test_a_trial_comes_to_one_word(name: str, word: str) -> None:
+    known = Baseline(findings=(Known(cause=CAUSE, requirements=("no-duplicate-create",)),))
+    assert verdict_on(result(name), known) == word

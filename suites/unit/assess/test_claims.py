@@ -6,8 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from staleproof.assess.claims import Claims, Done
+from staleproof.assess.crashes import crash_id
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY
 
@@ -35,6 +37,14 @@ def test_a_plan_is_run_once_and_the_result_is_the_same_for_all(run_folder: Path,
     assert done is not None
     assert other.result(done, guilty.plan) == guilty
     assert [story.text() for story in other.result(done, guilty.plan).stories] == [story.text() for story in guilty.stories]
+
+
+def test_a_finding_has_the_same_id_in_every_worker(run_folder: Path, guilty: Result) -> None:
+    """A plan that is drawn names no controller; one that was run does."""
+    done = Claims(run_folder).take("key", lambda: guilty)
+    assert done is not None
+    drawn = structs.replace(guilty.plan, controller=None)
+    assert crash_id(Claims(run_folder).result(done, drawn).plan) == crash_id(guilty.plan) != crash_id(drawn)
 
 
 def test_of_a_history_that_was_not_kept_the_verdicts_are_known(run_folder: Path, guilty: Result) -> None:

@@ -1,12 +1,29 @@
 """From the user's settings to what a run needs."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import structs
 
-from staleproof.assess.configuration import documents_of, installation_of, manifests_of, mutations_of, session_options, subject_of
+from staleproof.assess.configuration import (
+    documents_of,
+    installation_of,
+    manifests_of,
+    mutations_of,
+    options_for,
+    samples_of,
+    session_options,
+    subject_for,
+    subject_of,
+)
+from staleproof.assess.samples import Samples
+from staleproof.core.companion import ALWAYS
 from staleproof.core.installation import Installation
-from staleproof.core.plan import Subject
+from staleproof.core.manifest import Manifest
+from staleproof.core.plan import Plan, Subject
+from staleproof.core.step import Apply
 from staleproof.draw.mutations import Mutations
 from staleproof.errors import UsageError
 from staleproof.settings import Settings
@@ -110,3 +127,78 @@ def test_samples_of_a_kind_that_the_installation_defines_are_primaries(tmp_path:
 def test_companions_are_named_or_chosen_or_both(asked: tuple[str, ...], named: tuple[str, ...], chooses: bool) -> None:  # noqa: FBT001
     options = session_options(Settings(companions=asked), Subject(command=("./manager",)), ())
     assert (options.companions, options.chooses_companions) == (named, chooses)
+
+
+# --- plans that bring their own ------------------------------------------------------------------------------------------------
+
+
+WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
+
+
+def crd(name: str) -> Manifest:
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": name}}
+
+
+def plan(*manifests: Manifest, controller: Subject | None = None) -> Plan:
+    return Plan(scenario="mine", manifests=manifests, steps=(Apply(object=WIDGET),), controller=controller)
+
+
+def test_a_plan_is_run_again_with_the_companions_that_it_had() -> None:
+    run_before = structs.replace(plan(controller=Subject(command=("./m",))), companions=("job", "kwok"))
+    assert options_for(Settings(), [run_before], Samples(primaries=())).companions == ("job", "kwok")
+    assert not options_for(Settings(), [run_before], Samples(primaries=())).chooses_companions
+    alone = structs.replace(run_before, companions=())
+    assert options_for(Settings(), [alone], Samples(primaries=())).companions == ()
+
+
+def test_a_plan_written_by_hand_has_those_of_every_cluster_besides() -> None:
+    mine = Settings(controller_cmd=("./m",))
+    assert options_for(mine, [plan()], Samples(primaries=())).companions == ALWAYS
+    assert options_for(mine, [structs.replace(plan(), companions=("job",))], Samples(primaries=())).companions == (
+        *ALWAYS[:1],
+        "job",
+        "namespace",
+    )
+
+
+def test_who_names_companions_or_has_a_cluster_gets_no_others(tmp_path: Path) -> None:
+    named = Settings(controller_cmd=("./m",), companions=("kwok",))
+    assert options_for(named, [plan()], Samples(primaries=())).companions == ("kwok",)
+    assert options_for(replace(named, companions=()), [plan()], Samples(primaries=())).companions == ()
+    guest = replace(named, companions=("auto",), kubeconfig=tmp_path / "kubeconfig")
+    assert options_for(guest, [plan()], Samples(primaries=())).companions == ()
+
+
+def test_with_samples_a_run_chooses_its_companions() -> None:
+    options = options_for(Settings(controller_cmd=("./m",)), [], Samples(primaries=(WIDGET,)))
+    assert (options.companions, options.chooses_companions) == ((), True)
+
+
+DRAWN_FOR = Subject(command=("./m",), arguments=("-q",), env={"A": "b", "C": "f"})
+MORE = {"controller_args": ("-v", "2 3"), "controller_env": (("A", "c"), ("B", "d=e"))}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"controller_cmd": ("./bin/manager", "a b")}, Subject(command=("./bin/manager", "a b"))),
+        ({"controller_image": "example.com/m:v1"}, Subject(image="example.com/m:v1")),
+        ({}, DRAWN_FOR),
+        (MORE, structs.replace(DRAWN_FOR, arguments=("-v", "2 3"), env={"A": "c", "B": "d=e", "C": "f"})),
+        ({"controller_network": "host"}, structs.replace(DRAWN_FOR, network="host")),
+        (MORE | {"controller_cmd": ("./n",)}, Subject(command=("./n",), arguments=("-v", "2 3"), env={"A": "c", "B": "d=e"})),
+    ],
+)
+def test_the_controller_is_the_command_lines_or_else_the_plans(given: dict[str, Any], expected: Subject) -> None:
+    """Arguments and variables are added to whoever it is."""
+    assert subject_for(Settings(**given), [plan(), plan(controller=DRAWN_FOR)]) == expected
+
+
+def test_somebody_must_name_the_controller() -> None:
+    with pytest.raises(UsageError, match="name the controller under test"):
+        subject_for(Settings(), [plan(), plan()])
+
+
+def test_manifests_of_several_plans_are_applied_once_in_order() -> None:
+    plans = [plan(crd("a"), crd("b")), plan(crd("b"), crd("c")), plan()]
+    assert samples_of(Settings(), plans, str).manifests == (crd("a"), crd("b"), crd("c"))

@@ -14,8 +14,7 @@ from click.testing import CliRunner, Result
 from msgspec import structs
 
 from staleproof.assess.run_folder import HISTORY, RunFolder
-from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.cli.check import check, exit_code, export
+from staleproof.cli.check import check, export
 from staleproof.core.history import decode, sealed
 from staleproof.errors import UsageError
 
@@ -46,33 +45,6 @@ def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (path / "gw1" / "trials" / "gw1-007" / HISTORY).write_bytes(data)
     Path(".staleproof/latest").symlink_to("runs/now")
     return path / "gw1" / "trials" / "gw1-007"
-
-
-def verdicts(*outcomes: Outcome) -> tuple[Verdict, ...]:
-    return tuple(Verdict("x", outcome) for outcome in outcomes)
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "expected"),
-    [
-        ((Outcome.PASS,), 0),
-        ((Outcome.NOT_EXERCISED,), 10),
-        ((Outcome.NOT_EXERCISED, Outcome.PASS), 0),
-        ((Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.NOT_EXERCISED), 10),
-        ((Outcome.INCONCLUSIVE, Outcome.FAIL, Outcome.PASS), 1),
-    ],
-)
-def test_the_exit_code_is_the_worst(outcomes: tuple[Outcome, ...], expected: int) -> None:
-    assert exit_code(verdicts(*outcomes)) == expected
-
-
-def test_what_is_only_hostile_is_not_meant_to_put_anything_to_the_test() -> None:
-    assert exit_code(verdicts(Outcome.NOT_EXERCISED), hostile=True) == 0
-
-
-@pytest.mark.parametrize("outcome", list(Outcome))
-def test_a_provisional_requirement_never_changes_it(outcome: Outcome) -> None:
-    assert exit_code((Verdict("no-blind-retry", outcome), Verdict("settles", Outcome.PASS))) == 0
 
 
 def test_a_guilty_history_is_told_and_exits_1() -> None:

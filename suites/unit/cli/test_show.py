@@ -1,15 +1,25 @@
 """How results look on a terminal: one line a requirement, a story where one failed, nothing wrapped into something else."""
 
 import io
+import json
+import shlex
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from staleproof.assess import Result, Run
+from staleproof.assess.crashes import crash_id
+from staleproof.assess.run.notes import Notes
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.story.narrative import Story
 from staleproof.checks.verdict import Finding, Outcome, Verdict
-from staleproof.cli.show import show_verdicts
+from staleproof.cli.show import concluded, show_verdicts
+from staleproof.errors import SetupError
+from staleproof.settings import Settings
+
+from ..judged import result
 
 SLUG = REQUIREMENTS[0].slug
 LINES = ((0.7, "from here [held] it was held"),)
@@ -57,3 +67,71 @@ def test_other_requirements_that_the_same_cause_violated_have_no_story_of_their_
 def test_brackets_are_no_markup_and_long_lines_stay_whole() -> None:
     why = "expected [bold], found " + "x" * 200
     assert shown(Verdict(SLUG, Outcome.INCONCLUSIVE, why=why), width=40) == [f"  ? {SLUG}  {why}"]
+
+
+# --- the end of a run ----------------------------------------------------------------------------------------------------------
+
+
+def notes(here: Path) -> Notes:
+    """Of a run that has started nothing."""
+    (here / "run 1").mkdir()
+    return Notes(folder=here / "run 1", settings=Settings(dir=here / ".staleproof"))
+
+
+def trial(of: Notes, name: str) -> Result:
+    return result(name, of.folder / "trials" / name)
+
+
+def test_the_report_and_how_to_see_it_again(tmp_path: Path) -> None:
+    made, out = notes(tmp_path), io.StringIO()
+    found = trial(made, "naive-hidden-creates")
+    with concluded(made, Console(file=out, width=150)):
+        crash = made.add(found, Run(made.folder))
+    assert crash == crash_id(found.plan)
+    assert (tmp_path / ".staleproof" / "crashes" / f"{crash}.json").is_file()
+    report = json.loads((made.folder / "report.json").read_bytes())
+    assert report["trials"][0]["crash"] == crash
+    assert "partial" not in report or report["partial"] is False
+    assert shlex.split(report["reproduce"]) == ["staleproof", "run", str(found.folder / "plan.json")]
+    assert (made.folder / "conformance.yaml").is_file()
+    shown = out.getvalue()
+    assert f"reproduce with: staleproof replay {crash}\n" in shown
+    *_, folder, last = shown.splitlines()
+    assert folder == f"run folder: {made.folder}"
+    assert last.startswith("failed: no-duplicate-create violated; ")
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), SetupError("the proxy died")])
+def test_an_end_before_the_last_trial_loses_nothing(end: BaseException, tmp_path: Path) -> None:
+    made, out = notes(tmp_path), io.StringIO()
+
+    def interrupted() -> None:
+        with concluded(made, Console(file=out, width=150)):
+            made.add(trial(made, "naive-hidden-creates"), Run(made.folder))
+            raise end
+
+    with pytest.raises(type(end)):
+        interrupted()
+    report = json.loads((made.folder / "report.json").read_bytes())
+    assert report["partial"] is True
+    assert [each["crash"] for each in report["trials"]] == [path.stem for path in (tmp_path / ".staleproof" / "crashes").iterdir()]
+    *_, folder, last = out.getvalue().splitlines()
+    assert folder == f"run folder: {made.folder}"
+    assert last.startswith("interrupted; failed: ")
+
+
+def test_an_interruption_before_the_first_trial_is_reported(tmp_path: Path) -> None:
+    made, out = notes(tmp_path), io.StringIO()
+    with pytest.raises(KeyboardInterrupt), concluded(made, Console(file=out, width=150)):
+        raise KeyboardInterrupt
+    report = json.loads((made.folder / "report.json").read_bytes())
+    assert (report["partial"], report["trials"]) == (True, [])
+    assert out.getvalue().splitlines()[-1].startswith("interrupted; nothing failed in what was finished: 0 of 26 ")
+
+
+def test_an_end_before_the_first_trial_says_where_the_logs_are(tmp_path: Path) -> None:
+    made, out = notes(tmp_path), io.StringIO()
+    with pytest.raises(SetupError), concluded(made, Console(file=out)):
+        raise SetupError("no control plane")
+    assert list(made.folder.iterdir()) == []
+    assert out.getvalue().startswith("run folder: ")

@@ -9,7 +9,7 @@ from xdist.remote import Producer
 from staleproof.draw.scenarios import DRAWN as DRAWN_FAMILIES
 from staleproof.draw.scenarios import FAMILIES
 from staleproof.errors import HarnessBug
-from staleproof.plugin.fixtures import told_plainly
+from staleproof.plugin.fixtures import plain_errors
 
 pytest_plugins = ["pytester"]
 
@@ -67,5 +67,5 @@ def test_other_runs_are_spread_as_xdist_does_it(pytester: pytest.Pytester) -> No
 
 
 def test_an_unexpected_error_is_our_bug() -> None:
-    with pytest.raises(HarnessBug, match="unexpected KeyError: 'x'; please report it"), told_plainly():
+    with pytest.raises(HarnessBug, match="unexpected KeyError: 'x'; please report it"), plain_errors():
         raise KeyError("x")

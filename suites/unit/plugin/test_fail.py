@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from staleproof.plugin.fail import assert_passed, told_to_junit
+from staleproof.plugin.fail import add_properties, assert_passed
 from staleproof.report.baseline import Baseline, Known
 
 from ..judged import result
@@ -40,7 +40,7 @@ def test_what_is_known_fails_no_test() -> None:
 
 def test_junit_is_told_how_bad_it_is() -> None:
     test = SimpleNamespace(user_properties=[])
-    told_to_junit(result("naive-hidden-creates"), test)  # type: ignore[arg-type]  # all that is asked of a test
+    add_properties(result("naive-hidden-creates"), test)  # type: ignore[arg-type]  # all that is asked of a test
     (_, trial), (slug, told) = test.user_properties
 
     assert (trial, slug) == ("001", "staleproof.no-duplicate-create")

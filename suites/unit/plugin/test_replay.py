@@ -117,3 +117,13 @@ def test_a_file_that_is_not_there_or_wrong_is_told(mine: pytest.Pytester) -> Non
     mine.runpytest().stdout.fnmatch_lines(["*mine.json is not a crash file of staleproof*"])
     file.unlink()
     mine.runpytest().stdout.fnmatch_lines(["*no plan *mine.json*: expected a plan.json*"])
+
+
+def test_of_a_folder_each_plan_is_reported_and_those_that_failed_are_run_alone(mine: pytest.Pytester) -> None:
+    history_is(mine, "naive-hidden-creates")
+    folder = mine.path / "tests" / "crashes"
+    (folder / "other.json").write_bytes((folder / "mine.json").read_bytes())
+    (mine.path / "tests" / "test_mine.py").write_text(textwrap.dedent(MINE).replace("/mine.json", ""))
+    done = mine.runpytest("-v")
+    done.stdout.fnmatch_lines(["* FAILED hide own creates of pods, then touch, * s *", "*2 of 2 plans still fail*", "*3 failed*"])
+    mine.runpytest("-x").stdout.fnmatch_lines(["*1 of 1 plan still fails*"])

@@ -1,4 +1,4 @@
-"""Plans spread over workers, with pytest and xdist as they are, and trials that take no cluster."""
+"""Families of plans as tests, with pytest and xdist as they are, and trials that take no cluster."""
 
 import json
 import textwrap
@@ -140,11 +140,6 @@ def test_what_a_worker_had_begun_that_died_is_run_by_the_one_that_needs_it(pytes
     assert Counter(began(pytester)) == Counter(["a0", "a1", "a2", "b0", twice])
 
 
-def test_the_longest_comes_first(pytester: pytest.Pytester) -> None:
-    run(pytester, {"a": [(2,), (9,), (1,)], "b": [(5,), (7,)]}).assert_outcomes(passed=2)
-    assert began(pytester) == ["a1", "a0", "a2", "b1", "b0"]
-
-
 # --- a budget
 
 
@@ -154,20 +149,6 @@ def test_minutes_are_for_what_is_worth_most_whichever_test_it_is_for(pytester: p
     done.assert_outcomes(passed=2)
     assert began(pytester) == ["b0", "a1", "b1", "a0"]
     assert needed(pytester) == ["a0", "a1", "b0", "b1"]
-
-
-def test_a_test_is_over_when_its_plans_are(pytester: pytest.Pytester) -> None:
-    run(pytester, {"a": [(2, "p")], "b": [(1, "q")], "c": [(9, "r")]}, "--staleproof-minutes=60").assert_outcomes(passed=3)
-    assert happened(pytester) == ["b0", "a0", "over:a", "over:b", "c0", "over:c"]
-
-
-def test_an_error_in_a_plan_of_another_test_is_left_to_that_test(pytester: pytest.Pytester) -> None:
-    """The first test begins with the plan of the second."""
-    fails = "assert title != 'b0' or len(began('b0')) > 1"
-    done = run(pytester, {"a": [(2, "p")], "b": [(1, "q")]}, "--staleproof-minutes=60", meanwhile=fails)
-
-    done.assert_outcomes(passed=2)
-    assert began(pytester) == ["b0", "a0", "b0"]
 
 
 @pytest.mark.parametrize("mark", ["skip(reason='mine')", "xfail(reason='mine', run=False)"])
@@ -191,21 +172,6 @@ def test_a_plan_that_would_not_be_over_in_time_is_left_out(pytester: pytest.Pyte
     assert told == [("a1", ["p"], ["Refuse"]), ("b0", ["q"], ["Refuse"])]
 
 
-LATE = "time.monotonic = lambda real=time.monotonic: real() + 40"
-"""Each trial takes so many seconds more than it was expected to take."""
-
-
-def test_what_a_plan_took_longer_than_expected_is_kept_in_reserve(pytester: pytest.Pytester) -> None:
-    """Of ten minutes half a minute is for the end; the plan of 500 s would be over before that, if nothing were kept."""
-    done = run(pytester, {"a": [(0, "p"), (500, "p")]}, "--staleproof-minutes=10", meanwhile=LATE)
-
-    assert began(pytester) == ["a0"]
-    done.stdout.fnmatch_lines(["*1 plan left out for want of time*"])
-
-
-# --- a search
-
-
 SEARCHED = """
     from staleproof.core.plan import Subject
 
@@ -223,20 +189,6 @@ def reported(pytester: pytest.Pytester) -> tuple[list[str], list[tuple[str, int,
     return [plan["title"] for plan in report["leftOut"]], ended
 
 
-@pytest.mark.parametrize("workers", [(), ("-n1",)])
-def test_a_finding_ends_the_search_and_nothing_is_left_out_for_want_of_time(
-    workers: tuple[str, ...], pytester: pytest.Pytester
-) -> None:
-    plans: Plans = {"drawn": [(1,), (2,), (3, "settles"), (4,), (5,)], "canonical": [(2, "settles"), (2,)]}
-    done = run(pytester, plans, *workers, more=SEARCHED)
-
-    done.assert_outcomes(failed=2)
-    assert began(pytester) == ["drawn0", "drawn1", "drawn2", "canonical0", "canonical1"]
-    assert reported(pytester) == ([], [("widgets/w", 2, "settles")])
-    told = "2 drawn plans not run, because the search had found something new (settles, it violates settles): x for widgets/w 2"
-    assert told in " ".join(done.stdout.str().split())
-
-
 KNOWN = """
 apiVersion: staleproof.dev/v1alpha1
 kind: Baseline
@@ -244,11 +196,12 @@ findings: [{requirements: [settles]}]
 """
 
 
-def test_a_finding_that_is_known_ends_no_search_and_is_not_drawn_first_again(pytester: pytest.Pytester) -> None:
+def test_a_finding_that_is_known_is_not_drawn_first_again(pytester: pytest.Pytester) -> None:
     (pytester.path / "known.yaml").write_text(KNOWN)
     plans: Plans = {"drawn": [(1, "settles"), (2,), (3, "cleans-up", "settles"), (4,)]}
-    run(pytester, plans, "--staleproof-baseline=known.yaml", more=SEARCHED).assert_outcomes(failed=1)
-
+    run(pytester, plans, "--staleproof-baseline=known.yaml", "-v", more=SEARCHED).stdout.fnmatch_lines(
+        ["* KNOWN drawn0, * s *", "* NOT EXERCISED drawn1, *", "* FAILED drawn2, *", "*::test_family*drawn* FAILED *"]
+    )
     assert began(pytester) == ["drawn0", "drawn1", "drawn2"]
     assert reported(pytester) == ([], [("widgets/w", 1, "cleans-up")])
     kept = [path.read_bytes() for path in pytester.path.glob(".staleproof/examples/*/*")]
@@ -256,25 +209,84 @@ def test_a_finding_that_is_known_ends_no_search_and_is_not_drawn_first_again(pyt
     assert titles == ["drawn2"]
 
 
-def test_all_plans_are_run_where_everything_found_is_known(pytester: pytest.Pytester) -> None:
-    (pytester.path / "known.yaml").write_text(KNOWN)
-    done = run(pytester, {"drawn": [(1, "settles"), (2,)]}, "--staleproof-baseline=known.yaml", more=SEARCHED)
+# --- each plan as it ends
 
-    done.assert_outcomes(passed=1)
-    assert began(pytester) == ["drawn0", "drawn1"]
-    assert reported(pytester) == ([], [])
+GUILTY: Plans = {"a": [(3,), (2, "settles"), (1, "settles")], "b": [(1,), (0, "cleans-up")]}
 
 
-def test_a_finding_about_one_primary_does_not_end_the_search_for_another(pytester: pytest.Pytester) -> None:
-    run(pytester, {"drawn": [(1, "settles"), (2,)], "drawn@v": [(1,), (2,)]}, more=SEARCHED).assert_outcomes(failed=1)
+@pytest.mark.parametrize("workers", [(), ("-n2",)])
+def test_each_plan_has_a_line_with_verdict_name_and_seconds(workers: tuple[str, ...], pytester: pytest.Pytester) -> None:
+    """Its story stands among the failures, a cause's once for each process."""
+    done = run(pytester, GUILTY, "-v", *workers)
+    shown = [line.partition(" NOT EXERCISED ")[2] or line.partition(" FAILED ")[2] for line in done.outlines]
+    plans = {line.split(",")[0] for line in shown if line[:1] in "ab" and " s" in line}
+    assert plans == {"a0", "a1", "a2", "b0", "b1"}
+    done.stdout.fnmatch_lines(["*__ test_family[[]x/a] a1 __*", "*MUST stop changing things*", "*2 of 3 plans failed: a1, a2*"])
+    done.stdout.fnmatch_lines(["*5 failed*2 plans not exercised*"])
 
-    assert began(pytester) == ["drawn0", "drawn@v0", "drawn@v1"]
-    assert reported(pytester) == ([], [("widgets/w", 1, "settles")])
+
+def test_a_letter_stands_for_each_where_less_is_asked_for(pytester: pytest.Pytester) -> None:
+    run(pytester, GUILTY).stdout.fnmatch_lines(["test_*.py -ffF-fF*"])
 
 
-def test_what_there_is_no_time_for_in_another_search_is_left_out(pytester: pytest.Pytester) -> None:
-    plans: Plans = {"drawn": [(0, "settles"), (9, "settles")], "drawn@v": [(600,)]}
-    run(pytester, plans, "--staleproof-minutes=9", more=SEARCHED).assert_outcomes(failed=1)
+def test_a_plan_of_another_test_is_reported_as_that_tests(pytester: pytest.Pytester) -> None:
+    """As a worker reports it, too, that is at a test of its own."""
+    plans: Plans = {"a": [(8, "p")], "b": [(1, "q")]}
+    for workers in ((), ("-n1",)):
+        done = run(pytester, plans, "-v", "--staleproof-minutes=60", *workers)
+        lines = [line for line in done.outlines if "NOT EXERCISED" in line]
+        assert [name for line in lines for name in ("a0", "b0") if f" {name}," in line] == ["b0", "a0"]
+        assert ["x/b" in line for line in lines] == [True, False]
 
-    assert began(pytester) == ["drawn0"]
-    assert reported(pytester) == (["drawn@v0"], [("widgets/w", 1, "settles")])
+
+def test_exitfirst_stops_after_the_first_plan_with_a_finding(pytester: pytest.Pytester) -> None:
+    done = run(pytester, GUILTY, "-x")
+    assert began(pytester) == ["a0", "a1"]
+    done.stdout.fnmatch_lines(["*1 of 2 plans failed: a1*", "*stopping after 2 failures*"])
+    (report,) = pytester.path.glob(".staleproof/runs/*/report.json")
+    assert json.loads(report.read_bytes())["partial"] is True
+
+
+@pytest.mark.parametrize(("limit", "others"), [("-x", 1), ("--maxfail=2", 2)])
+def test_workers_stop_as_well(limit: str, others: int, pytester: pytest.Pytester) -> None:
+    """Each plan of b waits until one of a has failed, and for the controlling process to know."""
+    plans: Plans = {"a": [(9, "settles"), (8, "settles")], "b": [(5,), (4,), (3,), (2,), (1,)]}
+    waits = f"title[0] == 'b' and until(lambda: len(began('a')) >= {others}) or title[0] == 'b' and time.sleep(1)"
+    done = run(pytester, plans, "-n2", limit, meanwhile=waits)
+    assert len(began(pytester)) < 7
+    done.stdout.fnmatch_lines(["*stopping after * failures*"])
+
+
+def test_what_failed_is_run_alone_the_next_time(pytester: pytest.Pytester) -> None:
+    def again(*arguments: str) -> list[str]:
+        (pytester.path / "began").unlink()
+        run(pytester, GUILTY, "--lf", *arguments, meanwhile="pass")
+        return sorted(began(pytester))
+
+    run(pytester, GUILTY)
+    assert again("-x") == ["a1"]
+    assert again("-n2") == ["a1", "a2", "b1"]
+    run(pytester, {**GUILTY, "a": [(3,), (2,), (1, "settles")]}, "--lf")
+    (pytester.path / "began").unlink()
+    run(pytester, {**GUILTY, "a": [(3,), (2,), (1, "settles")]}, "--lf")
+    assert sorted(began(pytester)) == ["a2", "b1"]
+
+
+# --- a selection
+
+
+def test_only_what_is_named_is_run(pytester: pytest.Pytester) -> None:
+    done = run(pytester, {"a": [(1,), (2,)], "b": [(1,)]}, "--staleproof-only=a0")
+    done.assert_outcomes(passed=1, skipped=1)
+    assert began(pytester) == ["a0"]
+    done.stdout.fnmatch_lines(["*x, b: none of its plans is one of --staleproof-only*"])
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)])
+def test_a_name_that_fits_no_plan_begins_nothing_and_says_what_there_is(
+    workers: tuple[str, ...], pytester: pytest.Pytester
+) -> None:
+    done = run(pytester, {"a": [(2,), (1,)], "b": [(1,)]}, "--staleproof-only=a7", *workers)
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stdout.fnmatch_lines(["*--staleproof-only: no plan has the id or name 'a7'; there are:*", "*x: a0", "*x: b0"])
+    assert not (pytester.path / "began").exists()

@@ -1,0 +1,20 @@
+"""Until when a run may run plans, if its minutes are limited."""
+
+import math
+from collections.abc import Callable
+
+from staleproof.assess.run_folder import RunFolder
+
+_CLOSING_SECONDS, _CLOSING_SHARE = 30.0, 0.08
+"""How long it takes at most to stop everything and to write the report; of a short run no more than a part of it."""
+
+
+def end_of(run: RunFolder, minutes: float | None, *, began: float) -> Callable[[], float]:
+    """Says when nothing is run any more, on the monotonic clock, which the workers share; infinite if the minutes of the run are
+    not limited. Then everything is stopped and the report is written, which is part of the run's time. What had to be built first
+    is not."""
+    if minutes is None:
+        return lambda: math.inf
+    seconds = 60 * minutes
+    last = began + seconds - min(_CLOSING_SECONDS, _CLOSING_SHARE * seconds)
+    return lambda: last + run.built_seconds()

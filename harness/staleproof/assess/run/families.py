@@ -1,0 +1,70 @@
+"""The plans of families for one controller: the canonical ones, and those that are drawn, in the order in which they teach most."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from staleproof.assess.baseline import is_new
+from staleproof.assess.claims import Claims
+from staleproof.assess.result import Result
+from staleproof.assess.run.queue import Planned
+from staleproof.core.observed import Observed
+from staleproof.core.plan import Plan, Subject
+from staleproof.draw.drawn import Covered, Failing, first, is_about
+from staleproof.draw.family import Family
+from staleproof.draw.order import expected_seconds
+from staleproof.draw.profile import Profile
+from staleproof.report.baseline import Baseline
+
+
+@dataclass
+class Families:
+    """What a run knows of the controller that plans follow from.
+
+    Attributes:
+        observed: what it does for each sample without faults.
+        root: the artefact folder, which keeps what earlier runs drew.
+        controller: says who it is; only drawn plans ask.
+    """
+
+    observed: Sequence[Observed]
+    profile: Profile
+    claims: Claims
+    root: Path
+    controller: Callable[[], Subject]
+
+    def plans(self, family: Family) -> list[Planned]:
+        """The plans of a family, for every sample: the same in every worker. Of those that are drawn, what failed comes first, and
+        then what covers something new."""
+        known = self.claims.agreed(f"failing {family}", lambda: self._failing.plans(family)) if family.drawn else []
+        return [
+            Planned(plan, expected_seconds(plan, about.seconds), about.name)
+            for about in self.observed
+            for plan in self._about(about, family, known)
+        ]
+
+    def note(self, family: Family, results: Iterable[Result], baseline: Baseline) -> None:
+        """Keep what drawn plans covered, and which failed, for the runs that come."""
+        for result in results if family.drawn else ():
+            self._covered.note(result.covered)
+            failed = is_new(result, baseline)
+            if failed or result.passed:
+                self._failing.note(family, result.plan, failed=failed)
+
+    def _about(self, about: Observed, family: Family, known: Sequence[Plan]) -> Iterable[Plan]:
+        made = family.plans(about, self.profile)
+        if not family.drawn:
+            return made
+        again = (replace(plan, before=about.before) for plan in known if is_about(plan, about))
+        return first(again, self._covered.new_first(made))
+
+    @cached_property
+    def _failing(self) -> Failing:
+        return Failing(self.root, self.controller())
+
+    @cached_property
+    def _covered(self) -> Covered:
+        return Covered(self.root, self.controller())

@@ -1,0 +1,303 @@
+"""What happened in a run so far: its trials, what was left out, what went wrong; from that the reports and the exit code.
+
+Everything is noted as it happens. A worker of several appends its notes to a file in its part of the run folder, which the
+controlling process reads at the end, so that nothing is lost with a worker that dies. A run of one process has a report.json after
+each trial.
+"""
+
+import shlex
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from staleproof.assess.artefacts import left_out, now, trial_report, write, write_json
+from staleproof.assess.baseline import NOTHING_KNOWN, is_new, update_baseline
+from staleproof.assess.blame import known
+from staleproof.assess.claims import Claims
+from staleproof.assess.crashes import keep_crash
+from staleproof.assess.result import Result, Run
+from staleproof.assess.run.exit_code import (
+    BROKEN,
+    BUG,
+    FAILED,
+    INCONCLUSIVE,
+    INTERRUPTED,
+    PASSED,
+    TROUBLE,
+    accepted,
+    of_report,
+    of_tests,
+)
+from staleproof.assess.run.queue import Came
+from staleproof.assess.run_folder import PLAN
+from staleproof.assess.session import Session
+from staleproof.assess.shrinking import shrink
+from staleproof.checks.catalog import BY_SLUG
+from staleproof.core.plan import Plan
+from staleproof.draw.profile import PROFILES
+from staleproof.draw.shrink import is_shrunk
+from staleproof.draw.strategies import SCENARIO
+from staleproof.errors import SetupError
+from staleproof.report.baseline import Baseline, excused, in_words
+from staleproof.report.model import EndedSearch, Implementation, LeftOut, Report, TrialReport
+from staleproof.settings import Settings
+
+_NOTES = "notes.jsonl"
+
+
+class InconclusiveError(Exception):
+    """Why a test failed that cannot know what it was to find out. That is no finding, and the exit code says so."""
+
+
+class Note(msgspec.Struct, omit_defaults=True):
+    """Something that happened: a trial, plans that were left out, a line for the end of the run, or an error, whose exit code says
+    who is to blame.
+
+    `claim` tells a trial apart from all others that were not run for the same purpose; empty: there are no others. `refused` counts
+    what the controller asked for and may not do, since the note before. `wanted` are requirements that have to be exercised;
+    `unlearnt`: the time was over before anything could be planned; `stopped`: plans were not run, because the run was to stop.
+    """
+
+    trial: TrialReport | None = None
+    claim: str = ""
+    left_out: tuple[LeftOut, ...] = ()
+    ended: tuple[EndedSearch, ...] = ()
+    environment: dict[str, str] = {}
+    refused: dict[str, int] = {}
+    line: str = ""
+    problem: str = ""
+    exit_code: int = FAILED
+    wanted: tuple[str, ...] = ()
+    unlearnt: bool = False
+    stopped: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Notes:
+    """What has happened so far.
+
+    Attributes:
+        folder: the run's; a `worker` (its name, empty without others) keeps its results in a part of it.
+        settings: what the user asked for.
+        baseline: what was known before the run.
+        reproduce: the command that does the same again; empty: the one that runs the plans of the trials.
+        seed: of all that is drawn.
+        environment: what the reports say about where it ran.
+        replayed: files of findings that are tried again, perhaps with a fixed build.
+        trials: those that are over.
+        claimed: where the trials are, among all, that were run under a claim.
+        ended: searches with drawn plans that a new finding ended.
+        problems: by exit code.
+        other_failures: whether a test failed for any other reason.
+        lost: whether a worker died.
+        wanted: the requirements that have to be exercised.
+        unlearnt: the time was over before it was known what the controller does without faults.
+        stopped: plans were not run, because the run was to stop.
+        lines: what the end of the run says besides.
+        report: of the run, once it is over and there is anything to report.
+        known: what the run shows of its baseline, in words.
+        exit_code: of the run, once it is over.
+    """
+
+    folder: Path
+    settings: Settings
+    baseline: Baseline = NOTHING_KNOWN
+    worker: str = ""
+    reproduce: str = ""
+    seed: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
+    replayed: set[Path] = field(default_factory=set)
+    trials: list[TrialReport] = field(default_factory=list)
+    claimed: dict[str, int] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+    ended: list[EndedSearch] = field(default_factory=list)
+    refused: Counter[str] = field(default_factory=Counter)
+    problems: dict[int, list[str]] = field(default_factory=lambda: {code: [] for code in (*TROUBLE, INCONCLUSIVE)})
+    other_failures: bool = False
+    lost: bool = False
+    wanted: set[str] = field(default_factory=set)
+    unlearnt: bool = False
+    stopped: bool = False
+    lines: list[str] = field(default_factory=list)
+    report: Report | None = None
+    known: list[str] = field(default_factory=list)
+    exit_code: int = PASSED
+
+    def trial(self, session: Session, plan: Plan, *, claim: str = "", shrinks: bool = False) -> Result:
+        """Run a plan, judge it, and keep what came of it. What has a new finding is made smaller first, if it `shrinks`. One that
+        was broken off under a claim is left out. Raises what `Session.trial` does."""
+        result, seconds = session.trial(plan), self.settings.shrink_seconds
+        if shrinks and seconds and not is_shrunk(plan) and is_new(result, self.baseline):
+            result = shrink(session, result, min(time.monotonic() + seconds, session.options.ends()), self.baseline)
+        if not (claim and result.interrupted):
+            self.add(result, session.run, claim=claim)
+        return result
+
+    def add(self, result: Result, run: Run, *, claim: str = "") -> str:
+        """Take a result, and return the id that replays it if it failed. Of several under the same claim the last counts: the
+        worker that ran the one before died over it. A plan without a claim is the user's own, who wants to know all that it aims
+        at, unless it was drawn: that one aims by chance."""
+        is_written = not claim and result.plan.scenario != SCENARIO.name
+        crash = keep_crash(self.settings.dir, result, replayed=self.replayed)
+        self.note(
+            Note(
+                trial=trial_report(result, self.folder, crash),
+                claim=claim,
+                wanted=result.plan.aims if is_written else (),
+                environment=dict(run.environment),
+                refused=dict(Counter(run.refused) - self.refused),
+            )
+        )
+        if not self.worker:
+            write_json(self.folder, self.made(partial=True))
+        return crash
+
+    def leave_out(self, came: Came) -> None:
+        """Take what was not run: what there was no time for, what could not be carried out, and what findings made superfluous."""
+        if came.left_out or came.ended or came.stopped:
+            plans = tuple(left_out(each.plan, each.why) for each in came.left_out)
+            self.note(Note(left_out=plans, ended=tuple(came.ended), stopped=bool(came.stopped)))
+
+    def add_error(self, error: BaseException, *, is_bug: bool = False) -> None:
+        """Note whose fault an error is. `is_bug`: one that is not our own is staleproof's."""
+        blamed = known(error)
+        if blamed is not None:
+            self.note(Note(problem=str(blamed), exit_code=blamed.exit_code))
+        elif isinstance(error.__cause__, InconclusiveError):
+            self.note(Note(problem=str(error), exit_code=INCONCLUSIVE))
+        elif is_bug:
+            self.note(Note(problem=f"unexpected {type(error).__name__}: {error}", exit_code=BUG))
+        else:
+            self.note(Note(problem="a test failed"))
+
+    def worker_died(self) -> None:
+        """Note that a worker died. What it had finished is read from its file; what it was doing is lost."""
+        self.lost = True
+        self.problems[BROKEN].append("an xdist worker died; what it had finished is in the report")
+
+    def note(self, note: Note) -> None:
+        """Take a note, and keep it for the controlling process if there is one."""
+        if self.worker:
+            path = self.folder / self.worker / _NOTES
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("ab") as file:
+                file.write(msgspec.json.encode(note) + b"\n")
+        self._take(note)
+
+    @property
+    def has_trouble(self) -> bool:
+        """Whether something went wrong that is no finding and no doubt: input, surroundings, or staleproof itself."""
+        return any(self.problems[code] for code in TROUBLE)
+
+    def finish(self, status: int | None = None, *, is_due: bool = False, is_partial: bool = False) -> int:
+        """Write the reports and work out the exit code, which is returned, too; a worker leaves that to the controlling process.
+
+        `status`: that of the tests; None: there are none, so the report alone counts, and a SetupError says that it cannot be
+        written. `is_due`: there is a report even of nothing. `is_partial`: the run was ended before its time.
+        """
+        if self.worker:
+            return status or PASSED
+        for note in _notes_in(self.folder):
+            self._take(note)
+        Claims(self.folder).forget()
+        if self.settings.dry_run:
+            shutil.rmtree(self.folder)
+            return status or PASSED
+        is_cut = status == INTERRUPTED and not self.has_trouble
+        if self.trials or self.left_out or self.unlearnt or is_due or is_cut:
+            try:
+                self._conclude(partial=is_partial or status == INTERRUPTED or self.lost or self.stopped)
+            except SetupError as err:
+                if status is None:
+                    raise
+                self.problems[BROKEN].append(str(err))
+                status = status or FAILED  # without its report the run has not done what was asked
+        found = of_report(excused(self.baseline, self.report)) if self.report is not None else PASSED
+        blamed = [code for code, problems in self.problems.items() if problems]
+        code = found if status is None else of_tests(status, found, blamed, has_other_failures=self.other_failures)
+        self.exit_code = accepted(code, self.settings.inconclusive)
+        return self.exit_code
+
+    def made(self, *, partial: bool) -> Report:
+        """The report."""
+        settings, environment = self.settings, dict(self.environment)
+        trials = tuple(sorted(self.trials, key=lambda trial: trial.name))
+        again = ["staleproof", "run", *(str(self.folder / trial.folder / PLAN) for trial in trials)]
+        return Report(
+            run_id=self.folder.name,
+            date=now(),
+            partial=partial,
+            seed=self.seed,
+            reproduce=self.reproduce or shlex.join(again),
+            implementation=Implementation(
+                organization=settings.implementation_organization,
+                project=settings.implementation_project,
+                url=settings.implementation_url,
+                version=settings.implementation_version,
+                contact=settings.implementation_contact,
+                image_digest=environment.pop("imageDigest", ""),
+            ),
+            environment=environment,
+            trials=trials,
+            refused=dict(self.refused),
+            wanted=self._all_wanted(PROFILES[settings.profile].wanted),
+            minutes=settings.minutes,
+            unlearnt=self.unlearnt,
+            left_out=tuple(sorted(self.left_out, key=lambda plan: (plan.scenario, plan.title))),
+            ended_searches=tuple(sorted(self.ended, key=lambda search: (search.scenario, search.primary))),
+        )
+
+    def _conclude(self, *, partial: bool) -> None:
+        """Write the reports, and the baseline if that is asked for. SetupError when one cannot be written."""
+        self.report = self.made(partial=partial)
+        self.known = in_words(self.baseline, self.report) if self.settings.baseline else []
+        self.known += update_baseline(self.settings, self.baseline, self.report)
+        write(self.folder, self.report)
+        path = self.settings.conformance_report
+        if path is not None:
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes((self.folder / "conformance.yaml").read_bytes())
+            except OSError as err:
+                raise SetupError(f"cannot write --conformance-report={path}: {err.strerror}; it is in {self.folder} too") from err
+
+    def _take(self, note: Note) -> None:
+        if note.claim in self.claimed and note.trial is not None:
+            self.trials[self.claimed[note.claim]] = note.trial
+        elif note.trial is not None:
+            if note.claim:
+                self.claimed[note.claim] = len(self.trials)
+            self.trials.append(note.trial)
+        self.left_out += note.left_out
+        self.ended += note.ended
+        self.environment |= note.environment
+        self.lines += [note.line] if note.line else []
+        self.wanted |= set(note.wanted)
+        self.unlearnt = self.unlearnt or note.unlearnt
+        self.stopped = self.stopped or note.stopped
+        self.refused += Counter(note.refused)
+        if note.exit_code in self.problems:
+            self.problems[note.exit_code].append(note.problem)
+        elif note.problem:
+            self.other_failures = True
+
+    def _all_wanted(self, of_profile: tuple[str, ...]) -> tuple[str, ...]:
+        """What the profile wants is for the suite, and for runs that had no time for what they should have tried."""
+        is_more_than_own_plans = bool(self.claimed or self.left_out or self.unlearnt)
+        wanted = self.wanted.union(of_profile if is_more_than_own_plans else ())
+        return tuple(slug for slug in BY_SLUG if slug in wanted)
+
+
+def _notes_in(folder: Path) -> Iterator[Note]:
+    """What the workers noted. The last line of a worker that died may be incomplete; nothing comes after it."""
+    for path in sorted(folder.glob(f"*/{_NOTES}")):
+        for line in path.read_bytes().splitlines():
+            try:
+                yield msgspec.json.decode(line, type=Note)
+            except msgspec.DecodeError:
+                break

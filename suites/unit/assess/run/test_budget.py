@@ -1,0 +1,19 @@
+"""Until when a run may run plans."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from staleproof.assess.run.budget import end_of
+from staleproof.assess.run_folder import RunFolder
+
+
+@pytest.mark.parametrize(("minutes", "seconds"), [(10, 570), (0.5, 27.6), (None, math.inf)])
+def test_minutes_count_from_the_beginning_of_the_run(minutes: float | None, seconds: float, tmp_path: Path) -> None:
+    ends = end_of(RunFolder(tmp_path), minutes, began=1000.0)
+    assert ends() == pytest.approx(1000.0 + seconds)
+    RunFolder(tmp_path).note_built("control plane", 40.0, by="gw0")
+    RunFolder(tmp_path).note_built("control plane", 60.0, by="gw1")  # which waited for the same
+    RunFolder(tmp_path).note_built("kwok", 5.0, by="gw0")
+    assert ends() == pytest.approx(1000.0 + seconds + 65.0)

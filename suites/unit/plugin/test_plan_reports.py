@@ -1,0 +1,48 @@
+"""What pytest shows of a plan, and what its reports carry from a worker to the controlling process."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from staleproof.plugin.plan_reports import reports_of, status
+
+pytest_plugins = ["pytester"]
+
+
+def report(verdict: str) -> pytest.TestReport:
+    plan = {"id": "1e2154796e", "name": "hide own creates of pods", "verdict": verdict, "seconds": 12.34}
+    return pytest.TestReport("a", ("a", 1, "a"), {}, "passed", None, "call", staleproof_plan=plan)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "counted", "letter", "colour"),
+    [
+        ("passed", "plans passed", ",", "green"),
+        ("failed", "failed", "f", "red"),
+        ("known", "plans known", "k", "yellow"),
+        ("inconclusive", "plans inconclusive", "?", "yellow"),
+        ("not exercised", "plans not exercised", "-", "cyan"),
+    ],
+)
+def test_a_plan_has_verdict_name_and_seconds(verdict: str, counted: str, letter: str, colour: str) -> None:
+    assert status(report(verdict)) == (counted, letter, (f"{verdict.upper()} hide own creates of pods, 12.3 s", {colour: True}))
+
+
+def test_a_test_has_pytests_own_status() -> None:
+    assert status(pytest.TestReport("a", ("a", 1, "a"), {}, "passed", None, "call")) is None
+
+
+def test_it_survives_the_way_from_a_worker(pytester: pytest.Pytester) -> None:
+    config = pytester.parseconfigure()
+    sent: Any = config.hook.pytest_report_to_serializable(config=config, report=report("failed"))
+    assert status(config.hook.pytest_report_from_serializable(config=config, data=sent)) == status(report("failed"))
+
+
+def test_without_a_cache_nothing_is_kept(pytester: pytest.Pytester) -> None:
+    reports = reports_of(pytester.parseconfigure("-p", "no:cacheprovider"))
+    session: Any = SimpleNamespace(shouldfail=False, shouldstop="enough", items=[])
+    reports.pytest_sessionstart(session)
+    reports.pytest_runtest_logreport(report("failed"))
+    reports.pytest_sessionfinish()
+    assert (reports.failed("a"), reports.stops) == ([], True)

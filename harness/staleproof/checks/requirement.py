@@ -13,7 +13,7 @@ Level = Literal["core", "extended", "provisional"]
 Kind = Literal["deed", "end", "pace"]
 """How a requirement is judged: by what the controller did without knowing better; by how a trial ends, after what was done to it;
 by how long something took, or went on."""
-Reason = Literal["hidden", "first list", "past list", "earlier life", "lost answer", "renamed"]
+Reason = Literal["hidden", "first list", "past list", "earlier life", "lost answer", "lost stream", "renamed", "coalesced"]
 """Why a life of the controller did not know.
 
 - `hidden`: something had happened, its own writes perhaps, and it had not been shown that yet.
@@ -21,7 +21,9 @@ Reason = Literal["hidden", "first list", "past list", "earlier life", "lost answ
 - `past list`: what it had been shown is older than what it had done its work on.
 - `earlier life`: another life had done it.
 - `lost answer`: it never heard that it was done.
-- `renamed`: another object had taken the name of a primary.
+- `lost stream`: it watched that resource no more.
+- `renamed`: another object had taken the name.
+- `coalesced`: it was only shown what came of it.
 """
 SEED = "What they don't tell you about scalable and reliable controllers"
 

@@ -14,13 +14,15 @@ list without an object counts as having shown that it is gone, if it would have 
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from staleproof.checks.facts.selections import Selections, selections
 from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.entry import Answered, Asked, Closed, Delivered, Entry, Item, Listed, Opened, Started, Withheld
 
+Means = Literal["frame", "list", "get", "answer"]
+"""How a controller learns of a state of an object; `answer`: to an own write."""
 _Place = tuple[str, str]
 """resource, namespace"""
 
@@ -43,6 +45,7 @@ class Frontier:
         self._truth = truth
         self._shown: Timeline[str, int | None] = Timeline(None)
         self._told: Timeline[str, int] = Timeline(0)
+        self._means: Timeline[str, Means | None] = Timeline(None)
         self._known: Timeline[str, bool] = Timeline(default=False)
         self._gone: Timeline[str, bool] = Timeline(default=False)
         self._absent: Timeline[str, int] = Timeline(-1)
@@ -54,7 +57,7 @@ class Frontier:
         self._looked: Timeline[_Selection, bool] = Timeline(default=False)
         self._looks: set[_Selection] = set()
         self._timelines = (
-            *(self._shown, self._told, self._known, self._gone, self._absent, self._chosen),
+            *(self._shown, self._told, self._means, self._known, self._gone, self._absent, self._chosen),
             *(self._newest, self._passed, self._present, self._whole, self._looked),
         )
         self._names: dict[_Place, dict[str, str]] = defaultdict(dict)
@@ -79,6 +82,10 @@ class Frontier:
     def told(self, uid: str, *, before: int) -> int:
         """The newest revision of an incarnation that an answer to a GET or to an own write told of; 0 for none."""
         return self._told.before(before, uid)
+
+    def means(self, uid: str, *, before: int) -> Means | None:
+        """How it learnt of the newest revision of an incarnation that it knows; None if it knows none."""
+        return self._means.before(before, uid)
 
     def is_known(self, uid: str, *, before: int) -> bool:
         """Whether an incarnation was shown, or told by the answer to an own write."""
@@ -180,7 +187,7 @@ class Frontier:
 
     def _event(self, index: int, of: _Selection, entry: Delivered) -> None:
         item = Item(entry.namespace, entry.name, entry.uid, entry.revision)
-        self._show(index, of.resource, item)
+        self._show(index, of.resource, item, "frame")
         if entry.stream in self._bursts:
             self._bursts[entry.stream].add(entry.uid)
         if entry.type != "DELETED":
@@ -195,7 +202,7 @@ class Frontier:
         if entry.revision is not None:
             self._reach(index, entry.resource, entry.revision, passes=not entry.selector)
         for item in entry.items:
-            self._show(index, entry.resource, item)
+            self._show(index, entry.resource, item, "list")
             self._choose(index, of, item)
         uids = self._pages.pop(of, set()) | {item.uid for item in entry.items}
         if entry.more:
@@ -212,16 +219,22 @@ class Frontier:
             return
         if entry.outcome == "ok" and entry.uid:
             self._known.note(index, entry.uid, value=True)
+            self._learn(index, entry.uid, entry.revision or 0, "get" if asked.verb == "get" else "answer")
             self._told.note(index, entry.uid, max(entry.revision or 0, self._told.now(entry.uid)))
             if asked.verb == "get":
-                self._show(index, asked.resource, Item(entry.namespace, entry.name, entry.uid, entry.revision))
+                self._show(index, asked.resource, Item(entry.namespace, entry.name, entry.uid, entry.revision), "get")
         elif asked.verb == "get" and entry.code == 404 and not asked.subresource:
             place = (asked.resource, asked.namespace)
             uid = self._names[place].get(asked.name, "")
             if uid:
                 self._lose(index, place, asked.name, uid)
 
-    def _show(self, index: int, resource: str, item: Item) -> None:
+    def _learn(self, index: int, uid: str, revision: int, means: Means) -> None:
+        if revision > max(self._shown.now(uid) or 0, self._told.now(uid)):
+            self._means.note(index, uid, means)
+
+    def _show(self, index: int, resource: str, item: Item, means: Means) -> None:
+        self._learn(index, item.uid, item.revision or 0, means)
         self._known.note(index, item.uid, value=True)
         self._shown.note(index, item.uid, max(item.revision or 0, self._shown.now(item.uid) or 0))
         names = self._names[resource, item.namespace]

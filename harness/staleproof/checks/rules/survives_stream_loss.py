@@ -74,6 +74,7 @@ REQUIREMENT = Requirement(
     remedy="watch again from the last resourceVersion that was taken in, with growing delay; list again if that is refused; "
     "set a timeout on watches, so that a dead connection is noticed",
     kind="end",
+    reasons=("lost stream",),
     wrong="another end than without faults",
     effects=frozenset({"cuts"}),
     check=check,

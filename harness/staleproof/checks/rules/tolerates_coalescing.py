@@ -39,6 +39,7 @@ REQUIREMENT = Requirement(
     remedy="work from what is there now and not from what has happened (level-triggered): compare the wanted state with the "
     "observed one, and treat a new uid under an old name as a delete and a create",
     kind="end",
+    reasons=("coalesced",),
     wrong="another end than without faults",
     effects=frozenset({"skips"}),
     check=check,

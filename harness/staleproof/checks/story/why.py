@@ -3,14 +3,14 @@
 A maintainer reads it to look into a verdict, above all one that lets a guilty controller off. It decides nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
 from staleproof.checks.but_for import Surplus, surplus
 from staleproof.checks.doubt import DOUBTS
 from staleproof.checks.facts.fault_outcomes import fault_outcomes
-from staleproof.checks.facts.frontier import frontier
+from staleproof.checks.facts.frontier import Means
 from staleproof.checks.facts.liveness import differences
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.own_writes import own_creates, own_deletes, unseen_children
@@ -20,8 +20,10 @@ from staleproof.checks.requirement import Requirement
 from staleproof.checks.story.narrative import compared
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Suspicion
+from staleproof.checks.view import knowledge
 
 _MOST = 10
+_BY: Mapping[Means, str] = {"frame": "an event", "list": "a list", "get": "a read", "answer": "the answer to a write"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +88,14 @@ def _listing(names: list[str]) -> str:
 
 
 def _view(uid: str, trial: Trial, index: int) -> str:
-    """What the controller knew of the owner then, and what there was to know."""
+    """What the controller knew of the owner then, what there was to know, and why it did not know that."""
     owner = object_history(trial).objects.get(uid)
     if owner is None:
         return "its owner is not in the history"
-    newest = max((commit.entry.revision for commit in owner.commits if commit.index < index), default=0)
-    shown = frontier(trial).shown(uid, before=index)
-    name = full_name(owner.first.entry)
-    return f"{name} was known {f'at resourceVersion {shown}' if shown else 'not at all'}, the newest was {newest}"
+    known = knowledge(trial, uid, before=index)
+    how = f"at resourceVersion {known.revision} (by {_BY[known.means]})" if known.means is not None else "not at all"
+    why_not = f": {known.why_not}" if known.why_not else ""
+    return f"{full_name(owner.first.entry)} was known {how}, the newest was {known.newest}{why_not}"
 
 
 def _ended(trial: Trial) -> Iterator[str]:

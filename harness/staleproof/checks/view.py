@@ -1,0 +1,108 @@
+"""What a life of the controller knew of an object at a position, by what means, and if it was not the newest: why not.
+
+Every life begins with nothing. It learns by frames, lists, answers to GET, and answers to its own writes. Why it does not know
+better is told in the words in which requirements are about it (`Reason`); of several the first that applies, in this order.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from staleproof.checks.facts.frontier import Means, frontier
+from staleproof.checks.facts.initial_lists import initial_lists
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.own_writes import is_inherited, lost_writes
+from staleproof.checks.facts.pending_events import pending_events
+from staleproof.checks.facts.withheld_frames import withheld_frames
+from staleproof.checks.requirement import Reason
+from staleproof.checks.trial import Trial
+from staleproof.core.entry import Listed
+
+WhyNot = Reason | Literal["on its way", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What was known of an object.
+
+    Attributes:
+        revision: the newest that this life knew; 0 for none. `means`: how it knew that; None: it did not.
+        newest: the newest that had been committed.
+        why_not: why it did not know that one; empty when it did, and `on its way` when nothing kept it.
+    """
+
+    revision: int
+    means: Means | None
+    newest: int
+    why_not: WhyNot
+
+
+def knowledge(trial: Trial, uid: str, *, before: int) -> Knowledge:
+    """Of an object of the trial's namespace, by the life that the position belongs to.
+
+    Raises:
+        KeyError: there was no such object.
+    """
+    of, seen = object_history(trial).objects[uid], frontier(trial)
+    newest = max((commit.entry.revision for commit in of.commits if commit.index < before), default=0)
+    revision = max(seen.shown(uid, before=before) or 0, seen.told(uid, before=before))
+    knows = revision >= newest or seen.has_seen(uid, newest, before=before)
+    return Knowledge(revision, seen.means(uid, before=before), newest, "" if knows else _why_not(trial, of, before))
+
+
+def _why_not(trial: Trial, of: Incarnation, before: int) -> WhyNot:
+    applying = (why for why, applies in _REASONS.items() if applies(trial, of, before))
+    return next(applying, "on its way")
+
+
+def _is_unlisted(trial: Trial, of: Incarnation, before: int) -> bool:
+    return initial_lists(trial).is_under_way(of.resource, before=before) and not frontier(trial).is_known(of.uid, before=before)
+
+
+def _is_unheard(trial: Trial, of: Incarnation, before: int) -> bool:
+    """Whether this life made it, or took it, and never heard so."""
+    writes = (request for request in (of.creator, of.deleter) if request is not None)
+    return any(request in lost_writes(trial) and trial.life(request.index) == trial.life(before) for request in writes)
+
+
+def _is_of_the_past(trial: Trial, of: Incarnation, before: int) -> bool:
+    """Whether a fault gave this life an old list of the resource, and nothing newer was shown of it since."""
+    lists = (each for _, each in trial.every(Listed, since=trial.life_began(before), until=before) if each.resource == of.resource)
+    last = max(lists, key=lambda each: each.revision or 0, default=None)
+    return last is not None and last.fault is not None
+
+
+def _is_inherited(trial: Trial, of: Incarnation, before: int) -> bool:
+    return is_inherited(trial, of, at=before) and not frontier(trial).is_known(of.uid, before=before)
+
+
+def _is_replaced(trial: Trial, of: Incarnation, before: int) -> bool:
+    """Whether this life takes another object for the one of that name."""
+    return frontier(trial).present(of.resource, trial.namespace, of.name, before=before) not in ("", of.uid)
+
+
+def _is_held_back(trial: Trial, of: Incarnation, before: int) -> bool:
+    return of.resource in withheld_frames(trial).resources(before=before)
+
+
+def _is_skipped(trial: Trial, of: Incarnation, before: int) -> bool:
+    return any(event.commit.uid == of.uid for event in pending_events(trial).skipped(before=before))
+
+
+def _has_no_stream(trial: Trial, of: Incarnation, before: int) -> bool:
+    """Whether this life watched the resource, and does so no more."""
+    since = trial.life_began(before)
+    watched = any(since <= watch.opened < before and watch.entry.resource == of.resource for watch in trial.streams.values())
+    return watched and of.resource not in pending_events(trial).watched(before=before)
+
+
+_REASONS: Mapping[Reason, Callable[[Trial, Incarnation, int], bool]] = {
+    "first list": _is_unlisted,
+    "lost answer": _is_unheard,
+    "past list": _is_of_the_past,
+    "earlier life": _is_inherited,
+    "renamed": _is_replaced,
+    "hidden": _is_held_back,
+    "coalesced": _is_skipped,
+    "lost stream": _has_no_stream,
+}

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from staleproof.core.engine.snapshot import target_at
-from staleproof.core.request import ApiRequest
+from staleproof.core.history.request import ApiRequest
 
 from .upstream import Line, Lines
 

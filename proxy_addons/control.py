@@ -14,7 +14,7 @@ from aiohttp import web
 
 from staleproof.core import control as api
 from staleproof.core.engine.routes import ROUTES, Route, openapi
-from staleproof.core.plan import PlanError
+from staleproof.core.plan.plan import PlanError
 
 from .proxy_state import ProxyState
 from .runner import Runner

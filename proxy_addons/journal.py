@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 
 import msgspec
 
-from staleproof.core.entry import Entry
+from staleproof.core.history.entry import Entry
 
 _BATCH = 2_000
 _KEPT = 5_000

@@ -13,10 +13,10 @@ from staleproof.core.engine.exchange import Exchange
 from staleproof.core.engine.planned_fault import FaultChange, FaultOpens, FaultRef
 from staleproof.core.engine.schedule import RequestRuling, Schedule
 from staleproof.core.engine.watch_stream import WatchStream
-from staleproof.core.entry import Broke, Entry, Listed, StreamId
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.decision import End, Refusal
-from staleproof.core.request import ApiRequest
+from staleproof.core.history.entry import Broke, Entry, Listed, StreamId
+from staleproof.core.history.request import ApiRequest
 
 from .conditions import Conditions
 from .journal import Journal

@@ -21,8 +21,8 @@ from staleproof.core.engine.exchange import Exchange
 from staleproof.core.engine.expiry import Expiry
 from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.engine.snapshot import initial_events, watch_from
-from staleproof.core.entry import RequestId
-from staleproof.core.request import ApiRequest
+from staleproof.core.history.entry import RequestId
+from staleproof.core.history.request import ApiRequest
 
 from .api_server import ApiServer
 from .proxy_state import ProxyState

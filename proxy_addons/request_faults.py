@@ -14,9 +14,9 @@ from staleproof.core.engine.exchange import Exchange
 from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.engine.snapshot import single
 from staleproof.core.engine.status import reply_body
-from staleproof.core.entry import Competed, Resumed, Stalled
 from staleproof.core.fault.availability import GONE
 from staleproof.core.fault.decision import Competition, Cut, FromPast, Reply, Stall, Wait
+from staleproof.core.history.entry import Competed, Resumed, Stalled
 
 from .api_server import ApiServer, on_behalf
 from .connections import Connections

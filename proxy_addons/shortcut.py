@@ -17,8 +17,8 @@ from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layers import HttpLayer
 
 from staleproof.core.engine.exchange import Exchange
-from staleproof.core.entry import RequestId
-from staleproof.core.request import ApiRequest, flag, is_long_running, json_only, parse
+from staleproof.core.history.entry import RequestId
+from staleproof.core.history.request import ApiRequest, flag, is_long_running, json_only, parse
 
 from .api_server import ApiServer
 from .proxy_state import ProxyState

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from staleproof.core.engine.gate import MOST_HELD_BYTES
 from staleproof.core.engine.watch_stream import HangUp, WatchStream
-from staleproof.core.entry import Entry
+from staleproof.core.history.entry import Entry
 
 from .wire import LAST_CHUNK, chunk
 

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from mitmproxy import connection, http
 
 from staleproof.core.engine.exchange import Exchange
-from staleproof.core.entry import RequestId
-from staleproof.core.request import ApiRequest, flag, is_long_running, json_only, parse
+from staleproof.core.history.entry import RequestId
+from staleproof.core.history.request import ApiRequest, flag, is_long_running, json_only, parse
 
 from .connections import Connections
 from .proxy_state import ProxyState

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from staleproof.core.group_kind import GroupKind
+from staleproof.core.operator.group_kind import GroupKind
 from staleproof.draw.profile import PROFILES, STANDARD
 from staleproof.drive.cluster.options import ProviderName
 from staleproof.errors import UsageError
@@ -166,7 +166,7 @@ def _metrics_url(text: str) -> str:
 
 
 def _companions(text: str) -> tuple[str, ...]:
-    from staleproof.core.companion import CompanionError, companion_names  # as above
+    from staleproof.core.operator.companion import CompanionError, companion_names  # as above
 
     try:
         return companion_names(text)

@@ -11,9 +11,9 @@ import msgspec
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.judge import judge
-from staleproof.core.entry import FaultFired
 from staleproof.core.fault import HideOwnWrite
-from staleproof.core.history import History
+from staleproof.core.history.entry import FaultFired
+from staleproof.core.history.history import History
 
 from ..unit.checks.script import WIDGETS, Script, reference
 from .figure import ENTRIES_PER_SECOND, Figure

@@ -7,8 +7,8 @@ import asyncio
 import time
 from statistics import median
 
-from staleproof.core.entry import Withheld
 from staleproof.core.fault import HoldStream
+from staleproof.core.history.entry import Withheld
 from staleproof.errors import SetupError
 
 from .client import LIMIT_SECONDS, shown, watching

@@ -13,7 +13,7 @@ from statistics import median
 
 import click
 
-from staleproof.core.entry import FaultFired
+from staleproof.core.history.entry import FaultFired
 from staleproof.errors import SetupError
 
 from . import load

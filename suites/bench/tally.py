@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 
-from staleproof.core.entry import Broke, Closed, Entry, Opened
+from staleproof.core.history.entry import Broke, Closed, Entry, Opened
 from staleproof.errors import HarnessBug, SetupError
 
 

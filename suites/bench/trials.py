@@ -10,14 +10,14 @@ from statistics import median, quantiles
 
 from rich.table import Table
 
-from staleproof.core.change import is_unmoved
-from staleproof.core.entry import Committed, Settled, StepBegan
-from staleproof.core.history import History, Position, requests
-from staleproof.core.plan import Plan
-from staleproof.core.provenance import commits_of
-from staleproof.core.request import BOOKKEEPING
-from staleproof.core.resource_version import Revision
-from staleproof.core.step import Rest
+from staleproof.core.history.change import is_unmoved
+from staleproof.core.history.entry import Committed, Settled, StepBegan
+from staleproof.core.history.history import History, Position, requests
+from staleproof.core.history.provenance import commits_of
+from staleproof.core.history.request import BOOKKEEPING
+from staleproof.core.history.resource_version import Revision
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Rest
 
 FACTOR, SPARE_SECONDS = 1.5, 0.5
 WORKERS = 4

@@ -14,10 +14,10 @@ import pytest_asyncio
 import yaml
 
 from staleproof.assess import Session, SessionOptions
-from staleproof.core.entry import Entry
-from staleproof.core.history import History
-from staleproof.core.manifest import Manifest, Target
-from staleproof.core.plan import Plan, Subject
+from staleproof.core.history.entry import Entry
+from staleproof.core.history.history import History
+from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.plan import Plan, Subject
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.cluster.truth import Key
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment

@@ -9,13 +9,13 @@ import pytest
 import pytest_asyncio
 
 from staleproof.assess import Session
-from staleproof.core.entry import Settled
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.legality import Contract
-from staleproof.core.history import History
-from staleproof.core.manifest import Target
-from staleproof.core.plan import Plan, Settle, Subject, contradictions
-from staleproof.core.step import Apply, Delete, Patch
+from staleproof.core.history.entry import Settled
+from staleproof.core.history.history import History
+from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.plan import Plan, Settle, Subject, contradictions
+from staleproof.core.plan.step import Apply, Delete, Patch
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.programs.go_program import GoProgram, ensure_go_program
 from staleproof.drive.trial.run import Live, Reached, TrialSpec, run_trial

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import aiohttp
 
-from staleproof.core.entry import Entry
+from staleproof.core.history.entry import Entry
 from staleproof.drive.cluster.control_plane import CONTROLLER
 from staleproof.drive.process.private import write_private
 from staleproof.drive.process.process import Command, Process

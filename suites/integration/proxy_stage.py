@@ -13,9 +13,9 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
-from staleproof.core.entry import Answered, Broke, Entry, FaultFired, FaultMissed, FaultRefused
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.legality import Contract
+from staleproof.core.history.entry import Answered, Broke, Entry, FaultFired, FaultMissed, FaultRefused
 from staleproof.drive.cluster.api import Api
 from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
 from staleproof.drive.proxy.client import Proxy

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from staleproof.core.entry import Broke, Entry
+from staleproof.core.history.entry import Broke, Entry
 from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
 from staleproof.drive.proxy.client import Proxy
 from staleproof.drive.proxy.launch import proxy

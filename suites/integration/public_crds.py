@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, settings
 
-from staleproof.core.manifest import Manifest
+from staleproof.core.plan.manifest import Manifest
 from staleproof.draw.sample_moves import find_moves
 from staleproof.draw.schema import Schema, of_crd
 from staleproof.draw.trying import spread

@@ -38,7 +38,7 @@ from staleproof.core.fault import (
 )
 from staleproof.core.fault.legality import Contract
 from staleproof.core.fault.suggest import FAULTS
-from staleproof.core.plan import Settle
+from staleproof.core.plan.plan import Settle
 
 from .mirror_stage import a_plan, run
 from .reactions import reaction

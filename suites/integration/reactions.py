@@ -6,7 +6,7 @@ Only requests for the resource of the fault count, and only those after the faul
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from staleproof.core.entry import (
+from staleproof.core.history.entry import (
     Answered,
     Asked,
     Broke,
@@ -23,8 +23,8 @@ from staleproof.core.entry import (
     Started,
     StreamId,
 )
-from staleproof.core.history import History
-from staleproof.core.request import WRITES
+from staleproof.core.history.history import History
+from staleproof.core.history.request import WRITES
 
 BACK_OFF_SECONDS = 0.3
 """A client that waits longer than this before it asks again backs off, however slow the machine is."""

@@ -16,7 +16,7 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import HypothesisException
 
-from staleproof.core.manifest import Manifest
+from staleproof.core.plan.manifest import Manifest
 from staleproof.draw.schema import JSON, Schema
 from staleproof.draw.texts import compiled, fits
 

@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 import pytest
 import pytest_asyncio
 
-from staleproof.core.entry import Entry
+from staleproof.core.history.entry import Entry
 from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType, connect
 from staleproof.drive.cluster.control_plane import RUNNER, ControlPlane, ControlPlaneOptions, Silent, control_plane
 

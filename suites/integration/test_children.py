@@ -8,11 +8,11 @@ import yaml
 from staleproof.assess import Session
 from staleproof.assess.observe import observe
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Committed
-from staleproof.core.manifest import Manifest, Target
-from staleproof.core.plan import Plan, Settle
-from staleproof.core.provenance import Commit
-from staleproof.core.step import Apply, Edit, PatchStatus, Recreate, Remove, Step, Touch
+from staleproof.core.history.entry import Committed
+from staleproof.core.history.provenance import Commit
+from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.plan import Plan, Settle
+from staleproof.core.plan.step import Apply, Edit, PatchStatus, Recreate, Remove, Step, Touch
 
 from .environments import CRDS, MANIFESTS, fixture, session_in
 

@@ -19,7 +19,7 @@ import yaml
 from kubernetes import client as kubernetes_client
 from kubernetes import watch as kubernetes_watch
 
-from staleproof.core.entry import Answered, Asked, Broke, Delivered, Entry, Listed, Opened
+from staleproof.core.history.entry import Answered, Asked, Broke, Delivered, Entry, Listed, Opened
 from staleproof.drive.cluster.control_plane import CONTROLLER
 from staleproof.drive.process.process import Command, Process
 

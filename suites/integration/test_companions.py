@@ -13,14 +13,14 @@ from staleproof.assess import Session, SessionOptions
 from staleproof.assess.company import keep_company
 from staleproof.checks.facts.baseline import final_objects
 from staleproof.checks.trial import Trial
-from staleproof.core.companion import ALWAYS, WITHOUT, acting_on
-from staleproof.core.entry import Committed, Delivered, Ended, Listed, Settled, StepBegan
-from staleproof.core.history import History
-from staleproof.core.manifest import Manifest
-from staleproof.core.pace import longest_pause, paced
-from staleproof.core.plan import Plan, Settle, Subject
-from staleproof.core.scope import is_trials
-from staleproof.core.step import Apply, Delete, Rest
+from staleproof.core.history.entry import Committed, Delivered, Ended, Listed, Settled, StepBegan
+from staleproof.core.history.history import History
+from staleproof.core.history.scope import is_trials
+from staleproof.core.operator.companion import ALWAYS, WITHOUT, acting_on
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.pace import longest_pause, paced
+from staleproof.core.plan.plan import Plan, Settle, Subject
+from staleproof.core.plan.step import Apply, Delete, Rest
 from staleproof.drive.cluster.control_plane import ControlPlaneOptions
 from staleproof.drive.cluster.manifests import read
 from staleproof.drive.programs.kubernetes import SERVERS

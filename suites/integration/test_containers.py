@@ -22,7 +22,7 @@ from kubernetes import client
 from testcontainers.core.config import testcontainers_config
 from testcontainers.core.docker_client import DockerClient
 
-from staleproof.core.plan import Subject
+from staleproof.core.plan.plan import Subject
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.control_plane import (
     CONTROLLER,

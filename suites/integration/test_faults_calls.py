@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from staleproof.core.entry import Answered, Asked, Committed, Delivered, FaultFired, Refused, Resumed, Stalled
 from staleproof.core.fault import Kill, LoseAnswer, Reject, SlowAnswer
 from staleproof.core.fault.calls import Code
+from staleproof.core.history.entry import Answered, Asked, Committed, Delivered, FaultFired, Refused, Resumed, Stalled
 
 from .proxy_client import JSON, MERGE, is_reset, until
 from .proxy_stage import DEPLOYMENT_SPEC, ProxyStage, named

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from staleproof.core.entry import Closed, FaultFired, Refused, Withheld
 from staleproof.core.fault import AnyFault, Coalesce, DelayStream, Expire, HoldStream, SlowAnswer, SlowStart
+from staleproof.core.history.entry import Closed, FaultFired, Refused, Withheld
 
 from .planted_proxy import planted_proxy
 from .proxy_client import WATCH_LIST, until

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.core.entry import Broke, Closed, Delivered, Dropped
 from staleproof.core.fault import AnyFault, DropFrame, NoEndBookmark, Reorder, RepeatFrame, StaleRead
+from staleproof.core.history.entry import Broke, Closed, Delivered, Dropped
 
 from .planted_proxy import planted_proxy
 from .proxy_client import WATCH_LIST, Watching, until

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.core.entry import Answered, Asked, Broke, Closed, Delivered, FaultFired, Opened, Resumed, Stalled, Withheld
 from staleproof.core.fault import AnyFault, Coalesce, DelayStream, Hang, HoldStream, Kill, SlowAnswer
+from staleproof.core.history.entry import Answered, Asked, Broke, Closed, Delivered, FaultFired, Opened, Resumed, Stalled, Withheld
 
 from .planted_proxy import planted_proxy
 from .proxy_client import Connection, Watching, is_reset, limited, until

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.entry import Answered, Broke, Closed, FaultRefused, Listed, Opened, Refused, Resumed, Stalled, Withheld
 from staleproof.core.fault import Coalesce, Expire, Hang, Refuse, RefuseWatchList, Window
+from staleproof.core.history.entry import Answered, Broke, Closed, FaultRefused, Listed, Opened, Refused, Resumed, Stalled, Withheld
 
 from .proxy_client import WATCH_LIST, Connection, Watching, is_reset, limited, until
 from .proxy_stage import ProxyStage, named

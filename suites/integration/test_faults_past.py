@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.entry import Answered, Broke, Delivered, FaultFired, FaultRefused, Listed, Withheld
 from staleproof.core.fault import HoldStream, PastSnapshot, StaleRead, Window
+from staleproof.core.history.entry import Answered, Broke, Delivered, FaultFired, FaultRefused, Listed, Withheld
 
 from .proxy_client import Watching, until
 from .proxy_stage import ProxyStage

@@ -1,7 +1,7 @@
 """Which streams a fault concerns, and when: namespace, name, stream, steps, seconds; and what it says without an occasion."""
 
-from staleproof.core.entry import FaultClosed, Withheld
 from staleproof.core.fault import HoldStream, SeverStream, Window
+from staleproof.core.history.entry import FaultClosed, Withheld
 
 from .proxy_client import until
 from .proxy_stage import ProxyStage, named

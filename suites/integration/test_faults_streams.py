@@ -6,8 +6,8 @@ from typing import Literal, cast
 
 import pytest
 
-from staleproof.core.entry import Closed, Delivered, FaultClosed, FaultRefused, Withheld
 from staleproof.core.fault import AddBookmarks, HoldStream, SeverStream, Skew, SlowStart
+from staleproof.core.history.entry import Closed, Delivered, FaultClosed, FaultRefused, Withheld
 
 from .proxy_client import JSON, WATCH_LIST, Watching, is_reset, until
 from .proxy_stage import ProxyStage, numbered

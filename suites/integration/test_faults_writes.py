@@ -2,10 +2,10 @@
 
 import pytest
 
-from staleproof.core.entry import Answered, Asked, Competed, FaultRefused
 from staleproof.core.fault import Compete, LoseAnswer
 from staleproof.core.fault.calls import Code
-from staleproof.core.flatten import flatten
+from staleproof.core.history.entry import Answered, Asked, Competed, FaultRefused
+from staleproof.core.history.flatten import flatten
 
 from .proxy_client import MERGE, is_reset
 from .proxy_protobuf import MEDIA_TYPE, config_map

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from staleproof.assess import Session
-from staleproof.core.change import WriteKind
-from staleproof.core.entry import Asked, FaultFired
 from staleproof.core.fault import AnyFault, Expire, HoldStream, SeverStream, Window
-from staleproof.core.history import History
-from staleproof.core.manifest import Target
-from staleproof.core.plan import Plan, Settle, Subject
-from staleproof.core.request import WRITES
-from staleproof.core.step import Apply, Delete, Patch
+from staleproof.core.history.change import WriteKind
+from staleproof.core.history.entry import Asked, FaultFired
+from staleproof.core.history.history import History
+from staleproof.core.history.request import WRITES
+from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.plan import Plan, Settle, Subject
+from staleproof.core.plan.step import Apply, Delete, Patch
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.process.program import Program
 from staleproof.drive.trial.environment import Environment

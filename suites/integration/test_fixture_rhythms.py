@@ -13,10 +13,10 @@ import pytest
 from staleproof.assess import Session
 from staleproof.assess.observe import observe
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Committed, Opened
-from staleproof.core.history import Request
-from staleproof.core.plan import Plan
-from staleproof.core.step import Apply, Rest
+from staleproof.core.history.entry import Committed, Opened
+from staleproof.core.history.history import Request
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Rest
 from staleproof.drive.cluster.manifests import read
 from staleproof.drive.trial.environment import Environment
 

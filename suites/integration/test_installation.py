@@ -20,12 +20,12 @@ from kubernetes import client
 from staleproof.assess import Session, SessionOptions
 from staleproof.assess.configuration import manifests_of
 from staleproof.checks.verdict import Outcome
-from staleproof.core.entry import Answered, Asked, Broke, Committed, Continued, RequestId, Started
 from staleproof.core.fault import AnyFault, Pause, Restart, Window
-from staleproof.core.installation import read_installation
-from staleproof.core.manifest import Manifest, Target
-from staleproof.core.plan import Plan, Settle, Subject
-from staleproof.core.step import Apply, Patch, Step
+from staleproof.core.history.entry import Answered, Asked, Broke, Committed, Continued, RequestId, Started
+from staleproof.core.operator.installation import read_installation
+from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.plan import Plan, Settle, Subject
+from staleproof.core.plan.step import Apply, Patch, Step
 from staleproof.drive.cluster.api import Api
 from staleproof.drive.cluster.control_plane import RUNNER
 from staleproof.drive.cluster.manifests import read_rendered

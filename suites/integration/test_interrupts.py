@@ -284,7 +284,7 @@ def test_a_controller_that_does_not_stop_is_killed(programs: Path, request: pyte
 
 CONFTEST = """
 import pytest
-from staleproof.core.plan import Subject
+from staleproof.core.plan.plan import Subject
 
 @pytest.fixture(scope="session")
 def controller_spec():

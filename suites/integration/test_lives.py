@@ -12,7 +12,8 @@ import pytest
 
 from staleproof.checks.facts.exits import deaths, lost_its_lease
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import (
+from staleproof.core.fault import AnyFault, Kill, Pause, Refuse, Restart, Window
+from staleproof.core.history.entry import (
     Answered,
     Asked,
     Broke,
@@ -28,11 +29,10 @@ from staleproof.core.entry import (
     StepBegan,
     Stopped,
 )
-from staleproof.core.fault import AnyFault, Kill, Pause, Refuse, Restart, Window
-from staleproof.core.history import History
-from staleproof.core.manifest import Manifest
-from staleproof.core.plan import Plan
-from staleproof.core.step import Apply, Delete, Patch, Rest, Touch
+from staleproof.core.history.history import History
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Delete, Patch, Rest, Touch
 from staleproof.drive.cluster.api import ApiError
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.trial.environment import Environment

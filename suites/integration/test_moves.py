@@ -11,10 +11,10 @@ import yaml
 from staleproof.assess import Session
 from staleproof.assess.changes import told
 from staleproof.assess.observe import observe
-from staleproof.core.manifest import Manifest
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Plan
-from staleproof.core.step import Patch
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Patch
 from staleproof.draw.canonical import life, round_trip
 from staleproof.draw.drawn import drawn
 from staleproof.draw.mutations import Mutations

@@ -16,8 +16,8 @@ from staleproof.assess.once_more import BROKEN_OFF, Undoable
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import DelayStream, HideOwnWrite, Window
 from staleproof.core.fault.model import OwnWrite
-from staleproof.core.plan import Plan
-from staleproof.core.step import Apply, Patch, Remove, Touch
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Patch, Remove, Touch
 from staleproof.errors import OutOfTime
 
 from .environments import CRDS, MANIFESTS, WIDGET, fixture, session_in, target

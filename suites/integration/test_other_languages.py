@@ -15,9 +15,9 @@ import pytest_asyncio
 from staleproof.assess import Session
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import AnyFault, Coalesce, HideOwnWrite, Kill, LoseAnswer, Window
-from staleproof.core.manifest import Target
-from staleproof.core.plan import Plan, Settle, Subject, contradictions
-from staleproof.core.step import Apply, Delete, Patch, Recreate, Touch
+from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.plan import Plan, Settle, Subject, contradictions
+from staleproof.core.plan.step import Apply, Delete, Patch, Recreate, Touch
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.cluster.manifests import read
 from staleproof.drive.programs.go_program import GoProgram, ensure_go_program

@@ -17,7 +17,7 @@ CONFTEST = f"""
     import pytest
     import yaml
 
-    from staleproof.core.plan import Subject
+    from staleproof.core.plan.plan import Subject
 
     def document(name):
         with open({str(MANIFESTS)!r} + "/" + name) as file:

@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from staleproof.core.entry import Broke, Listed
+from staleproof.core.history.entry import Broke, Listed
 
 from .proxy_client import until
 from .proxy_stage import ProxyStage

@@ -13,10 +13,10 @@ import pytest
 from staleproof.assess.blame import known
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome
-from staleproof.core.entry import Broke
-from staleproof.core.history import decode
-from staleproof.core.plan import Plan, Settle
-from staleproof.core.step import Apply, Rest
+from staleproof.core.history.entry import Broke
+from staleproof.core.history.history import decode
+from staleproof.core.plan.plan import Plan, Settle
+from staleproof.core.plan.step import Apply, Rest
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
 from staleproof.drive.trial.run import TrialSpec, run_trial

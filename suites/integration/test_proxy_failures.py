@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.core.entry import Answered, Broke, Closed, Entry
+from staleproof.core.history.entry import Answered, Broke, Closed, Entry
 from staleproof.drive.cluster.control_plane import ControlPlane
 from staleproof.drive.proxy.launch import proxy
 

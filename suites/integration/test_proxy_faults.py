@@ -2,8 +2,8 @@
 
 import json
 
-from staleproof.core.entry import Answered, Asked, Closed, Delivered, Dropped, FaultFired, FaultOpened, Withheld
 from staleproof.core.fault import DelayStream, DropBookmarks, HideOwnWrite, HoldStream, OwnWrite, SeverStream
+from staleproof.core.history.entry import Answered, Asked, Closed, Delivered, Dropped, FaultFired, FaultOpened, Withheld
 
 from .proxy_client import limited, until
 from .proxy_stage import ProxyStage, named, numbered

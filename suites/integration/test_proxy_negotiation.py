@@ -5,7 +5,7 @@ import base64
 import pytest
 import yaml
 
-from staleproof.core.entry import Answered, Delivered, Listed, Refused
+from staleproof.core.history.entry import Answered, Delivered, Listed, Refused
 
 from .proxy_client import WATCH_LIST
 from .proxy_protobuf import MEDIA_TYPE, config_map, document, field

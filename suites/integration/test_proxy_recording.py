@@ -1,6 +1,6 @@
 """Requests that are not watches: the history records what they asked for, what was answered, and which client asked."""
 
-from staleproof.core.entry import Answered, Asked, Listed
+from staleproof.core.history.entry import Answered, Asked, Listed
 from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER
 
 from .proxy_client import until

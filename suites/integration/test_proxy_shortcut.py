@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from staleproof.core.entry import Answered, Asked, Listed
 from staleproof.core.fault import Reject
+from staleproof.core.history.entry import Answered, Asked, Listed
 
 from .proxy_client import MERGE, until
 from .proxy_stage import ProxyStage, named

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from staleproof.core.entry import Closed, Delivered, Opened, Withheld
 from staleproof.core.fault import Expire, HoldStream, SeverStream
+from staleproof.core.history.entry import Closed, Delivered, Opened, Withheld
 
 from .proxy_client import WATCH_LIST, until
 from .proxy_stage import ProxyStage, numbered

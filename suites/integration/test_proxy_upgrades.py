@@ -10,7 +10,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from staleproof.core.entry import Asked, Broke, Opened
+from staleproof.core.history.entry import Asked, Broke, Opened
 from staleproof.drive.cluster.control_plane import CONTROLLER
 
 from .proxy_client import trusting

@@ -7,7 +7,7 @@ import gzip
 
 import pytest
 
-from staleproof.core.entry import Answered, Listed, Opened
+from staleproof.core.history.entry import Answered, Listed, Opened
 
 from .proxy_upstream import CHUNKED, LAST_CHUNK, chunk, says, sized
 from .proxy_wilderness import Play

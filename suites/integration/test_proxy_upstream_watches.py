@@ -10,7 +10,7 @@ import json
 
 import pytest
 
-from staleproof.core.entry import Answered, Asked, Closed, Delivered, Opened
+from staleproof.core.history.entry import Answered, Asked, Closed, Delivered, Opened
 
 from .proxy_client import until
 from .proxy_upstream import CHUNKED, LAST_CHUNK, chunk, says, sized

@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from staleproof.core.entry import Answered, Closed, Delivered, Listed, Opened
+from staleproof.core.history.entry import Answered, Closed, Delivered, Listed, Opened
 
 from .proxy_client import Watching, until
 from .proxy_stage import ProxyStage, numbered

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from staleproof.assess import Session
-from staleproof.core.plan import Subject
+from staleproof.core.plan.plan import Subject
 
 from .mirror_stage import GO
 from .mirror_stage import go_mirror as go_mirror

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from staleproof.assess import Session
-from staleproof.core.plan import Subject
+from staleproof.core.plan.plan import Subject
 
 from .mirror_stage import PYTHON
 from .mirror_stage import session as session

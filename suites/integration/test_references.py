@@ -13,11 +13,11 @@ from staleproof.assess.worker import SessionOptions
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault import Reject, SeverStream, SlowAnswer, Window
-from staleproof.core.history import History
-from staleproof.core.manifest import Target
-from staleproof.core.pace import lasted
-from staleproof.core.plan import Plan, Settle, Subject
-from staleproof.core.step import Apply, Patch, Touch
+from staleproof.core.history.history import History
+from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.pace import lasted
+from staleproof.core.plan.plan import Plan, Settle, Subject
+from staleproof.core.plan.step import Apply, Patch, Touch
 from staleproof.drive.cluster.manifests import read, read_crds
 
 from .conftest import MANIFESTS

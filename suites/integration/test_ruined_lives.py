@@ -10,10 +10,10 @@ import pytest
 from staleproof.assess import Result, Session
 from staleproof.assess.run_folder import HISTORY, read_history
 from staleproof.checks.verdict import Outcome
-from staleproof.core.entry import Exited, Probed, Started
 from staleproof.core.fault import SeverStream, Window
-from staleproof.core.plan import Plan, Settle, Subject
-from staleproof.core.step import Apply, Patch
+from staleproof.core.history.entry import Exited, Probed, Started
+from staleproof.core.plan.plan import Plan, Settle, Subject
+from staleproof.core.plan.step import Apply, Patch
 from staleproof.drive.trial.environment import Environment
 from staleproof.errors import SetupError
 

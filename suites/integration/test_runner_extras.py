@@ -17,7 +17,8 @@ from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import reports_skips
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.core.entry import (
+from staleproof.core.fault import AnyFault, HideOwnWrite, Kill, OwnWrite, Restart, Window
+from staleproof.core.history.entry import (
     Asked,
     Broke,
     Committed,
@@ -31,13 +32,12 @@ from staleproof.core.entry import (
     Started,
     Stopped,
 )
-from staleproof.core.fault import AnyFault, HideOwnWrite, Kill, OwnWrite, Restart, Window
-from staleproof.core.flatten import flatten
-from staleproof.core.history import History, decode, is_work
-from staleproof.core.manifest import Manifest
-from staleproof.core.pace import lasted
-from staleproof.core.plan import Plan, Subject, encode
-from staleproof.core.step import Apply, Heartbeat, Patch, Remove, Rest, Step, Touch
+from staleproof.core.history.flatten import flatten
+from staleproof.core.history.history import History, decode, is_work
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.pace import lasted
+from staleproof.core.plan.plan import Plan, Subject, encode
+from staleproof.core.plan.step import Apply, Heartbeat, Patch, Remove, Rest, Step, Touch
 from staleproof.drive.cluster.leases import LEASES
 from staleproof.drive.cluster.truth import Key
 from staleproof.errors import SetupError, UsageError
@@ -280,9 +280,9 @@ async def test_an_invalid_metrics_url_is_reported_before_anything_starts(player:
 # --- through the doors -----------------------------------------------------------------------------------------------------------
 
 OWN_TEST = """
-    from staleproof.core.entry import Metrics
-    from staleproof.core.step import Apply
-    from staleproof.core.plan import Plan
+    from staleproof.core.history.entry import Metrics
+    from staleproof.core.plan.step import Apply
+    from staleproof.core.plan.plan import Plan
 
     def test_mine(trial, staleproof_session, controller_samples):
         result = trial(Plan(scenario="mine", steps=(Apply(object=controller_samples[0]),)))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from staleproof.core.stored import plain
+from staleproof.core.plan.stored import plain
 
 from .conftest import MANIFESTS, QUICK, Done, Run, fixture_controller
 from .test_bad_input import USAGE, is_refused

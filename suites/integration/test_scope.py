@@ -8,12 +8,12 @@ import pytest
 import pytest_asyncio
 import yaml
 
-from staleproof.core.entry import Asked, Committed, FaultFired
 from staleproof.core.fault import HoldStream, Window
-from staleproof.core.history import History
-from staleproof.core.manifest import Manifest
-from staleproof.core.plan import Plan
-from staleproof.core.step import Apply, Delete, Edit, Patch, Recreate, Step, Touch
+from staleproof.core.history.entry import Asked, Committed, FaultFired
+from staleproof.core.history.history import History
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Delete, Edit, Patch, Recreate, Step, Touch
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.trial.environment import EnvironmentOptions, environment
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from staleproof.core.stored import plain
+from staleproof.core.plan.stored import plain
 from staleproof.drive.process.private import sweep
 
 from .conftest import MANIFESTS, QUICK, WIDGETS, Done, Run, fixture_controller

@@ -15,7 +15,7 @@ from staleproof.assess import Session, SessionOptions
 from staleproof.assess.crashes import find_plan
 from staleproof.assess.references import REFERENCES
 from staleproof.assess.run_folder import HISTORY, RunFolder, read_history
-from staleproof.core.plan import Subject
+from staleproof.core.plan.plan import Subject
 from staleproof.errors import SetupError
 
 from .conftest import QUICK, WIDGETS, Done, Run, fixture_controller

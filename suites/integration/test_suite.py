@@ -5,7 +5,7 @@ import time
 import jsonschema
 import pytest
 
-from staleproof.core.stored import plain
+from staleproof.core.plan.stored import plain
 from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION
 from staleproof.report.conformance import SCHEMA
 

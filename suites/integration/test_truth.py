@@ -16,11 +16,11 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from staleproof.core.entry import Broke, Committed, Entry
-from staleproof.core.history import Header, encode_line
-from staleproof.core.plan import Plan
-from staleproof.core.step import Rest
-from staleproof.core.stored import plain
+from staleproof.core.history.entry import Broke, Committed, Entry
+from staleproof.core.history.history import Header, encode_line
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Rest
+from staleproof.core.plan.stored import plain
 from staleproof.drive.cluster.api import JSON, Api, ResourceType
 from staleproof.drive.cluster.control_plane import RUNNER, ControlPlane
 from staleproof.drive.cluster.truth import Truth, watching

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from staleproof.assess.run_folder import read_history
 from staleproof.checks.harm import SITUATIONS
-from staleproof.core.history import History
+from staleproof.core.history.history import History
 
 from .known import GUILTY, HISTORIES, HONEST, Known
 

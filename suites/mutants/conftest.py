@@ -12,7 +12,7 @@ from rich.table import Table
 
 from staleproof.assess import Session, SessionOptions
 from staleproof.assess.company import keep_company
-from staleproof.core.companion import AUTO
+from staleproof.core.operator.companion import AUTO
 from staleproof.drive.cluster.manifests import read, read_crds
 from staleproof.plugin.options import settings_of
 

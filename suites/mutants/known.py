@@ -15,8 +15,8 @@ from staleproof.fixtures.controllers.sleepless import SLEEPLESS  # noqa: TID251 
 
 from staleproof.assess.result import Result
 from staleproof.checks.verdict import Outcome
-from staleproof.core.plan import Plan, Subject
-from staleproof.core.step import Apply, Delete, Edit, Remove
+from staleproof.core.plan.plan import Plan, Subject
+from staleproof.core.plan.step import Apply, Delete, Edit, Remove
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.programs.build import ensure_built
 from staleproof.drive.programs.go_program import GoProgram, ensure_go_program

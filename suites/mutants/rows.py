@@ -16,7 +16,7 @@ import msgspec
 
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY, exported, write_whole
-from staleproof.core.fingerprint import fingerprint
+from staleproof.core.plan.fingerprint import fingerprint
 
 FOUND = (
     "mutant", "its requirement", "trials", "s", "found with", "violates", "s to shrink", "steps", "faults", "reproduced",

@@ -18,7 +18,7 @@ from staleproof.assess.observe import observe
 from staleproof.assess.result import Result
 from staleproof.assess.shrinking import shrink
 from staleproof.checks.verdict import Outcome
-from staleproof.core.plan import Plan
+from staleproof.core.plan.plan import Plan
 from staleproof.draw.scenarios import DRAWN
 from staleproof.drive.cluster.manifests import read
 from staleproof.errors import UsageError

@@ -17,8 +17,8 @@ from staleproof.assess.observe import observe
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY, exported, read_history
 from staleproof.checks.verdict import Outcome
-from staleproof.core.plan import Plan
-from staleproof.core.stored import compressed, plain
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.stored import compressed, plain
 from staleproof.draw.scenarios import canonical_plans
 from staleproof.drive.cluster.manifests import read
 

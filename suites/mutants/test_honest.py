@@ -17,8 +17,8 @@ from staleproof.assess.result import Result
 from staleproof.checks.catalog import worst
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import Expire, Window
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Plan
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.plan import Plan
 from staleproof.draw.canonical import life
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import canonical_plans

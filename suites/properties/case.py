@@ -29,9 +29,9 @@ from staleproof.core.fault import (
     SlowStart,
     Window,
 )
-from staleproof.core.manifest import Target
-from staleproof.core.plan import Plan
-from staleproof.core.step import Apply, Delete, Patch, Rest, Step
+from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Delete, Patch, Rest, Step
 
 from .reflector import KINDS, Client, Kind
 

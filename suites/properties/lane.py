@@ -11,11 +11,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from staleproof.core.entry import Broke, Ended, Entry, Released, StepBegan
 from staleproof.core.fault import PastSnapshot
-from staleproof.core.history import Header, History
-from staleproof.core.step import Apply, Delete, Patch, Rest, Step, describe
-from staleproof.core.watch_properties import breaches
+from staleproof.core.history.entry import Broke, Ended, Entry, Released, StepBegan
+from staleproof.core.history.history import Header, History
+from staleproof.core.history.watch_properties import breaches
+from staleproof.core.plan.step import Apply, Delete, Patch, Rest, Step, describe
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.api import Api, ApiError, connect
 from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane

@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 from staleproof.checks.facts.fault_outcomes import FaultOutcome, fault_outcomes
-from staleproof.core.entry import Committed, Delivered, Entry, Opened, Withheld
-from staleproof.core.plan import contradictions, decode, encode
+from staleproof.core.history.entry import Committed, Delivered, Entry, Opened, Withheld
+from staleproof.core.plan.plan import contradictions, decode, encode
 from staleproof.drive.cluster.api import connect
 from staleproof.drive.cluster.control_plane import RUNNER, ControlPlaneOptions, Silent, control_plane
 from staleproof.drive.cluster.truth import watching

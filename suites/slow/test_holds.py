@@ -15,11 +15,11 @@ from staleproof.assess import Result, Session, SessionOptions
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome
-from staleproof.core.entry import Metrics
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Window
-from staleproof.core.manifest import Manifest, Target
-from staleproof.core.plan import Plan, Settle, Subject
-from staleproof.core.step import Apply, Rest, Touch
+from staleproof.core.history.entry import Metrics
+from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.plan import Plan, Settle, Subject
+from staleproof.core.plan.step import Apply, Rest, Touch
 from staleproof.drive.cluster.manifests import read
 from staleproof.drive.programs.build import ensure_built
 from staleproof.drive.programs.kubernetes import COMPANIONS

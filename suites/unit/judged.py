@@ -6,8 +6,8 @@ from pathlib import Path
 from staleproof.assess import Result
 from staleproof.assess.run_folder import HISTORY
 from staleproof.checks.judge import judge
-from staleproof.core.history import decode
-from staleproof.core.stored import compressed, digest
+from staleproof.core.history.history import decode
+from staleproof.core.plan.stored import compressed, digest
 
 HISTORIES = Path(__file__).parents[2] / "fixtures" / "histories"
 

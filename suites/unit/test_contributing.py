@@ -19,9 +19,9 @@ from staleproof.core.fault.decision import PASS, Delay, FrameDecision
 from staleproof.core.fault.legality import ROWS
 from staleproof.core.fault.model import Seconds
 from staleproof.core.fault.suggest import FAULTS, mistakes
-from staleproof.core.frame import Frame
-from staleproof.core.request import parse
-from staleproof.core.resource_version import Revision
+from staleproof.core.history.frame import Frame
+from staleproof.core.history.request import parse
+from staleproof.core.history.resource_version import Revision
 
 from .checks.script import trial
 

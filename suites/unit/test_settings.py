@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from staleproof.core.group_kind import GroupKind
+from staleproof.core.operator.group_kind import GroupKind
 from staleproof.draw.profile import PROFILES
 from staleproof.drive.cluster.options import ProviderName
 from staleproof.errors import UsageError

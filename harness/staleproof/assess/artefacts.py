@@ -13,11 +13,11 @@ from staleproof.checks.facts.rest import cost
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Verdict
-from staleproof.core.coverage import Occasion, occasions
-from staleproof.core.fingerprint import fingerprint
-from staleproof.core.history import History
-from staleproof.core.plan import Plan
-from staleproof.core.time_breakdown import spent
+from staleproof.core.history.history import History
+from staleproof.core.history.time_breakdown import spent
+from staleproof.core.plan.coverage import Occasion, occasions
+from staleproof.core.plan.fingerprint import fingerprint
+from staleproof.core.plan.plan import Plan
 from staleproof.draw.scenarios import DRAWN
 from staleproof.report import conformance
 from staleproof.report.model import CostReport, FaultReport, LeftOut, Report, RequirementVerdict, TrialReport, encode, findings

@@ -9,13 +9,13 @@ from msgspec import structs
 from staleproof.assess.session import Session
 from staleproof.checks.facts.exits import deaths
 from staleproof.checks.trial import Trial, indexed
-from staleproof.core.change import is_unmoved
-from staleproof.core.flatten import flatten
-from staleproof.core.move import Liveness, Move
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Plan
-from staleproof.core.provenance import Commit
-from staleproof.core.step import Apply, Step
+from staleproof.core.history.change import is_unmoved
+from staleproof.core.history.flatten import flatten
+from staleproof.core.history.provenance import Commit
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.move import Liveness, Move
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Step
 from staleproof.draw.canonical import replicas
 from staleproof.draw.mutations import MutationError, allowed_moves
 from staleproof.draw.schema import find_schema

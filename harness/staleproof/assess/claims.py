@@ -16,8 +16,8 @@ from filelock import FileLock, Timeout
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY, RunFolder, acquired_now, read_history, write_whole
 from staleproof.checks.verdict import Verdict
-from staleproof.core.history import Header, History
-from staleproof.core.plan import Plan, decode, encode
+from staleproof.core.history.history import Header, History
+from staleproof.core.plan.plan import Plan, decode, encode
 
 _CLAIMS = "claims"
 

@@ -13,12 +13,12 @@ import msgspec
 from staleproof.assess.session import Session
 from staleproof.checks.facts.object_history import creations, object_history
 from staleproof.checks.trial import Trial, indexed
-from staleproof.core.companion import COMPANIONS_FOR, acting_on
-from staleproof.core.history import History
-from staleproof.core.manifest import Manifest, Target
-from staleproof.core.pace import paced
-from staleproof.core.plan import Plan, Settle
-from staleproof.core.step import Apply, Delete, Step
+from staleproof.core.history.history import History
+from staleproof.core.operator.companion import COMPANIONS_FOR, acting_on
+from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.pace import paced
+from staleproof.core.plan.plan import Plan, Settle
+from staleproof.core.plan.step import Apply, Delete, Step
 
 PATIENT = Settle(quiet_seconds=5.0, deadline_seconds=30.0)
 """Long enough to see what a controller does some seconds later by itself. Each sample is watched like this once, after one step, so

@@ -22,12 +22,12 @@ from staleproof.checks.facts.usability import reference_trouble, trouble
 from staleproof.checks.judge import judge
 from staleproof.checks.trial import Trial, indexed
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.core import but_for
-from staleproof.core.entry import Settled
-from staleproof.core.history import History, HistoryRole
-from staleproof.core.pace import lasted
-from staleproof.core.plan import Plan
-from staleproof.core.step import is_workload
+from staleproof.core.history.entry import Settled
+from staleproof.core.history.history import History, HistoryRole
+from staleproof.core.plan import but_for
+from staleproof.core.plan.pace import lasted
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import is_workload
 
 AGREEING = 6
 """So many fault-free ends must agree before a value or a count is held against a controller."""

@@ -16,11 +16,11 @@ from staleproof import __version__
 from staleproof.assess.result import Result
 from staleproof.assess.run_folder import PLAN, RunFolder, decoded, whole, write_whole
 from staleproof.checks.verdict import Outcome
-from staleproof.core.fingerprint import fingerprint, identity
-from staleproof.core.history import is_history
-from staleproof.core.plan import API_VERSION, Plan, PlanError, PlanShapeError
-from staleproof.core.plan import decode as decode_plan
-from staleproof.core.plan import encode as encode_plan
+from staleproof.core.history.history import is_history
+from staleproof.core.plan.fingerprint import fingerprint, identity
+from staleproof.core.plan.plan import API_VERSION, Plan, PlanError, PlanShapeError
+from staleproof.core.plan.plan import decode as decode_plan
+from staleproof.core.plan.plan import encode as encode_plan
 from staleproof.errors import UsageError
 
 _KIND, _CRASHES = "Crash", "crashes"

@@ -10,10 +10,10 @@ from typing import Literal
 
 from staleproof.checks.facts.complaints import complaints
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import WORKLOAD, Answered, Asked, Broke, Entry, Exited, Opened, Refused, Settled
-from staleproof.core.manifest import Manifest
-from staleproof.core.prerequisite import lacking
-from staleproof.core.request import BOOKKEEPING
+from staleproof.core.history.entry import WORKLOAD, Answered, Asked, Broke, Entry, Exited, Opened, Refused, Settled
+from staleproof.core.history.request import BOOKKEEPING
+from staleproof.core.operator.prerequisite import lacking
+from staleproof.core.plan.manifest import Manifest
 from staleproof.errors import SetupError, UsageError
 
 Outcome = Literal["ok", "warning", "failed", "not asked"]

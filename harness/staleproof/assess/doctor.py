@@ -23,9 +23,9 @@ from staleproof.assess.diagnosis import (
 )
 from staleproof.assess.samples import Samples, roles_of, watched
 from staleproof.checks.trial import Trial, indexed
-from staleproof.core.manifest import Manifest
-from staleproof.core.plan import Settle
-from staleproof.core.step import Apply
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Settle
+from staleproof.core.plan.step import Apply
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.subject.metrics import Unreadable
 from staleproof.drive.subject.webhooks import told_calls

@@ -12,9 +12,9 @@ from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.facts.exits import code_of, deaths, last_words, lost_its_lease
 from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.core.entry import Exited, Probed
 from staleproof.core.fault.effects import EFFECTS
-from staleproof.core.history import History
+from staleproof.core.history.entry import Exited, Probed
+from staleproof.core.history.history import History
 
 IN_THE_LIFE_BEFORE, IN_VAIN = "in-the-life-before", "in-vain"
 

@@ -13,10 +13,10 @@ import msgspec
 
 from staleproof import __version__
 from staleproof.assess.run_folder import write_whole
-from staleproof.core.fingerprint import identity
-from staleproof.core.manifest import Manifest, masked_manifests
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Subject
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.fingerprint import identity
+from staleproof.core.plan.manifest import Manifest, masked_manifests
+from staleproof.core.plan.plan import Subject
 from staleproof.draw.mutations import Mutations
 
 _OBSERVED = "observed"

@@ -23,17 +23,17 @@ from staleproof.checks.facts.complaints import complaints, says_it_failed
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.scale import beyond_scale
 from staleproof.checks.trial import Trial, indexed
-from staleproof.core.entry import WORKLOAD, Broke, Closed, Committed, Delivered, Metrics, Opened
 from staleproof.core.fault import PastSnapshot, Restart, Window
-from staleproof.core.history import History
-from staleproof.core.manifest import Manifest
-from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
-from staleproof.core.pace import longest_pause, restless_fields, writes_at_rest
-from staleproof.core.plan import Plan, Settle
-from staleproof.core.prerequisite import lacking
-from staleproof.core.provenance import is_bookkeeping
-from staleproof.core.request import BOOKKEEPING
-from staleproof.core.step import Apply, Rest, Step, Touch
+from staleproof.core.history.entry import WORKLOAD, Broke, Closed, Committed, Delivered, Metrics, Opened
+from staleproof.core.history.history import History
+from staleproof.core.history.provenance import is_bookkeeping
+from staleproof.core.history.request import BOOKKEEPING
+from staleproof.core.operator.observed import Changed, ChildKind, Observed, WriteVerb, Written
+from staleproof.core.operator.prerequisite import lacking
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.pace import longest_pause, restless_fields, writes_at_rest
+from staleproof.core.plan.plan import Plan, Settle
+from staleproof.core.plan.step import Apply, Rest, Step, Touch
 from staleproof.draw import canonical
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment

@@ -13,10 +13,10 @@ from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.usability import interruption, is_superfluous, undone
 from staleproof.checks.trial import Trial, indexed
 from staleproof.checks.verdict import Outcome
-from staleproof.core.change import is_unmoved
-from staleproof.core.history import History
-from staleproof.core.plan import Plan
-from staleproof.core.step import is_workload
+from staleproof.core.history.change import is_unmoved
+from staleproof.core.history.history import History
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import is_workload
 from staleproof.draw.once_more import Happened, aimed_anew, with_object
 from staleproof.draw.scenarios import DRAWN, FAMILIES
 from staleproof.errors import UsageError

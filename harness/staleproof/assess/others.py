@@ -14,11 +14,11 @@ from staleproof.assess.session import Session
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.usability import interruption, undone
 from staleproof.checks.trial import Trial, indexed
-from staleproof.core.change import is_unmoved, moved
-from staleproof.core.manifest import Manifest
-from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.plan import Plan
-from staleproof.core.step import Apply, Edit, PatchStatus, Step, describe
+from staleproof.core.history.change import is_unmoved, moved
+from staleproof.core.operator.observed import ChildKind, Observed
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Edit, PatchStatus, Step, describe
 from staleproof.draw.by_others import edits, resets, set_aside
 from staleproof.drive.trial.workload import Refused
 

@@ -12,11 +12,11 @@ from staleproof.checks.facts.liveness import unneeded
 from staleproof.checks.facts.recovery_budget import budget
 from staleproof.checks.facts.step_work import kinds_between
 from staleproof.checks.trial import Trial, indexed
-from staleproof.core.change import WriteKind
-from staleproof.core.history import History, UnstableField
-from staleproof.core.manifest import Manifest
-from staleproof.core.plan import Plan
-from staleproof.core.step import Apply, is_workload
+from staleproof.core.history.change import WriteKind
+from staleproof.core.history.history import History, UnstableField
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, is_workload
 from staleproof.drive.trial.probe import Probe
 from staleproof.drive.trial.run import Live
 

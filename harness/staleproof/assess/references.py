@@ -18,9 +18,9 @@ from staleproof.assess.worker import Worker
 from staleproof.checks.facts.instability import is_harmless, pooled, unstable_fields
 from staleproof.checks.facts.usability import ended_well, reference_trouble
 from staleproof.checks.trial import indexed
-from staleproof.core.history import History, HistoryRole, UnstableField
-from staleproof.core.plan import Plan, masked_subject
-from staleproof.core.step import Apply
+from staleproof.core.history.history import History, HistoryRole, UnstableField
+from staleproof.core.plan.plan import Plan, masked_subject
+from staleproof.core.plan.step import Apply
 from staleproof.drive.cluster.companions import OPTION
 from staleproof.drive.cluster.manifests import name_of
 from staleproof.errors import SetupError

@@ -9,9 +9,9 @@ from staleproof.checks.catalog import is_scored
 from staleproof.checks.facts.fault_outcomes import FaultOutcome, fault_outcomes, hostility
 from staleproof.checks.story.narrative import Story, stories
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.core.coverage import Occasion, occasions
-from staleproof.core.history import History
-from staleproof.core.plan import Plan
+from staleproof.core.history.history import History
+from staleproof.core.plan.coverage import Occasion, occasions
+from staleproof.core.plan.plan import Plan
 
 BELIEVED = 0.04
 """Twice in two re-runs, and never in six runs without the faults, is chance once in 28 times."""

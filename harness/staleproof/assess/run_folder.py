@@ -20,10 +20,10 @@ from pathlib import Path
 from filelock import FileLock
 from msgspec import structs
 
-from staleproof.core.history import History, HistoryError, decode, encode
-from staleproof.core.plan import Plan
-from staleproof.core.plan import decode as decode_plan
-from staleproof.core.stored import DIGEST_LENGTH, attached, compressed, detached, digest, is_detached, plain
+from staleproof.core.history.history import History, HistoryError, decode, encode
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.plan import decode as decode_plan
+from staleproof.core.plan.stored import DIGEST_LENGTH, attached, compressed, detached, digest, is_detached, plain
 from staleproof.errors import SetupError, UsageError
 
 PLAN, HISTORY = "plan.json", "history.jsonl.gz"

@@ -1,6 +1,6 @@
 """The samples of a run: which of them are primaries, what each of these needs, and what the controller does for it.
 
-What the files say is sorted out before anything runs (`core.prerequisite`). Then it shows which kinds the controller watches: what
+What the files say is sorted out before anything runs (`prerequisite`). Then it shows which kinds the controller watches: what
 nobody has called a primary, and it does not even watch, is a prerequisite, too. What it does not react to is told and left out.
 """
 
@@ -17,10 +17,10 @@ from staleproof.assess.observe import Unreacted, observe
 from staleproof.assess.references import Hopeless
 from staleproof.assess.session import Session
 from staleproof.checks.trial import indexed
-from staleproof.core.manifest import Manifest, masked_manifests
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Subject
-from staleproof.core.prerequisite import CircleError, in_order, needed
+from staleproof.core.operator.observed import Observed
+from staleproof.core.operator.prerequisite import CircleError, in_order, needed
+from staleproof.core.plan.manifest import Manifest, masked_manifests
+from staleproof.core.plan.plan import Subject
 from staleproof.draw.mutations import Mutations
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment

@@ -19,11 +19,11 @@ from staleproof.assess.worker import SessionOptions, Worker
 from staleproof.checks.catalog import waits
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Verdict
-from staleproof.core.companion import ALWAYS
-from staleproof.core.history import History, sealed
-from staleproof.core.manifest import Manifest
-from staleproof.core.plan import Plan
-from staleproof.core.prerequisite import with_payloads, without_payload
+from staleproof.core.history.history import History, sealed
+from staleproof.core.operator.companion import ALWAYS
+from staleproof.core.operator.prerequisite import with_payloads, without_payload
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Plan
 from staleproof.drive.cluster.control_plane import Progress
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.run import TrialSpec, run_trial

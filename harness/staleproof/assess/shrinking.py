@@ -16,8 +16,8 @@ import msgspec
 from staleproof.assess.baseline import NOTHING_KNOWN, new_stories
 from staleproof.assess.result import Result
 from staleproof.checks.trial import indexed
-from staleproof.core.fingerprint import fingerprint
-from staleproof.core.plan import Plan
+from staleproof.core.plan.fingerprint import fingerprint
+from staleproof.core.plan.plan import Plan
 from staleproof.draw.shrink import shrunk
 from staleproof.errors import SetupError, UsageError
 from staleproof.report.baseline import Baseline

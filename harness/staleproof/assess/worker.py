@@ -23,10 +23,10 @@ from staleproof.assess import patience
 from staleproof.assess.background import Background, Work
 from staleproof.assess.result import Run
 from staleproof.assess.run_folder import RunFolder, new_run_folder
-from staleproof.core.companion import WITHOUT, together
-from staleproof.core.history import History, HistoryRole
-from staleproof.core.manifest import Manifest
-from staleproof.core.plan import Plan, Subject
+from staleproof.core.history.history import History, HistoryRole
+from staleproof.core.operator.companion import WITHOUT, together
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Plan, Subject
 from staleproof.draw.mutations import Mutations
 from staleproof.drive.cluster.companions import OPTION, NotBuilt
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
@@ -56,7 +56,7 @@ class SessionOptions(EnvironmentOptions):
         reruns: how often a trial with a finding is run again before the finding is believed.
         keep: whether the histories of trials that pass are kept, too.
         ends: when the time is over, on the monotonic clock; it may become later, because building is not counted.
-        kept_names: cluster-scoped primaries that have the same name in every trial (`core.plan`); more may follow (`keep_name`).
+        kept_names: cluster-scoped primaries that have the same name in every trial (`plan`); more may follow (`keep_name`).
         chooses_companions: besides those that are named, companions run that a real cluster would have for what the controller
             creates (`assess.company`).
         mutations: what of the samples may be changed.
@@ -135,7 +135,7 @@ class Worker:
         return seconds
 
     def keep_name(self, *primaries: str) -> None:
-        """Let these cluster-scoped primaries, as `core.plan` calls them, have the same name in every trial from now on."""
+        """Let these cluster-scoped primaries, as `plan` calls them, have the same name in every trial from now on."""
         self.options = replace(self.options, kept_names=together(self.options.kept_names, primaries))
 
     def ready(self) -> None:

@@ -29,7 +29,7 @@ from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.own_writes import OwnVerb
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.manifest import content_of
+from staleproof.core.plan.manifest import content_of
 
 D = TypeVar("D")
 Deeds = Callable[[Trial], Iterable[D]]

@@ -16,7 +16,7 @@ from staleproof.checks.facts.recovery_budget import awaits_election, budget
 from staleproof.checks.facts.usability import interruption, reference_trouble, unfired, unreliable
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Basis, Outcome
-from staleproof.core.step import sets_aside
+from staleproof.core.plan.step import sets_aside
 
 Subject = Basis | Literal["trial", "references", "settling", "aim", "conformance"]
 """What a doubt is about: what a finding rests on; or anything that the trial shows, what is compared, how it ends, what its plan

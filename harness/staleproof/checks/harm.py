@@ -17,13 +17,24 @@ from staleproof.checks.facts.liveness import converged
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Cause, Finding, Severity, Verdict
-from staleproof.core.entry import Answered, Asked, Closed, Committed, Competed, FaultFired, FaultOpened, Listed, Stopped, Withheld
 from staleproof.core.fault import AnyFault, Effect
 from staleproof.core.fault.model import ANY
-from staleproof.core.flatten import flatten
-from staleproof.core.history import Request
-from staleproof.core.manifest import Manifest, content_of
-from staleproof.core.request import WRITES
+from staleproof.core.history.entry import (
+    Answered,
+    Asked,
+    Closed,
+    Committed,
+    Competed,
+    FaultFired,
+    FaultOpened,
+    Listed,
+    Stopped,
+    Withheld,
+)
+from staleproof.core.history.flatten import flatten
+from staleproof.core.history.history import Request
+from staleproof.core.history.request import WRITES
+from staleproof.core.plan.manifest import Manifest, content_of
 
 HEALED_SECONDS = 5.0
 """What is mended within so many seconds was transient."""

@@ -33,7 +33,7 @@ from staleproof.checks.facts.wording import listing, short_name, span
 from staleproof.checks.requirement import Reason
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Basis, Finding
-from staleproof.core.history import Request
+from staleproof.core.history.history import Request
 
 _TOLD = 3
 

@@ -20,10 +20,10 @@ from staleproof.checks.ignorance import ignorant_deeds
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial, fact, indexed
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Outcome, Said, Suspicion, Verdict
-from staleproof.core.entry import FaultIndex
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.effects import EFFECTS
-from staleproof.core.history import History
+from staleproof.core.history.entry import FaultIndex
+from staleproof.core.history.history import History
 from staleproof.core.wording import plural
 
 MOST_FINDINGS = 10

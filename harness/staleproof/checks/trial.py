@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
-from staleproof.core.entry import (
+from staleproof.core.fault import AnyFault
+from staleproof.core.history.entry import (
     Closed,
     Committed,
     Entry,
@@ -29,10 +30,9 @@ from staleproof.core.entry import (
     StepEnded,
     StreamId,
 )
-from staleproof.core.fault import AnyFault
-from staleproof.core.history import History, HistoryRole, Position, Request, is_work, requests
-from staleproof.core.provenance import Commit, commits_of
-from staleproof.core.step import is_workload
+from staleproof.core.history.history import History, HistoryRole, Position, Request, is_work, requests
+from staleproof.core.history.provenance import Commit, commits_of
+from staleproof.core.plan.step import is_workload
 
 E = TypeVar("E", bound=Entry)
 T = TypeVar("T")

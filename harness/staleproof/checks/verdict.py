@@ -9,7 +9,7 @@ import enum
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from staleproof.core.entry import FaultIndex
+from staleproof.core.history.entry import FaultIndex
 
 
 class Outcome(enum.IntEnum):

@@ -16,7 +16,7 @@ from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.facts.withheld_frames import withheld_frames
 from staleproof.checks.requirement import Reason
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Listed
+from staleproof.core.history.entry import Listed
 
 WhyNot = Reason | Literal["on its way", ""]
 

@@ -15,9 +15,9 @@ from staleproof.assess.run_folder import new_run_folder
 from staleproof.checks.verdict import Outcome
 from staleproof.cli.show import concluded, show_story
 from staleproof.core.fault import HideOwnWrite
-from staleproof.core.manifest import Target
-from staleproof.core.plan import Plan, Settle, Subject
-from staleproof.core.step import Apply, Touch
+from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.plan import Plan, Settle, Subject
+from staleproof.core.plan.step import Apply, Touch
 from staleproof.progress import progress_on
 from staleproof.settings import Settings
 from staleproof.shipped import shipped

@@ -20,8 +20,8 @@ import msgspec
 from staleproof.cli.signals import cancel_on_signals
 from staleproof.core.control import InstallPlan
 from staleproof.core.control import read as read_body
-from staleproof.core.plan import PlanError
-from staleproof.core.plan import decode as decode_plan
+from staleproof.core.plan.plan import PlanError
+from staleproof.core.plan.plan import decode as decode_plan
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.control_plane.existing import load_access
 from staleproof.drive.cluster.control_plane.plane import kubeconfig

@@ -29,8 +29,8 @@ from staleproof.assess.samples import Samples, observe_all, recall_all
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.cli.option import SUBJECT, called, settings_of, takes
 from staleproof.cli.show import concluded, show_verdicts
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Plan
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.plan import Plan
 from staleproof.draw.order import expected_seconds
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import FAMILIES

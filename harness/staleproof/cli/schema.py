@@ -9,9 +9,9 @@ import msgspec
 
 from staleproof import settings_file
 from staleproof.core.engine.routes import openapi
-from staleproof.core.entry import Entry
-from staleproof.core.history import Header
-from staleproof.core.plan import Plan
+from staleproof.core.history.entry import Entry
+from staleproof.core.history.history import Header
+from staleproof.core.plan.plan import Plan
 from staleproof.report.conformance import SCHEMA
 from staleproof.report.model import Report
 

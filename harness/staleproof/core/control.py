@@ -12,7 +12,7 @@ from staleproof.core.fault import AnyFault, Fault
 from staleproof.core.fault.decision import End
 from staleproof.core.fault.legality import Contract
 from staleproof.core.fault.model import Value
-from staleproof.core.plan import M, converted, fault_problems, read_json
+from staleproof.core.plan.plan import M, converted, fault_problems, read_json
 
 
 class InstallPlan(Value, frozen=True):

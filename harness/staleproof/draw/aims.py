@@ -7,7 +7,7 @@ are made for something else says so itself. The catalogue lists the same faults 
 from collections.abc import Iterator, Mapping, Sequence
 
 from staleproof.core.fault import AnyFault, Effect
-from staleproof.core.step import Apply, Delete, Step
+from staleproof.core.plan.step import Apply, Delete, Step
 
 _BY_EFFECT: Mapping[Effect, str] = {
     "hides": "tolerates-skew",

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 
 from staleproof.core.fault import Expire, LoseAnswer, Reject, SlowAnswer, Window
-from staleproof.core.observed import Observed, Written
+from staleproof.core.operator.observed import Observed, Written
 from staleproof.draw.canonical import life, outage, own_updates, patient
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.forms import values

@@ -8,9 +8,9 @@ owners. Annotations are left alone; so are other lists, which a merge patch repl
 import base64
 from collections.abc import Collection, Iterator, Sequence
 
-from staleproof.core.manifest import Manifest, Target
-from staleproof.core.masking import SECRET
-from staleproof.core.step import Edit, PatchStatus
+from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.masking import SECRET
+from staleproof.core.plan.step import Edit, PatchStatus
 from staleproof.draw.schema import Schema
 from staleproof.draw.texts import near_text
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite
-from staleproof.core.manifest import Manifest
-from staleproof.core.move import Move
-from staleproof.core.observed import Changed, Observed, Written
-from staleproof.core.plan import Settle
-from staleproof.core.step import Apply, Delete, Heartbeat, Rest, Step, Touch
+from staleproof.core.operator.observed import Changed, Observed, Written
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.move import Move
+from staleproof.core.plan.plan import Settle
+from staleproof.core.plan.step import Apply, Delete, Heartbeat, Rest, Step, Touch
 
 _AT_LEAST = 3
 """Replicas of a primary that can be scaled: with fewer, nothing is left that could be deleted in excess."""

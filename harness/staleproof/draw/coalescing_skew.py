@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from staleproof.core.fault import Coalesce, HideOwnWrite, HoldStream, OwnWrite, Release, Skew, Window
-from staleproof.core.observed import Observed
-from staleproof.core.step import Delete, Rest, Step
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.step import Delete, Rest, Step
 from staleproof.draw.canonical import appear, glance, life, patient, replicas, turns
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.occasions import life_events

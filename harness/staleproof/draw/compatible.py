@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from staleproof.core.fault import AnyFault, HoldStream
 from staleproof.core.fault.model import ANY
-from staleproof.core.observed import Observed
-from staleproof.core.step import Apply, Delete, Step, sets_aside
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.step import Apply, Delete, Step, sets_aside
 from staleproof.draw.incidents.forms import values
 from staleproof.draw.incidents.joint import unseen_end
 from staleproof.draw.incidents.single import Faults

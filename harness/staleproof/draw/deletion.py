@@ -13,8 +13,8 @@ from staleproof.core.fault import (
     Release,
     Window,
 )
-from staleproof.core.observed import Observed
-from staleproof.core.step import Apply, Recreate, Remove, Touch
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.step import Apply, Recreate, Remove, Touch
 from staleproof.draw.canonical import appear, death, hidden_creates, patient, removal, slow_to_start
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.joint import past, unseen_end

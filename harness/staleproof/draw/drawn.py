@@ -19,12 +19,12 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 from hypothesis.strategies import SearchStrategy
 from msgspec.structs import replace
 
-from staleproof.core.coverage import Occasion, occasions
-from staleproof.core.fingerprint import fingerprint, identity
-from staleproof.core.manifest import target_of
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Plan, PlanError, Subject, decode, encode, masked
-from staleproof.core.step import Apply
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.coverage import Occasion, occasions
+from staleproof.core.plan.fingerprint import fingerprint, identity
+from staleproof.core.plan.manifest import target_of
+from staleproof.core.plan.plan import Plan, PlanError, Subject, decode, encode, masked
+from staleproof.core.plan.step import Apply
 from staleproof.draw.family import Family
 from staleproof.draw.order import most_varied
 from staleproof.draw.profile import PROFILES, Profile

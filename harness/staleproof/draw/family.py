@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from staleproof.core.fault import AnyFault
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Plan, Settle
-from staleproof.core.step import Resync, Step
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.plan import Plan, Settle
+from staleproof.core.plan.step import Resync, Step
 from staleproof.draw.aims import aims
 from staleproof.draw.canonical import life
 from staleproof.draw.profile import Profile

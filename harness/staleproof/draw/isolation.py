@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from staleproof.core.observed import Observed
-from staleproof.core.step import Apply, Rest
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.step import Apply, Rest
 from staleproof.draw.canonical import another, appear, hidden_creates
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile

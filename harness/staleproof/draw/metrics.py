@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec import structs
 
 from staleproof.core.fault import Window
-from staleproof.core.observed import Observed
+from staleproof.core.operator.observed import Observed
 from staleproof.draw.canonical import hidden_creates, life
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile

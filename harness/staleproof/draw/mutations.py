@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 
 from staleproof.core.fault.model import Value
-from staleproof.core.manifest import Manifest
-from staleproof.core.move import Move
-from staleproof.core.plan import PlanError, converted
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.move import Move
+from staleproof.core.plan.plan import PlanError, converted
 from staleproof.draw.sample_moves import find_moves, set_to, words
 from staleproof.draw.schema import ANYTHING, Schema
 

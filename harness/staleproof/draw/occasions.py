@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from staleproof.core.manifest import Manifest
-from staleproof.core.move import merged
-from staleproof.core.observed import Observed, Written
-from staleproof.core.step import Apply, Delete, Edit, Heartbeat, Patch, PatchStatus, Recreate, Remove, Step, Touch
+from staleproof.core.operator.observed import Observed, Written
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.move import merged
+from staleproof.core.plan.step import Apply, Delete, Edit, Heartbeat, Patch, PatchStatus, Recreate, Remove, Step, Touch
 from staleproof.draw.canonical import death, is_update, life, turns
 
 OF_A_CHILD = (Edit, Heartbeat, Recreate, Remove)

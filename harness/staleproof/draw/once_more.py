@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping
 from msgspec.structs import replace
 
 from staleproof.core.fault import AnyFault, Window
-from staleproof.core.plan import Plan, contradictions
-from staleproof.core.step import Edit, Heartbeat, Recreate, Remove, Step, describe
+from staleproof.core.plan.plan import Plan, contradictions
+from staleproof.core.plan.step import Edit, Heartbeat, Recreate, Remove, Step, describe
 from staleproof.draw.family import drawn_title
 
 Happened = Mapping[int, Mapping[tuple[str, str], int]]

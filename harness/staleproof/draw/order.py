@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 
-from staleproof.core.coverage import moments, occasions
 from staleproof.core.fault import AnyFault
-from staleproof.core.plan import Plan
-from staleproof.core.step import Rest, Step, removes
+from staleproof.core.plan.coverage import moments, occasions
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Rest, Step, removes
 
 _LEAST_SECONDS = 0.5
 _TRIES_AGAIN = 4.0

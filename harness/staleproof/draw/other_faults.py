@@ -6,7 +6,7 @@ Each comes over a primary's life in few plans, in which it has every value that 
 from collections.abc import Callable, Collection, Iterator
 
 from staleproof.core.fault import AnyFault
-from staleproof.core.observed import Observed
+from staleproof.core.operator.observed import Observed
 from staleproof.draw.canonical import life, slow_to_start
 from staleproof.draw.family import Draft, Family, Scenario
 from staleproof.draw.incidents.covering import covering

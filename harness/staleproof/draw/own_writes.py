@@ -10,8 +10,8 @@ from typing import Literal
 from msgspec import structs
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Release, Window
-from staleproof.core.observed import ChildKind, Observed, Written
-from staleproof.core.step import Resync, Step, Touch
+from staleproof.core.operator.observed import ChildKind, Observed, Written
+from staleproof.core.plan.step import Resync, Step, Touch
 from staleproof.draw.canonical import glance, life, own_create, own_updates, patience, patient, round_trip, turns
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile

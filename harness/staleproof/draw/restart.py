@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from staleproof.core.fault import AnyFault, Expire, Kill, Reject, Restart, SlowStart, Window
-from staleproof.core.observed import Observed, Written
+from staleproof.core.operator.observed import Observed, Written
 from staleproof.draw.canonical import Workload, death, life, round_trip, slow_to_start, turns
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.forms import forms

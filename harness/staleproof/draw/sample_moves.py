@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any, get_args
 
-from staleproof.core.manifest import Manifest
-from staleproof.core.move import Move, MoveKind, merge_patch
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.move import Move, MoveKind, merge_patch
 from staleproof.draw.schema import ANYTHING, JSON, Schema
 from staleproof.draw.texts import Near, fits, near_number, near_text
 

@@ -3,8 +3,8 @@ faults."""
 
 from collections.abc import Iterator
 
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Plan
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.plan import Plan
 from staleproof.draw import (
     api_failure,
     coalescing_skew,

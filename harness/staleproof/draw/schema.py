@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from staleproof.core.manifest import Manifest
+from staleproof.core.plan.manifest import Manifest
 
 JSON = dict[str, Any]
 FieldType = Literal["integer", "number", "string", "boolean", "object", "array", ""]

@@ -19,10 +19,10 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from staleproof.core.fault import AnyFault, Window
-from staleproof.core.fingerprint import fingerprint
-from staleproof.core.manifest import Manifest, Target, target_of
-from staleproof.core.plan import Plan, contradictions
-from staleproof.core.step import Apply, Delete, Lull, Patch, PatchStatus, Rest, Step, Touch
+from staleproof.core.plan.fingerprint import fingerprint
+from staleproof.core.plan.manifest import Manifest, Target, target_of
+from staleproof.core.plan.plan import Plan, contradictions
+from staleproof.core.plan.step import Apply, Delete, Lull, Patch, PatchStatus, Rest, Step, Touch
 from staleproof.core.wording import plural
 
 S = TypeVar("S")

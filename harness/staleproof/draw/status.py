@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from staleproof.core.fault import HoldStream, Window
-from staleproof.core.observed import Observed
+from staleproof.core.operator.observed import Observed
 from staleproof.draw.canonical import hidden_creates, life, news
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.occasions import life_events

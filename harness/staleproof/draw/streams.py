@@ -18,8 +18,8 @@ from staleproof.core.fault import (
     SeverStream,
     Window,
 )
-from staleproof.core.observed import Observed
-from staleproof.core.step import Rest, Touch
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.step import Rest, Touch
 from staleproof.draw.canonical import life, outage, patient
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.forms import values

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from staleproof.core.move import MoveKind
+from staleproof.core.plan.move import MoveKind
 from staleproof.draw.schema import Schema
 
 _QUANTITY = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)([KMGTPE]i|[munkMGTPE])")

@@ -6,9 +6,9 @@ from itertools import islice, zip_longest
 
 from msgspec import structs
 
-from staleproof.core.move import Liveness, Move, MoveKind, collide
-from staleproof.core.observed import Observed
-from staleproof.core.step import Patch
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.move import Liveness, Move, MoveKind, collide
+from staleproof.core.plan.step import Patch
 
 _GROUPS: tuple[tuple[MoveKind, ...], ...] = (
     ("up", "down", "zero", "quantity", "duration"),

@@ -11,8 +11,8 @@ import pytest
 
 from staleproof.assess.run.queue import Planned
 from staleproof.assess.samples import Samples, recall_all
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Subject
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.plan import Subject
 from staleproof.core.wording import plural
 from staleproof.draw.mutations import Mutations
 from staleproof.report.planned import line, sum_up, unwatched

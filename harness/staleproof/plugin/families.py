@@ -7,7 +7,7 @@ import pytest
 from staleproof.assess.baseline import NOTHING_KNOWN, verdict_on
 from staleproof.assess.result import Result
 from staleproof.assess.run.queue import Came, Queue
-from staleproof.core.fingerprint import fingerprint
+from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.wording import plural
 from staleproof.draw.family import Family
 from staleproof.plugin.fail import story_of

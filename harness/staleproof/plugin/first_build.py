@@ -13,7 +13,7 @@ from typing import Any, TextIO
 import pytest
 
 from staleproof.assess.configuration import control_plane_options
-from staleproof.core.companion import PROVISIONER
+from staleproof.core.operator.companion import PROVISIONER
 from staleproof.drive.cluster.control_plane.provider import choose
 from staleproof.drive.cluster.options import ControlPlaneOptions, ProviderName
 from staleproof.drive.programs.build import ensure_built

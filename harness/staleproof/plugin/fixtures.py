@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from staleproof.assess import Result, Session
     from staleproof.assess.run.families import Families
     from staleproof.assess.run.queue import Queue
-    from staleproof.core.installation import Installation
-    from staleproof.core.manifest import Manifest
-    from staleproof.core.observed import Observed
-    from staleproof.core.plan import Plan, Subject
-    from staleproof.core.prerequisite import Documents
+    from staleproof.core.operator.installation import Installation
+    from staleproof.core.operator.observed import Observed
+    from staleproof.core.operator.prerequisite import Documents
+    from staleproof.core.plan.manifest import Manifest
+    from staleproof.core.plan.plan import Plan, Subject
     from staleproof.draw.family import Family
     from staleproof.drive.cluster.control_plane import ControlPlane, ControlPlaneOptions
 
@@ -53,7 +53,7 @@ def plain_errors(*left: type[Exception]) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def controller_installation(pytestconfig: pytest.Config) -> Installation | None:
     """What the controller's own manifests say of it; None when none are given. Override to give them in code
-    (`staleproof.core.installation.read_installation`)."""
+    (`staleproof.core.operator.installation.read_installation`)."""
     from staleproof.assess.configuration import installation_of
 
     with plain_errors():
@@ -239,7 +239,7 @@ def trial(
     from hypothesis import currently_in_test_context
 
     from staleproof.assess.run.queue import Came, Left
-    from staleproof.core.fingerprint import fingerprint
+    from staleproof.core.plan.fingerprint import fingerprint
     from staleproof.draw.strategies import observe_with
     from staleproof.errors import OutOfTime
     from staleproof.plugin.fail import add_properties

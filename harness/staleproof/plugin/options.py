@@ -99,7 +99,7 @@ def names_controller_in_file(config: pytest.Config) -> bool:
 def header(config: pytest.Config) -> list[str]:
     """Every value that is not a default, with its origin. CI systems keep what is printed: of variables only the names are
     shown."""
-    from staleproof.core.masking import masked_pair
+    from staleproof.core.plan.masking import masked_pair
 
     flags, shown = {option.name: option.flag for option in OPTIONS}, given(config)
     texts = {name: each.texts for name, each in shown.items()}

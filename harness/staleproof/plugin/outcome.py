@@ -14,7 +14,7 @@ from staleproof.assess.run.budget import end_of
 from staleproof.assess.run.exit_code import BROKEN, BUG
 from staleproof.assess.run.notes import Notes
 from staleproof.assess.run_folder import RunFolder, new_run_folder
-from staleproof.core.masking import masked_arguments
+from staleproof.core.plan.masking import masked_arguments
 from staleproof.plugin import BEGAN
 from staleproof.plugin.options import is_seed_new, seed_of, settings_of
 from staleproof.report.terminal import sentence, table

@@ -17,7 +17,7 @@ import pytest
 
 if TYPE_CHECKING:
     from staleproof.assess import Result
-    from staleproof.core.plan import Plan
+    from staleproof.core.plan.plan import Plan
 
 Trial = Callable[["Plan"], "Result"]
 

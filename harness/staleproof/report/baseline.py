@@ -14,7 +14,7 @@ import yaml
 
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.core.fault.suggest import mistakes
-from staleproof.core.plan import API_VERSION, ApiVersion
+from staleproof.core.plan.plan import API_VERSION, ApiVersion
 from staleproof.report.model import FindingReport, Report, RequirementVerdict, findings
 
 _HEAD = "# Findings that are known: they are told, and fail no run. Written by the option update-baseline; notes are kept.\n"

@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.verdict import Outcome, Severity, rank
-from staleproof.core.plan import API_VERSION, ApiVersion
+from staleproof.core.plan.plan import API_VERSION, ApiVersion
 from staleproof.report.model import Report, Word, exercised, overall, reason, refused, scored, tried
 
 PROFILE = "WATCH-CACHE"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.verdict import Outcome
-from staleproof.core.coverage import PHASES, Occasion
+from staleproof.core.plan.coverage import PHASES, Occasion
 from staleproof.core.wording import plural, some
 from staleproof.report.model import Report, TrialReport, overall, reason, scored, tried
 

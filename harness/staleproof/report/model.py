@@ -8,8 +8,8 @@ import msgspec
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored
 from staleproof.checks.verdict import Outcome, Severity, rank
-from staleproof.core.plan import API_VERSION, ApiVersion
-from staleproof.core.time_breakdown import Spent
+from staleproof.core.history.time_breakdown import Spent
+from staleproof.core.plan.plan import API_VERSION, ApiVersion
 
 Word = Literal["passed", "not exercised", "inconclusive", "failed"]
 FaultWord = Literal["fired", "refused", "not fired"]
@@ -65,7 +65,7 @@ class FaultReport(_Struct, frozen=True, kw_only=True):
     and why.
 
     `name` is the fault's with the verb of the writes that it is about; `phase` and `move` say in which phase of the workload it was
-    to happen, and which fields changed in it (`core.coverage`). All are empty in reports of older versions.
+    to happen, and which fields changed in it (`core.plan.coverage`). All are empty in reports of older versions.
     """
 
     fault: str

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from staleproof.core.fingerprint import fingerprint
-from staleproof.core.plan import Plan
+from staleproof.core.plan.fingerprint import fingerprint
+from staleproof.core.plan.plan import Plan
 from staleproof.core.wording import plural
 
 _MINUTE = 60

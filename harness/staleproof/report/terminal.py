@@ -10,9 +10,9 @@ from rich.text import Text
 
 from staleproof.checks.catalog import BY_SLUG, is_scored, worst
 from staleproof.checks.verdict import Outcome
-from staleproof.core.companion import COMPANIONS_FOR, WITHOUT
-from staleproof.core.request import not_allowed
-from staleproof.core.time_breakdown import Spent
+from staleproof.core.history.request import not_allowed
+from staleproof.core.history.time_breakdown import Spent
+from staleproof.core.operator.companion import COMPANIONS_FOR, WITHOUT
 from staleproof.core.wording import plural, some
 from staleproof.report.coverage import missed, more_minutes, reach
 from staleproof.report.model import (

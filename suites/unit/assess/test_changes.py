@@ -6,8 +6,8 @@ import pytest
 from msgspec import structs
 
 from staleproof.assess.changes import told, wants_more
-from staleproof.core.move import Move
-from staleproof.core.observed import Observed
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.move import Move
 
 SAMPLE = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": 3}}
 UP = Move(path="spec.size", kind="up", do={"spec": {"size": 4}}, undo={"spec": {"size": 3}}, was="3", becomes="4", live="at once")

@@ -8,11 +8,11 @@ from msgspec import structs
 
 from staleproof.assess.comparison import AGREEING, CONTROLS, differs, fresh, questions, waited_in_vain, without_faults
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.core.but_for import final_only, woken
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, Restart, Window
-from staleproof.core.history import History, HistoryRole
-from staleproof.core.pace import lasted
-from staleproof.core.plan import Plan
+from staleproof.core.history.history import History, HistoryRole
+from staleproof.core.plan.but_for import final_only, woken
+from staleproof.core.plan.pace import lasted
+from staleproof.core.plan.plan import Plan
 
 from ..checks.script import HOLD, SEVER, WIDGETS, Script, reference
 

@@ -19,11 +19,11 @@ from staleproof.assess.configuration import (
     subject_of,
 )
 from staleproof.assess.samples import Samples
-from staleproof.core.companion import ALWAYS
-from staleproof.core.installation import Installation
-from staleproof.core.manifest import Manifest
-from staleproof.core.plan import Plan, Subject
-from staleproof.core.step import Apply
+from staleproof.core.operator.companion import ALWAYS
+from staleproof.core.operator.installation import Installation
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Plan, Subject
+from staleproof.core.plan.step import Apply
 from staleproof.draw.mutations import Mutations
 from staleproof.errors import UsageError
 from staleproof.settings import Settings

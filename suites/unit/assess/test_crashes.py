@@ -12,9 +12,9 @@ from staleproof.assess.result import Result
 from staleproof.assess.run_folder import HISTORY, RunFolder
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.core.entry import FaultFired
-from staleproof.core.fingerprint import fingerprint, identity
-from staleproof.core.plan import Subject, encode
+from staleproof.core.history.entry import FaultFired
+from staleproof.core.plan.fingerprint import fingerprint, identity
+from staleproof.core.plan.plan import Subject, encode
 from staleproof.errors import SetupError, UsageError
 
 from ..judged import result

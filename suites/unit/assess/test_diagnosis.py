@@ -22,7 +22,7 @@ from staleproof.assess.diagnosis import (
     webhooks,
 )
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Answered, Asked, Entry, Opened, Refused, RequestId, StreamId
+from staleproof.core.history.entry import Answered, Asked, Entry, Opened, Refused, RequestId, StreamId
 from staleproof.errors import SetupError, UsageError
 
 from ..checks.script import WIDGETS, Script, trial

@@ -6,7 +6,7 @@ import pytest
 
 from staleproof.assess.lives import IN_VAIN, died_between, doubted, left_like_that, set_aside, stopped
 from staleproof.checks.verdict import Finding, Outcome, Verdict
-from staleproof.core.entry import Exited, Probed
+from staleproof.core.history.entry import Exited, Probed
 
 from ..checks.script import Script, trial
 

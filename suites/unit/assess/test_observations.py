@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from staleproof.assess.observations import Role, keep, keep_roles, recall, recall_roles
-from staleproof.core.plan import Subject
+from staleproof.core.plan.plan import Subject
 from staleproof.draw.mutations import Mutations
 
 from ..draw.seen import sample, widgets

@@ -9,9 +9,9 @@ import pytest
 from staleproof.assess.once_more import BROKEN_OFF, IN_DOUBT, interrupted, once_more, undone_without_faults
 from staleproof.assess.result import Result, unconfirmed
 from staleproof.checks.verdict import Finding, Outcome, Verdict
-from staleproof.core.entry import Broke
-from staleproof.core.history import History
-from staleproof.core.step import Remove
+from staleproof.core.history.entry import Broke
+from staleproof.core.history.history import History
+from staleproof.core.plan.step import Remove
 
 from ..checks.script import HOLD, Script, trial, two_references
 

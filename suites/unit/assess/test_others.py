@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from staleproof.assess.others import _asides, _edits, _resets
 from staleproof.checks.trial import Trial
-from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.step import Edit, PatchStatus
+from staleproof.core.operator.observed import ChildKind, Observed
+from staleproof.core.plan.step import Edit, PatchStatus
 
 from ..checks.script import WIDGETS, Script, trial
 

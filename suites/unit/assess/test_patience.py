@@ -11,10 +11,10 @@ from staleproof.assess.patience import Goals, deadline, may_need, probe
 from staleproof.checks.facts.baseline import baseline, final_objects
 from staleproof.checks.facts.step_work import changing_kinds
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Released, Settled
-from staleproof.core.history import History, UnstableField
-from staleproof.core.plan import Settle
-from staleproof.core.step import Apply, Resync
+from staleproof.core.history.entry import Released, Settled
+from staleproof.core.history.history import History, UnstableField
+from staleproof.core.plan.plan import Settle
+from staleproof.core.plan.step import Apply, Resync
 from staleproof.drive.cluster.truth import Key
 
 from ..judged import result

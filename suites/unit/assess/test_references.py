@@ -8,7 +8,7 @@ import pytest
 from staleproof.assess.references import Hopeless, References
 from staleproof.assess.run_folder import RunFolder
 from staleproof.assess.worker import SessionOptions, Worker
-from staleproof.core.plan import Subject
+from staleproof.core.plan.plan import Subject
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from staleproof.assess.result import Result, chance, confirmed, is_undecided
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.verdict import Finding, Outcome, Verdict
-from staleproof.core.entry import FaultFired, FaultIndex
 from staleproof.core.fault import DropFrame, HoldStream
-from staleproof.core.history import History
+from staleproof.core.history.entry import FaultFired, FaultIndex
+from staleproof.core.history.history import History
 
 from ..judged import result
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from staleproof.assess.run_folder import RunFolder, export_name, find_history, new_run_folder, write_whole
-from staleproof.core.manifest import Manifest
-from staleproof.core.plan import Plan
-from staleproof.core.step import Rest
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Rest
 from staleproof.errors import SetupError, UsageError
 
 CRD: Manifest = {"kind": "CustomResourceDefinition", "spec": {"description": "long " * 1000}}

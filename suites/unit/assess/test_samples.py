@@ -8,8 +8,8 @@ import pytest
 
 from staleproof.assess.observations import keep, keep_roles
 from staleproof.assess.samples import Samples, recall_all
-from staleproof.core.manifest import Manifest
-from staleproof.core.plan import Subject
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Subject
 from staleproof.draw.mutations import Mutations
 from staleproof.errors import UsageError
 

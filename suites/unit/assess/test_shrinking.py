@@ -10,8 +10,8 @@ import pytest
 from staleproof.assess.result import Result
 from staleproof.assess.shrinking import shrink
 from staleproof.checks.verdict import Finding, Outcome, Verdict
-from staleproof.core.plan import Plan, Settle
-from staleproof.core.step import Rest
+from staleproof.core.plan.plan import Plan, Settle
+from staleproof.core.plan.step import Rest
 from staleproof.errors import SetupError, UsageError
 from staleproof.report.baseline import Baseline, Known
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from staleproof.assess.worker import SessionOptions, Worker
-from staleproof.core.plan import Subject
+from staleproof.core.plan.plan import Subject
 
 OPTIONS: dict[str, Any] = {
     "subject": Subject(command=("./bin/manager",), env={"PASSWORD": "hunter2xyz"}),

@@ -5,12 +5,12 @@ from typing import Any, Literal
 import pytest
 from rich.console import Console
 
-from staleproof.core.entry import Committed, Entry, Settled, StepBegan, StepEnded
 from staleproof.core.fault import DelayStream, HoldStream, Skew, Window
-from staleproof.core.history import Header, History
-from staleproof.core.plan import Plan
-from staleproof.core.resource_version import Revision
-from staleproof.core.step import Rest
+from staleproof.core.history.entry import Committed, Entry, Settled, StepBegan, StepEnded
+from staleproof.core.history.history import Header, History
+from staleproof.core.history.resource_version import Revision
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Rest
 
 from ...bench.trials import Ran, Timed, bound, holds, table, working_seconds
 

@@ -7,13 +7,25 @@ controller or an API server would do: what is not said does not happen.
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
-from staleproof.core.entry import Answered, Asked, Committed, Delivered, Entry, FaultFired, Item, Listed, Opened, Started, Withheld
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.legality import Contract
-from staleproof.core.history import Header, History, HistoryRole
-from staleproof.core.manifest import Target as PlanTarget
-from staleproof.core.plan import Plan
-from staleproof.core.step import Apply, Step, Touch
+from staleproof.core.history.entry import (
+    Answered,
+    Asked,
+    Committed,
+    Delivered,
+    Entry,
+    FaultFired,
+    Item,
+    Listed,
+    Opened,
+    Started,
+    Withheld,
+)
+from staleproof.core.history.history import Header, History, HistoryRole
+from staleproof.core.plan.manifest import Target as PlanTarget
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Step, Touch
 
 NAMESPACE = "ns"
 WIDGETS = "widgets.example.com"

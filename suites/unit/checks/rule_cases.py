@@ -8,7 +8,7 @@ from staleproof.checks.judge import verdict_of
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Verdict
-from staleproof.core.history import History
+from staleproof.core.history.history import History
 
 from .script import Script
 

@@ -6,7 +6,8 @@ from typing import Any, Literal, Self
 import msgspec
 
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import (
+from staleproof.core.fault import HoldStream, LoseAnswer, PastSnapshot, Restart, SeverStream, SlowStart
+from staleproof.core.history.entry import (
     Answered,
     Closed,
     Delivered,
@@ -26,9 +27,8 @@ from staleproof.core.entry import (
     StepEnded,
     Stopped,
 )
-from staleproof.core.fault import HoldStream, LoseAnswer, PastSnapshot, Restart, SeverStream, SlowStart
-from staleproof.core.history import History, HistoryRole
-from staleproof.core.resource_version import Revision
+from staleproof.core.history.history import History, HistoryRole
+from staleproof.core.history.resource_version import Revision
 
 from .draft import NAMESPACE as NAMESPACE
 from .draft import WIDGETS as WIDGETS

@@ -11,8 +11,8 @@ from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.own_writes import OwnVerb
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import StepEnded
-from staleproof.core.step import Resync
+from staleproof.core.history.entry import StepEnded
+from staleproof.core.plan.step import Resync
 
 from .draft import STEPS
 from .script import HOLD, WIDGETS, Script, beside, losing

@@ -5,10 +5,10 @@ import pytest
 from staleproof.checks.doubt import DOUBTS, first_doubt, recreated_otherwise, set_aside, too_soon
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome
-from staleproof.core.entry import Ended
 from staleproof.core.fault import Reject
-from staleproof.core.manifest import Manifest
-from staleproof.core.step import Edit
+from staleproof.core.history.entry import Ended
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.step import Edit
 
 from .draft import STEPS
 from .script import RESTART, SEVER, WIDGETS, Script, beside, pair_renewed

@@ -17,8 +17,8 @@ from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # w
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import explain, stories
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.core.entry import Listed, Opened
-from staleproof.core.history import History, decode, encode
+from staleproof.core.history.entry import Listed, Opened
+from staleproof.core.history.history import History, decode, encode
 
 HISTORIES = Path(__file__).parents[3] / "fixtures" / "histories"
 FIXTURES = {

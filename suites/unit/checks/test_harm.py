@@ -9,9 +9,9 @@ from staleproof.checks.harm import SITUATIONS, with_harm
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Outcome, Severity, Verdict
-from staleproof.core.entry import Asked, Committed, FaultIndex, FaultOpened, Listed
 from staleproof.core.fault import AddBookmarks, Compete, HoldStream, Reject
 from staleproof.core.fault import effects as vocabulary
+from staleproof.core.history.entry import Asked, Committed, FaultIndex, FaultOpened, Listed
 
 from .script import HOLD, PAST, RESTART, SEVER, WIDGETS, Script, beside, trial
 

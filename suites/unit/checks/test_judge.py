@@ -13,9 +13,9 @@ from staleproof.checks.judge import broken, judge, verdict_of
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Outcome, Said, Suspicion
-from staleproof.core.entry import Broke, Ended
 from staleproof.core.fault import AnyFault
-from staleproof.core.history import History, decode, encode
+from staleproof.core.history.entry import Broke, Ended
+from staleproof.core.history.history import History, decode, encode
 
 from .rule_cases import ONE_POD, UNSURE, told, witnesses
 from .script import HOLD, SEVER, WIDGETS, Script, Workload, beside, pair_renewed, trial, two_references

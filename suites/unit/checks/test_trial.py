@@ -4,8 +4,19 @@ import pytest
 
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.trial import Span, StepRun, Trial, fact, indexed
-from staleproof.core.entry import Closed, Committed, Delivered, FaultIndex, Opened, RequestId, Settled, Started, StepBegan, StreamId
-from staleproof.core.history import Position
+from staleproof.core.history.entry import (
+    Closed,
+    Committed,
+    Delivered,
+    FaultIndex,
+    Opened,
+    RequestId,
+    Settled,
+    Started,
+    StepBegan,
+    StreamId,
+)
+from staleproof.core.history.history import Position
 
 from .script import HOLD, SEVER, WIDGETS, Script, beside, losing, trial, two_references
 

@@ -5,8 +5,8 @@ import pytest
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial
 from staleproof.checks.view import Knowledge, knowledge
-from staleproof.core.entry import FaultIndex, Item
-from staleproof.core.resource_version import Revision
+from staleproof.core.history.entry import FaultIndex, Item
+from staleproof.core.history.resource_version import Revision
 
 from .script import HOLD, PAST, RESTART, SEVER, WIDGETS, Script, losing, trial
 

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from staleproof.assess.run_folder import HISTORY, RunFolder
 from staleproof.cli.check import check, export
-from staleproof.core.history import decode, sealed
+from staleproof.core.history.history import decode, sealed
 from staleproof.errors import UsageError
 
 from ..judged import HISTORIES

@@ -13,9 +13,9 @@ from staleproof.cli.schema import schema
 from staleproof.core.control import InstallPlan
 from staleproof.core.engine.routes import openapi
 from staleproof.core.fault import DropFrame, HoldStream
-from staleproof.core.manifest import Target as PlanTarget
-from staleproof.core.plan import Plan, encode
-from staleproof.core.step import Touch
+from staleproof.core.plan.manifest import Target as PlanTarget
+from staleproof.core.plan.plan import Plan, encode
+from staleproof.core.plan.step import Touch
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.control_plane.credentials import make_credentials
 from staleproof.drive.cluster.control_plane.plane import kubeconfig

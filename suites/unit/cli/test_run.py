@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from staleproof.assess.observations import keep
 from staleproof.cli.run import replay, run
-from staleproof.core.fingerprint import fingerprint
-from staleproof.core.manifest import Manifest
-from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.plan import Plan, Subject, encode
-from staleproof.core.step import Apply
+from staleproof.core.operator.observed import ChildKind, Observed
+from staleproof.core.plan.fingerprint import fingerprint
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Plan, Subject, encode
+from staleproof.core.plan.step import Apply
 from staleproof.draw.mutations import Mutations
 from staleproof.errors import UsageError
 

@@ -11,8 +11,8 @@ from typing import Literal
 
 import msgspec
 
-from staleproof.core.frame import Frame, read_frame
-from staleproof.core.request import ApiRequest, parse
+from staleproof.core.history.frame import Frame, read_frame
+from staleproof.core.history.request import ApiRequest, parse
 
 RESOURCE = "widgets.example.com"
 NAMESPACE = "trial"

@@ -1,6 +1,6 @@
 """Entries for the tests that fold them: one controller `c`, one stream, one object `x` of the trial, unless said otherwise."""
 
-from staleproof.core.entry import (
+from staleproof.core.history.entry import (
     Answered,
     Asked,
     Committed,
@@ -12,7 +12,7 @@ from staleproof.core.entry import (
     RequestOutcome,
     StreamId,
 )
-from staleproof.core.resource_version import Revision
+from staleproof.core.history.resource_version import Revision
 
 NAMESPACE = "trial"
 

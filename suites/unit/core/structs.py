@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from staleproof.core.entry import Item
 from staleproof.core.fault.model import Seconds
+from staleproof.core.history.entry import Item
 
 TEXT = st.text(max_size=8)
 JSON: st.SearchStrategy[Any] = st.recursive(

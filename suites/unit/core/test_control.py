@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from staleproof.core.control import AddFault, InstallPlan, Release, SeverStreams, Step, read
 from staleproof.core.fault import HoldStream, Window
-from staleproof.core.plan import PlanError
+from staleproof.core.plan.plan import PlanError
 
 BODIES = (InstallPlan, AddFault, Step, Release, SeverStreams)
 HOLD = {"fault": "Hold", "resource": "pods"}

@@ -26,7 +26,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from staleproof.core.engine.gate import Closing, Received, Redecided, Waiting
 from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.fault import AnyFault, Window
-from staleproof.core.frame import Frame
+from staleproof.core.history.frame import Frame
 
 from .cluster import NAMES, NAMESPACE, PATH, RESOURCE, Kind, Reflector, Server, bookmark
 from .fault_strategies import SECONDS, hostile_faults, opening_faults, read_faults, stream_faults

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from staleproof.core.frame import Frame
+from staleproof.core.history.frame import Frame
 
 
 @dataclass

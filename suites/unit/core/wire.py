@@ -11,10 +11,10 @@ from staleproof.core.engine.gate import Ending, Gate, Received, Redecided, Waiti
 from staleproof.core.engine.planned_fault import FaultChange, FaultRef
 from staleproof.core.engine.schedule import Schedule
 from staleproof.core.engine.watch_stream import WatchStream
-from staleproof.core.entry import Broke, Closed, FaultFired, StreamId
 from staleproof.core.fault.decision import Cut, Drop, FromPast, Pass, Reply, Stall, Wait
-from staleproof.core.frame import Frame, FrameReader
-from staleproof.core.request import ApiRequest
+from staleproof.core.history.entry import Broke, Closed, FaultFired, StreamId
+from staleproof.core.history.frame import Frame, FrameReader
+from staleproof.core.history.request import ApiRequest
 
 from .cluster import Reflector, Server, bookmark, request
 from .watch_rules import Passage

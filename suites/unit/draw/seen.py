@@ -21,11 +21,11 @@ from staleproof.core.fault import (
     Restart,
     Window,
 )
-from staleproof.core.manifest import Manifest, Target
-from staleproof.core.move import Move
-from staleproof.core.observed import Changed, ChildKind, Observed, WriteVerb, Written
-from staleproof.core.plan import Plan, contradictions, decode, encode
-from staleproof.core.step import Heartbeat, Patch, Rest, Resync, Step
+from staleproof.core.operator.observed import Changed, ChildKind, Observed, WriteVerb, Written
+from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.move import Move
+from staleproof.core.plan.plan import Plan, contradictions, decode, encode
+from staleproof.core.plan.step import Heartbeat, Patch, Rest, Resync, Step
 from staleproof.draw.canonical import Workload, death, life, replicas, turns
 from staleproof.draw.profile import PROFILES
 

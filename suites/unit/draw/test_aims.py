@@ -5,7 +5,7 @@ import pytest
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.core.fault import AnyFault, Coalesce, HideOwnWrite, HoldStream, Kill, OwnWrite, PastSnapshot, Pause, Restart
 from staleproof.core.fault.suggest import FAULTS
-from staleproof.core.step import Apply, Delete, Step, Touch
+from staleproof.core.plan.step import Apply, Delete, Step, Touch
 from staleproof.draw.aims import aims
 from staleproof.draw.incidents.table import INCIDENTS, KINDS
 from staleproof.draw.occasions import occasions

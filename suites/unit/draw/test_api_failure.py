@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from staleproof.core.fault import AnyFault, Compete, HideOwnWrite, LoseAnswer, OwnWrite, Reject, RequestFault, SlowAnswer, Window
-from staleproof.core.observed import Written
-from staleproof.core.step import TOUCHED
+from staleproof.core.operator.observed import Written
+from staleproof.core.plan.step import TOUCHED
 from staleproof.draw.api_failure import compete, lose_answers, reject_reads, reject_writes, slow_answers
 from staleproof.draw.canonical import life, outage
 from staleproof.draw.profile import STANDARD

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.manifest import Manifest, Target
-from staleproof.core.step import Edit, PatchStatus
+from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.step import Edit, PatchStatus
 from staleproof.draw.by_others import edits, resets, set_aside
 
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from staleproof.core.move import Move, merged
-from staleproof.core.observed import Observed
-from staleproof.core.step import Apply, Delete, Patch, Rest, Touch
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.move import Move, merged
+from staleproof.core.plan.step import Apply, Delete, Patch, Rest, Touch
 from staleproof.draw.canonical import appear, death, life, patience, removal, replicas, round_trip, turns
 
 from .seen import CHANGE, GROWN, MAPS, MOVE, PODS, REMOVED, SWITCHED, controllers, widgets

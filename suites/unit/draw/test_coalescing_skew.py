@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from staleproof.core.fault import Coalesce, Skew, Window
-from staleproof.core.step import Delete, Rest
+from staleproof.core.plan.step import Delete, Rest
 from staleproof.draw.canonical import glance, life, turns
 from staleproof.draw.coalescing_skew import coalesce, coalesce_turns, hide_first_write, hold, hold_long, lag
 from staleproof.draw.profile import STANDARD

@@ -16,7 +16,7 @@ from staleproof.core.fault import (
     SeverStream,
     Window,
 )
-from staleproof.core.step import Apply, Delete, Edit, Remove, Step, Touch
+from staleproof.core.plan.step import Apply, Delete, Edit, Remove, Step, Touch
 from staleproof.draw.compatible import compatible
 from staleproof.draw.incidents.single import Faults
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from staleproof.core.fault import HeldState, HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Reject, Window
-from staleproof.core.observed import ChildKind
-from staleproof.core.step import Apply, Patch, Recreate, Remove, Touch
+from staleproof.core.operator.observed import ChildKind
+from staleproof.core.plan.step import Apply, Patch, Recreate, Remove, Touch
 from staleproof.draw import deletion
 from staleproof.draw.canonical import appear, death, removal
 from staleproof.draw.profile import STANDARD

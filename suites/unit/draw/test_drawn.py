@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from staleproof.core.coverage import occasions
-from staleproof.core.fingerprint import fingerprint
-from staleproof.core.manifest import Target
-from staleproof.core.plan import Plan, Subject
-from staleproof.core.step import Apply, Patch
+from staleproof.core.plan.coverage import occasions
+from staleproof.core.plan.fingerprint import fingerprint
+from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.plan import Plan, Subject
+from staleproof.core.plan.step import Apply, Patch
 from staleproof.draw.drawn import Covered, Failing, drawn, drawn_family, first, is_about
 from staleproof.draw.profile import PROFILES, Profile
 from staleproof.draw.strategies import DRAWN, plans
@@ -26,8 +26,8 @@ SEVEN = Profile("x", holds=(1.0,), examples=7, seed="7")
 CONTROLLER, OTHER = Subject(command=("./bin/manager",)), Subject(command=("./bin/other",))
 IN_ANOTHER_PROCESS = """
 import json.tool, tomllib, staleproof.drive.trial.run
-from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.fingerprint import fingerprint
+from staleproof.core.operator.observed import ChildKind, Observed
+from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.draw.drawn import drawn
 from staleproof.draw.strategies import plans
 from staleproof.draw.profile import new_seed

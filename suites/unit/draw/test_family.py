@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from staleproof.core.fault import AnyFault, Coalesce, Expire, Hang, HideOwnWrite, HoldStream, Kill, Refuse, Reject, SeverStream
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Settle
-from staleproof.core.step import Resync, Step, Touch
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.plan import Settle
+from staleproof.core.plan.step import Resync, Step, Touch
 from staleproof.draw.canonical import glance, life, patient
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import STANDARD, Profile

@@ -1,6 +1,6 @@
 """Plans of the isolation scenario."""
 
-from staleproof.core.step import Apply
+from staleproof.core.plan.step import Apply
 from staleproof.draw import isolation
 from staleproof.draw.profile import STANDARD
 

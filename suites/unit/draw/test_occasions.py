@@ -1,6 +1,6 @@
 """Occasions: what a controller can be expected to write in steps that are like those in which it was observed."""
 
-from staleproof.core.step import Apply, Delete, Edit, PatchStatus, Remove, Rest, Step, Touch
+from staleproof.core.plan.step import Apply, Delete, Edit, PatchStatus, Remove, Rest, Step, Touch
 from staleproof.draw.canonical import another, life
 from staleproof.draw.occasions import occasions, stirred, written
 

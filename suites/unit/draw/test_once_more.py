@@ -4,9 +4,9 @@ import pytest
 
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, Reject, Window
 from staleproof.core.fault.model import OwnWrite
-from staleproof.core.manifest import Target
-from staleproof.core.plan import Plan
-from staleproof.core.step import Apply, Edit, Heartbeat, Recreate, Remove, Step, Touch
+from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Edit, Heartbeat, Recreate, Remove, Step, Touch
 from staleproof.draw.once_more import aimed_anew, with_object
 
 WIDGET = {"apiVersion": "staleproof.dev/v1", "kind": "Widget", "metadata": {"name": "w"}}

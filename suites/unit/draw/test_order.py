@@ -5,9 +5,9 @@ from hypothesis import given
 
 from staleproof.core.fault import AnyFault as Fault
 from staleproof.core.fault import Expire, HoldStream, PastSnapshot, Refuse, Restart, Skew, SlowAnswer, Window
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Plan
-from staleproof.core.step import Apply, Rest, Resync, Step, Touch
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Rest, Resync, Step, Touch
 from staleproof.draw.order import expected_seconds, most_valuable_first
 from staleproof.draw.profile import STANDARD
 from staleproof.draw.scenarios import canonical_plans

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Window
-from staleproof.core.observed import Written
-from staleproof.core.plan import Plan, Settle
-from staleproof.core.step import Apply, Patch, Rest, Touch
+from staleproof.core.operator.observed import Written
+from staleproof.core.plan.plan import Plan, Settle
+from staleproof.core.plan.step import Apply, Patch, Rest, Touch
 from staleproof.draw.canonical import life, round_trip, turns
 from staleproof.draw.own_writes import hide_creates, hide_deletes, hide_long, hide_until_back, hide_updates, idempotence
 from staleproof.draw.profile import PROFILES, STANDARD

@@ -8,8 +8,8 @@ from hypothesis import given
 from msgspec import structs
 
 from staleproof.core.fault import Kill, PastSnapshot, Restart, SlowStart, Window
-from staleproof.core.observed import Changed, Observed
-from staleproof.core.plan import Plan
+from staleproof.core.operator.observed import Changed, Observed
+from staleproof.core.plan.plan import Plan
 from staleproof.draw import restart
 from staleproof.draw.canonical import death, life, round_trip, turns
 from staleproof.draw.profile import PROFILES, STANDARD, Profile

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.move import Move, merged
+from staleproof.core.plan.move import Move, merged
 from staleproof.draw.sample_moves import find_moves
 from staleproof.draw.schema import ANYTHING, Schema
 

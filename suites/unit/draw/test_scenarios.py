@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from staleproof.core.observed import Observed
+from staleproof.core.operator.observed import Observed
 from staleproof.draw.family import Family
 from staleproof.draw.profile import PROFILES, Profile
 from staleproof.draw.scenarios import FAMILIES, canonical_plans

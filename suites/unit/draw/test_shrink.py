@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Restart, Window
-from staleproof.core.plan import Plan, contradictions
-from staleproof.core.step import Apply, Delete, Edit, Patch, PatchStatus, Rest, Step, Touch
+from staleproof.core.plan.plan import Plan, contradictions
+from staleproof.core.plan.step import Apply, Delete, Edit, Patch, PatchStatus, Rest, Step, Touch
 from staleproof.draw.shrink import is_possible, is_shrunk, shrunk, smaller
 from staleproof.draw.strategies import plans
 

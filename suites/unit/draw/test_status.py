@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from staleproof.core.fault import HideOwnWrite, HoldStream, OwnWrite, Window
-from staleproof.core.step import Heartbeat
+from staleproof.core.plan.step import Heartbeat
 from staleproof.draw.canonical import life
 from staleproof.draw.profile import STANDARD
 from staleproof.draw.status import hidden_change, hidden_changes, hidden_children

@@ -27,12 +27,12 @@ from staleproof.core.fault import (
     SeverStream,
     Window,
 )
-from staleproof.core.fingerprint import fingerprint
-from staleproof.core.manifest import Manifest
-from staleproof.core.move import Move
-from staleproof.core.observed import Observed, Written
-from staleproof.core.plan import Plan, contradictions, decode, encode
-from staleproof.core.step import Apply, Delete, Edit, Patch, PatchStatus, Recreate, Remove, Rest, Step, Touch
+from staleproof.core.operator.observed import Observed, Written
+from staleproof.core.plan.fingerprint import fingerprint
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.move import Move
+from staleproof.core.plan.plan import Plan, contradictions, decode, encode
+from staleproof.core.plan.step import Apply, Delete, Edit, Patch, PatchStatus, Recreate, Remove, Rest, Step, Touch
 from staleproof.draw import moves, plans, schedules, strategies, workloads
 from staleproof.draw.drawn import drawn
 from staleproof.draw.occasions import OF_A_CHILD

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from staleproof.core.fault import DropBookmarks, HoldStream, SeverStream, Window
-from staleproof.core.step import Rest
+from staleproof.core.plan.step import Rest
 from staleproof.draw.canonical import life, outage
 from staleproof.draw.profile import PROFILES, STANDARD
 from staleproof.draw.streams import SCENARIO, expire_gap, gap, no_bookmarks, outages, sever_on_event

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from staleproof.core.move import Move, collide
-from staleproof.core.observed import Observed
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.move import Move, collide
 from staleproof.draw.sample_moves import find_moves
 from staleproof.draw.schema import Schema
 from staleproof.draw.trying import beside_live, for_good, returning_first, returning_only, spread, trials, with_live

@@ -12,8 +12,8 @@ CONFTEST = """
     import pytest
 
     from staleproof.assess.observations import keep
-    from staleproof.core.observed import ChildKind, Observed
-    from staleproof.core.plan import Subject
+    from staleproof.core.operator.observed import ChildKind, Observed
+    from staleproof.core.plan.plan import Subject
     from staleproof.draw.mutations import Mutations
     from staleproof.settings import ARTEFACTS
 
@@ -37,7 +37,7 @@ CONFTEST = """
         return []
 """
 MINE = """
-    from staleproof.core.plan import Plan
+    from staleproof.core.plan.plan import Plan
 
     def test_mine(trial, observed):
         trial(Plan(scenario="mine", steps=()))

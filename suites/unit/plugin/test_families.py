@@ -19,8 +19,8 @@ CONFTEST = """
 
     from staleproof.assess.result import Result, Run
     from staleproof.checks.verdict import Finding, Outcome, Verdict
-    from staleproof.core.history import Header, History
-    from staleproof.core.observed import Observed
+    from staleproof.core.history.history import Header, History
+    from staleproof.core.operator.observed import Observed
     from staleproof.plugin.outcome import begun
 
     HERE, WORKER = Path(__file__).parent, os.environ.get("PYTEST_XDIST_WORKER", "")
@@ -63,8 +63,8 @@ TESTS = """
     import pytest
     from conftest import RESTS, say
     from staleproof.core.fault import Refuse
-    from staleproof.core.step import Rest
-    from staleproof.core.plan import Plan
+    from staleproof.core.plan.step import Rest
+    from staleproof.core.plan.plan import Plan
     from staleproof.draw.family import Family
 
     def family(name):
@@ -173,7 +173,7 @@ def test_a_plan_that_would_not_be_over_in_time_is_left_out(pytester: pytest.Pyte
 
 
 SEARCHED = """
-    from staleproof.core.plan import Subject
+    from staleproof.core.plan.plan import Subject
 
     @pytest.fixture(scope="session")
     def controller_spec():

@@ -1,6 +1,6 @@
 import pytest
 
-from staleproof.core.companion import AUTO, KWOK, PROVISIONER
+from staleproof.core.operator.companion import AUTO, KWOK, PROVISIONER
 from staleproof.drive.cluster.options import ProviderName
 from staleproof.drive.programs.kubernetes import COMPANIONS, SERVERS, MultiCall
 from staleproof.plugin.first_build import needed

@@ -21,8 +21,8 @@ CONFTEST = """
 
     from staleproof.assess.result import Result
     from staleproof.checks.judge import judge
-    from staleproof.core.entry import FaultFired
-    from staleproof.core.history import decode
+    from staleproof.core.history.entry import FaultFired
+    from staleproof.core.history.history import decode
     from staleproof.plugin.outcome import begun
 
     @pytest.fixture

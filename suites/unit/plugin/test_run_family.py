@@ -10,8 +10,8 @@ CONFTEST = """
     import pytest
 
     from staleproof.assess.result import Result
-    from staleproof.core.history import Header, History
-    from staleproof.core.observed import Observed
+    from staleproof.core.history.history import Header, History
+    from staleproof.core.operator.observed import Observed
     from staleproof.plugin.outcome import begun
 
     RAN = []
@@ -31,8 +31,8 @@ CONFTEST = """
 """
 TESTS = """
     from conftest import RAN
-    from staleproof.core.step import Rest
-    from staleproof.core.plan import Plan
+    from staleproof.core.plan.step import Rest
+    from staleproof.core.plan.plan import Plan
     from staleproof.draw.family import Family
 
     def plan(title, hold):

@@ -8,7 +8,7 @@ import msgspec
 from staleproof.proxy_addons.journal import _KEPT, _KEPT_UNREAD, Journal  # noqa: TID251
 
 # The leaf under test.
-from staleproof.core.entry import Entry, FaultIndex, FaultOpened
+from staleproof.core.history.entry import Entry, FaultIndex, FaultOpened
 
 LIMIT_SECONDS = 60.0
 

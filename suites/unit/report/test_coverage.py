@@ -3,8 +3,8 @@
 from typing import get_args
 
 from staleproof.checks.catalog import REQUIREMENTS
-from staleproof.core.coverage import PHASES, Occasion
 from staleproof.core.fault import AnyFault
+from staleproof.core.plan.coverage import PHASES, Occasion
 from staleproof.report.coverage import covered, reach
 from staleproof.report.model import FaultReport, Report, TrialReport
 

@@ -1,7 +1,7 @@
 """What a dry run tells."""
 
-from staleproof.core.fingerprint import fingerprint
-from staleproof.core.plan import Plan
+from staleproof.core.plan.fingerprint import fingerprint
+from staleproof.core.plan.plan import Plan
 from staleproof.report.planned import line, sum_up, unwatched
 
 PLAN = Plan(scenario="mine", title="nothing happens", steps=())

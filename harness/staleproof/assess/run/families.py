@@ -11,8 +11,8 @@ from staleproof.assess.baseline import is_new
 from staleproof.assess.claims import Claims
 from staleproof.assess.result import Result
 from staleproof.assess.run.queue import Planned
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Plan, Subject
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.plan import Plan, Subject
 from staleproof.draw.drawn import Covered, Failing, first, is_about
 from staleproof.draw.family import Family
 from staleproof.draw.order import expected_seconds

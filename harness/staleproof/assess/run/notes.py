@@ -38,7 +38,7 @@ from staleproof.assess.run_folder import PLAN
 from staleproof.assess.session import Session
 from staleproof.assess.shrinking import shrink
 from staleproof.checks.catalog import BY_SLUG
-from staleproof.core.plan import Plan
+from staleproof.core.plan.plan import Plan
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.shrink import is_shrunk
 from staleproof.draw.strategies import SCENARIO

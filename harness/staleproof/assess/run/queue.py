@@ -30,7 +30,7 @@ from staleproof.assess.claims import Claims, Done
 from staleproof.assess.once_more import Undoable
 from staleproof.assess.result import Result, failures
 from staleproof.assess.run.selection import EVERYTHING, Selection
-from staleproof.core.plan import Plan, masked
+from staleproof.core.plan.plan import Plan, masked
 from staleproof.draw.family import Family
 from staleproof.draw.order import most_valuable_first
 from staleproof.errors import OutOfTime

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from staleproof.assess.crashes import crash_id
-from staleproof.core.fingerprint import fingerprint
-from staleproof.core.plan import Plan
+from staleproof.core.plan.fingerprint import fingerprint
+from staleproof.core.plan.plan import Plan
 from staleproof.errors import UsageError
 from staleproof.report.planned import name_of
 

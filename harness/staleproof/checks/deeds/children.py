@@ -9,7 +9,7 @@ from staleproof.checks.facts.own_writes import OwnVerb
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.wording import full_name, kind_of, of_owner, ordinal
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.history import Request
+from staleproof.core.history.history import Request
 from staleproof.core.wording import plural
 
 

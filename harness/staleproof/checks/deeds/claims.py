@@ -16,9 +16,9 @@ from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.shown_generations import shown_generations
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.history import Request
-from staleproof.core.manifest import Manifest
-from staleproof.core.provenance import Commit, uid_of
+from staleproof.core.history.history import Request
+from staleproof.core.history.provenance import Commit, uid_of
+from staleproof.core.plan.manifest import Manifest
 
 OBSERVED = "status.observedGeneration"
 READY = ("Ready", "Available")

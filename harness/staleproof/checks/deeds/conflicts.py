@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Answered, Competed, Delivered, Listed, StepBegan
-from staleproof.core.history import Request
-from staleproof.core.provenance import Commit
+from staleproof.core.history.entry import Answered, Competed, Delivered, Listed, StepBegan
+from staleproof.core.history.history import Request
+from staleproof.core.history.provenance import Commit
 
 _CLOSE_SECONDS = 0.5
 """A change by somebody else that was recorded so soon after a conflict, and before the next step began, may have been its cause."""

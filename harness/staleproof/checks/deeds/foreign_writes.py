@@ -9,10 +9,10 @@ from typing import Any
 from staleproof.checks.facts.belongings import uids_of_workload
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Competed
-from staleproof.core.history import Request
-from staleproof.core.manifest import Manifest
-from staleproof.core.provenance import written
+from staleproof.core.history.entry import Competed
+from staleproof.core.history.history import Request
+from staleproof.core.history.provenance import written
+from staleproof.core.plan.manifest import Manifest
 
 
 @fact

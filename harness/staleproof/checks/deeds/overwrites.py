@@ -19,9 +19,9 @@ from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.history import Request
-from staleproof.core.manifest import Manifest
-from staleproof.core.provenance import Commit
+from staleproof.core.history.history import Request
+from staleproof.core.history.provenance import Commit
+from staleproof.core.plan.manifest import Manifest
 
 _METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 _SHARED = ("metadata.finalizers", "metadata.ownerReferences")

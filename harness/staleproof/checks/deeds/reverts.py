@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.flatten import flatten
-from staleproof.core.manifest import content_of
-from staleproof.core.provenance import Commit
+from staleproof.core.history.flatten import flatten
+from staleproof.core.history.provenance import Commit
+from staleproof.core.plan.manifest import content_of
 
 _MISSING = "<not set>"
 _FEWEST = 3

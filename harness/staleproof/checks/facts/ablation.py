@@ -5,8 +5,8 @@ from collections.abc import Collection
 from staleproof.checks.facts.liveness import ends_right
 from staleproof.checks.facts.usability import trouble
 from staleproof.checks.trial import Trial
-from staleproof.core import but_for
-from staleproof.core.entry import FaultIndex
+from staleproof.core.history.entry import FaultIndex
+from staleproof.core.plan import but_for
 
 ABLATIONS = 2
 """So many runs must end alike before they tell."""

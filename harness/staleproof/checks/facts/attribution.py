@@ -13,9 +13,9 @@ from staleproof.checks.facts.object_history import Incarnation, creations, delet
 from staleproof.checks.facts.pending_events import PendingEvent, pending_events
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Settled, Started
-from staleproof.core.history import Request
-from staleproof.core.provenance import uid_of
+from staleproof.core.history.entry import Settled, Started
+from staleproof.core.history.history import Request
+from staleproof.core.history.provenance import uid_of
 
 
 @dataclass(frozen=True, slots=True)

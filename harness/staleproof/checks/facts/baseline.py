@@ -26,12 +26,12 @@ from staleproof.checks.facts.revisions import unnumbered, without_past_claims, w
 from staleproof.checks.facts.roles import Named, Names, Role, gone, owner_labels, stem_of
 from staleproof.checks.facts.wording import owner_name, told_apart
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.change import moved
-from staleproof.core.entry import Committed
-from staleproof.core.flatten import Flat, flatten, without_items
-from staleproof.core.manifest import Manifest
-from staleproof.core.ownership import owner_of
-from staleproof.core.provenance import is_bookkeeping
+from staleproof.core.history.change import moved
+from staleproof.core.history.entry import Committed
+from staleproof.core.history.flatten import Flat, flatten, without_items
+from staleproof.core.history.provenance import is_bookkeeping
+from staleproof.core.operator.ownership import owner_of
+from staleproof.core.plan.manifest import Manifest
 from staleproof.core.wording import plural
 
 _NOBODYS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from staleproof.checks.facts.wording import full_name
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.companion import MANAGERS
-from staleproof.core.entry import Competed
-from staleproof.core.nudge import MANAGER
-from staleproof.core.provenance import Commit
+from staleproof.core.history.entry import Competed
+from staleproof.core.history.provenance import Commit
+from staleproof.core.operator.companion import MANAGERS
+from staleproof.core.plan.nudge import MANAGER
 
 _KNOWN = frozenset({MANAGER, "kube-apiserver", "ancient-changes", "before-first-apply", *MANAGERS})
 """The API server itself names some that no client is called: what older entries were merged into, and what was before an apply."""

@@ -11,8 +11,8 @@ from staleproof.checks.facts.exits import code_of, deaths, last_words
 from staleproof.checks.facts.recovery_budget import awaits_election, reconnecting
 from staleproof.checks.facts.usability import disturbance, interruption, reference_trouble
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Exited, FaultFired, Probed
-from staleproof.core.history import Position
+from staleproof.core.history.entry import Exited, FaultFired, Probed
+from staleproof.core.history.history import Position
 
 _CRASH_LOOP = 3
 

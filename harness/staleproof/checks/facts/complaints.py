@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Committed
-from staleproof.core.manifest import Manifest
+from staleproof.core.history.entry import Committed
+from staleproof.core.plan.manifest import Manifest
 
 _EVENTS = "events"
 _BAD = ("fail", "error", "degraded", "stalled")

@@ -8,9 +8,9 @@ them away before they have begun, and leave it to the kubelet to try again. Ever
 import re
 
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Answered, Asked, Exited, Refused, Stalled
 from staleproof.core.fault import Effect
-from staleproof.core.history import Position, is_work
+from staleproof.core.history.entry import Answered, Asked, Exited, Refused, Stalled
+from staleproof.core.history.history import Position, is_work
 
 _LOST_LEASE = re.compile(
     r"\b(leader.?election|leadership|lease)\b.*\b(lost|expired)|lost\b.*\b(leadership|lease|leader)|"

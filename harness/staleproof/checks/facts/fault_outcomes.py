@@ -7,10 +7,10 @@ them is hostile, or only documented: then what is found proves nothing about con
 from dataclasses import dataclass
 from typing import Literal
 
-from staleproof.core.entry import FaultFired, FaultMissed, FaultRefused
 from staleproof.core.fault.legality import ROWS
-from staleproof.core.history import History
-from staleproof.core.plan import Plan
+from staleproof.core.history.entry import FaultFired, FaultMissed, FaultRefused
+from staleproof.core.history.history import History
+from staleproof.core.plan.plan import Plan
 
 FaultState = Literal["fired", "refused", "not fired"]
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.flatten import changed_fields, without_items
+from staleproof.core.history.flatten import changed_fields, without_items
 
 
 @dataclass(frozen=True, slots=True)

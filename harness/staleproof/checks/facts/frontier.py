@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 from staleproof.checks.facts.selections import Selections, selections
 from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Answered, Asked, Closed, Delivered, Entry, Item, Listed, Opened, Started, Withheld
+from staleproof.core.history.entry import Answered, Asked, Closed, Delivered, Entry, Item, Listed, Opened, Started, Withheld
 
 Means = Literal["frame", "list", "get", "answer"]
 """How a controller learns of a state of an object; `answer`: to an own write."""

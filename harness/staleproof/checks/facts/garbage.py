@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.manifest import Manifest
+from staleproof.core.plan.manifest import Manifest
 
 _FOREGROUND = "foregroundDeletion"
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Asked, Delivered, FaultFired, Listed, Opened, Refused, Started
 from staleproof.core.fault import Effect
+from staleproof.core.history.entry import Asked, Delivered, FaultFired, Listed, Opened, Refused, Started
 
 _SLOWING: frozenset[Effect] = frozenset({"hides", "disconnects", "rejects", "slows", "slows-start"})
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from staleproof.checks.facts.baseline import baseline
 from staleproof.checks.facts.usability import ended_well
 from staleproof.checks.trial import Trial, indexed
-from staleproof.core.history import History, UnstableField
-from staleproof.core.plan import Plan
-from staleproof.core.step import Lull
+from staleproof.core.history.history import History, UnstableField
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Lull
 
 
 def is_harmless(plan: Plan) -> bool:

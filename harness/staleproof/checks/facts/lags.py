@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Closed, Delivered, Started, StreamId, Withheld
-from staleproof.core.request import BOOKKEEPING
+from staleproof.core.history.entry import Closed, Delivered, Started, StreamId, Withheld
+from staleproof.core.history.request import BOOKKEEPING
 
 _Frames = dict[StreamId, set[tuple[str, int | None]]]
 """Stream → uid and revision of each frame that is kept on it."""

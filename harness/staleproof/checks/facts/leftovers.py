@@ -15,8 +15,8 @@ from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.ownership import owner_of
-from staleproof.core.provenance import uid_of
+from staleproof.core.history.provenance import uid_of
+from staleproof.core.operator.ownership import owner_of
 
 LeftoverKind = Literal["unfinished", "orphaned", "leaked"]
 """Primaries that were deleted and are there; children of an owner that was; what the controller made and nobody owns."""

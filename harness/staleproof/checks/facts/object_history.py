@@ -11,9 +11,9 @@ from functools import cached_property
 
 from staleproof.checks.facts.roles import Named, Names, Role, gone, learn_names, owner_labels
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.history import Request
-from staleproof.core.ownership import owner_of
-from staleproof.core.provenance import Commit, is_create
+from staleproof.core.history.history import Request
+from staleproof.core.history.provenance import Commit, is_create
+from staleproof.core.operator.ownership import owner_of
 
 _Counts = dict[Role, dict[int, int]]
 """By role and position."""

@@ -15,9 +15,9 @@ from staleproof.checks.facts.object_history import Incarnation, creations, delet
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Answered
-from staleproof.core.history import Request
-from staleproof.core.provenance import is_executed, uid_of
+from staleproof.core.history.entry import Answered
+from staleproof.core.history.history import Request
+from staleproof.core.history.provenance import is_executed, uid_of
 
 OwnVerb = Literal["create", "delete"]
 

@@ -24,9 +24,9 @@ from typing import Any
 
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Answered, Committed, Delivered, Entry, Listed, Opened, Started, StreamId, Withheld
-from staleproof.core.provenance import is_bookkeeping
-from staleproof.core.request import BOOKKEEPING
+from staleproof.core.history.entry import Answered, Committed, Delivered, Entry, Listed, Opened, Started, StreamId, Withheld
+from staleproof.core.history.provenance import is_bookkeeping
+from staleproof.core.history.request import BOOKKEEPING
 
 
 @dataclass(slots=True)

@@ -18,10 +18,10 @@ from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Answered, Committed, Delivered, Entry, Listed, Started
-from staleproof.core.history import Request
-from staleproof.core.manifest import Manifest, content_of
-from staleproof.core.provenance import is_executed, uid_of
+from staleproof.core.history.entry import Answered, Committed, Delivered, Entry, Listed, Started
+from staleproof.core.history.history import Request
+from staleproof.core.history.provenance import is_executed, uid_of
+from staleproof.core.plan.manifest import Manifest, content_of
 
 
 class PrimaryView:

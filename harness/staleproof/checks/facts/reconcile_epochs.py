@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Answered, Delivered, Listed, Started, StepBegan, StepEnded
+from staleproof.core.history.entry import Answered, Delivered, Listed, Started, StepBegan, StepEnded
 
 
 class Epochs:

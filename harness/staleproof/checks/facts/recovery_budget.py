@@ -19,12 +19,12 @@ from dataclasses import dataclass
 
 from staleproof.checks.facts.retries import Rejections, waits_unknown
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Answered, Asked, Closed, Delivered, Opened, Refused, Released
 from staleproof.core.fault import Effect
-from staleproof.core.history import is_work
-from staleproof.core.pace import longest_pause
-from staleproof.core.request import BOOKKEEPING
-from staleproof.core.step import Rest
+from staleproof.core.history.entry import Answered, Asked, Closed, Delivered, Opened, Refused, Released
+from staleproof.core.history.history import is_work
+from staleproof.core.history.request import BOOKKEEPING
+from staleproof.core.plan.pace import longest_pause
+from staleproof.core.plan.step import Rest
 
 LOST = ("clean", "truncated", "reset", "cut")
 EXPIRED = ("expired", "lapsed", "gone")

@@ -14,9 +14,9 @@ from staleproof.checks.facts.baseline import final_objects
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Delivered, Entry, Listed, Settled, Started, StepBegan, StepEnded, Withheld
-from staleproof.core.history import Request
-from staleproof.core.ownership import owner_of
+from staleproof.core.history.entry import Delivered, Entry, Listed, Settled, Started, StepBegan, StepEnded, Withheld
+from staleproof.core.history.history import Request
+from staleproof.core.operator.ownership import owner_of
 
 
 @dataclass(frozen=True, slots=True)

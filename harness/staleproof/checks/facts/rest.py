@@ -17,10 +17,10 @@ from staleproof.checks.facts.retries import repeated_writes
 from staleproof.checks.facts.showings import showings
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Finding, NotExercised
-from staleproof.core.change import void_writes
-from staleproof.core.entry import Answered, Committed, Settled
-from staleproof.core.history import Request
-from staleproof.core.provenance import is_bookkeeping
+from staleproof.core.history.change import void_writes
+from staleproof.core.history.entry import Answered, Committed, Settled
+from staleproof.core.history.history import Request
+from staleproof.core.history.provenance import is_bookkeeping
 from staleproof.core.wording import plural
 
 

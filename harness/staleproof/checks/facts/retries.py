@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from staleproof.checks.facts.stimuli import stimuli
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Answered, Asked, Committed, Delivered, FaultIndex, Listed, Opened, Refused
 from staleproof.core.fault import CallFault, Effect
-from staleproof.core.provenance import Commit
-from staleproof.core.request import BOOKKEEPING
+from staleproof.core.history.entry import Answered, Asked, Committed, Delivered, FaultIndex, Listed, Opened, Refused
+from staleproof.core.history.provenance import Commit
+from staleproof.core.history.request import BOOKKEEPING
 
 _LOOKS = 2
 _SHORTEST_WAIT, _LONGEST_THROTTLE = 0.02, 0.25

@@ -13,8 +13,8 @@ A StatefulSet leaves the PersistentVolumeClaims of the pods that it no longer ha
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from staleproof.core.manifest import Manifest
-from staleproof.core.ownership import owner_of
+from staleproof.core.operator.ownership import owner_of
+from staleproof.core.plan.manifest import Manifest
 
 _REVISION = "deployment.kubernetes.io/revision"
 _REPLICA_SETS, _CONTROLLER_REVISIONS = "replicasets.apps", "controllerrevisions.apps"

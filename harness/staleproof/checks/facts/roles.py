@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from staleproof.core.manifest import Manifest
-from staleproof.core.ownership import owner_of
+from staleproof.core.operator.ownership import owner_of
+from staleproof.core.plan.manifest import Manifest
 
 
 class Role(NamedTuple):

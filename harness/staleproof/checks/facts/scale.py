@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial
-from staleproof.core.history import Position
+from staleproof.core.history.history import Position
 from staleproof.core.wording import plural
 
 

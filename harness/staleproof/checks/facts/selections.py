@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Committed
-from staleproof.core.selector import fits
+from staleproof.core.history.entry import Committed
+from staleproof.core.operator.selector import fits
 
 
 class Selections:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Delivered, Listed, Opened, Started
+from staleproof.core.history.entry import Delivered, Listed, Opened, Started
 
 ShowingKind = Literal["event", "list", "watch"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Answered, Delivered, Entry, Listed, Started
+from staleproof.core.history.entry import Answered, Delivered, Entry, Listed, Started
 
 
 class Generations(Timeline[str, int]):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Metrics
+from staleproof.core.history.entry import Metrics
 
 SKIPS = "_stale_sync_skips_total"
 VERSIONS = "informer_store_resource_version"

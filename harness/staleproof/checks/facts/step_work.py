@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.change import WriteKind, void_writes, write_kind
+from staleproof.core.history.change import WriteKind, void_writes, write_kind
 
 
 @fact

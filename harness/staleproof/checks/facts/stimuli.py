@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Answered, Asked, Delivered, Entry, Listed, Opened, Started, StepBegan
-from staleproof.core.history import is_work
-from staleproof.core.request import BOOKKEEPING
+from staleproof.core.history.entry import Answered, Asked, Delivered, Entry, Listed, Opened, Started, StepBegan
+from staleproof.core.history.history import is_work
+from staleproof.core.history.request import BOOKKEEPING
 
 StimulusKind = Literal["cause", "echo", "write", "bookmark"]
 

@@ -10,11 +10,11 @@ from staleproof.checks.facts.exits import deaths
 from staleproof.checks.facts.fault_outcomes import fault_outcomes
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial, fact
-from staleproof.core import but_for
-from staleproof.core.entry import SELF_CHECK, WORKLOAD, Broke, Exited, Settled
 from staleproof.core.fault import AnyFault
-from staleproof.core.history import HistoryRole, Position
-from staleproof.core.watch_properties import unexplained
+from staleproof.core.history.entry import SELF_CHECK, WORKLOAD, Broke, Exited, Settled
+from staleproof.core.history.history import HistoryRole, Position
+from staleproof.core.history.watch_properties import unexplained
+from staleproof.core.plan import but_for
 
 
 @fact

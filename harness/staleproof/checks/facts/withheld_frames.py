@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.entry import Closed, Delivered, Dropped, Opened, Started, StreamId, Withheld
+from staleproof.core.history.entry import Closed, Delivered, Dropped, Opened, Started, StreamId, Withheld
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from staleproof.checks.facts.object_history import Incarnation
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Delivered, Listed
+from staleproof.core.history.entry import Delivered, Listed
 
 _TOLD = 3
 

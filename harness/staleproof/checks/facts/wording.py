@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import takewhile, zip_longest
 
-from staleproof.core.entry import Committed
+from staleproof.core.history.entry import Committed
 
 _NAMES = 3
 _LONGEST = 70
@@ -18,7 +18,7 @@ def kind_of(commit: Committed) -> str:
 
 
 def full_name(commit: Committed) -> str:
-    """Where it really is: an object of the trial's in another namespace has that in its name (`core.scope`)."""
+    """Where it really is: an object of the trial's in another namespace has that in its name (`core.history.scope`)."""
     namespace = commit.object["metadata"].get("namespace", "") if "/" not in commit.name else ""
     return "/".join(part for part in (kind_of(commit), namespace, commit.name) if part)
 

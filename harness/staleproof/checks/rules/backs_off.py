@@ -19,7 +19,7 @@ from staleproof.checks.facts.stimuli import stimuli
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Suspicion
-from staleproof.core.entry import Stopped
+from staleproof.core.history.entry import Stopped
 from staleproof.core.wording import plural
 
 LONG_SECONDS, MOST_PER_SECOND, FALLS_BY = 3.0, 3.0, 0.5

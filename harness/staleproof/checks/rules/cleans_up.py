@@ -22,8 +22,8 @@ from staleproof.checks.facts.wording import full_name, listing, owner_name, span
 from staleproof.checks.requirement import LATE, RESTARTS, STREAMS, Requirement
 from staleproof.checks.trial import Span, Trial
 from staleproof.checks.verdict import Basis, Finding, Inconclusive, NotExercised, Said, Severity
-from staleproof.core.entry import FaultFired
-from staleproof.core.history import Position
+from staleproof.core.history.entry import FaultFired
+from staleproof.core.history.history import Position
 
 
 def check(trial: Trial) -> Iterator[Said]:

@@ -14,8 +14,8 @@ from staleproof.checks.facts.liveness import converged
 from staleproof.checks.requirement import LATE, RESTARTS, STREAMS, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import NotExercised, Said, Suspicion
-from staleproof.core.entry import FaultFired
 from staleproof.core.fault.effects import EFFECTS
+from staleproof.core.history.entry import FaultFired
 
 
 def check(trial: Trial) -> Iterator[Said]:

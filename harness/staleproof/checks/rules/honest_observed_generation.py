@@ -40,7 +40,7 @@ from staleproof.checks.facts.wording import full_name
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
-from staleproof.core.entry import FaultFired, Released, StepEnded
+from staleproof.core.history.entry import FaultFired, Released, StepEnded
 
 _Lapse = Literal["unshown", "back", "inherited", ""]
 

@@ -15,7 +15,7 @@ from staleproof.checks.facts.wording import listing, short_name
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
-from staleproof.core.entry import Answered, Competed, Entry, Refused, Stalled, Started, Stopped
+from staleproof.core.history.entry import Answered, Competed, Entry, Refused, Stalled, Started, Stopped
 
 BOUND_SECONDS, BOUND_FACTOR = 5.0, 10.0
 

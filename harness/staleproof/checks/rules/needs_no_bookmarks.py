@@ -20,7 +20,7 @@ from staleproof.checks.facts.recovery_budget import usual_pauses
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said, Suspicion
-from staleproof.core.entry import Delivered, Dropped, StepBegan
+from staleproof.core.history.entry import Delivered, Dropped, StepBegan
 
 _REST_SECONDS, _REST_FACTOR = 2.0, 1.5
 _OFTEN = 2

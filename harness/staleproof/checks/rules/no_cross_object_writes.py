@@ -21,8 +21,8 @@ from staleproof.checks.facts.wording import full_name
 from staleproof.checks.requirement import LATE, RESTARTS, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
-from staleproof.core.entry import FaultFired
-from staleproof.core.history import Request
+from staleproof.core.history.entry import FaultFired
+from staleproof.core.history.history import Request
 
 
 def check(trial: Trial) -> Iterator[Said]:

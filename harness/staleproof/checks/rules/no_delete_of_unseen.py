@@ -31,8 +31,8 @@ from staleproof.checks.facts.wording import full_name, owner_name, short_name
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Finding, NotExercised, Said
-from staleproof.core.entry import Asked, Listed, Withheld
-from staleproof.core.history import Request
+from staleproof.core.history.entry import Asked, Listed, Withheld
+from staleproof.core.history.history import Request
 
 
 def check(trial: Trial) -> Iterator[Said]:

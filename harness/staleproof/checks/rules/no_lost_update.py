@@ -7,7 +7,7 @@ Any of these is a finding:
    resourceVersion, by a PATCH of the whole object, or by an apply with force;
 2. a PUT of the whole object that was carried out though somebody else had written to it after the controller sent it
    (`Competed`): so it insisted on no resourceVersion, and whatever the other one had changed is gone. A fault may change something
-   without a trace (`core.nudge`), and then no path tells of it.
+   without a trace (`core.plan.nudge`), and then no path tells of it.
 
 What any reference wrote back, too, shown or not, is its policy, and no staleness brought it about. Of lists that a reference wrote
 back, no item is looked at.
@@ -23,9 +23,9 @@ from staleproof.checks.facts.wording import full_name
 from staleproof.checks.requirement import HIDDEN, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
-from staleproof.core.entry import Competed
-from staleproof.core.history import Request
-from staleproof.core.provenance import uid_of
+from staleproof.core.history.entry import Competed
+from staleproof.core.history.history import Request
+from staleproof.core.history.provenance import uid_of
 
 
 def check(trial: Trial) -> Iterator[Said]:

@@ -29,8 +29,8 @@ from staleproof.checks.ignorance import acted_on_more
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
-from staleproof.core.entry import Released, Settled, StepEnded
-from staleproof.core.history import Request
+from staleproof.core.history.entry import Released, Settled, StepEnded
+from staleproof.core.history.history import Request
 
 
 def check(trial: Trial) -> Iterator[Said]:

@@ -17,9 +17,9 @@ from staleproof.checks.facts.stimuli import sleep_after
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said
-from staleproof.core.entry import Started, StepBegan, Stopped
 from staleproof.core.fault import Effect
-from staleproof.core.step import Rest
+from staleproof.core.history.entry import Started, StepBegan, Stopped
+from staleproof.core.plan.step import Rest
 
 OTHER_REASONS: frozenset[Effect] = frozenset({"competes", "disconnects", "loses", "rejects", "slows"})
 BOUND_SECONDS, BOUND_FACTOR, LONG_HOLD_SECONDS = 5.0, 10.0, 10.0

@@ -23,7 +23,7 @@ from staleproof.checks.facts.withheld_frames import withheld_frames
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
-from staleproof.core.entry import Closed, Committed, Continued, Metrics, Opened, StepEnded, Stopped
+from staleproof.core.history.entry import Closed, Committed, Continued, Metrics, Opened, StepEnded, Stopped
 from staleproof.core.wording import plural
 
 

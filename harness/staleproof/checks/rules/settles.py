@@ -19,9 +19,9 @@ from staleproof.checks.facts.rest import Rest, rest
 from staleproof.checks.requirement import SEED, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import NotExercised, Said
-from staleproof.core.change import LOOKS, essential
-from staleproof.core.entry import Committed
-from staleproof.core.provenance import Commit, is_create
+from staleproof.core.history.change import LOOKS, essential
+from staleproof.core.history.entry import Committed
+from staleproof.core.history.provenance import Commit, is_create
 
 
 def check(trial: Trial) -> Iterator[Said]:

@@ -24,7 +24,7 @@ from staleproof.checks.facts.object_history import creations, is_bare
 from staleproof.checks.requirement import RESTARTS, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import NotExercised, Said, Suspicion
-from staleproof.core.entry import Delivered, Exited, Listed
+from staleproof.core.history.entry import Delivered, Exited, Listed
 
 
 def check(trial: Trial) -> Iterator[Said]:

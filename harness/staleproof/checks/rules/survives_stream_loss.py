@@ -19,7 +19,7 @@ from staleproof.checks.facts.wording import happened
 from staleproof.checks.requirement import STREAMS, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import NotExercised, Said, Suspicion
-from staleproof.core.entry import Closed
+from staleproof.core.history.entry import Closed
 
 
 def check(trial: Trial) -> Iterator[Said]:

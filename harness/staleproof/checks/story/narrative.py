@@ -11,7 +11,7 @@ from staleproof.checks.facts.wording import participle
 from staleproof.checks.story.phrases import Group, is_done, tell
 from staleproof.checks.trial import Trial, indexed
 from staleproof.checks.verdict import Cause, Finding, Verdict, rank
-from staleproof.core.entry import (
+from staleproof.core.history.entry import (
     Answered,
     Asked,
     Closed,
@@ -28,8 +28,8 @@ from staleproof.core.entry import (
     Started,
     Stopped,
 )
-from staleproof.core.history import History, HistoryRole
-from staleproof.core.plan import Plan
+from staleproof.core.history.history import History, HistoryRole
+from staleproof.core.plan.plan import Plan
 
 _ASIDES = 8
 """So many things that happened meanwhile are told besides the witnesses."""

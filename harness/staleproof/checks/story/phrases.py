@@ -10,7 +10,7 @@ from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.wording import kind_of, listing, participle, short_name, shortened, span
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding
-from staleproof.core.entry import (
+from staleproof.core.history.entry import (
     Answered,
     Asked,
     Closed,
@@ -36,8 +36,8 @@ from staleproof.core.entry import (
     StreamId,
     Withheld,
 )
-from staleproof.core.history import Request
-from staleproof.core.request import WRITES
+from staleproof.core.history.history import Request
+from staleproof.core.history.request import WRITES
 
 E = TypeVar("E", bound=Entry)
 _MADE = 201

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import msgspec
 
 from staleproof.core.engine import protobuf
-from staleproof.core.entry import Item, RequestOutcome
-from staleproof.core.resource_version import Revision, revision
+from staleproof.core.history.entry import Item, RequestOutcome
+from staleproof.core.history.resource_version import Revision, revision
 
 
 class _Metadata(msgspec.Struct):

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from staleproof.core.engine.answer import read_name
-from staleproof.core.nudge import CONTENT_TYPE, MANAGER, nudge
-from staleproof.core.request import ApiRequest
+from staleproof.core.history.request import ApiRequest
+from staleproof.core.plan.nudge import CONTENT_TYPE, MANAGER, nudge
 
 MERGE = "application/merge-patch+json"
 

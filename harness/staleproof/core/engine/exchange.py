@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from staleproof.core.engine.answer import outcome_of, read_answer, read_preconditions
 from staleproof.core.engine.planned_fault import FaultRef
-from staleproof.core.entry import Answered, Asked, FaultIndex, Listed, Refused, RequestId
-from staleproof.core.request import ApiRequest
+from staleproof.core.history.entry import Answered, Asked, FaultIndex, Listed, Refused, RequestId
+from staleproof.core.history.request import ApiRequest
 
 
 @dataclass(slots=True)

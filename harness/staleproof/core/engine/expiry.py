@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from staleproof.core.engine.planned_fault import FaultRef
-from staleproof.core.request import ApiRequest
+from staleproof.core.history.request import ApiRequest
 
 
 @dataclass(frozen=True, slots=True)

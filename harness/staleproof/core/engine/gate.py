@@ -20,7 +20,7 @@ from typing import Literal
 
 from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.fault.decision import Delay, Drop, End, Follow, FrameDecision, Hold, Pass, Repeat, Sever
-from staleproof.core.frame import Frame, bookmark_behind
+from staleproof.core.history.frame import Frame, bookmark_behind
 
 Ending = End | Literal["cut"]
 """`cut`: upstream broke off without a last chunk, and so does the stream."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from staleproof.core.control import FaultState
-from staleproof.core.entry import FaultIndex
 from staleproof.core.fault import AnyFault, CallFault, Seat
 from staleproof.core.fault.decision import End, Refusal
+from staleproof.core.history.entry import FaultIndex
 
 Phase = Literal["waiting", "armed", "open", "closed"]
 """armed: the window is open, the trigger has not come."""

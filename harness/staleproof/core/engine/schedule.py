@@ -14,12 +14,12 @@ from staleproof.core.control import FaultState
 from staleproof.core.engine.expiry import Expiries
 from staleproof.core.engine.gate import Decide, Ruling
 from staleproof.core.engine.planned_fault import FaultChange, FaultCloses, FaultEnds, FaultOpens, FaultRef, PlannedFault
-from staleproof.core.entry import FaultClosed, FaultFired, FaultIndex, FaultMissed, FaultOpened, FaultRefused
 from staleproof.core.fault import AnyFault, DropBookmarks, Place, Seat
 from staleproof.core.fault.decision import AnswerDecision, FrameDecision, FromPast, Pass, Refusal, RequestDecision
-from staleproof.core.frame import Frame
-from staleproof.core.request import BOOKKEEPING, ApiRequest
-from staleproof.core.scope import is_trials
+from staleproof.core.history.entry import FaultClosed, FaultFired, FaultIndex, FaultMissed, FaultOpened, FaultRefused
+from staleproof.core.history.frame import Frame
+from staleproof.core.history.request import BOOKKEEPING, ApiRequest
+from staleproof.core.history.scope import is_trials
 
 RequestRuling = tuple[RequestDecision | AnswerDecision, FaultRef | None]
 """A decision about a request or its answer, and the fault that made it."""

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import msgspec
 
-from staleproof.core.request import ApiRequest
+from staleproof.core.history.request import ApiRequest
 
 _LEFT_OUT = frozenset(
     {"resourceVersion", "resourceVersionMatch", "limit", "continue", "watch", "allowWatchBookmarks", "timeoutSeconds", "timeout",

@@ -15,13 +15,13 @@ from staleproof.core.engine.gate import Burst, Closing, Ending, Gate, Received, 
 from staleproof.core.engine.planned_fault import FaultChange, FaultCloses, FaultEnds, FaultOpens, FaultRef
 from staleproof.core.engine.schedule import Schedule
 from staleproof.core.engine.status import expired
-from staleproof.core.entry import SELF_CHECK, Broke, Closed, Delivered, Dropped, Entry, Opened, StreamId, Withheld
 from staleproof.core.fault import Seat
 from staleproof.core.fault.decision import Drop, Follow, Pass, Refusal, Repeat, Sever
-from staleproof.core.frame import Frame, FrameReader
-from staleproof.core.monitor import Breach, Monitor
-from staleproof.core.request import ApiRequest
-from staleproof.core.resource_version import Revision
+from staleproof.core.history.entry import SELF_CHECK, Broke, Closed, Delivered, Dropped, Entry, Opened, StreamId, Withheld
+from staleproof.core.history.frame import Frame, FrameReader
+from staleproof.core.history.monitor import Breach, Monitor
+from staleproof.core.history.request import ApiRequest
+from staleproof.core.history.resource_version import Revision
 
 
 class HangUp(Enum):

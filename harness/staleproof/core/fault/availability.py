@@ -19,8 +19,8 @@ from staleproof.core.fault.effects import Twin
 from staleproof.core.fault.legality import is_start_only, past_is_hostile, row_against_expiry
 from staleproof.core.fault.model import ANY, Fault, Misfit, Place, Positive, Resource
 from staleproof.core.fault.need import Need, Tries
-from staleproof.core.frame import Frame
-from staleproof.core.request import ApiRequest
+from staleproof.core.history.frame import Frame
+from staleproof.core.history.request import ApiRequest
 
 GONE = Reply(410, "Expired", "too old resource version")
 _EXPIRED: dict[str, End] = {"stream": "expired", "resume": "lapsed", "watch": "gone"}

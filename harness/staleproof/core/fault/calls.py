@@ -18,7 +18,7 @@ from staleproof.core.fault.decision import (
 from staleproof.core.fault.effects import Twin
 from staleproof.core.fault.model import CallFault, Misfit, Positive, Seconds, Verb, unanswered
 from staleproof.core.fault.need import Tries
-from staleproof.core.request import ApiRequest
+from staleproof.core.history.request import ApiRequest
 
 Code = Literal[0, 409, 429, 500, 503, 504]
 RESET: Literal[0] = 0
@@ -63,7 +63,7 @@ class Compete(CallFault, frozen=True, kw_only=True, tag="Compete"):
     """Let another user write to the same object just before the controller's write is forwarded: the 409 that follows is true.
 
     An update, patch or delete finds the object with this `edit` (a JSON merge patch), which must survive it. Without one it is at a
-    newer resourceVersion and otherwise as it was (`core.nudge`), so that nothing of it can be copied. A create finds the object
+    newer resourceVersion and otherwise as it was (`nudge`), so that nothing of it can be copied. A create finds the object
     there, unless its name is generated.
     """
 

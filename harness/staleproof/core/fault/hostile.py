@@ -9,8 +9,8 @@ from staleproof.core.fault.decision import DROP, PASS, Delay, FrameDecision, Fro
 from staleproof.core.fault.legality import past_is_hostile
 from staleproof.core.fault.model import Fault, Place, Positive, Seconds
 from staleproof.core.fault.need import Span
-from staleproof.core.frame import Frame
-from staleproof.core.request import ApiRequest
+from staleproof.core.history.frame import Frame
+from staleproof.core.history.request import ApiRequest
 
 
 class _Hostile(Fault, frozen=True, kw_only=True):

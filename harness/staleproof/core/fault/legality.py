@@ -14,7 +14,7 @@ k8s.io/client-go (cg:).
 from dataclasses import dataclass
 from typing import Literal
 
-from staleproof.core.request import ApiRequest
+from staleproof.core.history.request import ApiRequest
 
 Contract = Literal["legal", "hostile"]
 """What a plan may hold; what is only documented may stand in any plan."""

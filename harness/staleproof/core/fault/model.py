@@ -14,8 +14,8 @@ from staleproof.core.fault.decision import PASS, AnswerDecision, End, FrameDecis
 from staleproof.core.fault.effects import Effect, Twin
 from staleproof.core.fault.legality import ROWS, Contract
 from staleproof.core.fault.need import Need, Span, Tries
-from staleproof.core.frame import Frame
-from staleproof.core.request import BOOKKEEPING, READS, WRITES, ApiRequest
+from staleproof.core.history.frame import Frame
+from staleproof.core.history.request import BOOKKEEPING, READS, WRITES, ApiRequest
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
@@ -173,7 +173,7 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
 
     @property
     def twin(self) -> Twin | None:
-        """What the same plan without any harm does in its place (`core.but_for`); None: nothing, as it does not wake anybody."""
+        """What the same plan without any harm does in its place (`but_for`); None: nothing, as it does not wake anybody."""
         return None
 
     @property

@@ -10,7 +10,7 @@ from staleproof.core.fault.decision import PASS, AnswerDecision, RequestDecision
 from staleproof.core.fault.effects import Effect, Twin
 from staleproof.core.fault.model import ANY, CallFault, Fault, Misfit, Resource, Verb, unanswered
 from staleproof.core.fault.need import Tries
-from staleproof.core.request import ApiRequest
+from staleproof.core.history.request import ApiRequest
 
 
 class Kill(CallFault, frozen=True, kw_only=True, tag="Kill"):

@@ -22,8 +22,8 @@ from staleproof.core.fault.decision import (
 from staleproof.core.fault.effects import Effect, Twin
 from staleproof.core.fault.model import ANY, Fault, Misfit, OwnWrite, Place, Positive, Resource, Seconds
 from staleproof.core.fault.need import Need, Tries
-from staleproof.core.frame import Frame
-from staleproof.core.request import BOOKKEEPING, ApiRequest
+from staleproof.core.history.frame import Frame
+from staleproof.core.history.request import BOOKKEEPING, ApiRequest
 
 Release = Literal["events", "trickle", "relist", "resume"]
 _RELEASES: dict[Release, tuple[End | None, set[Effect], Twin | None]] = {

@@ -23,10 +23,10 @@ from staleproof.core.fault import (
     Skew,
     Window,
 )
-from staleproof.core.manifest import Manifest
-from staleproof.core.masking import SECRET
-from staleproof.core.observed import Observed, Written
-from staleproof.core.step import TOUCHED, Apply, Delete, Patch, Remove, Rest, Step, Touch, removes
+from staleproof.core.operator.observed import Observed, Written
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.masking import SECRET
+from staleproof.core.plan.step import TOUCHED, Apply, Delete, Patch, Remove, Rest, Step, Touch, removes
 from staleproof.draw.canonical import LONG_SECONDS, OUTAGE_SECONDS, death, own_create
 from staleproof.draw.incidents.forms import LAGS, values
 from staleproof.draw.incidents.single import Faults, in_step, until

@@ -7,7 +7,7 @@ from typing import get_args
 
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.legality import Contract
-from staleproof.core.step import Apply, Delete, Patch, Remove, Rest, Touch
+from staleproof.core.plan.step import Apply, Delete, Patch, Remove, Rest, Touch
 from staleproof.draw.incidents import joint
 from staleproof.draw.incidents.single import Faults, needs, single
 from staleproof.draw.occasions import Occasions

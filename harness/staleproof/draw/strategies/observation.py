@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import hypothesis.strategies as st
 
-from staleproof.core.observed import Observed
+from staleproof.core.operator.observed import Observed
 from staleproof.errors import UsageError
 
 _observe: list[Callable[[], Sequence[Observed]]] = []

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import hypothesis.strategies as st
 from msgspec.structs import replace
 
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Plan
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.plan import Plan
 from staleproof.draw.canonical import slow_to_start
 from staleproof.draw.drawn import drawn_family
 from staleproof.draw.family import Draft, Scenario, drawn_title

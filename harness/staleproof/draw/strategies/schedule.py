@@ -4,8 +4,8 @@ import hypothesis.strategies as st
 
 from staleproof.core.fault import Restart, SeverStream, Window
 from staleproof.core.fault.model import ANY
-from staleproof.core.observed import Observed
-from staleproof.core.step import sets_aside
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.step import sets_aside
 from staleproof.draw.compatible import compatible
 from staleproof.draw.incidents.single import Faults
 from staleproof.draw.incidents.table import INCIDENTS, Incident

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import hypothesis.strategies as st
 
-from staleproof.core.move import Move
-from staleproof.core.observed import ChildKind, Observed
-from staleproof.core.step import Apply, Delete, Edit, Heartbeat, Patch, Recreate, Remove, Rest, Resync, Step, Touch
+from staleproof.core.operator.observed import ChildKind, Observed
+from staleproof.core.plan.move import Move
+from staleproof.core.plan.step import Apply, Delete, Edit, Heartbeat, Patch, Recreate, Remove, Rest, Resync, Step, Touch
 from staleproof.draw.by_others import MOST_REPLICAS
 from staleproof.draw.canonical import LONG_SECONDS, another
 from staleproof.draw.strategies.observation import observations

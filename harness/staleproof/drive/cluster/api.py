@@ -12,8 +12,8 @@ from typing import Any, Self
 import aiohttp
 import msgspec
 
-from staleproof.core.nudge import MANAGER
-from staleproof.core.resource_version import revision
+from staleproof.core.history.resource_version import revision
+from staleproof.core.plan.nudge import MANAGER
 from staleproof.errors import SetupError
 
 JSON = dict[str, Any]

@@ -15,8 +15,8 @@ from typing import Protocol
 
 import aiohttp
 
-from staleproof.core.companion import KWOK, PROVISIONER, ROOT_CA, SCHEDULER, TOKENS, controllers_flag
-from staleproof.core.manifest import Manifest
+from staleproof.core.operator.companion import KWOK, PROVISIONER, ROOT_CA, SCHEDULER, TOKENS, controllers_flag
+from staleproof.core.plan.manifest import Manifest
 from staleproof.drive.cluster import manifests
 from staleproof.drive.cluster.access import not_inherited
 from staleproof.drive.cluster.api import Api

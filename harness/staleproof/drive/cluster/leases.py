@@ -7,7 +7,7 @@ annotations of ConfigMaps or Endpoints, nor a Lease whose create was never answe
 
 from typing import Any
 
-from staleproof.core.entry import Answered, Asked, Entry
+from staleproof.core.history.entry import Answered, Asked, Entry
 from staleproof.drive.cluster.api import JSON, Api, ApiError
 from staleproof.errors import SetupError
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from staleproof.core.manifest import Manifest
+from staleproof.core.plan.manifest import Manifest
 from staleproof.drive.cluster.api import Api, ApiError, ResourceType
 from staleproof.drive.cluster.truth import Truth
 from staleproof.errors import SetupError, UsageError

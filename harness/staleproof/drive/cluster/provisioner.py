@@ -9,7 +9,7 @@ Divergence from Kubernetes: a volume does not grow.
 from collections.abc import Coroutine, Iterator
 from typing import Any
 
-from staleproof.core.manifest import Manifest
+from staleproof.core.plan.manifest import Manifest
 from staleproof.drive.cluster import manifests
 from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType
 from staleproof.drive.cluster.truth import Truth

@@ -15,8 +15,8 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from staleproof.core.entry import Broke, Committed, Entry
-from staleproof.core.resource_version import Revision, revision
+from staleproof.core.history.entry import Broke, Committed, Entry
+from staleproof.core.history.resource_version import Revision, revision
 from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType
 from staleproof.errors import SetupError
 

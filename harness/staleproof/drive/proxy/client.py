@@ -14,9 +14,9 @@ import aiohttp
 import msgspec
 
 from staleproof.core.control import InstallPlan, Release, SeverStreams, Step
-from staleproof.core.entry import Broke, Entry
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.legality import Contract
+from staleproof.core.history.entry import Broke, Entry
 from staleproof.drive.process.address import LOOPBACK
 from staleproof.drive.process.process import Process
 from staleproof.errors import HarnessBug, SetupError

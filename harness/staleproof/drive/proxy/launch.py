@@ -17,7 +17,7 @@ from pathlib import Path
 
 import aiohttp
 
-from staleproof.core.entry import Entry
+from staleproof.core.history.entry import Entry
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.control_plane import CONTROLLER, NO_TOKEN, RUNNER, ControlPlane
 from staleproof.drive.process.address import LOOPBACK, NEARBY, Reach

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from staleproof.core.masking import reference_to
-from staleproof.core.plan import Subject
+from staleproof.core.plan.masking import reference_to
+from staleproof.core.plan.plan import Subject
 from staleproof.drive.cluster.access import not_inherited
 from staleproof.drive.process.address import LOOPBACK
 from staleproof.drive.process.process import Command, Process, run_process

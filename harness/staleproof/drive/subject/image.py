@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
-from staleproof.core.plan import Subject
+from staleproof.core.plan.plan import Subject
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.control_plane.plane import CONTROLLER, kubeconfig
 from staleproof.drive.process.container import Container, ContainerCommand

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
 
-from staleproof.core.entry import Metrics, Sample
+from staleproof.core.history.entry import Metrics, Sample
 from staleproof.drive.process.address import LOOPBACK, is_loopback
 from staleproof.errors import UsageError
 

@@ -12,9 +12,9 @@ import trustme
 from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
-from staleproof.core.manifest import Manifest
-from staleproof.core.plan import Subject, WebhookServer
-from staleproof.core.webhooks import led_to
+from staleproof.core.operator.webhooks import led_to
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Subject, WebhookServer
 from staleproof.drive.process.address import LOOPBACK, free_port
 from staleproof.drive.process.private import write_private
 from staleproof.drive.subject.controller import filled, words_of

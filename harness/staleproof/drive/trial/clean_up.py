@@ -4,7 +4,7 @@ import contextlib
 import time
 from collections.abc import Sequence
 
-from staleproof.core.scope import Scope
+from staleproof.core.history.scope import Scope
 from staleproof.drive.cluster.api import JSON, NAMESPACES, ApiError
 from staleproof.drive.cluster.truth import Key
 from staleproof.drive.trial.environment import Environment

@@ -5,9 +5,9 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from staleproof.core.manifest import Manifest
-from staleproof.core.move import Move
-from staleproof.core.step import Apply
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.move import Move
+from staleproof.core.plan.step import Apply
 from staleproof.drive.cluster.api import ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.clean_up import clean_up

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from staleproof import __version__
-from staleproof.core.companion import ROOT_CA
-from staleproof.core.manifest import Manifest
-from staleproof.core.plan import Subject
-from staleproof.core.webhooks import without_admission
+from staleproof.core.operator.companion import ROOT_CA
+from staleproof.core.operator.webhooks import without_admission
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Subject
 from staleproof.drive.cluster import manifests
 from staleproof.drive.cluster.api import NAMESPACES, Api, ApiError, connect
 from staleproof.drive.cluster.companions import Companions, companions
@@ -52,7 +52,7 @@ class EnvironmentOptions:
         release_leases: leases that a dead life of the controller held are released before its next one, as an administrator may do.
         metrics: the URL of the controller's metrics, `{metrics_port}` standing for a free port there and in the subject's command,
             arguments and variables; empty means that none are read.
-        companions: real controllers that run beside it, by name (`staleproof.core.companion`). More may follow (`accompany`).
+        companions: real controllers that run beside it, by name (`core.operator.companion`). More may follow (`accompany`).
     """
 
     subject: Subject

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from staleproof.core.activity import Activity
-from staleproof.core.entry import Broke, Entry
-from staleproof.core.scope import Scope
+from staleproof.core.history.activity import Activity
+from staleproof.core.history.entry import Broke, Entry
+from staleproof.core.history.scope import Scope
 from staleproof.drive.trial.recorder import Recorder
 
 Condition = Callable[[float], bool | float]

@@ -3,7 +3,7 @@
 A fold over entries. It decides what is said, and starts and waits for nothing.
 """
 
-from staleproof.core.entry import Answered, Asked, Entry, Refused
+from staleproof.core.history.entry import Answered, Asked, Entry, Refused
 
 _PROGRAM = "Does it use the kubeconfig it is given (KUBECONFIG, or {kubeconfig} in its command)?"
 _IMAGE = (

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from staleproof.core.entry import Broke, Exited, Started
-from staleproof.core.plan import Subject
+from staleproof.core.history.entry import Broke, Exited, Started
+from staleproof.core.plan.plan import Subject
 from staleproof.drive.cluster.api import Api
 from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
 from staleproof.drive.cluster.leases import Leases, release

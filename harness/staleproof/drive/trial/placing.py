@@ -3,10 +3,10 @@
 import uuid
 from collections.abc import Collection, Sequence
 
-from staleproof.core.manifest import Manifest
-from staleproof.core.prerequisite import Placement, placement
-from staleproof.core.scope import Scope
-from staleproof.core.step import Apply, Step
+from staleproof.core.history.scope import Scope
+from staleproof.core.operator.prerequisite import Placement, placement
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.step import Apply, Step
 from staleproof.drive.cluster.api import ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment
@@ -24,7 +24,7 @@ async def place(
     the namespace is not there yet.
 
     A cluster-scoped primary is given a name of its own, unless it may not have another than the plan's, or is to keep that
-    (`kept_names`, as in `core.plan`). UsageError when the API server does not know one of the kinds.
+    (`kept_names`, as in `core.plan.plan`). UsageError when the API server does not know one of the kinds.
     """
     namespace, mark = f"staleproof-{_token()}", f"-{_token()}"
     called: dict[tuple[str, str], str] = {}

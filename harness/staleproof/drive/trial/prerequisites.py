@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from staleproof.core.manifest import Manifest
-from staleproof.core.prerequisite import Placement
-from staleproof.core.resource_version import revision
-from staleproof.core.stored import digest
+from staleproof.core.history.resource_version import revision
+from staleproof.core.operator.prerequisite import Placement
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.stored import digest
 from staleproof.drive.cluster.api import JSON, NAMESPACES, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.cluster.truth import Key

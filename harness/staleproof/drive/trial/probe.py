@@ -5,12 +5,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from staleproof.core.entry import Asked, Entry, Probed
-from staleproof.core.history import is_work
-from staleproof.core.manifest import Manifest
-from staleproof.core.prerequisite import placement
-from staleproof.core.scope import Scope
-from staleproof.core.step import Apply
+from staleproof.core.history.entry import Asked, Entry, Probed
+from staleproof.core.history.history import is_work
+from staleproof.core.history.scope import Scope
+from staleproof.core.operator.prerequisite import placement
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.step import Apply
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment

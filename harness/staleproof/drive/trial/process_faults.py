@@ -11,7 +11,8 @@ import signal
 import time
 from collections.abc import Sequence
 
-from staleproof.core.entry import (
+from staleproof.core.fault import AnyFault, Kill, Pause, Restart
+from staleproof.core.history.entry import (
     Continued,
     Entry,
     Exited,
@@ -23,7 +24,6 @@ from staleproof.core.entry import (
     Started,
     Stopped,
 )
-from staleproof.core.fault import AnyFault, Kill, Pause, Restart
 from staleproof.drive.trial.event_bus import EventBus
 from staleproof.drive.trial.lives import Lives
 from staleproof.drive.trial.supervision import MOST_EXITS, supervisor_wait

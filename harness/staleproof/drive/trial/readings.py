@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from staleproof.core.entry import Continued, Entry, Exited, FaultClosed, FaultOpened, Released, Started, Stopped
+from staleproof.core.history.entry import Continued, Entry, Exited, FaultClosed, FaultOpened, Released, Started, Stopped
 from staleproof.drive.subject.metrics import Endpoint, Unreadable
 from staleproof.drive.trial.event_bus import EventBus
 

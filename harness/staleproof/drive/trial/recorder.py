@@ -5,9 +5,9 @@ from pathlib import Path
 
 import msgspec
 
-from staleproof.core.entry import Asked, Committed, Entry
-from staleproof.core.history import Header, History, encode_line, in_order, is_work, sealed
-from staleproof.core.scope import Scope
+from staleproof.core.history.entry import Asked, Committed, Entry
+from staleproof.core.history.history import Header, History, encode_line, in_order, is_work, sealed
+from staleproof.core.history.scope import Scope
 
 
 class Recorder:

@@ -6,8 +6,8 @@ A 403 has other reasons, too (a namespace that ends, a quota, a webhook), so the
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from staleproof.core.entry import Answered, Asked, Entry, Listed, Refused, RequestId
-from staleproof.core.request import not_allowed
+from staleproof.core.history.entry import Answered, Asked, Entry, Listed, Refused, RequestId
+from staleproof.core.history.request import not_allowed
 from staleproof.drive.cluster.api import Api
 from staleproof.drive.cluster.control_plane.credentials import account_groups, account_user
 

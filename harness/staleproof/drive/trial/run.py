@@ -13,17 +13,17 @@ from pathlib import Path
 
 import msgspec
 
-from staleproof.core.change import LOOKS, WriteKind
-from staleproof.core.entry import WORKLOAD, Broke, Ended, Released, Settled, StepBegan, StepEnded
 from staleproof.core.fault import PastSnapshot, StaleRead
 from staleproof.core.fault.effects import MOMENTARY
-from staleproof.core.history import Header, History, HistoryRole
-from staleproof.core.manifest import Manifest
-from staleproof.core.plan import Plan
-from staleproof.core.plan import encode as encode_plan
-from staleproof.core.prerequisite import Placement
-from staleproof.core.scope import Scope
-from staleproof.core.step import describe
+from staleproof.core.history.change import LOOKS, WriteKind
+from staleproof.core.history.entry import WORKLOAD, Broke, Ended, Released, Settled, StepBegan, StepEnded
+from staleproof.core.history.history import Header, History, HistoryRole
+from staleproof.core.history.scope import Scope
+from staleproof.core.operator.prerequisite import Placement
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.plan import encode as encode_plan
+from staleproof.core.plan.step import describe
 from staleproof.drive.cluster.api import JSON, ApiError
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.cluster.truth import Key

@@ -5,12 +5,12 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from staleproof.core.manifest import Target
-from staleproof.core.ownership import owner_of
-from staleproof.core.plan import Plan
-from staleproof.core.prerequisite import Placement
-from staleproof.core.resource_version import revision
-from staleproof.core.step import (
+from staleproof.core.history.resource_version import revision
+from staleproof.core.operator.ownership import owner_of
+from staleproof.core.operator.prerequisite import Placement
+from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import (
     TOUCHED,
     Apply,
     Delete,

@@ -8,10 +8,10 @@ from staleproof.assess.claims import Claims
 from staleproof.assess.result import Result
 from staleproof.assess.run.families import Families
 from staleproof.checks.verdict import Finding, Outcome, Verdict
-from staleproof.core.history import Header, History
-from staleproof.core.observed import Observed
-from staleproof.core.plan import Plan, Subject
-from staleproof.core.step import Apply, Rest
+from staleproof.core.history.history import Header, History
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.plan import Plan, Subject
+from staleproof.core.plan.step import Apply, Rest
 from staleproof.draw.family import Family
 from staleproof.draw.profile import STANDARD, Profile
 from staleproof.report.baseline import Baseline

@@ -12,7 +12,7 @@ from staleproof.assess.result import Run
 from staleproof.assess.run.notes import InconclusiveError, Note, Notes
 from staleproof.assess.run.queue import Came, Left
 from staleproof.checks.catalog import REQUIREMENTS
-from staleproof.core.plan import Plan
+from staleproof.core.plan.plan import Plan
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.report.baseline import Baseline, Known
 from staleproof.report.model import TrialReport, Word

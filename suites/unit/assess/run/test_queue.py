@@ -16,9 +16,9 @@ from staleproof.assess.run.queue import Came, Planned, Queue
 from staleproof.assess.run.selection import Selection
 from staleproof.checks.verdict import Finding, Outcome, Verdict
 from staleproof.core.fault import Refuse
-from staleproof.core.history import Header, History
-from staleproof.core.plan import Plan
-from staleproof.core.step import Rest
+from staleproof.core.history.history import Header, History
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Rest
 from staleproof.draw.family import Family
 from staleproof.errors import UsageError
 from staleproof.report.baseline import Baseline, Known

@@ -5,9 +5,9 @@ import pytest
 from staleproof.assess.crashes import crash_id
 from staleproof.assess.run.queue import Planned
 from staleproof.assess.run.selection import Selection
-from staleproof.core.fingerprint import fingerprint
-from staleproof.core.plan import Plan
-from staleproof.core.step import Rest
+from staleproof.core.plan.fingerprint import fingerprint
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Rest
 from staleproof.errors import UsageError
 
 

@@ -3,7 +3,7 @@
 from staleproof.checks.deeds.children import child_deeds, done_in_all, step_at
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial
-from staleproof.core.history import Position
+from staleproof.core.history.history import Position
 
 from ..script import HOLD, Script, beside
 

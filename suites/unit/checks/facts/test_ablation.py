@@ -6,10 +6,10 @@ from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.judge import verdict_of
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.core.but_for import ablated
-from staleproof.core.entry import Broke, FaultIndex
 from staleproof.core.fault import HideOwnWrite
-from staleproof.core.history import History
+from staleproof.core.history.entry import Broke, FaultIndex
+from staleproof.core.history.history import History
+from staleproof.core.plan.but_for import ablated
 
 from ..rule_cases import ONE_POD
 from ..script import SEVER, WIDGETS, Script, two_references

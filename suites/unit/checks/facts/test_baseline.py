@@ -11,7 +11,7 @@ from staleproof.checks.facts.baseline import baseline, ends_with_more, final_obj
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.facts.roles import Names, Role
 from staleproof.checks.trial import Trial
-from staleproof.core.history import UnstableField
+from staleproof.core.history.history import UnstableField
 
 from ..script import NAMESPACE, WIDGETS, Script, reference, trial
 

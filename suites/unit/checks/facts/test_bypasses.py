@@ -8,8 +8,8 @@ import pytest
 from staleproof.checks.facts.bypasses import bypassed, bypasses
 from staleproof.checks.facts.usability import trouble
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Committed, Competed
-from staleproof.core.history import History
+from staleproof.core.history.entry import Committed, Competed
+from staleproof.core.history.history import History
 
 from ..script import Script, trial
 

@@ -6,8 +6,8 @@ from staleproof.checks.facts.cessation import cessation
 from staleproof.checks.judge import judge, outlived
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome
-from staleproof.core.entry import Broke, Exited, Probed
 from staleproof.core.fault import AnyFault, Expire, SeverStream
+from staleproof.core.history.entry import Broke, Exited, Probed
 
 from ..script import Script, beside, reference, two_references
 

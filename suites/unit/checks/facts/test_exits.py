@@ -4,8 +4,8 @@ import pytest
 
 from staleproof.checks.facts.exits import code_of, deaths, given_restarts, last_words, lost_its_lease
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Exited
 from staleproof.core.fault import Refuse, Reject
+from staleproof.core.history.entry import Exited
 
 from ..script import RESTART, Script
 

@@ -3,12 +3,12 @@
 import pytest
 
 from staleproof.checks.facts.fault_outcomes import FaultOutcome, fault_outcomes, hostility
-from staleproof.core.entry import Entry, FaultFired, FaultIndex, FaultMissed, FaultRefused
 from staleproof.core.fault import AnyFault, DropFrame, Expire, HoldStream, PastSnapshot, Reject, Reorder
 from staleproof.core.fault.legality import Contract
-from staleproof.core.history import Header, History
-from staleproof.core.plan import Plan
-from staleproof.core.step import Apply
+from staleproof.core.history.entry import Entry, FaultFired, FaultIndex, FaultMissed, FaultRefused
+from staleproof.core.history.history import Header, History
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply
 
 HOLD, PAST = HoldStream(resource="pods"), PastSnapshot()
 FIRED = FaultFired(at=2.0, fault=FaultIndex(0), on="ADDED pods ns/a")

@@ -9,7 +9,7 @@ import pytest
 from staleproof.checks.facts.frontier import Frontier, frontier, frontiers
 from staleproof.checks.facts.selections import Selections
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import (
+from staleproof.core.history.entry import (
     Answered,
     Asked,
     Closed,
@@ -25,7 +25,7 @@ from staleproof.core.entry import (
     Started,
     StreamId,
 )
-from staleproof.core.resource_version import Revision
+from staleproof.core.history.resource_version import Revision
 
 from ..script import trial
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
-from staleproof.core.manifest import Manifest
+from staleproof.core.plan.manifest import Manifest
 
 from ..script import beside, trial
 

@@ -6,8 +6,8 @@ import pytest
 
 from staleproof.checks.facts.initial_lists import initial_lists, is_held_up
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Asked, Delivered, Entry, Listed, Opened, Refused, RequestId, Started, StreamId
-from staleproof.core.resource_version import Revision
+from staleproof.core.history.entry import Asked, Delivered, Entry, Listed, Opened, Refused, RequestId, Started, StreamId
+from staleproof.core.history.resource_version import Revision
 
 from ..script import RESTART, SLOW_PODS, Script, trial
 

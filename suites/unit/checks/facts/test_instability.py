@@ -1,9 +1,9 @@
 """What no two runs need to agree on."""
 
 from staleproof.checks.facts.instability import is_harmless, pooled, unstable_fields
-from staleproof.core.but_for import woken
 from staleproof.core.fault import HoldStream, Restart, Window
-from staleproof.core.history import History, UnstableField
+from staleproof.core.history.history import History, UnstableField
+from staleproof.core.plan.but_for import woken
 
 from ..script import Script, reference
 

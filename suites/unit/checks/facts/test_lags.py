@@ -4,7 +4,7 @@ import pytest
 
 from staleproof.checks.facts.lags import lags
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Withheld
+from staleproof.core.history.entry import Withheld
 
 from ..script import WIDGETS, Script, trial
 

@@ -3,7 +3,7 @@
 import pytest
 
 from staleproof.checks.facts.liveness import certain_difference, converged, differences
-from staleproof.core.entry import Ended
+from staleproof.core.history.entry import Ended
 
 from ..rule_cases import ONE_POD
 from ..script import SEVER, Script, beside

@@ -20,7 +20,7 @@ from staleproof.checks.facts.own_writes import (
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial
 from staleproof.core.fault import Kill
-from staleproof.core.history import Request
+from staleproof.core.history.history import Request
 
 from ..script import HOLD, WIDGETS, Script, losing, trial
 

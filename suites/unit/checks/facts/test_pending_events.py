@@ -7,7 +7,7 @@ import pytest
 from staleproof.checks.facts.pending_events import PendingEvent, pending_events
 from staleproof.checks.facts.wording import happened
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Committed, Delivered, Opened
+from staleproof.core.history.entry import Committed, Delivered, Opened
 
 from ..script import WIDGETS, Script
 

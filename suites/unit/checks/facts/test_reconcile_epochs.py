@@ -7,7 +7,7 @@ import pytest
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import StepEnded
+from staleproof.core.history.entry import StepEnded
 
 from ..script import WIDGETS, Script, trial
 

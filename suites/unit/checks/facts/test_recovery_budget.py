@@ -14,10 +14,10 @@ from staleproof.checks.facts.recovery_budget import (
     usual_pauses,
 )
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Answered, FaultFired, Refused, Started
 from staleproof.core.fault import Expire, Reject
-from staleproof.core.manifest import Target
-from staleproof.core.step import Rest, Step, Touch
+from staleproof.core.history.entry import Answered, FaultFired, Refused, Started
+from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.step import Rest, Step, Touch
 
 from ..script import HOLD, RESTART, SEVER, WIDGETS, Script, beside, losing
 

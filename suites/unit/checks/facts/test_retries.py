@@ -4,8 +4,8 @@ import pytest
 
 from staleproof.checks.facts.retries import Attempted, Pace, Rejections, pace_of, rejections, repeated_writes
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Asked, Opened, Refused
 from staleproof.core.fault import Reject
+from staleproof.core.history.entry import Asked, Opened, Refused
 
 from ..script import WIDGETS, Script, losing, two_references
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from staleproof.checks.facts.revisions import unnumbered, without_past_claims, without_past_revisions
-from staleproof.core.manifest import Manifest
+from staleproof.core.plan.manifest import Manifest
 
 REVISION = "deployment.kubernetes.io/revision"
 NUMBER = f"metadata.annotations.{REVISION}"

@@ -2,7 +2,7 @@
 
 from staleproof.checks.facts.skip_metrics import cache_versions, counted_skips
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Metrics, Sample
+from staleproof.core.history.entry import Metrics, Sample
 
 from ..script import Script, trial
 

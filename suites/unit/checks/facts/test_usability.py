@@ -6,8 +6,6 @@ import pytest
 
 from staleproof.checks.facts.usability import reference_trouble, trouble, unfired
 from staleproof.checks.trial import Trial
-from staleproof.core.but_for import final_only, slept, woken
-from staleproof.core.entry import Broke, Delivered, Exited, FaultMissed, FaultRefused
 from staleproof.core.fault import (
     AnyFault,
     Compete,
@@ -20,10 +18,12 @@ from staleproof.core.fault import (
     Restart,
     Window,
 )
-from staleproof.core.history import History, HistoryRole
-from staleproof.core.manifest import Target
-from staleproof.core.plan import Plan
-from staleproof.core.step import Patch, Rest, Step
+from staleproof.core.history.entry import Broke, Delivered, Exited, FaultMissed, FaultRefused
+from staleproof.core.history.history import History, HistoryRole
+from staleproof.core.plan.but_for import final_only, slept, woken
+from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Patch, Rest, Step
 
 from ..draft import STEPS
 from ..script import HOLD, WIDGETS, Script, trial

@@ -4,7 +4,7 @@ import pytest
 
 from staleproof.checks.facts.withheld_frames import withheld_frames
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Dropped, Withheld
+from staleproof.core.history.entry import Dropped, Withheld
 
 from ..script import Script, trial
 

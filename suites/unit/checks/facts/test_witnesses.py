@@ -3,7 +3,7 @@
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.witnesses import context, inherited
 from staleproof.checks.trial import Trial
-from staleproof.core.history import History
+from staleproof.core.history.history import History
 
 from ..script import WIDGETS, trial
 

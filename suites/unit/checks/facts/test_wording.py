@@ -17,8 +17,8 @@ from staleproof.checks.facts.wording import (
     span,
     told_apart,
 )
-from staleproof.core.entry import Committed
-from staleproof.core.resource_version import Revision
+from staleproof.core.history.entry import Committed
+from staleproof.core.history.resource_version import Revision
 
 
 @pytest.mark.parametrize(

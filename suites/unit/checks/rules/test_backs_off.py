@@ -6,8 +6,8 @@ from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules import converges_after_catch_up
 from staleproof.checks.rules.backs_off import REQUIREMENT
 from staleproof.checks.verdict import Outcome
-from staleproof.core.entry import Ended, Stopped
 from staleproof.core.fault import Reject
+from staleproof.core.history.entry import Ended, Stopped
 
 from ..rule_cases import ONE_POD, verdicts, witnesses
 from ..script import HOLD, Script, beside, two_references

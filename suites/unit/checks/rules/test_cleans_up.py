@@ -1,7 +1,7 @@
 """cleans-up: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.cleans_up import REQUIREMENT
-from staleproof.core.entry import Ended, FaultFired
+from staleproof.core.history.entry import Ended, FaultFired
 
 from ..rule_cases import Cases, verdicts
 from ..script import HOLD, HOLD_WIDGETS, WIDGETS, Script, beside, losing, trial, two_references

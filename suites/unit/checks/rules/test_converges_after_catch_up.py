@@ -1,7 +1,7 @@
 """converges-after-catch-up: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.converges_after_catch_up import REQUIREMENT
-from staleproof.core.entry import Ended
+from staleproof.core.history.entry import Ended
 
 from ..rule_cases import ONE_POD, UNSURE, Cases, verdicts
 from ..script import WIDGETS, Script, beside, trial, two_references

@@ -1,7 +1,7 @@
 """honest-observed-generation: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.honest_observed_generation import REQUIREMENT
-from staleproof.core.resource_version import Revision
+from staleproof.core.history.resource_version import Revision
 
 from ..rule_cases import Cases, verdicts
 from ..script import WIDGETS, Script, beside, trial, two_references

@@ -1,8 +1,8 @@
 """isolates-objects: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.isolates_objects import REQUIREMENT
-from staleproof.core.entry import Stalled
 from staleproof.core.fault import AnyFault, HideOwnWrite, Reject
+from staleproof.core.history.entry import Stalled
 
 from ..rule_cases import Cases, verdicts, witnesses
 from ..script import WIDGETS, Script, beside, two_references

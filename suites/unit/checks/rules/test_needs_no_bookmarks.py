@@ -1,8 +1,8 @@
 """needs-no-bookmarks: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.needs_no_bookmarks import REQUIREMENT
-from staleproof.core.entry import Ended
 from staleproof.core.fault import AddBookmarks, DropBookmarks, HoldStream
+from staleproof.core.history.entry import Ended
 
 from ..rule_cases import ONE_POD, UNSURE, Cases, verdicts, witnesses
 from ..script import WIDGETS, Script, beside, two_references

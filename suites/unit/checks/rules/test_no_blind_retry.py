@@ -4,8 +4,8 @@ import msgspec
 
 from staleproof.checks.rules.no_blind_retry import REQUIREMENT
 from staleproof.checks.trial import Trial
-from staleproof.core.entry import Answered, Competed, Item
-from staleproof.core.resource_version import Revision
+from staleproof.core.history.entry import Answered, Competed, Item
+from staleproof.core.history.resource_version import Revision
 
 from ..rule_cases import Cases, verdicts
 from ..script import WIDGETS, Script, Workload, beside, trial, two_references

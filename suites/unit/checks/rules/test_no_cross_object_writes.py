@@ -3,7 +3,7 @@
 from typing import Any
 
 from staleproof.checks.rules.no_cross_object_writes import REQUIREMENT
-from staleproof.core.entry import Competed
+from staleproof.core.history.entry import Competed
 
 from ..rule_cases import Cases, verdicts
 from ..script import WIDGETS, Script, beside, trial, two_references

@@ -1,7 +1,7 @@
 """no-delete-of-unseen: whom it accuses, whom it does not, and when it knows nothing. Only for owners references are needed."""
 
 from staleproof.checks.rules.no_delete_of_unseen import REQUIREMENT
-from staleproof.core.entry import Listed, Withheld
+from staleproof.core.history.entry import Listed, Withheld
 
 from ..rule_cases import Cases, verdicts
 from ..script import HOLD, HOLD_WIDGETS, PAST, RESTART, WIDGETS, Script, beside, losing, trial

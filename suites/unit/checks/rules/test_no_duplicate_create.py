@@ -3,7 +3,7 @@
 from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules.no_duplicate_create import REQUIREMENT
 from staleproof.checks.verdict import Outcome
-from staleproof.core.step import Edit, Step
+from staleproof.core.plan.step import Edit, Step
 
 from ..draft import STEPS
 from ..rule_cases import Cases, verdicts, witnesses

@@ -3,8 +3,8 @@
 from typing import Any
 
 from staleproof.checks.rules.no_lost_update import REQUIREMENT
-from staleproof.core.entry import Competed
 from staleproof.core.fault import Compete
+from staleproof.core.history.entry import Competed
 
 from ..rule_cases import Cases, verdicts
 from ..script import WIDGETS, Script, beside, trial, two_references

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import msgspec
 
 from staleproof.checks.rules.no_time_travel import REQUIREMENT
-from staleproof.core.entry import Item
-from staleproof.core.resource_version import Revision
+from staleproof.core.history.entry import Item
+from staleproof.core.history.resource_version import Revision
 
 from ..rule_cases import Cases, verdicts, witnesses
 from ..script import HOLD, PAST, RESTART, WIDGETS, Script, Workload, beside, two_references

@@ -1,9 +1,9 @@
 """recovers-in-bounded-time: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.recovers_in_bounded_time import REQUIREMENT
-from staleproof.core.entry import Ended
 from staleproof.core.fault import AnyFault, HoldStream, LoseAnswer, Refuse, Reject, Skew
-from staleproof.core.step import Rest
+from staleproof.core.history.entry import Ended
+from staleproof.core.plan.step import Rest
 
 from ..draft import STEPS
 from ..rule_cases import ONE_POD, Cases, verdicts

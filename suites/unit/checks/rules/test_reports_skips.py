@@ -1,7 +1,7 @@
 """reports-skips: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.reports_skips import REQUIREMENT
-from staleproof.core.entry import Continued, Stopped
+from staleproof.core.history.entry import Continued, Stopped
 
 from ..rule_cases import verdicts
 from ..script import WIDGETS, Script, trial

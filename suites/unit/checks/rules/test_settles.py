@@ -1,9 +1,9 @@
 """settles: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.settles import REQUIREMENT
-from staleproof.core.entry import Ended, Opened
 from staleproof.core.fault import Reject
-from staleproof.core.provenance import LEADER
+from staleproof.core.history.entry import Ended, Opened
+from staleproof.core.history.provenance import LEADER
 
 from ..rule_cases import verdicts
 from ..script import WIDGETS, Script, losing, trial

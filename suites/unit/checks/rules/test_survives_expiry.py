@@ -1,8 +1,8 @@
 """survives-expiry: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.survives_expiry import REQUIREMENT
-from staleproof.core.entry import Answered, Ended, FaultIndex, Refused, RequestId
 from staleproof.core.fault import AnyFault, Coalesce, Expire, HoldStream
+from staleproof.core.history.entry import Answered, Ended, FaultIndex, Refused, RequestId
 
 from ..rule_cases import ONE_POD, UNSURE, verdicts
 from ..script import SEVER, WIDGETS, Script, two_references

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from staleproof.checks.rules.survives_restart import REQUIREMENT
-from staleproof.core.entry import Continued, Stopped
 from staleproof.core.fault import Kill, Pause
+from staleproof.core.history.entry import Continued, Stopped
 
 from ..rule_cases import Cases, verdicts
 from ..script import HOLD, PAST, RESTART, WIDGETS, Script, beside, three, three_renewed, two_references

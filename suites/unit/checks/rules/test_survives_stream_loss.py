@@ -1,8 +1,8 @@
 """survives-stream-loss: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.survives_stream_loss import REQUIREMENT
-from staleproof.core.entry import Ended
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, SeverStream, SlowStart
+from staleproof.core.history.entry import Ended
 
 from ..rule_cases import ONE_POD, UNSURE, verdicts, witnesses
 from ..script import SEVER, WIDGETS, Script, beside, two_references

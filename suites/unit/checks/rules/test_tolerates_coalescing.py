@@ -1,8 +1,8 @@
 """tolerates-coalescing: whom it accuses, whom it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.tolerates_coalescing import REQUIREMENT
-from staleproof.core.entry import Ended
 from staleproof.core.fault import AnyFault, Coalesce, HoldStream, Kill
+from staleproof.core.history.entry import Ended
 
 from ..rule_cases import ONE_POD, UNSURE, Cases, verdicts
 from ..script import WIDGETS, Script, beside, two_references

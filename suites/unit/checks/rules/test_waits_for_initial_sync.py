@@ -5,8 +5,8 @@ from msgspec import structs
 from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules.waits_for_initial_sync import REQUIREMENT
 from staleproof.checks.verdict import Outcome
-from staleproof.core.entry import Opened
-from staleproof.core.step import Edit
+from staleproof.core.history.entry import Opened
+from staleproof.core.plan.step import Edit
 
 from ..rule_cases import verdicts
 from ..script import RESTART, SLOW_PODS, SLOW_WIDGETS, WIDGETS, Script, beside, three, two_references

@@ -5,9 +5,9 @@ from dataclasses import replace
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import Story, explain, stories
 from staleproof.checks.verdict import Cause, Finding, Outcome, Verdict
-from staleproof.core.entry import Asked, Started, Stopped
 from staleproof.core.fault import DropFrame, HideOwnWrite
-from staleproof.core.history import History, HistoryRole
+from staleproof.core.history.entry import Asked, Started, Stopped
+from staleproof.core.history.history import History, HistoryRole
 
 from ..script import WIDGETS, Script, Workload, reference, trial, two_references
 

@@ -6,7 +6,8 @@ import pytest
 
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.verdict import Finding
-from staleproof.core.entry import (
+from staleproof.core.fault import Kill, Restart
+from staleproof.core.history.entry import (
     Answered,
     Asked,
     Closed,
@@ -27,7 +28,6 @@ from staleproof.core.entry import (
     Stopped,
     Withheld,
 )
-from staleproof.core.fault import Kill, Restart
 
 from ..script import WIDGETS, Script, trial
 

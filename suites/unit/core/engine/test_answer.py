@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from staleproof.core.engine.answer import Answer, outcome_of, read_answer, read_name, read_preconditions
-from staleproof.core.entry import Item
-from staleproof.core.resource_version import Revision
+from staleproof.core.history.entry import Item
+from staleproof.core.history.resource_version import Revision
 
 META = {"name": "x", "namespace": "a", "uid": "u", "resourceVersion": "5"}
 OBJECT = Answer(namespace="a", name="x", uid="u", revision=Revision(5))

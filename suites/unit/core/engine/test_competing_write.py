@@ -5,7 +5,7 @@ import json
 import pytest
 
 from staleproof.core.engine.competing_write import Rival, rival_of
-from staleproof.core.nudge import nudge
+from staleproof.core.plan.nudge import nudge
 
 from ..fault.asking import PODS, request
 from ..protobuf_writer import envelope, field

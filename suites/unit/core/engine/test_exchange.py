@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from staleproof.core.engine.exchange import Exchange
-from staleproof.core.entry import Answered, FaultIndex, Item, Listed, Refused, RequestId
-from staleproof.core.resource_version import Revision
+from staleproof.core.history.entry import Answered, FaultIndex, Item, Listed, Refused, RequestId
+from staleproof.core.history.resource_version import Revision
 
 from ..fault.asking import PODS, WATCH, request
 

@@ -4,7 +4,7 @@ import pytest
 
 from staleproof.core.engine.expiry import Expiries, Expiry
 from staleproof.core.engine.planned_fault import FaultRef
-from staleproof.core.entry import FaultIndex
+from staleproof.core.history.entry import FaultIndex
 
 from ..fault.asking import request
 

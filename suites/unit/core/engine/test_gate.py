@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from staleproof.core.engine.gate import Burst, Closing, Decide, Gate, Ruling, Waiting
 from staleproof.core.engine.planned_fault import FaultRef
-from staleproof.core.entry import FaultIndex
 from staleproof.core.fault.decision import DROP, HOLD, PASS, Delay, Drop, Follow, FrameDecision, Hold, Repeat, Sever
-from staleproof.core.frame import Frame
+from staleproof.core.history.entry import FaultIndex
+from staleproof.core.history.frame import Frame
 
 from .. import cluster
 

@@ -6,7 +6,6 @@ import pytest
 
 from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.engine.schedule import Schedule
-from staleproof.core.entry import FaultIndex
 from staleproof.core.fault import (
     AnyFault,
     Coalesce,
@@ -22,6 +21,7 @@ from staleproof.core.fault import (
     SeverStream,
     Window,
 )
+from staleproof.core.history.entry import FaultIndex
 
 from ..fault.asking import ADDED, PODS, request
 

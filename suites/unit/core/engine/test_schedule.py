@@ -8,7 +8,6 @@ import pytest
 from staleproof.core.engine.gate import Ruling
 from staleproof.core.engine.planned_fault import FaultChange, FaultCloses, FaultEnds, FaultOpens, FaultRef
 from staleproof.core.engine.schedule import Schedule
-from staleproof.core.entry import FaultClosed, FaultFired, FaultIndex, FaultMissed, FaultOpened, FaultRefused
 from staleproof.core.fault import (
     AddBookmarks,
     AnyFault,
@@ -32,7 +31,8 @@ from staleproof.core.fault import (
     Window,
 )
 from staleproof.core.fault.decision import DROP, HOLD, PASS, Competition, Cut, Delay, FromPast, Refusal, Reply, Stall
-from staleproof.core.frame import Frame
+from staleproof.core.history.entry import FaultClosed, FaultFired, FaultIndex, FaultMissed, FaultOpened, FaultRefused
+from staleproof.core.history.frame import Frame
 
 from ..fault.asking import ADDED, BOOKMARK, INITIAL_END, PODS, request
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from staleproof.core.engine.snapshot import initial_events, single, target_at, watch_from
-from staleproof.core.frame import FrameReader
+from staleproof.core.history.frame import FrameReader
 
 from ..fault.asking import PODS, request
 

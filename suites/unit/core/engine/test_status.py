@@ -6,7 +6,7 @@ import pytest
 
 from staleproof.core.engine.status import expired, reply_body
 from staleproof.core.fault.decision import Reply
-from staleproof.core.frame import FrameReader
+from staleproof.core.history.frame import FrameReader
 
 
 @pytest.mark.parametrize(

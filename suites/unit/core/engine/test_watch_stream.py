@@ -6,9 +6,9 @@ from staleproof.core.control import StreamState
 from staleproof.core.engine.gate import Gate, Received
 from staleproof.core.engine.schedule import Schedule
 from staleproof.core.engine.watch_stream import HangUp, Output, WatchStream
-from staleproof.core.entry import Broke, Closed, Delivered, FaultFired, Opened, StreamId, Withheld
 from staleproof.core.fault import AddBookmarks, AnyFault, DropFrame, HoldStream, Reorder, Window
-from staleproof.core.frame import Frame
+from staleproof.core.history.entry import Broke, Closed, Delivered, FaultFired, Opened, StreamId, Withheld
+from staleproof.core.history.frame import Frame
 
 from ..cluster import bookmark, event
 from ..fault.asking import WATCH, request

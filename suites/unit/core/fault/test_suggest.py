@@ -7,7 +7,7 @@ import pytest
 from staleproof.core.control import AddFault
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.suggest import FAULTS, mistakes
-from staleproof.core.plan import Plan
+from staleproof.core.plan.plan import Plan
 
 HOLD = {"fault": "Hold", "resource": "pods"}
 RELEASES = "expected one of events, relist, resume, trickle"

@@ -14,9 +14,9 @@ from staleproof.core.fault import (
     Skew,
     Window,
 )
-from staleproof.core.manifest import Target
-from staleproof.core.observed import Observed
-from staleproof.core.step import TOUCHED, Apply, Delete, Patch, Remove, Rest, Step, Touch
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.step import TOUCHED, Apply, Delete, Patch, Remove, Rest, Step, Touch
 from staleproof.draw.canonical import another
 from staleproof.draw.incidents import joint
 from staleproof.draw.occasions import Occasions, occasions

@@ -20,8 +20,8 @@ from staleproof.core.fault import (
     StaleRead,
     Window,
 )
-from staleproof.core.observed import Observed
-from staleproof.core.step import Apply, Touch
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.step import Apply, Touch
 from staleproof.draw.canonical import life
 from staleproof.draw.incidents.single import Faults, needs, single
 from staleproof.draw.incidents.table import KINDS

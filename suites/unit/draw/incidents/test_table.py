@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from staleproof.core.step import Apply, Delete, Rest, Touch
+from staleproof.core.plan.step import Apply, Delete, Rest, Touch
 from staleproof.draw.incidents.table import INCIDENTS, KINDS
 from staleproof.draw.occasions import occasions
 

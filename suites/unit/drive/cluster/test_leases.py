@@ -2,9 +2,9 @@
 
 import pytest
 
-from staleproof.core.entry import Answered, Asked, Entry, RequestId
 from staleproof.core.fault.model import Verb
-from staleproof.core.resource_version import Revision
+from staleproof.core.history.entry import Answered, Asked, Entry, RequestId
+from staleproof.core.history.resource_version import Revision
 from staleproof.drive.cluster.api import JSON
 from staleproof.drive.cluster.leases import LEASES, Leases
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.core.plan import Subject
+from staleproof.core.plan.plan import Subject
 from staleproof.drive.subject.controller import controller_process, environment_of, filled, secret_values
 from staleproof.errors import SetupError
 

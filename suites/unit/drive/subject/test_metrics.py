@@ -8,7 +8,7 @@ from aiohttp import web
 from aiohttp.test_utils import RawTestServer
 
 from staleproof.checks.facts import skip_metrics
-from staleproof.core.entry import Sample
+from staleproof.core.history.entry import Sample
 from staleproof.drive.process.address import free_port
 from staleproof.drive.subject.metrics import (
     SKIPS,

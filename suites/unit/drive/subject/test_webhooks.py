@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.core.plan import Subject, WebhookServer
+from staleproof.core.plan.plan import Subject, WebhookServer
 from staleproof.drive.subject.webhooks import Webhooks, told_calls, webhooks_in
 
 from ..handshake import handshake

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.core.entry import Answered, Asked, Broke, Ended, Entry, Opened, Released, RequestId, StreamId
-from staleproof.core.history import Header
-from staleproof.core.plan import Plan
-from staleproof.core.step import Rest
+from staleproof.core.history.entry import Answered, Asked, Broke, Ended, Entry, Opened, Released, RequestId, StreamId
+from staleproof.core.history.history import Header
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Rest
 from staleproof.drive.trial.event_bus import Condition, EventBus
 from staleproof.drive.trial.recorder import Recorder
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.core.entry import Answered, Asked, Entry, Refused, RequestId
+from staleproof.core.history.entry import Answered, Asked, Entry, Refused, RequestId
 from staleproof.drive.trial.first_contact import FirstContact
 
 

@@ -8,7 +8,7 @@ import pytest
 from staleproof.fixtures.controllers.machinery.exposition import serve  # noqa: TID251
 from staleproof.fixtures.controllers.machinery.metrics import Metrics as Served  # noqa: TID251
 
-from staleproof.core.entry import (
+from staleproof.core.history.entry import (
     Continued,
     Entry,
     Exited,

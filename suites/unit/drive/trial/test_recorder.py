@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from staleproof.core.entry import (
+from staleproof.core.history.entry import (
     Answered,
     Asked,
     Broke,
@@ -26,10 +26,10 @@ from staleproof.core.entry import (
     StreamId,
     Withheld,
 )
-from staleproof.core.history import Header, History, decode, sealed
-from staleproof.core.plan import Plan
-from staleproof.core.resource_version import Revision
-from staleproof.core.step import Rest
+from staleproof.core.history.history import Header, History, decode, sealed
+from staleproof.core.history.resource_version import Revision
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Rest
 from staleproof.drive.trial.recorder import Recorder
 
 from ...core.entries import committed

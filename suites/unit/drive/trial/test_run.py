@@ -3,8 +3,8 @@
 import pytest
 
 from staleproof.core.fault import HoldStream, Window
-from staleproof.core.plan import Plan, Settle
-from staleproof.core.step import Lull
+from staleproof.core.plan.plan import Plan, Settle
+from staleproof.core.plan.step import Lull
 from staleproof.drive.trial.run import pause_seconds
 
 

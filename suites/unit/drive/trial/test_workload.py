@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.manifest import Target
-from staleproof.core.plan import Plan
-from staleproof.core.scope import Scope
-from staleproof.core.step import Apply, Delete, Recreate, Step, Touch
+from staleproof.core.history.scope import Scope
+from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Delete, Recreate, Step, Touch
 from staleproof.drive.cluster.api import ApiError
 from staleproof.drive.trial.workload import Workload, _again, is_unserved, primaries_of
 

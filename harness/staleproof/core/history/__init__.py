@@ -1,0 +1,1 @@
+"""What happened in a trial: entries and what follows from them."""

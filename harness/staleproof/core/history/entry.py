@@ -1,0 +1,373 @@
+"""The entries of a history: a closed union of everything that can happen in a trial, one struct each.
+
+Every entry has `at`, the seconds since the trial began on the runner's monotonic clock, which is the proxy's, too. Times order what
+the *controller* saw and did; commits are ordered by their revision within a resource. Resources are spelt group-qualified (`pods`,
+`replicasets.apps`). Requests, streams, faults and steps are referred to by number.
+"""
+
+from typing import Any, Literal, NewType
+
+import msgspec
+
+from staleproof.core.history.resource_version import Revision
+
+RequestId = NewType("RequestId", int)
+"""The proxy's number of a request; 0 is a WATCH."""
+StreamId = NewType("StreamId", int)
+"""The proxy's number of a watch stream."""
+FaultIndex = NewType("FaultIndex", int)
+"""The position of a fault in its plan, from 0."""
+
+EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "UNREADABLE"]
+RequestOutcome = Literal["ok", "fail", "unknown"]
+
+
+class _Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="entry", tag=str.lower):
+    at: float
+
+
+class Item(msgspec.Struct, frozen=True, array_like=True):
+    """One object of a list answer: namespace, name, uid, revision."""
+
+    namespace: str
+    name: str
+    uid: str
+    revision: Revision | None
+
+
+# --- truth ---------------------------------------------------------------------------------------------------------------------
+
+
+class Committed(_Entry, frozen=True, kw_only=True):
+    """kube-apiserver committed a change; the harness's own direct watch showed it. For DELETED, `object` is the last state.
+
+    `managers`: who changed it, as `metadata.managedFields` says; empty where that does not tell.
+    """
+
+    resource: str
+    type: Literal["ADDED", "MODIFIED", "DELETED"]
+    namespace: str = ""
+    name: str
+    uid: str
+    revision: Revision
+    object: dict[str, Any]
+    managers: tuple[str, ...] = ()
+
+
+# --- the controller's requests ---------------------------------------------------------------------------------------------------
+
+
+class Asked(_Entry, frozen=True, kw_only=True):
+    """A request of the controller reached the proxy; nothing has been forwarded yet."""
+
+    request: RequestId
+    client: str
+    verb: str
+    resource: str
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+    selector: str = ""
+    precondition_uid: str = ""
+    precondition_revision: str = ""
+    dry_run: bool = False
+
+
+class Answered(_Entry, frozen=True, kw_only=True):
+    """The answer to a request left for the controller. `unknown`: the controller cannot know whether the request was executed.
+
+    For a write or a GET, uid and revision are those of the object in the API server's answer; a DELETE is often answered by a
+    Status, which has the uid and no revision. `fault` is the plan's fault that gave this answer in place of the API server's, or
+    lost the API server's; then `executed` says what only we know.
+    """
+
+    request: RequestId
+    outcome: RequestOutcome
+    code: int = 0
+    reason: str = ""
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    revision: Revision | None = None
+    items: tuple[Item, ...] = ()
+    fault: FaultIndex | None = None
+    executed: bool | None = None
+
+
+class Listed(_Entry, frozen=True, kw_only=True):
+    """The answer to a LIST: one snapshot of a collection. `more`: another page follows; `fault`: the snapshot was of the past."""
+
+    request: RequestId
+    client: str
+    resource: str
+    namespace: str = ""
+    selector: str = ""
+    revision: Revision | None
+    items: tuple[Item, ...] = ()
+    more: bool = False
+    fault: FaultIndex | None = None
+
+
+class Stalled(_Entry, frozen=True, kw_only=True):
+    """A request (0: a WATCH) is kept waiting by a fault, and nothing is owed to the controller meanwhile."""
+
+    request: RequestId = RequestId(0)
+    verb: str
+    resource: str
+    fault: FaultIndex
+
+
+class Resumed(_Entry, frozen=True, kw_only=True):
+    """A request that was kept waiting goes on, or its connection is cut. No `fault`: the plan has been replaced meanwhile."""
+
+    request: RequestId = RequestId(0)
+    verb: str
+    resource: str
+    fault: FaultIndex | None = None
+
+
+class Competed(_Entry, frozen=True, kw_only=True):
+    """Another user wrote to the object of a request of the controller just before it was forwarded: not the controller's commit."""
+
+    request: RequestId
+    resource: str
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    revision: Revision | None = None
+    fault: FaultIndex
+
+
+RequestEntry = Asked | Answered | Listed | Stalled | Resumed | Competed
+
+
+# --- the controller's watches ----------------------------------------------------------------------------------------------------
+
+
+class Opened(_Entry, frozen=True, kw_only=True):
+    """A watch stream was opened. `start` is its resourceVersion parameter. `since`: it was open before the trial, and had shown
+    everything up to this revision."""
+
+    stream: StreamId
+    client: str
+    resource: str
+    namespace: str = ""
+    selector: str = ""
+    start: str = ""
+    watch_list: bool = False
+    bookmarks: bool = False
+    since: Revision | None = None
+
+
+class Refused(_Entry, frozen=True, kw_only=True):
+    """A WATCH was answered with an error, or cut, before any stream was open. Code 0: no answer. Without `fault`: by the API server
+    itself."""
+
+    client: str
+    resource: str
+    namespace: str = ""
+    start: str = ""
+    watch_list: bool = False
+    code: int
+    reason: str = ""
+    fault: FaultIndex | None = None
+
+
+class Withheld(_Entry, frozen=True, kw_only=True):
+    """A frame arrived at the proxy and was not let through; `fault` is the plan's fault that keeps it."""
+
+    stream: StreamId
+    type: EventType
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    revision: Revision | None
+    fault: FaultIndex | None = None
+
+
+class Delivered(_Entry, frozen=True, kw_only=True):
+    """A frame left for the controller. `fault`: one that a fault added."""
+
+    stream: StreamId
+    type: EventType
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    revision: Revision | None
+    initial_end: bool = False
+    fault: FaultIndex | None = None
+
+
+class Dropped(_Entry, frozen=True, kw_only=True):
+    """A frame was thrown away for good (a bookmark, under a legal fault)."""
+
+    stream: StreamId
+    type: EventType
+    revision: Revision | None
+    fault: FaultIndex | None = None
+
+
+class Closed(_Entry, frozen=True, kw_only=True):
+    """A watch stream ended. `client`: the controller closed it. `discarded` frames had been withheld and were not sent."""
+
+    stream: StreamId
+    how: Literal["clean", "truncated", "reset", "expired", "lapsed", "gone", "cut", "client", "refused"]
+    discarded: int = 0
+    fault: FaultIndex | None = None
+
+
+WatchEntry = Opened | Refused | Withheld | Delivered | Dropped | Closed
+
+
+# --- faults ----------------------------------------------------------------------------------------------------------------------
+
+
+class FaultOpened(_Entry, frozen=True, kw_only=True):
+    """A fault of the plan began to act."""
+
+    fault: FaultIndex
+    why: str
+
+
+class FaultClosed(_Entry, frozen=True, kw_only=True):
+    """A fault of the plan stopped acting."""
+
+    fault: FaultIndex
+
+
+class FaultFired(_Entry, frozen=True, kw_only=True):
+    """A fault did something to the controller for the first time; `on` says to what."""
+
+    fault: FaultIndex
+    on: str
+
+
+class FaultRefused(_Entry, frozen=True, kw_only=True):
+    """A fault of the plan did nothing because that would have been hostile (`row` of the legality table), or could not."""
+
+    fault: FaultIndex
+    on: str
+    row: str = ""
+    why: str
+
+
+class FaultMissed(_Entry, frozen=True, kw_only=True):
+    """A fault of the plan closed without having fired; `why` says what did not come."""
+
+    fault: FaultIndex
+    why: str
+
+
+FaultEntry = FaultOpened | FaultClosed | FaultFired | FaultRefused | FaultMissed
+
+
+# --- the runner ------------------------------------------------------------------------------------------------------------------
+
+
+class StepBegan(_Entry, frozen=True, kw_only=True):
+    """The runner is about to do a step of the workload."""
+
+    step: int
+    does: str
+
+
+class StepEnded(_Entry, frozen=True, kw_only=True):
+    """The step is done. `idle`: the controller became idle; otherwise the limit ran out while it was still busy."""
+
+    step: int
+    idle: bool
+
+
+class Released(_Entry, frozen=True, kw_only=True):
+    """Every fault is closed and everything held has left: from here the controller can catch up."""
+
+
+class Settled(_Entry, frozen=True, kw_only=True):
+    """The end of the settling phase. `ok`: converged and quiet; otherwise `why` says what was still missing at the deadline."""
+
+    ok: bool
+    why: str = ""
+
+
+class Ended(_Entry, frozen=True, kw_only=True):
+    """The last entry of a complete trial."""
+
+
+class Stopped(_Entry, frozen=True, kw_only=True):
+    """The runner killed (or gently stopped) the controller, or with `paused` stopped its process; `fault` asked for it."""
+
+    life: int
+    paused: bool = False
+    fault: FaultIndex | None = None
+
+
+class Continued(_Entry, frozen=True, kw_only=True):
+    """The controller's process, which was paused, goes on."""
+
+    life: int
+
+
+class Started(_Entry, frozen=True, kw_only=True):
+    """The controller's process runs. A new life starts with an empty view."""
+
+    life: int
+    pid: int = 0
+
+
+class Exited(_Entry, frozen=True, kw_only=True):
+    """The controller's process ended without being told to; it is started again, as a supervisor does.
+
+    `reason`: what is known besides the code. `log` is how its log ends, without secrets. `unrenewed`: how many seconds ago this
+    life last wrote a Lease of its own, None if it held none; `renews_every`: the seconds between its last two such writes, None if
+    there was only one. Old histories have none of them.
+    """
+
+    life: int
+    code: int
+    reason: str = ""
+    log: tuple[str, ...] = ()
+    unrenewed: float | None = None
+    renews_every: float | None = None
+
+
+class Probed(_Entry, frozen=True, kw_only=True):
+    """After the settling the runner made new primaries, in a namespace of their own, to see whether the controller still works.
+
+    `works`: it asked for a write there within `waited` seconds.
+    """
+
+    works: bool
+    waited: float
+
+
+class Sample(msgspec.Struct, frozen=True, array_like=True):
+    """One sample of a controller's metrics whose value is a whole number."""
+
+    name: str
+    labels: dict[str, str]
+    value: int
+
+
+class Metrics(_Entry, frozen=True, kw_only=True):
+    """What the controller's metrics said when the runner read them; only what requirements look at is kept.
+
+    The answer had come at `at` and took `took` seconds: the values are of some moment in between.
+    """
+
+    took: float
+    samples: tuple[Sample, ...] = ()
+
+
+WORKLOAD, SELF_CHECK = "workload", "self-check"
+"""Where a step could not be done, and where the proxy found that what it sent is not what a watch shows."""
+
+
+class Broke(_Entry, frozen=True, kw_only=True):
+    """Part of the harness failed: the history proves nothing, whatever it seems to show."""
+
+    where: str
+    why: str
+
+
+RunnerEntry = StepBegan | StepEnded | Released | Settled | Ended | Started | Stopped | Continued | Exited | Probed | Metrics | Broke
+Entry = Committed | RequestEntry | WatchEntry | FaultEntry | RunnerEntry

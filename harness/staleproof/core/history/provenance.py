@@ -1,0 +1,118 @@
+"""Whose each commit is: the one answer that verdicts and stories share.
+
+A commit is the controller's only if the answer to a write of the controller names it and the write was asked before: by uid and
+revision; for the first and for the deletion of an object by the uid alone, because a delete is often answered without a revision.
+A write that changes nothing is answered with an earlier revision, which may be somebody else's: the first write that was answered
+with a revision made it. Writes whose answer was lost are the controller's own work, too, though it never heard of them
+(`Commit.heard` is None then).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from staleproof.core.history.entry import Answered, Committed
+from staleproof.core.history.history import Position, Request, is_work
+from staleproof.core.history.request import BOOKKEEPING
+from staleproof.core.plan.manifest import Manifest
+
+LEADER = "control-plane.alpha.kubernetes.io/leader"
+"""The annotation of a ConfigMap or Endpoints that is only there to elect a leader."""
+_MADE = 201
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A change that kube-apiserver committed. `before` is the object until then; `by` the controller's request that made it."""
+
+    index: Position
+    entry: Committed
+    before: Manifest | None = None
+    by: Request | None = None
+
+    @property
+    def heard(self) -> Request | None:
+        """The controller's request that made it, if the controller was told that it was done."""
+        return self.by if self.by is not None and self.by.succeeded else None
+
+    @property
+    def generation(self) -> int:
+        return int(self.entry.object["metadata"].get("generation", 0))
+
+    @property
+    def deletes(self) -> bool:
+        """Whether the object is gone after it, or about to go."""
+        return self.entry.type == "DELETED" or "deletionTimestamp" in self.entry.object["metadata"]
+
+
+def commits_of(committed: Iterable[tuple[Position, Committed]], asked: Sequence[Request]) -> list[Commit]:
+    """All but bookkeeping, with the requests that made them: resource by resource, each in the order of its revisions."""
+    found: dict[str, list[tuple[Position, Committed]]] = defaultdict(list)
+    for index, entry in committed:
+        if not is_bookkeeping(entry.resource, entry.object):
+            found[entry.resource].append((index, entry))
+    makers, last = _Makers(asked), dict[str, Manifest]()
+    commits = []
+    for index, entry in (pair for pairs in found.values() for pair in sorted(pairs, key=lambda pair: pair[1].revision)):
+        before = last.get(entry.uid)
+        commits.append(Commit(index, entry, before, makers.of(index, entry, is_first=before is None)))
+        last[entry.uid] = entry.object
+    return commits
+
+
+class _Makers:
+    """Which request made which commit."""
+
+    def __init__(self, asked: Sequence[Request]) -> None:
+        self._written: dict[tuple[str, int | None], Request] = {}
+        self._created: dict[str, Request] = {}
+        self._removed: dict[str, Request] = {}
+        for request in asked:
+            if is_executed(request):
+                for uid, revision in written(request):
+                    self._written.setdefault((uid, revision), request)
+                    if is_create(request):
+                        self._created[uid] = request
+                    elif request.asked.verb in ("delete", "deletecollection"):
+                        self._removed.setdefault(uid, request)
+
+    def of(self, index: int, entry: Committed, *, is_first: bool) -> Request | None:
+        candidates = [self._written.get((entry.uid, entry.revision))]
+        if is_first:
+            candidates.append(self._created.get(entry.uid))
+        if entry.type == "DELETED" or "deletionTimestamp" in entry.object["metadata"]:
+            candidates.append(self._removed.get(entry.uid))
+        return next((request for request in candidates if request is not None and request.index < index), None)
+
+
+def written(request: Request) -> Iterator[tuple[str, int | None]]:
+    """(uid, revision) of each object that the answer to a write names."""
+    answer = request.answer
+    if isinstance(answer, Answered):
+        told = [(answer.uid, answer.revision)] if answer.uid else [(item.uid, item.revision) for item in answer.items]
+        yield from (pair for pair in told if pair[0])
+
+
+def is_executed(request: Request) -> bool:
+    """A write that counts and is known to have been executed, whatever the controller was told."""
+    answer = request.answer
+    done = isinstance(answer, Answered) and (answer.outcome == "ok" or answer.executed is True)
+    return done and is_work(request.asked)
+
+
+def is_create(request: Request) -> bool:
+    """Whether a write that was executed made the object: a create, or a server-side apply that found nothing there."""
+    answer = request.answer
+    if request.asked.verb != "patch":
+        return request.asked.verb == "create" and not request.asked.subresource
+    return isinstance(answer, Answered) and answer.code == _MADE
+
+
+def is_bookkeeping(resource: str, manifest: Manifest) -> bool:
+    """Whether an object is there only for the controller's own running."""
+    return resource in BOOKKEEPING or LEADER in (manifest["metadata"].get("annotations") or ())
+
+
+def uid_of(request: Request) -> str:
+    """The object that was written; empty when no answer tells."""
+    return request.answer.uid if isinstance(request.answer, Answered) else ""

@@ -1,0 +1,210 @@
+"""What belongs to a trial wherever it is, and how the trial's history tells of it.
+
+A trial has a namespace. In other namespaces, or in none, its own is what the workload applied, what the controller created
+meanwhile and what speaks of the trial (and whatever has the name of these), and what is owned by any of them; but nothing in the
+namespaces of other trials. What the controller makes for itself (a certificate, a role that all share) speaks of no trial, and
+is nobody's. A history tells of all that is the trial's as if it were in the trial's namespace, so that whoever judges it need not
+ask where things are. What is in another namespace has that before its name (`kube-system/settings`); the object still says where
+it is.
+
+A cluster-scoped primary has a name of its own in each trial: `mark` is what makes it so. A history leaves it out of whatever has it
+(names of children, fields, selectors), so that trials can be compared.
+
+The answer tells what a create has made, and its commit may be heard of before. Who cannot wait is told what is known so far;
+a history is told when all is known.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from staleproof.core.history.entry import Answered, Asked, Committed, Competed, Delivered, Entry, Item, Listed, RequestId, Withheld
+from staleproof.core.history.history import Position, Request, is_work
+from staleproof.core.history.provenance import is_bookkeeping, is_create, is_executed
+from staleproof.core.plan.manifest import Manifest
+
+T = TypeVar("T", bound=Answered | Competed | Delivered | Withheld | Item)
+Key = tuple[str, str, str]
+"""resource, namespace, name"""
+_TRIALS = re.compile(r"staleproof-[0-9a-f]{8}(-probe)?")
+_MAKES = ("create", "patch")
+_entries = msgspec.json.Decoder(Entry)
+
+
+def is_trials(namespace: str) -> bool:
+    """Whether it is the namespace of a trial, or of a probe."""
+    return _TRIALS.fullmatch(namespace) is not None
+
+
+class Scope:
+    """A fold over the entries of a run. `primaries`: resource and name, as they really are, of those that are cluster-scoped;
+    `has_fixed_names`: one of them has the same name in each trial.
+
+    An object speaks of the trial when its namespace or mark is somewhere in it; of a primary that has neither, when it has that
+    one's name in its own, or as a label or an annotation.
+
+    Without a namespace there is no trial, and nothing is anybody's.
+    """
+
+    def __init__(self, namespace: str = "", primaries: Iterable[tuple[str, str]] = (), mark: str = "") -> None:
+        self.namespace, self.mark = namespace, mark
+        self._keys: set[Key] = {(resource, "", name) for resource, name in primaries}
+        self._fixed = frozenset(name for _, _, name in self._keys if not (mark and name.endswith(mark)))
+        self.has_fixed_names = bool(self._fixed)
+        said = _word(namespace) + "(?!-probe)"
+        self._words = re.compile(f"{said}|{re.escape(mark)}" if mark else said)
+        self._uids: dict[str, Key] = {}
+        self._made: dict[str, Key] = {}
+        self._speaking: set[str] = set()
+        self._results: dict[RequestId, str] = {}
+        self._asked: dict[RequestId, Asked] = {}
+        self._left_out: set[RequestId] = set()
+
+    # --- what is the trial's
+
+    def see(self, entry: Entry) -> None:
+        """Learn from it what is the trial's elsewhere. To see an entry twice does no harm."""
+        match entry:
+            case Asked() if self._is_elsewhere(entry.namespace) and entry.verb in _MAKES and is_work(entry):
+                self._asked[entry.request] = entry
+            case Answered() if (asked := self._asked.pop(entry.request, None)) is not None:
+                request = Request(Position(0), asked, Position(0), entry)
+                if entry.uid and is_executed(request) and is_create(request):
+                    self._made[entry.uid] = (asked.resource, entry.namespace, entry.name)
+                    self._results[entry.request] = entry.uid
+                    self._own_what_speaks(entry.uid)
+            case Committed() if self._is_elsewhere(entry.namespace) and entry.uid:
+                key = (entry.resource, entry.namespace, entry.name)
+                if entry.uid not in self._speaking and self._speaks(entry.object):
+                    self._speaking.add(entry.uid)
+                    self._own_what_speaks(entry.uid)
+                is_named = key in self._keys and entry.type != "DELETED"  # that may be one of an earlier trial
+                if is_named or _is_owned(entry.object, self._uids):
+                    self._own(entry.uid, key)
+
+    def mine(self, objects: Mapping[Key, Manifest]) -> dict[Key, Manifest]:
+        """Those of these objects that are the trial's, as they are."""
+        here = {key: obj for key, obj in objects.items() if self.namespace and key[1] == self.namespace}
+        if not self._keys:  # nothing was made or applied elsewhere, so nothing there is owned by it
+            return here
+        elsewhere = ((key, obj) for key, obj in objects.items() if self._is_elsewhere(key[1]) and obj["metadata"].get("uid"))
+        there = [(key, obj) for key, obj in elsewhere if not is_bookkeeping(key[0], obj)]
+        own = self._uids.keys() | {obj["metadata"]["uid"] for key, obj in there if key in self._keys}
+        while new := {obj["metadata"]["uid"] for _, obj in there if _is_owned(obj, own)} - own:
+            own |= new
+        return here | {key: obj for key, obj in there if obj["metadata"]["uid"] in own}
+
+    def _own_what_speaks(self, uid: str) -> None:
+        if uid in self._made and uid in self._speaking:
+            self._own(uid, self._made[uid])
+
+    def _speaks(self, obj: Manifest) -> bool:
+        """Whether it is about the trial, as far as it says."""
+        if self._words.search(msgspec.json.encode(obj).decode()):
+            return True
+        metadata = obj["metadata"]
+        said = {*(metadata.get("labels") or {}).values(), *(metadata.get("annotations") or {}).values()}
+        return any(re.search(_word(name), metadata["name"]) or name in said for name in self._fixed)
+
+    def _own(self, uid: str, key: Key) -> None:
+        self._uids[uid] = key
+        self._keys.add(key)
+
+    def _is_elsewhere(self, namespace: str) -> bool:
+        return bool(self.namespace) and namespace != self.namespace and not is_trials(namespace)
+
+    # --- how it is told
+
+    def place(self, entry: Entry) -> Entry:
+        """The entry; in the trial's namespace, if it is about something of the trial's, as far as is known."""
+        match entry:
+            case Committed() if self._is_own(entry):
+                obj, name = entry.object, self._name(entry.namespace, entry.name)
+                told = {**obj, "metadata": {**obj["metadata"], "name": name}}
+                return msgspec.structs.replace(entry, namespace=self.namespace, name=name, object=told)
+            case Answered(items=items) if items:
+                entry = msgspec.structs.replace(entry, items=tuple(map(self._placed, items)))
+            case Listed():
+                return msgspec.structs.replace(entry, items=tuple(map(self._placed, entry.items)))
+        match entry:
+            case Answered() | Competed() | Delivered() | Withheld():
+                return self._placed(entry)
+            case Asked(namespace=namespace, name=name) if self._asks_for_own(entry):
+                return msgspec.structs.replace(entry, namespace=self.namespace, name=self._name(namespace, name) if name else "")
+        return entry
+
+    def told(self, entry: Entry) -> Entry | None:
+        """The entry as the history has it, as far as is known; None for what happened in another namespace."""
+        entry, here = self.place(entry), ("", self.namespace)
+        match entry:
+            case Committed() | Delivered() | Withheld() if entry.namespace not in here:
+                return None
+            case Asked() if entry.namespace not in here and not self._lists_own(entry):
+                self._left_out.add(entry.request)
+                return None
+            case Asked():
+                self._left_out.discard(entry.request)
+            case Answered() | Listed() if entry.request in self._left_out:
+                return None
+            case Listed():
+                entry = msgspec.structs.replace(entry, items=tuple(item for item in entry.items if item.namespace in here))
+        return self._entry_unmarked(entry) if self.mark else entry
+
+    def all_told(self, entries: Sequence[Entry]) -> list[Entry]:
+        """What the history has of these, in whatever order they were heard of."""
+        known = -1
+        while known < len(self._uids):  # what owns something may have become known after it
+            known = len(self._uids)
+            for entry in entries:
+                self.see(entry)
+        return [told for entry in entries if (told := self.told(entry)) is not None]
+
+    def shown(self, objects: Mapping[Key, Manifest]) -> dict[Key, Manifest]:
+        """Objects of the trial's as its history tells of them."""
+        found = {}
+        for (resource, namespace, name), obj in objects.items():
+            called = self._name(namespace, name)
+            whole: Manifest = {**obj, "metadata": {**obj["metadata"], "name": called}}
+            if self.mark:
+                called, whole = msgspec.json.decode(self._unmarked(msgspec.json.encode((called, whole))))
+            found[resource, self.namespace, called] = whole
+        return found
+
+    def _is_own(self, told: Committed | Answered | Competed | Delivered | Withheld | Item) -> bool:
+        return told.uid in self._uids and self._is_elsewhere(told.namespace)
+
+    def _asks_for_own(self, asked: Asked) -> bool:
+        creates = asked.verb == "create" and not asked.subresource and is_work(asked)
+        if creates and (result := self._results.get(asked.request)) is not None:
+            creates = result in self._uids
+        return self._is_elsewhere(asked.namespace) and (creates or (asked.resource, asked.namespace, asked.name) in self._keys)
+
+    def _lists_own(self, asked: Asked) -> bool:
+        """Whether it asks for all there is where something of the trial's is: what the answer shows of that is told."""
+        return asked.verb == "list" and any(key[:2] == (asked.resource, asked.namespace) for key in self._keys)
+
+    def _placed(self, told: T) -> T:
+        if not self._is_own(told):
+            return told
+        _, namespace, _ = self._uids[told.uid]  # the answer to a delete does not tell
+        return msgspec.structs.replace(told, namespace=self.namespace, name=self._name(namespace, told.name))
+
+    def _name(self, namespace: str, name: str) -> str:
+        return name if namespace in ("", self.namespace) else f"{namespace}/{name}"
+
+    def _entry_unmarked(self, entry: Entry) -> Entry:
+        data = msgspec.json.encode(entry)
+        return _entries.decode(self._unmarked(data)) if self.mark.encode() in data else entry
+
+    def _unmarked(self, data: bytes) -> bytes:
+        return data.replace(self.mark.encode(), b"")
+
+
+def _word(name: str) -> str:
+    return rf"(?<![0-9a-z]){re.escape(name)}(?![0-9a-z])"
+
+
+def _is_owned(obj: Manifest, uids: Collection[str]) -> bool:
+    return any(owner["uid"] in uids for owner in obj["metadata"].get("ownerReferences") or ())

@@ -1,0 +1,1 @@
+"""What an operator's own manifests say of it, and what a fault-free run showed."""

@@ -1,0 +1,19 @@
+"""Whose child an object is: the one answer that plans, trials and verdicts share."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from staleproof.core.plan.manifest import Manifest
+
+
+def owner_of(manifest: Manifest) -> Mapping[str, Any] | None:
+    """The ownerReference with `controller: true`, or else the only one; None for nobody's child.
+
+    Many operators set plain references (fabric8's addOwnerReference, controller-runtime's SetOwnerReference). Of several plain ones
+    none says more than the others whose child it is.
+    """
+    references = manifest["metadata"].get("ownerReferences")
+    if not references:
+        return None
+    alone = references[0] if len(references) == 1 else None
+    return next((reference for reference in references if reference.get("controller")), alone)

@@ -1,0 +1,196 @@
+"""What a controller does but for the staleness: plans in which nothing is hidden, lost or turned away.
+
+A *woken* plan has the same workload, and each fault's harmless twin: the controller looks again as often as in the trial, each time
+when it is at rest, and sees what is there. A *final-only* plan has nothing but the last wanted state, as one sees who slept
+meanwhile. A *slept* plan lacks only the states that came and went while a fault lasted; or a competitor's edit is in it, as part of
+the step or behind it.
+What a controller does in one of them it may do in the trial, too.
+
+An *ablated* plan lacks only the faults that a requirement is about. It does not tell what is right, because the others do harm in
+it. It tells whether they alone bring about what would be held against the controller by that requirement.
+
+Divergence from the trial: what a fault did in the midst of a step its twin does at the end of that step, and what it did before
+there was anything to see is left out.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from staleproof.core.fault import AnyFault, Expire, Restart, SeverStream, Twin, Window
+from staleproof.core.history.entry import FaultIndex
+from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.move import merge_patch
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Delete, Edit, Lull, Patch, PatchStatus, Recreate, Resync, Step, is_workload
+
+_NOTHING = Lull()
+_Number = int
+"""The number of the workload's step (resyncs do not count) at whose beginning something is done; one more than it has: the end."""
+
+
+def woken(plan: Plan) -> Plan | None:
+    """The same workload with the faults' harmless twins; None if they have none, so that the reference is all there is to ask."""
+    workload = plan.reference.steps
+    wakings: dict[_Number, list[tuple[Twin, str]]] = defaultdict(list)
+    for at, twin, resource in _wakings(plan):
+        if (twin, resource) not in wakings[at] and at > 1:
+            wakings[at].append((twin, resource))
+    steps: list[Step] = []
+    faults: list[AnyFault] = []
+    for at in range(1, len(workload) + 2):
+        if there := wakings.get(at):
+            targets = _present(workload[: at - 1])
+            touches = tuple(targets) if any(twin.does == "touches" for twin, _ in there) else ()
+            steps.append(Lull(touches=touches))
+            faults += [fault for twin, resource in there if (fault := _harmless(twin, resource, len(steps))) is not None]
+        steps += workload[at - 1 : at]
+    return _made(plan, "woken", tuple(steps), tuple(dict.fromkeys(faults))) if len(steps) > len(workload) else None
+
+
+def final_only(plan: Plan) -> Plan | None:
+    """Only the last state that the workload asks for; None if it asks for nothing in the end, or never asked for anything else, or
+    if somebody else has taken the name of a child: that is part of the last state, and there has to be a child first."""
+    workload = plan.reference.steps
+    if any(isinstance(step, Recreate) and step.foreign for step in workload):
+        return None
+    steps = tuple(Apply(object=manifest) for manifest in _present(workload).values())
+    return _made(plan, "only the last state of", steps, ()) if steps and steps != workload else None
+
+
+def slept(plan: Plan, primaries: Collection[str]) -> list[Plan]:
+    """For each fault, and for all together, what is left of the workload for somebody who acts on nothing while it lasts: with and
+    without the step in which it begins. Each once, and none that is the workload or its last state.
+
+    Which children are deleted or made again meanwhile is left out, as are touches and rests: that is over when somebody looks
+    again. What others have written stays, until somebody writes over it, and so does what they have made under a child's name:
+    whoever wakes up finds it, and acts on what came last.
+    A competitor's edit of one of these primaries (`resource/name`) stays, too: the controller may see nothing else of that step, or
+    do all of the step's work before it sees the edit.
+    Of a whole life that came and went, nothing is left: then nobody asks for anything.
+    """
+    workload = plan.reference.steps
+    final = final_only(plan)
+    spans = [(_at(plan, each.window.from_step), _at(plan, each.window.until_step or len(plan.steps))) for each in plan.faults]
+    spans += [(min(first for first, _ in spans), max(last for _, last in spans))] if len(spans) > 1 else []
+    asleep = [_asleep(workload, begins, last) for first, last in spans for begins in (first, first + 1)]
+    for number, edit in _competing(plan, primaries):
+        asleep += [_asleep(workload, number, number, edit), (*workload[:number], edit, *workload[number:])]
+    found: list[tuple[Step, ...]] = []
+    for steps in (each or (_NOTHING,) for each in asleep):
+        if steps not in (workload, final.steps if final is not None else (), *found):
+            found.append(steps)
+    return [_made(plan, "asleep while a fault lasted", steps, ()) for steps in found]
+
+
+def ablated(plan: Plan, left_out: Collection[FaultIndex]) -> Plan | None:
+    """The plan without these faults, and everything else as it was; None when that is the plan, or its workload without faults."""
+    faults = tuple(fault for number, fault in enumerate(plan.faults) if number not in left_out)
+    if faults in (plan.faults, ()):
+        return None
+    without = ", ".join(dict.fromkeys(plan.faults[number].tag for number in sorted(left_out)))
+    title = f"without {without}: {plan.title or plan.scenario}"
+    return structs.replace(plan, title=title, aims=(), faults=faults, fresh=True)
+
+
+def _asleep(workload: tuple[Step, ...], begins: int, last: int, *edits: Patch) -> tuple[Step, ...]:
+    """The workload as somebody sees it to whom these steps (`last` included) and edits show only their outcome."""
+    before, meanwhile = workload[: begins - 1], workload[begins - 1 : last]
+    missed = tuple(_change(_present(before), _present((*workload[:last], *edits)), meanwhile))
+    theirs = tuple(
+        step for step in meanwhile if isinstance(step, Edit | PatchStatus) or (isinstance(step, Recreate) and step.foreign)
+    )
+    appears = any(isinstance(step, Apply) for step in missed)
+    return (*before, *(missed + theirs if appears else theirs + missed), *workload[last:])
+
+
+def _competing(plan: Plan, primaries: Collection[str]) -> Iterator[tuple[_Number, Patch]]:
+    """What a competitor does to a primary, and after which step; not where it may be any of several."""
+    for fault in plan.faults:
+        if fault.foreign_edit:
+            number = sum(map(is_workload, plan.steps[: fault.window.from_step]))
+            named = {name for resource, name in (each.rsplit("/", 1) for each in primaries) if fault.concerns(resource)}
+            there = [each for each in _present(plan.reference.steps[:number]) if each.name in named & {fault.name or each.name}]
+            yield from [(number, Patch(target=target, patch=dict(fault.foreign_edit))) for target in there if len(there) == 1]
+
+
+def _change(before: Mapping[Target, Manifest], after: Mapping[Target, Manifest], steps: Sequence[Step]) -> Iterator[Step]:
+    """The fewest steps that make of what was there what there is after these steps; what came back is another incarnation."""
+    deleted = [step.target for step in steps if isinstance(step, Delete)]
+    for target in before:
+        if target not in after or target in deleted:
+            yield Delete(target=target)
+        elif patch := merge_patch(before[target], after[target]):
+            yield Patch(target=target, patch=patch)
+    yield from (Apply(object=after[target]) for target in after if target not in before or target in deleted)
+
+
+def _made(plan: Plan, how: str, steps: tuple[Step, ...], faults: tuple[AnyFault, ...]) -> Plan:
+    title = f"{how}: {plan.title or plan.scenario}"
+    return structs.replace(plan.reference, title=title, aims=(), steps=steps, faults=faults, fresh=True)
+
+
+def _wakings(plan: Plan) -> Iterator[tuple[_Number, Twin, str]]:
+    """When which twin does what, to the streams of which resource."""
+    last = len(plan.steps)
+    for number, step in enumerate(plan.steps, 1):
+        if isinstance(step, Resync):
+            yield _at(plan, number), Twin("relists", "opening"), step.resource
+    for fault in plan.faults:
+        if fault.twin is not None:
+            first, until = fault.window.from_step, fault.window.until_step or last + 1
+            when = {"opening": first, "within": first + 1, "closing": min(until, last + 1)}[fault.twin.at]
+            yield (
+                _at(plan, when),
+                Twin(fault.twin.does, "opening"),
+                "" if fault.twin.does in ("restarts", "touches") else fault.resource,
+            )
+
+
+def _at(plan: Plan, number: int) -> _Number:
+    """Of the step with this number of the plan."""
+    return 1 + sum(map(is_workload, plan.steps[: number - 1]))
+
+
+def _harmless(twin: Twin, resource: str, step: int) -> AnyFault | None:
+    """The fault that does this at the beginning of a step in which nothing else happens."""
+    window = Window(from_step=step)
+    match twin.does:
+        case "relists":
+            return Expire(resource=resource, window=window)
+        case "reconnects":
+            return SeverStream(resource=resource, window=window)
+        case "restarts":
+            return Restart(gently=True, window=window)
+        case "touches":
+            return None
+
+
+def _present(steps: tuple[Step, ...]) -> Mapping[Target, Manifest]:
+    """What the user wants after these steps, in the order in which it was first asked for."""
+    found: dict[Target, Manifest] = {}
+    for step in steps:
+        match step:
+            case Apply(object=manifest):
+                target = Target(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])
+                found[target] = _merged(found.get(target, {}), manifest)
+            case Patch(target=target, patch=patch) if target in found:
+                found[target] = _merged(found[target], patch)
+            case Delete(target=target):
+                found.pop(target, None)
+    return found
+
+
+def _merged(before: Any, patch: Any) -> Any:  # noqa: ANN401  # JSON
+    """What a JSON merge patch makes of it (RFC 7396)."""
+    if not isinstance(patch, dict):
+        return patch
+    made = dict(before) if isinstance(before, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            made.pop(key, None)
+        else:
+            made[key] = _merged(made.get(key), value)
+    return made

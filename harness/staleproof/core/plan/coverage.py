@@ -1,0 +1,99 @@
+"""What a plan covers: which requirement with which fault on which resource, in which phase of the workload, over which change.
+
+Everything follows from the plan alone, so what was planned and what a report tells are counted alike.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, get_args
+
+from staleproof.core.fault import AnyFault
+from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.move import merged
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Delete, Edit, Heartbeat, Patch, PatchStatus, Recreate, Remove, Rest, Resync, Step
+
+Phase = Literal[
+    "appears", "changes", "changes back", "is touched", "is deleted", "returns", "another appears", "a child is deleted",
+    "a child is replaced", "a child is edited", "a child is touched", "its status is overwritten", "is listed again", "rests",
+]  # fmt: skip
+"""What happens to the primary, or to what belongs to it, in a step."""
+PHASES: tuple[Phase, ...] = get_args(Phase)
+_OF_OTHERS: dict[type, Phase] = {
+    Remove: "a child is deleted",
+    Recreate: "a child is replaced",
+    Edit: "a child is edited",
+    Heartbeat: "a child is touched",
+    PatchStatus: "its status is overwritten",
+    Resync: "is listed again",
+    Rest: "rests",
+}
+
+
+class Moment(NamedTuple):
+    """When something happens: the phase, and the fields that change in it, as dotted paths; empty where none does."""
+
+    phase: Phase
+    move: str
+
+
+class Occasion(NamedTuple):
+    """A fault at a moment: its name, with the verb of the writes that it is about, and what it concerns."""
+
+    fault: str
+    resource: str
+    phase: str
+    move: str
+
+
+def moments(steps: Sequence[Step]) -> list[Moment]:
+    """One for each step."""
+    told: dict[Target, list[Manifest]] = {}
+    return [_moment(step, told) for step in steps]
+
+
+def occasions(plan: Plan) -> list[Occasion]:
+    """One for each fault of the plan. A state from the past belongs to the step that ended it."""
+    each = moments(plan.steps)
+    return [Occasion(fault.kind, fault.resource, *each[_opens(fault) - 1]) for fault in plan.faults]
+
+
+def _opens(fault: AnyFault) -> int:
+    return getattr(fault, "as_of_step", fault.window.from_step)
+
+
+def _moment(step: Step, told: dict[Target, list[Manifest]]) -> Moment:
+    """`told`: what each primary has said since it appeared; nothing while it is gone."""
+    if isinstance(step, Apply):
+        target = Target(step.object["apiVersion"], step.object["kind"], step.object["metadata"]["name"])
+        if told.get(target):
+            return _said(target, step.object, told)
+        phase: Phase = "returns" if target in told else "another appears" if told else "appears"
+        told[target] = [step.object]
+        return Moment(phase, "")
+    if isinstance(step, Patch) and told.get(step.target):
+        return _said(step.target, merged(told[step.target][-1], step.patch), told)
+    if isinstance(step, Delete):
+        told[step.target] = []
+        return Moment("is deleted", "")
+    return Moment(_OF_OTHERS.get(type(step), "is touched"), "")
+
+
+def _said(target: Target, now: Manifest, told: dict[Target, list[Manifest]]) -> Moment:
+    """What it says now, and whether it has said so before."""
+    before = told[target]
+    changed = ", ".join(_paths(before[-1], now))
+    if not changed:
+        return Moment("is touched", "")
+    is_back = now in before
+    before.append(now)
+    return Moment("changes back" if is_back else "changes", changed)
+
+
+def _paths(before: Manifest, now: Manifest, above: str = "") -> Iterator[str]:
+    """The outermost fields that differ."""
+    for key in dict.fromkeys((*before, *now)):
+        old, new = before.get(key), now.get(key)
+        if isinstance(old, dict) and isinstance(new, dict):
+            yield from _paths(old, new, f"{above}{key}.")
+        elif old != new:
+            yield f"{above}{key}"

@@ -1,0 +1,53 @@
+"""An object as users write it, in YAML or JSON."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from staleproof.core.fault.model import Value
+from staleproof.core.plan.masking import SECRET, Placeholders
+
+Manifest = dict[str, Any]
+SHA256 = "sha256"
+"""The one key of what stands for a manifest that is stored elsewhere."""
+NEEDED = "apiVersion, kind and metadata.name"
+
+
+class Target(Value, frozen=True):
+    """An object of the workload, as a manifest names it. Its namespace is the trial's."""
+
+    api_version: str
+    kind: str
+    name: str
+
+
+def is_object(manifest: Manifest) -> bool:
+    """Whether it says what it is (`NEEDED`)."""
+    metadata = manifest.get("metadata")
+    named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
+    return named and isinstance(manifest.get("apiVersion"), str) and isinstance(manifest.get("kind"), str)
+
+
+def content_of(manifest: Manifest) -> Manifest:
+    """What an object says beside what it is, what it is called, and how it is: for most kinds the `spec` or the `data`."""
+    return {key: value for key, value in manifest.items() if key not in ("apiVersion", "kind", "metadata", "status")}
+
+
+def target_of(manifest: Manifest) -> Target:
+    """The object of a manifest, as steps name it."""
+    return Target(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])
+
+
+def digest_in(manifest: Manifest) -> str:
+    """The digest that stands for a manifest in a run folder (`core.plan.stored`); empty when it is the manifest itself."""
+    return str(manifest[SHA256]) if manifest.keys() == {SHA256} else ""
+
+
+def masked_manifests(manifests: Iterable[Manifest]) -> tuple[Manifest, ...]:
+    """Manifests as they are written."""
+    placeholders = Placeholders()
+    return tuple(masked_manifest(manifest, placeholders) for manifest in manifests)
+
+
+def masked_manifest(manifest: Manifest, placeholders: Placeholders) -> Manifest:
+    """A manifest as it is written; the placeholders count the secrets of all that is written with it."""
+    return placeholders.secret(manifest) if manifest.get("kind") == SECRET else manifest

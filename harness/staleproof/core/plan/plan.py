@@ -1,0 +1,246 @@
+"""A plan: everything decided before a trial begins. One value, saved as plan.json, enough to run the trial again anywhere.
+
+Steps are what the user does to the cluster; faults are what happens to the controller meanwhile. The same steps without the faults
+are the reference. Nothing in a plan is left to chance.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal, TypeVar
+
+import msgspec
+
+from staleproof.core.fault import AnyFault, Misfit
+from staleproof.core.fault.legality import Contract
+from staleproof.core.fault.model import Seconds, Value
+from staleproof.core.fault.suggest import mistakes
+from staleproof.core.plan.manifest import NEEDED, Manifest, digest_in, is_object, masked_manifest
+from staleproof.core.plan.masking import Placeholders, masked_env
+from staleproof.core.plan.step import Rest, Step, is_workload, masked_step, problems_of
+
+M = TypeVar("M", bound=msgspec.Struct)
+ApiVersion = Literal["staleproof.dev/v1alpha1"]
+API_VERSION: ApiVersion = "staleproof.dev/v1alpha1"
+_MOST_SETTLING_SECONDS = 0.15
+_BRIEF_SECONDS = 0.1
+
+
+class Settle(Value, frozen=True):
+    """How long the runner waits.
+
+    Attributes:
+        idle_seconds: a step is over when the controller has done nothing for this long.
+        quiet_seconds: the trial has settled when nothing was written for this long.
+        limit_seconds: a step never takes longer than this.
+        deadline_seconds: the controller has this long to converge after the release; the reference may ask for more.
+        resync: once settled, end the watches of the primaries with 410, so that everything is reconciled again. client-go waits
+            longer each time (0.8 s doubled up to 30 s, until two quiet minutes have passed), so it is not done in every trial.
+        begins_seconds: a new life of the controller that has written nothing yet is not taken for idle before this.
+        moves: fields that move by themselves even when there is nothing to do, as `widgets.staleproof.dev status.beats`: nobody
+            waits for them to stand still, and they are not compared.
+    """
+
+    idle_seconds: Seconds = 0.25
+    quiet_seconds: Seconds = 0.5
+    limit_seconds: Seconds = 10.0
+    deadline_seconds: Seconds = 10.0
+    resync: bool = False
+    begins_seconds: float = 0.0
+    moves: tuple[str, ...] = ()
+
+    @property
+    def settling_seconds(self) -> float:
+        """How long nothing changes, and nothing is shown to the controller, before a step is over that has brought what it brought
+        in the references."""
+        return min(self.idle_seconds / 4, _MOST_SETTLING_SECONDS)
+
+
+class WebhookServer(Value, frozen=True):
+    """Where the controller serves its webhooks when it runs in its container: behind these Services (`namespace/name`), on this
+    port, with the certificate in this folder."""
+
+    services: tuple[str, ...]
+    port: int = 9443
+    cert_dir: str = "/tmp/k8s-webhook-server/serving-certs"
+
+
+class Subject(Value, frozen=True):
+    """The controller under test: a command line or an image. `{kubeconfig}` in an argument is replaced by the path of a file.
+
+    `network` is that of the image's container, as its engine calls it; empty: one with ports of its own, if it leads here.
+    A variable in `env` whose value is `$` and its name is taken from the environment; written plans hold no other values.
+
+    Attributes:
+        command: with an image, it takes the place of its entrypoint.
+        declared: variables that its manifests give it, written as they are there; those in `env` win.
+        service_account: `namespace/name` of the ServiceAccount that it is to the API server, with the rights that it has; empty: it
+            may do everything.
+        webhooks: what it serves to the API server; None: nothing.
+    """
+
+    command: tuple[str, ...] = ()
+    image: str = ""
+    arguments: tuple[str, ...] = ()
+    env: dict[str, str] = msgspec.field(default_factory=dict)
+    network: str = ""
+    declared: dict[str, str] = msgspec.field(default_factory=dict)
+    service_account: str = ""
+    webhooks: WebhookServer | None = None
+
+    @property
+    def namespace(self) -> str:
+        """Where it is at home: its ServiceAccount's; empty when it is not known."""
+        return self.service_account.partition("/")[0]
+
+
+class Plan(Value, frozen=True, kw_only=True):
+    """Workload and faults, with all that is needed to run them.
+
+    Attributes:
+        scenario: the scenario that it belongs to, e.g. `own-writes`.
+        title: one line for people.
+        aims: slugs of the requirements it is meant to exercise; every checker judges the trial all the same.
+        manifests: applied before anything else, e.g. CustomResourceDefinitions; in a run folder, digests of them (`stored`).
+        before: what the workload needs, in order: applied in each trial's namespace before step 1, or, if it is cluster-scoped,
+            once (`core.operator.prerequisite`); stored like manifests.
+        steps: what the user does, in order; step 1 is the first.
+        faults: what happens to the controller meanwhile; empty is a reference.
+        contract: `legal` (hostile faults are refused) or `hostile` (findings are told apart and never scored).
+        controller: the one it was drawn for; empty when the command line names it.
+        companions: real controllers that run beside it, by name.
+        kept_names: cluster-scoped primaries, as `widgets.staleproof.dev/sample`, that have the same name in every trial, because
+            the controller knows them by it; the others get one of their own.
+        fresh: the controller is started anew before the first step, so that its client has forgotten earlier failures (client-go
+            waits longer after each 410, up to a minute).
+    """
+
+    api_version: ApiVersion = API_VERSION
+    kind: Literal["Plan"] = "Plan"
+    scenario: str
+    title: str = ""
+    aims: tuple[str, ...] = ()
+    manifests: tuple[Manifest, ...] = ()
+    before: tuple[Manifest, ...] = ()
+    steps: tuple[Step, ...]
+    faults: tuple[AnyFault, ...] = ()
+    contract: Contract = "legal"
+    settle: Settle = Settle()
+    controller: Subject | None = None
+    companions: tuple[str, ...] = ()
+    kept_names: tuple[str, ...] = ()
+    fresh: bool = False
+
+    @property
+    def reference(self) -> "Plan":
+        """The same workload without faults. Not `fresh`; without resyncs, as no client lists again when nothing is wrong; and with
+        brief rests, because there is no hold that they must outlast."""
+        steps = tuple(_brief(step) for step in self.steps if is_workload(step))
+        settle = msgspec.structs.replace(self.settle, resync=False)
+        title = f"reference of: {self.title or self.scenario}"
+        return msgspec.structs.replace(self, faults=(), contract="legal", steps=steps, settle=settle, title=title, fresh=False)
+
+
+def _brief(step: Step) -> Step:
+    return Rest(seconds=min(step.seconds, _BRIEF_SECONDS)) if isinstance(step, Rest) else step
+
+
+class PlanError(ValueError):
+    """A plan that cannot be read or makes no sense; the message says where."""
+
+
+class PlanShapeError(PlanError):
+    """A field is missing, unknown or of the wrong type: somebody mistyped it, or another version wrote it."""
+
+
+def masked(plan: Plan) -> Plan:
+    """The plan as it is written, by itself or in a history: it can be run again, and holds no secret that `masking` knows of."""
+    placeholders = Placeholders()
+    # Steps first: a trial and its references have the same steps, and must get the same numbers whatever their manifests are.
+    steps = tuple(masked_step(step, placeholders) for step in plan.steps)
+    before = tuple(masked_manifest(manifest, placeholders) for manifest in plan.before)
+    manifests = tuple(masked_manifest(manifest, placeholders) for manifest in plan.manifests)
+    subject = masked_subject(plan.controller) if plan.controller is not None else None
+    return msgspec.structs.replace(plan, manifests=manifests, before=before, steps=steps, controller=subject)
+
+
+def masked_subject(subject: Subject) -> Subject:
+    """The controller as it is written."""
+    return msgspec.structs.replace(subject, env=masked_env(subject.env))
+
+
+def encode(plan: Plan) -> bytes:
+    """plan.json, masked, and indented for people."""
+    data = msgspec.json.encode(msgspec.to_builtins(masked(plan)) | {"apiVersion": plan.api_version, "kind": plan.kind})
+    return msgspec.json.format(data, indent=2) + b"\n"
+
+
+def decode(data: bytes) -> Plan:
+    """The plan in plan.json.
+
+    Raises:
+        PlanShapeError: a field is missing, unknown or of the wrong type.
+        PlanError: it is not JSON, or the plan contradicts itself.
+    """
+    raw = read_json(data)
+    if not isinstance(raw, dict) or raw.get("kind") != "Plan":
+        raise PlanError(f'expected an object with "kind": "Plan", found {_kind(raw)}')
+    if raw.get("apiVersion") != API_VERSION:
+        raise PlanShapeError(
+            f'expected "apiVersion": "{API_VERSION}", found {raw.get("apiVersion")!r}; was it written by another version?'
+        )
+    return converted(raw, Plan, contradictions)
+
+
+def read_json(data: bytes) -> object:
+    """What is written there. Raises PlanError when it is not JSON."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        raise PlanError(f"not JSON: {err}") from err
+
+
+def converted(raw: object, model: type[M], problems: Callable[[M], list[str]]) -> M:
+    """A decoded body as the model. Raises PlanError with all that is wrong: a PlanShapeError for fields, else what `problems`
+    finds."""
+    try:
+        body = msgspec.convert(raw, model)
+    except msgspec.ValidationError as err:
+        raise PlanShapeError("; ".join(mistakes(raw, model)) or str(err)) from err
+    if found := problems(body):
+        raise PlanError("; ".join(found))
+    return body
+
+
+def _kind(raw: object) -> str:
+    return f"kind {raw.get('kind')!r}" if isinstance(raw, dict) else type(raw).__name__
+
+
+def contradictions(plan: Plan) -> list[str]:
+    """What makes no sense in a plan, each in words; empty when it can be run."""
+    problems = mistakes(msgspec.to_builtins(msgspec.structs.replace(plan, faults=())), Plan)
+    problems += [] if plan.steps else ["steps: a plan needs at least one step"]
+    for number, manifest in enumerate(plan.before):
+        if not digest_in(manifest) and not is_object(manifest):
+            problems.append(f"before[{number}] needs {NEEDED}")
+    for number, step in enumerate(plan.steps, 1):
+        problems += [f"step {number}: {problem}" for problem in problems_of(step)]
+    return problems + fault_problems(plan.faults, plan.contract, steps=len(plan.steps))
+
+
+def fault_problems(faults: Iterable[AnyFault], contract: Contract, *, steps: int | None = None) -> list[str]:
+    """What is wrong with these faults, each in words. `steps` is how many the plan has; None when there is no plan."""
+    faults = tuple(faults)
+    problems = mistakes({"faults": msgspec.to_builtins(faults)})
+    for number, fault in enumerate(faults, 1):
+        problems += [f"fault {number} ({fault.tag}): {problem}" for problem in _unfit(fault, contract, steps)]
+    return problems
+
+
+def _unfit(fault: AnyFault, contract: Contract, steps: int | None) -> Iterator[Misfit | str]:
+    first = fault.window.from_step
+    if steps is not None and first > steps:
+        yield f"fromStep is {first}, the plan has steps 1 to {steps}"
+    for misfit in fault.misfits():
+        if not misfit.row:
+            yield misfit
+        elif misfit.is_hostile and contract == "legal":
+            yield f'{misfit}; if that is wanted, say "contract": "hostile"'

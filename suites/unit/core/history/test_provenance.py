@@ -1,0 +1,75 @@
+"""Whose each commit is, and what the object was before."""
+
+import msgspec
+import pytest
+
+from staleproof.checks.trial import Trial
+from staleproof.core.history.entry import Answered
+from staleproof.core.history.provenance import LEADER
+
+from ...checks.script import WIDGETS, Script, reference, trial
+
+
+def makers(script: Script, name: str) -> list[str]:
+    """Of the commits of a name: the verb of the controller's request, with ? if it never heard the answer; - for somebody else."""
+    commits = [commit for commit in Trial(script.ends()).commits if commit.entry.name == name]
+    return [(c.by.asked.verb + ("" if c.heard else "?")) if c.by else "-" for c in commits]
+
+
+def unheard(script: Script) -> Script:
+    """The controller never hears the answer to what it did last."""
+    assert isinstance(script.entries[-1], Answered)
+    script.entries[-1] = msgspec.structs.replace(script.entries[-1], outcome="unknown", executed=True)
+    return script
+
+
+CASES = {
+    "its own are those that an answer names": (trial().wants(1).says(1).wants(2).says(2), "w", ["-", "update", "-", "update"]),
+    "what it created somebody else removed": (trial().wants(1).creates("w-a").removed("w-a"), "w-a", ["create", "-"]),
+    "what somebody else made it deleted": (trial().wants(1).made("w-b").deletes("w-b"), "w-b", ["-", "delete"]),
+    "a deletion that is not over yet": (trial().wants(1).creates("w-a").deletes("w-a", grace=True), "w-a", ["create", "delete"]),
+    "a deletecollection deletes each": (
+        trial().wants(1).creates("w-a", "w-b").deletes_all(),
+        "w-b",
+        ["create", "deletecollection"],
+    ),
+    "a refused create made nothing": (trial().wants(1).creates("w-a").refused("create", "w-a", "AlreadyExists"), "w-a", ["create"]),
+    "a write that changes nothing does not make somebody else's change its own": (trial().wants(1).updates("w"), "w", ["-"]),
+    "nor its own change that of the second write": (trial().wants(1).says(1).updates("w"), "w", ["-", "update"]),
+    "nor somebody else's deletion its own": (trial().wants(1).terminating("w", WIDGETS).updates("w"), "w", ["-", "-"]),
+    "a status write whose answer was lost": (unheard(trial().wants(1).says(1)), "w", ["-", "update?"]),
+    "a create whose answer was lost": (unheard(trial().wants(1).creates("w-a")), "w-a", ["create?"]),
+    "a delete whose answer was lost": (unheard(trial().wants(1).creates("w-b").deletes("w-b")), "w-b", ["create", "delete?"]),
+}
+
+
+@pytest.mark.parametrize(("script", "name", "expected"), CASES.values(), ids=CASES)
+def test_whose_a_commit_is(script: Script, name: str, expected: list[str]) -> None:
+    assert makers(script, name) == expected
+
+
+def test_before_is_the_object_until_then_in_the_order_of_revisions() -> None:
+    script = trial().wants(1).says(1)
+    late = next(i for i, entry in enumerate(script.entries) if type(entry).__name__ == "Committed")
+    script.entries.append(script.entries.pop(late))  # truth's watch was late with the first
+    first, last = Trial(script.ends()).commits
+
+    assert [commit.generation for commit in (first, last)] == [1, 1]
+    assert first.index > last.index
+    assert first.before is None
+    assert last.before == first.entry.object
+
+
+def test_other_namespaces_and_bookkeeping_do_not_count() -> None:
+    script = trial().applied("leader", "leases.coordination.k8s.io")
+    script.applied("lock", "configmaps", metadata={"annotations": {LEADER: "me"}})
+    script.entries += reference(1).applied("w").entries
+
+    assert Trial(script.ends()).commits == []
+
+
+def test_deleted_is_deletion_timestamp_set() -> None:
+    found = Trial(trial().wants(1).creates("w-a").terminating("w-a").removed("w-a").ends())
+
+    assert [commit.deletes for commit in found.commits if commit.entry.name == "w-a"] == [False, True, True]
+    assert all(found.commit_at[commit.index] is commit for commit in found.commits)

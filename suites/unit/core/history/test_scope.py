@@ -1,0 +1,261 @@
+"""What belongs to a trial though it is elsewhere, and how that is told."""
+
+from typing import Any, Literal
+
+import pytest
+
+from staleproof.core.history.entry import (
+    Answered,
+    Asked,
+    Committed,
+    Competed,
+    Delivered,
+    Entry,
+    FaultIndex,
+    Item,
+    Listed,
+    Opened,
+    RequestId,
+    StreamId,
+    Withheld,
+)
+from staleproof.core.history.resource_version import Revision
+from staleproof.core.history.scope import Scope
+
+ROLES, CONFIG_MAPS, TENANTS = "clusterroles.rbac.authorization.k8s.io", "configmaps", "tenants.staleproof.dev"
+
+
+def asked(number: int, verb: str, resource: str, namespace: str = "", name: str = "", **fields: Any) -> Asked:  # noqa: ANN401
+    return Asked(
+        at=number, request=RequestId(number), client="c", verb=verb, resource=resource, namespace=namespace, name=name, **fields
+    )
+
+
+def answered(number: int, uid: str = "", namespace: str = "", name: str = "", **fields: Any) -> Answered:  # noqa: ANN401
+    told: dict[str, Any] = {"outcome": "ok", "code": 201} | fields
+    return Answered(at=number, request=RequestId(number), uid=uid, namespace=namespace, name=name, **told)
+
+
+def committed(  # noqa: PLR0913  # all that there is to say
+    resource: str,
+    uid: str,
+    name: str,
+    namespace: str = "",
+    *,
+    what: Literal["ADDED", "MODIFIED", "DELETED"] = "ADDED",
+    owner: str = "",
+    says: str = "t",
+    **of: Any,  # noqa: ANN401
+) -> Committed:
+    owners = {"ownerReferences": [{"uid": owner}]} if owner else {}
+    obj: dict[str, Any] = {"metadata": {"name": name, "uid": uid, "labels": {"for": says}, **owners}, **of}
+    return Committed(
+        at=0.0,
+        resource=resource,
+        type=what,
+        namespace=namespace,
+        name=name,
+        uid=uid,
+        revision=Revision(5),
+        object=obj,
+    )
+
+
+def delivered(uid: str, name: str, namespace: str = "") -> Delivered:
+    return Delivered(at=0.0, stream=StreamId(1), type="ADDED", namespace=namespace, name=name, uid=uid, revision=Revision(5))
+
+
+def where(scope: Scope, *entries: Entry) -> list[str]:
+    """Namespace and name of what is told."""
+    told = scope.all_told(entries)
+    return [f"{each.namespace}/{each.name}" for each in told if isinstance(each, Asked | Committed | Delivered | Withheld)]
+
+
+MADE = (asked(1, "create", ROLES), answered(1, "u", name="r"))
+
+
+# --- what is the trial's
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        MADE,
+        (asked(1, "patch", ROLES, name="r"), answered(1, "u", name="r")),
+        (asked(1, "create", ROLES), answered(1, "u", name="r", outcome="unknown", executed=True)),
+    ],
+    ids=["create", "server-side apply", "lost answer"],
+)
+def test_what_the_controller_made_is_the_trials(made: tuple[Entry, ...]) -> None:
+    assert where(Scope("t"), *made, committed(ROLES, "u", "r"), delivered("u", "r"))[1:] == ["t/r", "t/r"]
+
+
+@pytest.mark.parametrize(
+    "done",
+    [
+        (asked(1, "update", ROLES, name="r"), answered(1, "u", name="r", code=200)),
+        (asked(1, "patch", ROLES, name="r"), answered(1, "u", name="r", code=200)),
+        (asked(1, "create", ROLES), answered(1, "u", name="r", outcome="fail", code=409)),
+        (asked(1, "create", ROLES, dry_run=True), answered(1, "u", name="r")),
+        (asked(1, "create", "leases.coordination.k8s.io"), answered(1, "u", name="r")),
+        (),
+    ],
+    ids=["updated", "patched", "refused", "dry run", "lease", "nothing"],
+)
+def test_what_it_did_not_make_is_not(done: tuple[Entry, ...]) -> None:
+    assert where(Scope("t"), *done, committed(ROLES, "u", "r"))[-1] == "/r"
+
+
+def test_a_commit_may_be_heard_of_before_the_answer_and_before_its_owners() -> None:
+    child = committed(CONFIG_MAPS, "v", "c", "default", owner="u")
+    grandchild = committed(CONFIG_MAPS, "w", "d", "default", owner="v")
+    assert where(Scope("t"), grandchild, child, committed(ROLES, "u", "r"), *MADE)[:3] == ["t/default/d", "t/default/c", "t/r"]
+
+
+@pytest.mark.parametrize("says", ["", "other", "t-probe", "test"])
+def test_what_the_controller_makes_for_itself_is_nobodys(says: str) -> None:
+    """A certificate, a role that all share, something for a probe: no trial is compared by it, and nobody removes it."""
+    scope, made = Scope("t"), (asked(1, "create", CONFIG_MAPS, "default"), answered(1, "u", "default", "c"))
+    commit = committed(CONFIG_MAPS, "u", "c", "default", says=says)
+    assert scope.all_told([*made, commit, delivered("u", "c", "default")]) == []
+    assert scope.mine({(CONFIG_MAPS, "default", "c"): commit.object}) == {}
+
+
+def test_a_primary_that_keeps_its_name_is_spoken_of_by_that() -> None:
+    made = (asked(1, "create", ROLES), answered(1, "u", name="a-members"))
+    assert where(Scope("t", [(TENANTS, "a")]), *made, committed(ROLES, "u", "a-members", says=""))[-1] == "t/a-members"
+    assert where(Scope("t", [(TENANTS, "b")]), *made, committed(ROLES, "u", "a-members", says="b"))[-1] == "t/a-members"
+    assert where(Scope("t", [(TENANTS, "b")]), *made, committed(ROLES, "u", "a-members", says=""))[-1] == "/a-members"
+
+
+def test_a_list_where_something_of_the_trials_is_is_told() -> None:
+    made = (
+        asked(1, "create", CONFIG_MAPS, "default"),
+        answered(1, "u", "default", "c"),
+        committed(CONFIG_MAPS, "u", "c", "default"),
+    )
+    items = (Item("default", "c", "u", Revision(5)), Item("default", "d", "v", Revision(5)))
+    listed = Listed(
+        at=2.0, request=RequestId(2), client="c", resource=CONFIG_MAPS, namespace="default", revision=Revision(9), items=items
+    )
+    *_, told = Scope("t").all_told([*made, asked(2, "list", CONFIG_MAPS, "default"), listed])
+    assert isinstance(told, Listed)
+    assert [(each.namespace, each.name) for each in told.items] == [("t", "default/c")]
+
+
+def test_what_is_elsewhere_and_nobodys_is_left_out() -> None:
+    other = asked(2, "update", CONFIG_MAPS, "default", "c")
+    told = Scope("t").all_told(
+        [other, answered(2, "v"), committed(CONFIG_MAPS, "v", "c", "default"), delivered("v", "c", "default")]
+    )
+    assert told == []
+
+
+def test_what_is_in_the_namespace_of_another_trial_is_that_ones() -> None:
+    earlier = "staleproof-0123abcd"
+    made = (asked(1, "create", CONFIG_MAPS, earlier), answered(1, "u", earlier, "c"))
+    assert where(Scope("staleproof-11111111"), *made, committed(CONFIG_MAPS, "u", "c", earlier)) == []
+    assert where(Scope("staleproof-11111111"), asked(1, "create", "pods", "staleproof-11111111-probe")) == []
+
+
+def test_a_primary_is_known_by_its_name_but_the_end_of_an_earlier_one_is_not() -> None:
+    scope = Scope("t", [(TENANTS, "a")])
+    gone, new = committed(TENANTS, "u", "a", what="DELETED"), committed(TENANTS, "v", "a")
+    assert where(scope, gone, new, asked(1, "get", TENANTS, name="a")) == ["/a", "t/a", "t/a"]
+
+
+def test_another_object_with_the_name_of_the_trials_is_the_trials() -> None:
+    assert where(Scope("t"), *MADE, committed(ROLES, "u", "r"), committed(ROLES, "other", "r"))[-1] == "t/r"
+
+
+def test_live_objects_are_the_trials_by_namespace_name_and_owner() -> None:
+    scope = Scope("t", [(TENANTS, "a")])
+    entries = [
+        committed("pods", "1", "p", "t"),
+        committed(TENANTS, "2", "a"),
+        committed(ROLES, "4", "below", owner="3"),
+        committed(ROLES, "3", "child", owner="2"),
+        committed(ROLES, "5", "stranger"),
+        committed("leases.coordination.k8s.io", "6", "lock", "default", owner="2"),
+    ]
+    live = {(each.resource, each.namespace, each.name): each.object for each in entries}
+    assert {name for _, _, name in scope.mine(live)} == {"p", "a", "child", "below"}
+    assert set(scope.shown(scope.mine(live))) == {
+        ("pods", "t", "p"),
+        (TENANTS, "t", "a"),
+        (ROLES, "t", "child"),
+        (ROLES, "t", "below"),
+    }
+
+
+def test_without_a_trial_nothing_is_anybodys() -> None:
+    scope = Scope()
+    for entry in MADE:
+        scope.see(entry)
+    assert scope.place(MADE[0]) == MADE[0]
+    assert scope.mine({(ROLES, "", "r"): {"metadata": {"name": "r", "uid": "u"}}}) == {}
+
+
+# --- how it is told
+
+
+def test_what_is_in_another_namespace_has_that_before_its_name() -> None:
+    scope = Scope("t")
+    made = (asked(1, "create", CONFIG_MAPS, "default"), answered(1, "u", "default", "c"))
+    commit = committed(CONFIG_MAPS, "u", "c", "default")
+    asks, answer, told = scope.all_told([*made, commit])
+    assert isinstance(asks, Asked)
+    assert (asks.namespace, asks.name) == ("t", "")
+    assert isinstance(answer, Answered)
+    assert (answer.namespace, answer.name) == ("t", "default/c")
+    assert isinstance(told, Committed)
+    assert told.object["metadata"]["name"] == told.name == "default/c"
+    shown = scope.shown({(CONFIG_MAPS, "default", "c"): commit.object})
+    assert shown == {(CONFIG_MAPS, "t", "default/c"): told.object}
+    assert where(scope, asked(2, "delete", CONFIG_MAPS, "default", "c")) == ["t/default/c"]
+    [told_of_delete] = scope.all_told([answered(2, "u", name="c")])
+    assert isinstance(told_of_delete, Answered)
+    assert (told_of_delete.namespace, told_of_delete.name) == ("t", "default/c")
+
+
+def test_a_list_is_told_item_by_item() -> None:
+    scope = Scope("t")
+    items = (Item("", "r", "u", Revision(5)), Item("", "s", "v", Revision(5)), Item("default", "c", "w", Revision(5)))
+    listed = Listed(at=2.0, request=RequestId(2), client="c", resource=ROLES, revision=Revision(9), items=items)
+    removed = answered(3, items=items)
+    *_, told, answer = scope.all_told([*MADE, committed(ROLES, "u", "r"), asked(2, "list", ROLES), listed, removed])
+    assert isinstance(told, Listed)
+    assert [(each.namespace, each.name) for each in told.items] == [("t", "r"), ("", "s")]
+    assert isinstance(answer, Answered)
+    assert answer.items[0].namespace == "t"
+
+
+def test_who_competed_did_so_about_the_trials_object() -> None:
+    commit = committed(ROLES, "u", "r")
+    *_, told = Scope("t").all_told(
+        [*MADE, commit, Competed(at=2.0, request=RequestId(2), resource=ROLES, name="r", uid="u", fault=FaultIndex(0))]
+    )
+    assert isinstance(told, Competed)
+    assert told.namespace == "t"
+
+
+def test_the_mark_is_left_out_wherever_it_is() -> None:
+    scope = Scope("t", [(TENANTS, "a-0123abcd")], "-0123abcd")
+    child = committed(ROLES, "v", "a-0123abcd-members", owner="u", rules=["of a-0123abcd"])
+    opened = Opened(at=0.0, stream=StreamId(1), client="c", resource=ROLES, selector="of=a-0123abcd")
+    primary = committed(TENANTS, "u", "a-0123abcd")
+    told = scope.all_told([primary, child, opened])
+    assert [each.name for each in told if isinstance(each, Committed)] == ["a", "a-members"]
+    assert isinstance(told[1], Committed)
+    assert told[1].object["rules"] == ["of a"]
+    assert isinstance(told[2], Opened)
+    assert told[2].selector == "of=a"
+    live = {(ROLES, "", "a-0123abcd-members"): child.object}
+    assert scope.shown(live) == {(ROLES, "t", "a-members"): told[1].object}
+
+
+@pytest.mark.parametrize(
+    ("names", "mark", "fixed"), [((), "", False), (("a-x",), "-x", False), (("a-x", "b"), "-x", True), (("a",), "", True)]
+)
+def test_a_name_may_be_the_same_in_each_trial(names: tuple[str, ...], mark: str, *, fixed: bool) -> None:
+    assert Scope("t", [(TENANTS, name) for name in names], mark).has_fixed_names is fixed

@@ -1,0 +1,100 @@
+"""Steps: what makes no sense, what is taken away, and how they are told."""
+
+import pytest
+
+from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.step import (
+    Apply,
+    Delete,
+    Edit,
+    Heartbeat,
+    Lull,
+    Patch,
+    PatchStatus,
+    Recreate,
+    Remove,
+    Rest,
+    Resync,
+    Step,
+    Touch,
+    describe,
+    is_workload,
+    problems_of,
+    removes,
+)
+
+POD: Manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
+WIDGET = Target("staleproof.dev/v1", "Widget", "sample")
+DATABASE = Target("v1", "Secret", "database")
+
+
+@pytest.mark.parametrize(
+    ("step", "problem"),
+    [
+        (Apply(object={}), "object needs apiVersion, kind and metadata.name"),
+        (Apply(object=POD | {"metadata": "x"}), "object needs apiVersion, kind and metadata.name"),
+        (Apply(object=POD | {"apiVersion": 1}), "object needs apiVersion, kind and metadata.name"),
+        (Recreate(resource="pods", nth=0), "nth is 0, children are counted from 1, or from -1 backwards"),
+        (Remove(resource="pods", nth=0), "nth is 0, children are counted from 1, or from -1 backwards"),
+        (Edit(resource="pods", nth=0, patch={}), "nth is 0, children are counted from 1, or from -1 backwards"),
+        (
+            PatchStatus(target=Target("v1", "Widget", "w"), patch={"status": {}, "spec": {}}),
+            "patch needs status and nothing else, because the rest of an object is not changed by way of its status",
+        ),
+        (Heartbeat(resource="pods", nth=0), "nth is 0, children are counted from 1, or from -1 backwards"),
+    ],
+)
+def test_steps_that_make_no_sense(step: Step, problem: str) -> None:
+    assert list(problems_of(step)) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        (Apply(object={"kind": "Widget", "metadata": {"name": "sample"}}), "apply Widget/sample"),
+        (Apply(object={}), "apply None/None"),
+        (Patch(target=WIDGET, patch={"spec": {"replicas": 5}}), 'patch Widget/sample {"spec":{"replicas":5}}'),
+        (
+            Patch(target=DATABASE, patch={"stringData": {"password": "hunter2"}, "type": "Opaque"}),
+            'patch Secret/database {"stringData":{"password":"…"},"type":"Opaque"}',
+        ),
+        (PatchStatus(target=WIDGET, patch={"status": {"size": None}}), 'patch-status Widget/sample {"status":{"size":null}}'),
+        (Edit(resource="configmaps", patch={"data": {"a": "b"}}), 'edit configmaps number 1 {"data":{"a":"b"}}'),
+        (Edit(resource="secrets", nth=-1, patch={"data": {"a": "b"}}), 'edit secrets number -1 {"data":{"a":"…"}}'),
+        (Touch(target=WIDGET), "touch Widget/sample"),
+        (Delete(target=WIDGET), "delete Widget/sample"),
+        (Resync(resource="pods"), "resync pods"),
+        (Recreate(resource="pods"), "recreate pods number -1"),
+        (Recreate(resource="pods", foreign=True), "recreate pods number -1 as somebody else's"),
+        (Remove(resource="pods"), "remove pods number -1"),
+        (Heartbeat(resource="pods"), "heartbeat pods number 1"),
+        (Lull(), "come to rest"),
+        (Lull(touches=(WIDGET,)), "come to rest, touch Widget/sample"),
+        (Rest(seconds=2.50), "rest 2.5 s"),
+    ],
+)
+def test_a_step_in_a_few_words(step: Step, expected: str) -> None:
+    assert describe(step) == expected
+
+
+@pytest.mark.parametrize(
+    ("patch", "is_removal"),
+    [
+        ({"spec": {"suspend": None}}, True),
+        ({"spec": {"suspend": True}}, False),
+        ({"spec": None}, True),
+        ({"metadata": {"labels": {"app": None}}}, False),
+    ],
+)
+def test_what_takes_something_out_of_the_primary(patch: Manifest, *, is_removal: bool) -> None:
+    assert removes(Patch(target=WIDGET, patch=patch)) is is_removal
+    assert not removes(Edit(resource="pods", patch=patch))
+
+
+def test_what_only_makes_the_controller_look_again_is_no_workload() -> None:
+    assert [is_workload(step) for step in (Touch(target=WIDGET), Resync(resource="pods"), Lull(), Rest(seconds=1.0))] == [
+        True,
+        False,
+        False,
+        True,
+    ]

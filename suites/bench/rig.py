@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from rich.console import Console
 
-from staleproof.assess.blame import known
+from staleproof.assess.run.blame import known
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.api import Api, connect
 from staleproof.drive.cluster.control_plane import CONTROLLER, RUNNER, ControlPlane, ControlPlaneOptions, control_plane

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from staleproof.assess.run_folder import find_history, read_history
+from staleproof.assess.store.run_folder import find_history, read_history
 from staleproof.checks.catalog import is_scored
 from staleproof.draw.scenarios import FAMILIES
 from staleproof.errors import UsageError

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from staleproof.assess import Session
-from staleproof.assess.observe import observe
+from staleproof.assess.learn.observe import observe
 from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import Committed
 from staleproof.core.history.provenance import Commit

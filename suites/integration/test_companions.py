@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from staleproof.assess import Session, SessionOptions
-from staleproof.assess.company import keep_company
+from staleproof.assess.learn.companions import keep_company
 from staleproof.checks.facts.baseline import final_objects
 from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import Committed, Delivered, Ended, Listed, Settled, StepBegan

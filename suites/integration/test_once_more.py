@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from staleproof.assess import Result, Session
-from staleproof.assess.once_more import BROKEN_OFF, Undoable
+from staleproof.assess.trial.once_more import BROKEN_OFF, Undoable
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import DelayStream, HideOwnWrite, Window
 from staleproof.core.fault.model import OwnWrite

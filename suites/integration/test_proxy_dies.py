@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess.blame import known
+from staleproof.assess.run.blame import known
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome
 from staleproof.core.history.entry import Broke

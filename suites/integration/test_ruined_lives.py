@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from staleproof.assess import Result, Session
-from staleproof.assess.run_folder import HISTORY, read_history
+from staleproof.assess.store.run_folder import HISTORY, read_history
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import SeverStream, Window
 from staleproof.core.history.entry import Exited, Probed, Started

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from staleproof.assess import Session, SessionOptions
-from staleproof.assess.crashes import find_plan
-from staleproof.assess.references import REFERENCES
-from staleproof.assess.run_folder import HISTORY, RunFolder, read_history
+from staleproof.assess.store.crashes import find_plan
+from staleproof.assess.store.run_folder import HISTORY, RunFolder, read_history
+from staleproof.assess.trial.references import REFERENCES
 from staleproof.core.plan.plan import Subject
 from staleproof.errors import SetupError
 
@@ -23,7 +23,7 @@ from .conftest import QUICK, WIDGETS, Done, Run, fixture_controller
 WORKER = """
 import sys
 from pathlib import Path
-from staleproof.assess.run_folder import RunFolder
+from staleproof.assess.store.run_folder import RunFolder
 
 def acquire(lock):
     print("waits", flush=True)

@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from staleproof.assess.run_folder import read_history
+from staleproof.assess.store.run_folder import read_history
 from staleproof.checks.harm import SITUATIONS
 from staleproof.core.history.history import History
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from staleproof.assess import Session, SessionOptions
-from staleproof.assess.company import keep_company
+from staleproof.assess.learn.companions import keep_company
 from staleproof.core.operator.companion import AUTO
 from staleproof.drive.cluster.manifests import read, read_crds
 from staleproof.plugin.options import settings_of

@@ -13,7 +13,7 @@ from staleproof.fixtures.controllers.habits import HABITS  # noqa: TID251  # as 
 from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # as above
 from staleproof.fixtures.controllers.sleepless import SLEEPLESS  # noqa: TID251  # as above
 
-from staleproof.assess.result import Result
+from staleproof.assess.trial.result import Result
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan.plan import Plan, Subject
 from staleproof.core.plan.step import Apply, Delete, Edit, Remove

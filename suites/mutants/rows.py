@@ -14,8 +14,8 @@ from statistics import median
 
 import msgspec
 
-from staleproof.assess.result import Result
-from staleproof.assess.run_folder import HISTORY, exported, write_whole
+from staleproof.assess.store.run_folder import HISTORY, exported, write_whole
+from staleproof.assess.trial.result import Result
 from staleproof.core.plan.fingerprint import fingerprint
 
 FOUND = (

@@ -14,9 +14,9 @@ import msgspec
 import pytest
 
 from staleproof.assess import Session
-from staleproof.assess.observe import observe
-from staleproof.assess.result import Result
-from staleproof.assess.shrinking import shrink
+from staleproof.assess.learn.observe import observe
+from staleproof.assess.trial.result import Result
+from staleproof.assess.trial.shrinking import shrink
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan.plan import Plan
 from staleproof.draw.scenarios import DRAWN

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from staleproof.assess import Result
-from staleproof.assess.run_folder import HISTORY
+from staleproof.assess.store.run_folder import HISTORY
 from staleproof.checks.judge import judge
 from staleproof.core.history.history import decode
 from staleproof.core.plan.stored import compressed, digest

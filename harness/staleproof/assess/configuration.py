@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from staleproof.assess.samples import Samples
-from staleproof.assess.worker import SessionOptions
+from staleproof.assess.learn.samples import Samples
+from staleproof.assess.run.worker import SessionOptions
 from staleproof.core.operator.companion import ALWAYS, AUTO, CompanionError, companion_names, together
 from staleproof.core.operator.installation import OPTION, Installation, InstallationError, read_installation
 from staleproof.core.operator.prerequisite import CircleError, Documents, NoSuchPrimaryError, sort_out

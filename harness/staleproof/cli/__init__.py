@@ -83,7 +83,7 @@ def main() -> None:
 
 def _fail(error: Exception) -> NoReturn:
     """Never exit code 1 here: that is a finding."""
-    from staleproof.assess.blame import known  # with all that a run needs, which the list of commands does without
+    from staleproof.assess.run.blame import known  # with all that a run needs, which the list of commands does without
 
     blamed = known(error)
     if blamed is None:

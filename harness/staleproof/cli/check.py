@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 
 from staleproof.assess.run.exit_code import of_trial
-from staleproof.assess.run_folder import export_name, exported, find_history, read_history, write_whole
+from staleproof.assess.store.run_folder import export_name, exported, find_history, read_history, write_whole
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.judge import judge

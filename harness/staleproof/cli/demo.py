@@ -11,7 +11,7 @@ from rich.console import Console
 
 from staleproof.assess import Result, Session, SessionOptions
 from staleproof.assess.run.notes import Notes
-from staleproof.assess.run_folder import new_run_folder
+from staleproof.assess.store.run_folder import new_run_folder
 from staleproof.checks.verdict import Outcome
 from staleproof.cli.show import concluded, show_story
 from staleproof.core.fault import HideOwnWrite

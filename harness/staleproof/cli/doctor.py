@@ -10,10 +10,10 @@ from rich.status import Status
 from rich.text import Text
 
 from staleproof.assess.configuration import samples_of, session_options, subject_for
-from staleproof.assess.diagnosis import Check, exit_code
-from staleproof.assess.doctor import LIMIT_SECONDS, examine
-from staleproof.assess.run_folder import new_run_folder
-from staleproof.assess.samples import Samples
+from staleproof.assess.doctor.diagnosis import Check, exit_code
+from staleproof.assess.doctor.doctor import LIMIT_SECONDS, examine
+from staleproof.assess.learn.samples import Samples
+from staleproof.assess.store.run_folder import new_run_folder
 from staleproof.cli.option import SUBJECT, called, settings_of, takes
 from staleproof.cli.signals import run_interruptibly
 from staleproof.drive.trial.environment import EnvironmentOptions, environment

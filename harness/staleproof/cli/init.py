@@ -11,8 +11,8 @@ import yaml
 from rich.console import Console
 from rich.text import Text
 
-from staleproof.assess.run_folder import write_whole
-from staleproof.assess.survey import Found, survey
+from staleproof.assess.learn.survey import Found, survey
+from staleproof.assess.store.run_folder import write_whole
 from staleproof.cli.option import SUBJECT, given_in, takes
 from staleproof.errors import UsageError
 from staleproof.settings import Given, parse

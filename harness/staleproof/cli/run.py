@@ -12,20 +12,20 @@ from rich.markup import escape
 from rich.text import Text
 
 from staleproof.assess import Result, Session
-from staleproof.assess.baseline import read_baseline
-from staleproof.assess.blame import known
-from staleproof.assess.claims import Claims
 from staleproof.assess.configuration import mutations_of, options_for, samples_of, subject_for
-from staleproof.assess.crashes import Found, find, outcome_of
-from staleproof.assess.once_more import Undoable
+from staleproof.assess.learn.samples import Samples, observe_all, recall_all
+from staleproof.assess.run.blame import known
 from staleproof.assess.run.budget import end_of
 from staleproof.assess.run.exit_code import FAILED, INCONCLUSIVE, of_trial
 from staleproof.assess.run.families import Families
 from staleproof.assess.run.notes import Note, Notes
 from staleproof.assess.run.queue import Came, Left, Planned, Queue
 from staleproof.assess.run.selection import Selection
-from staleproof.assess.run_folder import RunFolder, new_run_folder
-from staleproof.assess.samples import Samples, observe_all, recall_all
+from staleproof.assess.store.claims import Claims
+from staleproof.assess.store.crashes import Found, find, outcome_of
+from staleproof.assess.store.known_findings import read_baseline
+from staleproof.assess.store.run_folder import RunFolder, new_run_folder
+from staleproof.assess.trial.once_more import Undoable
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.cli.option import SUBJECT, called, settings_of, takes
 from staleproof.cli.show import concluded, show_verdicts

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from staleproof.assess.learn.samples import Samples, recall_all
 from staleproof.assess.run.queue import Planned
-from staleproof.assess.samples import Samples, recall_all
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Subject
 from staleproof.core.wording import plural

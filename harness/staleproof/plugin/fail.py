@@ -4,11 +4,11 @@ from collections.abc import Iterable, Set
 
 import pytest
 
-from staleproof.assess.baseline import NOTHING_KNOWN, is_new
-from staleproof.assess.crashes import Found, crash_id, outcome_of, why_unknown
-from staleproof.assess.result import Result
 from staleproof.assess.run.notes import InconclusiveError
-from staleproof.assess.run_folder import HISTORY
+from staleproof.assess.store.crashes import Found, crash_id, outcome_of, why_unknown
+from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new
+from staleproof.assess.store.run_folder import HISTORY
+from staleproof.assess.trial.result import Result
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.report.baseline import Baseline
 

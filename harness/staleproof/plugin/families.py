@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from staleproof.assess.baseline import NOTHING_KNOWN, verdict_on
-from staleproof.assess.result import Result
 from staleproof.assess.run.queue import Came, Queue
+from staleproof.assess.store.known_findings import NOTHING_KNOWN, verdict_on
+from staleproof.assess.trial.result import Result
 from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.wording import plural
 from staleproof.draw.family import Family

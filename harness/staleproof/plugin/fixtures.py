@@ -34,7 +34,7 @@ def plain_errors(*left: type[Exception]) -> Iterator[None]:
     Any other error that comes out of staleproof is a bug of staleproof, and nobody must take it for a finding. `left`: what the
     caller deals with.
     """
-    from staleproof.assess.blame import known
+    from staleproof.assess.run.blame import known
     from staleproof.errors import REPORT, HarnessBug
 
     try:
@@ -184,8 +184,8 @@ def observed(controller_samples: list[Manifest], pytestconfig: pytest.Config, re
 
     In a dry run: what it did in an earlier run.
     """
+    from staleproof.assess.learn.samples import Samples, observe_all
     from staleproof.assess.run.notes import Note
-    from staleproof.assess.samples import Samples, observe_all
     from staleproof.errors import OutOfTime
     from staleproof.plugin.outcome import begun
 
@@ -268,8 +268,8 @@ def trial(
 @pytest.fixture(scope="session")
 def staleproof_families(observed: list[Observed], pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Families:
     """The plans of families for this controller."""
-    from staleproof.assess.claims import Claims
     from staleproof.assess.run.families import Families
+    from staleproof.assess.store.claims import Claims
     from staleproof.plugin.outcome import begun
 
     return Families(
@@ -289,9 +289,9 @@ def staleproof_queue(
     request: pytest.FixtureRequest,
 ) -> Iterator[Queue]:
     """Has the plans of families run by whichever worker has time."""
-    from staleproof.assess.claims import Claims
     from staleproof.assess.run.queue import Queue
     from staleproof.assess.run.selection import Selection
+    from staleproof.assess.store.claims import Claims
     from staleproof.plugin.families import QUEUE, families_of, plan_ended
     from staleproof.plugin.outcome import begun, ends
     from staleproof.plugin.plan_reports import reports_of
@@ -325,7 +325,7 @@ def run_family(
 
     Skips when the family has no plan for this controller, or none that is selected, or the run ends before its plans do.
     """
-    from staleproof.assess.baseline import is_new
+    from staleproof.assess.store.known_findings import is_new
     from staleproof.core.wording import plural, some
     from staleproof.plugin.fail import add_properties
     from staleproof.plugin.families import families_like, why_none

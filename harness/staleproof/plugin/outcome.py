@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from staleproof.assess.baseline import read_baseline
 from staleproof.assess.run.budget import end_of
 from staleproof.assess.run.exit_code import BROKEN, BUG
 from staleproof.assess.run.notes import Notes
-from staleproof.assess.run_folder import RunFolder, new_run_folder
+from staleproof.assess.store.known_findings import read_baseline
+from staleproof.assess.store.run_folder import RunFolder, new_run_folder
 from staleproof.core.plan.masking import masked_arguments
 from staleproof.plugin import BEGAN
 from staleproof.plugin.options import is_seed_new, seed_of, settings_of

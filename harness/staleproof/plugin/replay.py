@@ -39,9 +39,9 @@ def pinned(file: str) -> Callable[..., None]:
 def run_again(text: str, trial: Trial, request: pytest.FixtureRequest) -> None:
     """Run what this means to `staleproof replay`, one plan after the other, and fail with the findings, or else with what keeps
     us from knowing. Of several plans each is reported as it ends."""
-    from staleproof.assess.crashes import find, outcome_of
     from staleproof.assess.run.notes import Note
     from staleproof.assess.run.selection import Selection
+    from staleproof.assess.store.crashes import find, outcome_of
     from staleproof.core.wording import plural
     from staleproof.plugin.fail import assert_known, assert_passed
     from staleproof.plugin.families import plan_ended

@@ -18,7 +18,7 @@ from staleproof.assess.configuration import (
     subject_for,
     subject_of,
 )
-from staleproof.assess.samples import Samples
+from staleproof.assess.learn.samples import Samples
 from staleproof.core.operator.companion import ALWAYS
 from staleproof.core.operator.installation import Installation
 from staleproof.core.plan.manifest import Manifest

@@ -13,7 +13,7 @@ from click import Command
 from click.testing import CliRunner, Result
 from msgspec import structs
 
-from staleproof.assess.run_folder import HISTORY, RunFolder
+from staleproof.assess.store.run_folder import HISTORY, RunFolder
 from staleproof.cli.check import check, export
 from staleproof.core.history.history import decode, sealed
 from staleproof.errors import UsageError

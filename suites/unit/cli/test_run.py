@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
-from staleproof.assess.observations import keep
+from staleproof.assess.learn.observations import keep
 from staleproof.cli.run import replay, run
 from staleproof.core.operator.observed import ChildKind, Observed
 from staleproof.core.plan.fingerprint import fingerprint

@@ -11,7 +11,7 @@ pytest_plugins = ["pytester"]
 CONFTEST = """
     import pytest
 
-    from staleproof.assess.observations import keep
+    from staleproof.assess.learn.observations import keep
     from staleproof.core.operator.observed import ChildKind, Observed
     from staleproof.core.plan.plan import Subject
     from staleproof.draw.mutations import Mutations

@@ -17,7 +17,7 @@ CONFTEST = """
 
     import pytest
 
-    from staleproof.assess.result import Result, Run
+    from staleproof.assess.trial.result import Result, Run
     from staleproof.checks.verdict import Finding, Outcome, Verdict
     from staleproof.core.history.history import Header, History
     from staleproof.core.operator.observed import Observed

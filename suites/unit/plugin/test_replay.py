@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess.crashes import keep_crash
+from staleproof.assess.store.crashes import keep_crash
 
 from ..judged import HISTORIES, result
 
@@ -19,7 +19,7 @@ CONFTEST = """
 
     import pytest
 
-    from staleproof.assess.result import Result
+    from staleproof.assess.trial.result import Result
     from staleproof.checks.judge import judge
     from staleproof.core.history.entry import FaultFired
     from staleproof.core.history.history import decode

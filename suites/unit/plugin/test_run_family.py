@@ -9,7 +9,7 @@ pytest_plugins = ["pytester"]
 CONFTEST = """
     import pytest
 
-    from staleproof.assess.result import Result
+    from staleproof.assess.trial.result import Result
     from staleproof.core.history.history import Header, History
     from staleproof.core.operator.observed import Observed
     from staleproof.plugin.outcome import begun

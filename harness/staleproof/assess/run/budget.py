@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-from staleproof.assess.run_folder import RunFolder
+from staleproof.assess.store.run_folder import RunFolder
 
 _CLOSING_SECONDS, _CLOSING_SHARE = 30.0, 0.08
 """How long it takes at most to stop everything and to write the report; of a short run no more than a part of it."""

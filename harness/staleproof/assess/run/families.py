@@ -7,10 +7,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from staleproof.assess.baseline import is_new
-from staleproof.assess.claims import Claims
-from staleproof.assess.result import Result
 from staleproof.assess.run.queue import Planned
+from staleproof.assess.store.claims import Claims
+from staleproof.assess.store.known_findings import is_new
+from staleproof.assess.trial.result import Result
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan, Subject
 from staleproof.draw.drawn import Covered, Failing, first, is_about

@@ -15,12 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from staleproof.assess.artefacts import left_out, now, trial_report, write, write_json
-from staleproof.assess.baseline import NOTHING_KNOWN, is_new, update_baseline
-from staleproof.assess.blame import known
-from staleproof.assess.claims import Claims
-from staleproof.assess.crashes import keep_crash
-from staleproof.assess.result import Result, Run
+from staleproof.assess.run.blame import known
 from staleproof.assess.run.exit_code import (
     BROKEN,
     BUG,
@@ -34,9 +29,14 @@ from staleproof.assess.run.exit_code import (
     of_tests,
 )
 from staleproof.assess.run.queue import Came
-from staleproof.assess.run_folder import PLAN
-from staleproof.assess.session import Session
-from staleproof.assess.shrinking import shrink
+from staleproof.assess.store.artefacts import left_out, now, trial_report, write, write_json
+from staleproof.assess.store.claims import Claims
+from staleproof.assess.store.crashes import keep_crash
+from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, update_baseline
+from staleproof.assess.store.run_folder import PLAN
+from staleproof.assess.trial.result import Result, Run
+from staleproof.assess.trial.session import Session
+from staleproof.assess.trial.shrinking import shrink
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.core.plan.plan import Plan
 from staleproof.draw.profile import PROFILES

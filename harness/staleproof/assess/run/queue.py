@@ -25,11 +25,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from staleproof.assess.baseline import NOTHING_KNOWN, is_new, new_stories
-from staleproof.assess.claims import Claims, Done
-from staleproof.assess.once_more import Undoable
-from staleproof.assess.result import Result, failures
 from staleproof.assess.run.selection import EVERYTHING, Selection
+from staleproof.assess.store.claims import Claims, Done
+from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, new_stories
+from staleproof.assess.trial.once_more import Undoable
+from staleproof.assess.trial.result import Result, failures
 from staleproof.core.plan.plan import Plan, masked
 from staleproof.draw.family import Family
 from staleproof.draw.order import most_valuable_first

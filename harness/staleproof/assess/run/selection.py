@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from staleproof.assess.crashes import crash_id
+from staleproof.assess.store.crashes import crash_id
 from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.plan import Plan
 from staleproof.errors import UsageError

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from staleproof.assess.run.budget import end_of
-from staleproof.assess.run_folder import RunFolder
+from staleproof.assess.store.run_folder import RunFolder
 
 
 @pytest.mark.parametrize(("minutes", "seconds"), [(10, 570), (0.5, 27.6), (None, math.inf)])

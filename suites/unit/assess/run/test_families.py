@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from staleproof.assess.claims import Claims
-from staleproof.assess.result import Result
 from staleproof.assess.run.families import Families
+from staleproof.assess.store.claims import Claims
+from staleproof.assess.trial.result import Result
 from staleproof.checks.verdict import Finding, Outcome, Verdict
 from staleproof.core.history.history import Header, History
 from staleproof.core.operator.observed import Observed

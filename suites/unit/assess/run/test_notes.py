@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from staleproof.assess.crashes import crash_id
-from staleproof.assess.result import Run
 from staleproof.assess.run.notes import InconclusiveError, Note, Notes
 from staleproof.assess.run.queue import Came, Left
+from staleproof.assess.store.crashes import crash_id
+from staleproof.assess.trial.result import Run
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.core.plan.plan import Plan
 from staleproof.errors import HarnessBug, SetupError, UsageError

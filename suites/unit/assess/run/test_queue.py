@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess.claims import Claims
-from staleproof.assess.once_more import Undoable
-from staleproof.assess.result import Result
 from staleproof.assess.run.queue import Came, Planned, Queue
 from staleproof.assess.run.selection import Selection
+from staleproof.assess.store.claims import Claims
+from staleproof.assess.trial.once_more import Undoable
+from staleproof.assess.trial.result import Result
 from staleproof.checks.verdict import Finding, Outcome, Verdict
 from staleproof.core.fault import Refuse
 from staleproof.core.history.history import Header, History

@@ -2,9 +2,9 @@
 
 import pytest
 
-from staleproof.assess.crashes import crash_id
 from staleproof.assess.run.queue import Planned
 from staleproof.assess.run.selection import Selection
+from staleproof.assess.store.crashes import crash_id
 from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Rest

@@ -1,0 +1,1 @@
+"""What a controller does without faults, and what may be done to it: what plans are derived from."""

@@ -1,0 +1,209 @@
+"""Which changes of a sample are allowed, and which its controller passes on: the API server and a run or two say."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence, Set
+from dataclasses import replace
+
+from msgspec import structs
+
+from staleproof.assess.trial.session import Session
+from staleproof.checks.facts.exits import deaths
+from staleproof.checks.trial import Trial, indexed
+from staleproof.core.history.change import is_unmoved
+from staleproof.core.history.flatten import flatten
+from staleproof.core.history.provenance import Commit
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.move import Liveness, Move
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Step
+from staleproof.draw.canonical import replicas
+from staleproof.draw.mutations import MutationError, allowed_moves
+from staleproof.draw.schema import find_schema
+from staleproof.draw.trying import Tried, beside_live, for_good, returning_first, returning_only, spread, trials, with_live
+from staleproof.drive.trial.dry_run import documents, refusals, refused_in_turn, refused_returns
+from staleproof.drive.trial.workload import Refused
+from staleproof.errors import UsageError
+
+_MOST_ASKED, _MOST_ACCEPTED = 200, 100
+"""So many moves the API server is asked about, and so many of those that it accepts are kept."""
+_MOST_STEPS, _LEAST_STEPS, _BUDGET_SECONDS = 8, 3, 3.0
+"""Of one run. A controller that pauses is waited for in each step."""
+_MOST_RUNS, _MOST_WITH_WRONG, _ENOUGH = 2, 4, 2
+"""A run in which the controller goes wrong shows of one move that it is bad, and of the others nothing: it does not count, but
+somewhere there is an end. With so many moves that are passed on at once, one run is enough."""
+_MOST_BESIDE = 6
+"""So many of what is not passed on can be changed as well. That they can be taken back has to be found out of each."""
+_TOLD, _WIDTH = 3, 200
+_Planned = Callable[[tuple[Step, ...]], Plan]
+
+
+def with_changes(session: Session, bare: Observed, planned: _Planned) -> Observed:
+    """With its moves, those first that the controller passes on. `planned` makes a plan without faults of steps. What cannot be
+    scaled up and down is not scaled: its replica count is a field as any other."""
+    bare = _scaled_freely(session, bare)
+    schema = find_schema(*session.call(lambda environment: documents(environment, bare.sample)), bare.sample)
+    try:
+        allowed = allowed_moves(bare.sample, schema, session.options.mutations)
+    except MutationError as err:
+        raise UsageError(f"--staleproof-mutations: {err}") from err
+    moves = [*allowed.own, *spread(allowed.found, max(0, _MOST_ASKED - len(allowed.own)))]
+    answers = session.call(lambda environment: refusals(environment, bare.sample, bare.before, [move.do for move in moves]))
+    refused = [f"{move}: {answer}" for move, answer in zip(moves, answers, strict=True) if answer]
+    accepted = tuple(spread([move for move, answer in zip(moves, answers, strict=True) if not answer], _MOST_ACCEPTED))
+    asked = {move.name for move in moves}
+    unasked = tuple(str(move) for move in allowed.found if move.name not in asked)
+    seen = replace(bare, changes=accepted, refused=(*refused, *bare.refused), unasked=unasked, idle=allowed.idle)
+    return _with_live(session, seen, planned)
+
+
+def _scaled_freely(session: Session, bare: Observed) -> Observed:
+    """Without a way to scale it, if the API server refuses what plans do: up by one, down by two, down to one, and back."""
+    if not bare.scale_path:
+        return bare
+    first = replicas(bare)
+    counts = (first, first + 1, first - 1, 1, first)
+    patches = [bare.scale(count).patch for count in counts]
+    answers = session.call(lambda environment: refused_in_turn(environment, bare.sample, bare.before, patches))
+    path = ".".join(bare.scale_path)
+    refused = [f"{path} is not scaled to {count}: {answer}" for count, answer in zip(counts, answers, strict=True) if answer]
+    return replace(bare, scale_path=(), refused=tuple(refused[:1])) if refused else bare
+
+
+def told(seen: Observed) -> str:
+    """What was found, in words; empty when nothing can be changed."""
+    if not seen.changes and not seen.refused:
+        return ""
+    live = ", ".join(str(move) for move in seen.live[:_TOLD])
+    words = [f"{len(seen.changes)} accepted", f"passed on: {live or 'none was seen to be'}"]
+    if seen.for_good:
+        words.append(f"{len(seen.for_good)} cannot be taken back, as {seen.for_good[-1][:_WIDTH]}")
+    if seen.refused:
+        words.append(f"{len(seen.refused)} dropped, as {seen.refused[-1][:_WIDTH]}")
+    if seen.unasked:
+        advice = "name those that matter with `only` in --staleproof-mutations"
+        words.append(f"{len(seen.unasked)} not asked about, as {seen.unasked[0][:_WIDTH]}: {advice}")
+    return "; ".join(words)
+
+
+def _with_live(session: Session, seen: Observed, planned: _Planned) -> Observed:
+    """With those first that the controller passes on, and of them those that can be taken back."""
+    tried: set[str] = set()  # paths
+    stood: set[str] = set()  # names
+    asked: set[str] = set()
+    live: list[Move] = []
+    most, right, wrong = most_steps(seen), 0, 0
+    while wants_more(live, right, wrong):
+        while new := {each.move.name for each in trials(seen, tried, most) if each.is_taken_back} - asked:
+            seen, asked = _asked(session, seen, new), asked | new
+        chain = trials(seen, tried, most)
+        if not chain:
+            break
+        found, bad = _run(session, seen, chain, planned)
+        live += found
+        if bad is None:
+            right, tried = right + 1, tried | {each.move.path for each in chain}
+            stood |= {each.move.name for each in chain}
+        else:
+            wrong += 1
+            left = tuple(move for move in seen.changes if move.path != bad[0].path)
+            seen = replace(seen, changes=left, refused=(*seen.refused, f"{bad[0]}: {bad[1]}"))
+    seen = replace(seen, changes=with_live(seen.changes, live))
+    for _ in range(2):  # what can be changed besides depends on whether anything live can be taken back
+        new = {move.name for move in (*seen.live, *beside_live(seen, stood, _MOST_BESIDE))} - asked
+        seen, asked = _asked(session, seen, new), asked | new
+    changes = returning_first(seen.changes, {move.name for move in live})
+    return replace(seen, changes=returning_only(changes, asked))
+
+
+def wants_more(live: Sequence[Move], right: int, wrong: int) -> bool:
+    """Whether another run is worth its time after so many in which the controller went right and wrong."""
+    is_enough = sum(move.live == "at once" for move in live) >= _ENOUGH
+    return not is_enough and right < _MOST_RUNS and right + wrong < _MOST_WITH_WRONG
+
+
+def most_steps(seen: Observed) -> int:
+    """Of one run that tries something."""
+    return max(_LEAST_STEPS, min(_MOST_STEPS, int(_BUDGET_SECONDS / seen.settle().idle_seconds)))
+
+
+def _asked(session: Session, seen: Observed, names: Set[str]) -> Observed:
+    """With what the API server says about taking these moves back."""
+    moves = [move for move in seen.changes if move.name in names]
+    answers = session.call(lambda environment: refused_returns(environment, seen.sample, seen.before, moves))
+    return for_good(seen, {move.name: answer for move, answer in zip(moves, answers, strict=True) if answer})
+
+
+def _run(session: Session, seen: Observed, chain: Sequence[Tried], planned: _Planned) -> tuple[list[Move], tuple[Move, str] | None]:
+    """What a run with these moves, one after the other, shows to be live; and the first that went wrong, with what."""
+    patches = [(each, patch) for each in chain for patch in each.steps]
+    grows = [seen.scale(seen.replicas + 1)] if seen.scale_path else []
+    steps: tuple[Step, ...] = (Apply(object=seen.sample), *(patch for _, patch in patches), *grows)
+    at = defaultdict[str, list[int]](list)
+    for number, (each, _) in enumerate(patches, 2):
+        at[each.move.name].append(number)
+    try:
+        trial = indexed(session.watch(planned(steps)))
+    except Refused as err:
+        at_fault = patches[err.step - 2][0] if 2 <= err.step < 2 + len(patches) else chain[0]
+        return [], (at_fault.move, str(err))
+    step, why = went_wrong(trial)
+    if step > 1:
+        session.renew()
+        return [], (patches[min(step - 2, len(patches) - 1)][0].move, why)
+    return _live(trial, seen, chain, at), None
+
+
+def went_wrong(trial: Trial) -> tuple[int, str]:
+    """The first step after which the controller went wrong without any fault, and how; 0 when it did not."""
+    died = [(step_at(trial, trial.at(index)), "without any fault the controller exits after it") for index in deaths(trial)]
+    if not trial.steps[0].idle:
+        return min(died, default=(0, ""))
+    busy = [(run.number, "without any fault the controller does not come to rest after it") for run in trial.steps if not run.idle]
+    return min(died + busy, default=(0, ""))
+
+
+def _live(trial: Trial, seen: Observed, chain: Sequence[Tried], at: dict[str, list[int]]) -> list[Move]:
+    """Those that were passed on; first those by which children were changed, not made or deleted. What a controller that writes
+    nothing but the primary says of a move there is all that it passes on."""
+    own = [commit for commit in trial.commits if commit.by is not None]
+    is_bare = all(commit.entry.resource == seen.resource for commit in own)
+    passed = defaultdict[int, list[Commit]](list)
+    for commit in own:
+        if (is_bare or commit.entry.resource != seen.resource) and not _is_void(commit, seen):
+            passed[step_at(trial, commit.entry.at)].append(commit)
+    found = []
+    for each in chain:
+        mine = [commit for step in at[each.move.name] for commit in passed[step]]
+        live: Liveness = "at once" if mine else "later" if _comes_later(trial, seen, each.move) else ""
+        if live:
+            is_changed = any(commit.entry.type == "MODIFIED" and not commit.deletes for commit in mine)
+            found.append((not is_changed, structs.replace(each.move, live=live)))
+    return [move for _, move in sorted(found, key=lambda each: each[0])]
+
+
+def _is_void(commit: Commit, seen: Observed) -> bool:
+    return is_unmoved(commit.entry, commit.before, seen.moves)
+
+
+def _comes_later(trial: Trial, seen: Observed, move: Move) -> bool:
+    """Whether what was created after the last step says under the same name what the move says, and what was created at first did
+    not."""
+    if not move.becomes or not seen.scale_path:
+        return False
+    last = len(trial.plan.steps)
+
+    def said(step: int) -> bool:
+        made = (commit.entry for commit in trial.commits if commit.by is not None and commit.entry.type == "ADDED")
+        new = [entry.object for entry in made if entry.resource != seen.resource and step_at(trial, entry.at) == step]
+        return any(_end(path) == _end(move.path) and str(value) == move.becomes for obj in new for path, value in flatten(obj, {}))
+
+    return said(last) and not said(1)
+
+
+def _end(path: str) -> list[str]:
+    return path.split(".")[-2:]
+
+
+def step_at(trial: Trial, at: float) -> int:
+    """The number of the step in which, or after which, something happened."""
+    return sum(trial.at(each.began) <= at for each in trial.steps)

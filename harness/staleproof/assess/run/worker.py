@@ -1,0 +1,244 @@
+"""A process's part of a run: one environment, in which plans are run, and a folder that it shares with the other workers.
+
+Everything here is called synchronously and returns when it is done (`background`).
+"""
+
+import asyncio
+import contextlib
+import hmac
+import itertools
+import math
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Self, TypeVar
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from staleproof import __version__
+from staleproof.assess.learn import patience
+from staleproof.assess.store.run_folder import RunFolder, new_run_folder
+from staleproof.assess.trial.background import Background, Work
+from staleproof.assess.trial.result import Run
+from staleproof.core.history.history import History, HistoryRole
+from staleproof.core.operator.companion import WITHOUT, together
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Plan, Subject
+from staleproof.draw.mutations import Mutations
+from staleproof.drive.cluster.companions import OPTION, NotBuilt
+from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
+from staleproof.drive.trial.environment import Environment, EnvironmentOptions
+from staleproof.drive.trial.run import TrialSpec, run_trial
+from staleproof.errors import OutOfTime, SetupError
+from staleproof.settings import ARTEFACTS, Keep
+
+T = TypeVar("T")
+_LOCK_POLL_SECONDS = 0.2
+_BUILT_SECONDS = 60.0
+"""What takes longer to start was built first, or another worker built it meanwhile. That takes minutes; a start takes seconds."""
+
+
+def _never() -> float:
+    return math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOptions(EnvironmentOptions):
+    """What a run needs: an environment, and
+
+    Attributes:
+        root: the artefact folder; a run gets a folder of its own under `runs`.
+        worker: the xdist worker that this is, which has a part of the run folder; empty: the run has one process.
+        run_secret: what the workers of a run know and no file says; empty: the run has one process.
+        reruns: how often a trial with a finding is run again before the finding is believed.
+        keep: whether the histories of trials that pass are kept, too.
+        ends: when the time is over, on the monotonic clock; it may become later, because building is not counted.
+        kept_names: cluster-scoped primaries that have the same name in every trial (`plan`); more may follow (`keep_name`).
+        chooses_companions: besides those that are named, companions run that a real cluster would have for what the controller
+            creates (`assess.learn.companions`).
+        mutations: what of the samples may be changed.
+        before: what the workloads of plans need that do not say it themselves; and Secrets with their payloads, for plans that were
+            written without.
+    """
+
+    root: Path = ARTEFACTS
+    worker: str = ""
+    run_secret: str = ""
+    reruns: int = 2
+    keep: Keep = "all"
+    mutations: Mutations = field(default_factory=Mutations)
+    before: tuple[Manifest, ...] = ()
+    chooses_companions: bool = False
+    kept_names: tuple[str, ...] = ()
+    ends: Callable[[], float] = _never
+
+
+class Worker:
+    """Use as a context manager. Raises what `drive` raises: UsageError, SetupError, HarnessBug.
+
+    Attributes:
+        options: as they are now; companions, for one, may become more.
+        shared: the folder of the run, which all workers share.
+        run: what is told of this worker's part in the end.
+        watched_seconds: what fault-free runs have taken so far.
+    """
+
+    def __init__(self, options: SessionOptions, progress: Progress | None = None, *, folder: Path | None = None) -> None:
+        self.options = options
+        self.shared = RunFolder(folder or new_run_folder(options.root))
+        self.run = Run(self.shared.path / options.worker)
+        self.watched_seconds = 0.0
+        self._secret = (options.run_secret or secrets.token_hex()).encode()
+        self._background = Background(options, self.run.folder, progress or Silent())
+        self._watched = itertools.count(1)
+        self._not_built: frozenset[str] = frozenset()
+
+    def __enter__(self) -> Self:
+        with self._building("control plane"):
+            self._background.__enter__()
+        self.run.environment = dict(self._background.description)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._background.__exit__(*exc)
+
+    @property
+    def plane(self) -> ControlPlane:
+        """The running control plane."""
+        return self._background.plane
+
+    def use(self, subject: Subject, *, metrics: str = "") -> None:
+        """Put another controller under test, with metrics of its own or none."""
+        self.call(lambda env: env.lives.use(subject, metrics=metrics))
+        self.options = replace(self.options, subject=subject, metrics=metrics)
+
+    def accompany(self, names: Iterable[str]) -> float:
+        """Have these companions, too, from now on, if the run chooses its own and the cluster is not one that has them; the seconds
+        that all starts have taken so far. The run goes on without those that cannot be built, and says so."""
+        mine = self.options
+        wanted = together(mine.companions, set(names) - self._not_built)
+        if not mine.chooses_companions or self.plane.provider == "existing" or set(wanted) == set(mine.companions):
+            return 0.0
+        try:
+            with self._building(" ".join(wanted)):
+                seconds = self.call(lambda env: env.accompany(wanted))
+        except NotBuilt as err:
+            self._not_built |= err.names
+            self.note(WITHOUT, f"{', '.join(sorted(self._not_built))}, which cannot be built here: {' '.join(str(err).split())}")
+            return self.accompany(names)
+        except SetupError as err:
+            raise SetupError(f"{err}\n{OPTION}=auto asks for {', '.join(wanted)}; {OPTION}=none does without.") from err
+        self.options = replace(mine, companions=wanted)
+        return seconds
+
+    def keep_name(self, *primaries: str) -> None:
+        """Let these cluster-scoped primaries, as `plan` calls them, have the same name in every trial from now on."""
+        self.options = replace(self.options, kept_names=together(self.options.kept_names, primaries))
+
+    def ready(self) -> None:
+        """Return once the controller runs and is idle."""
+        self.in_time(lambda env: env.controller_ready())
+
+    def renew(self) -> None:
+        """Begin a new life of the controller, to which nothing has been done."""
+        self.in_time(lambda env: env.controller_ready(fresh=True))
+
+    def has_time(self, seconds: float) -> bool:
+        """Whether what takes so long would end in time."""
+        return time.monotonic() + seconds <= self.options.ends()
+
+    def need(self, seconds: float) -> None:
+        """OutOfTime when what takes so long would not end in time."""
+        if not self.has_time(seconds):
+            raise OutOfTime
+
+    @contextlib.contextmanager
+    def _building(self, what: str) -> Iterator[None]:
+        """Note how long it took to start this, if that was so long that it was built first: that is not counted as the run's."""
+        began = time.monotonic()
+        yield
+        took = time.monotonic() - began
+        if took >= _BUILT_SECONDS:
+            self.shared.note_built(what, took, by=self.options.worker)
+
+    def refusals(self) -> str:
+        """What the controller has asked for and may not do, in words; empty when there is nothing."""
+        return self.call(lambda env: env.lives.refusals.told(env.api))
+
+    def note(self, name: str, text: str) -> None:
+        """Let reports say this of the environment; nothing when the text is empty."""
+
+        async def noted(running: Environment) -> None:
+            running.description |= {name: text} if text else {}
+
+        self.call(noted)
+
+    def in_time(self, work: Work[T]) -> T:
+        """Run a coroutine with the environment, as `call` does, and break it off when the time is over: OutOfTime."""
+        self.need(0.0)
+        return self.call(work, ends=self.options.ends())
+
+    def call(self, work: Work[T], *, ends: float = math.inf) -> T:
+        """Run a coroutine with the environment, in its event loop. SetupError when the run is over."""
+        try:
+            return self._background.call(work, ends=ends)
+        finally:
+            self.run.environment, self.run.refused = dict(self._background.description), dict(self._background.refused)
+
+    def watch(
+        self,
+        plan: Plan,
+        *,
+        role: HistoryRole = "reference",
+        lasts: Sequence[float] = (),
+        goals: patience.Goals | None = None,
+    ) -> History:
+        """Run a plan once and judge nothing.
+
+        `lasts`: seconds that each step, and then the settling, take at least. `goals`: what it came to in an earlier run; without
+        that each step is waited for with patience.
+        """
+        folder = self.shared.reference_under_way(self.named(next(self._watched)))
+        began = time.monotonic()
+        mine = self.options
+        kept = self.shared.keep_manifests(
+            msgspec.structs.replace(plan, controller=mine.subject, companions=mine.companions, kept_names=mine.kept_names)
+        )
+        reached = goals.is_reached if goals else None
+        spec = TrialSpec(plan=kept, before=plan.before, folder=folder, role=role, lasts=lasts, reached=reached)
+        history = self.in_time(lambda env: run_trial(spec, env))
+        self.shared.keep_reference(folder, history)
+        self.watched_seconds += time.monotonic() - began
+        return history
+
+    def once(self, kind: str, about: object, make: Callable[[], bytes]) -> bytes:
+        """What came of work of this kind on this controller, done once a run. An error in it is raised, and the next who asks tries
+        again."""
+        return self.shared.once(self.key(kind, about), make, self.acquire) or b""
+
+    def key(self, kind: str, *about: object) -> str:
+        """Names work by all that it depends on. Secret values are among that, so nobody can tell from the key whether they guessed
+        them: it cannot be worked out without what only this run knows."""
+        mine = self.options
+        depends = (__version__, mine.subject, mine.manifests, mine.companions, mine.kept_names, mine.metrics, mine.release_leases)
+        return hmac.digest(self._secret, msgspec.json.encode((kind, about, depends), order="sorted"), "sha256").hex()
+
+    def named(self, number: int) -> str:
+        """The name of something in this run; no other worker gives it."""
+        return f"{self.options.worker}-{number:03d}" if self.options.worker else f"{number:03d}"
+
+    def acquire(self, lock: FileLock) -> None:
+        """Wait for a lock, as long as the run is on. OutOfTime when its time is over."""
+
+        async def acquired(_: Environment) -> None:
+            while True:
+                self.need(0.0)
+                with contextlib.suppress(Timeout):
+                    lock.acquire(blocking=False)
+                    return
+                await asyncio.sleep(_LOCK_POLL_SECONDS)
+
+        self.call(acquired)

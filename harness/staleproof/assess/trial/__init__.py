@@ -1,0 +1,1 @@
+"""One plan run and judged: references, comparisons, re-runs, small plans."""

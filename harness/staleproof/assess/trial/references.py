@@ -1,0 +1,185 @@
+"""Runs without faults, and others without harm, with which trials are compared: each is made once for all workers of a run.
+
+The worker that needs a run first makes it; the others wait for it (`run_folder`).
+"""
+
+import contextlib
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+from filelock import Timeout
+
+from staleproof.assess.learn import patience
+from staleproof.assess.run.worker import Worker
+from staleproof.assess.store.run_folder import acquired_now
+from staleproof.checks.facts.instability import is_harmless, pooled, unstable_fields
+from staleproof.checks.facts.usability import ended_well, reference_trouble
+from staleproof.checks.trial import indexed
+from staleproof.core.history.history import History, HistoryRole, UnstableField
+from staleproof.core.plan.plan import Plan, masked_subject
+from staleproof.core.plan.step import Apply
+from staleproof.drive.cluster.companions import OPTION
+from staleproof.drive.cluster.manifests import name_of
+from staleproof.errors import SetupError
+
+REFERENCES = 2
+_HOPELESS = 2
+"""So many workloads of a sample whose fault-free runs cannot be used, and none that can, are enough."""
+
+
+class Hopeless(SetupError):
+    """Whatever is done to a sample without any fault, what the controller does cannot be compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRun:
+    """A fault-free run of a plan that is made once for all workers of a run.
+
+    Attributes:
+        key: the same in every worker.
+        make: runs it; the digest of its history.
+    """
+
+    key: str
+    plan: Plan
+    make: Callable[[], bytes]
+
+
+class References:
+    """The runs without faults that the workers of a run share; this worker makes those that it is the first to need."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._found: dict[str, tuple[History, ...]] = {}
+        self._unstable: dict[tuple[str, ...], frozenset[UnstableField]] = {}
+
+    def of(self, plan: Plan) -> tuple[History, ...]:
+        """Fault-free histories of this workload; run once for each workload and kept."""
+        return self.repeat(plan.reference)
+
+    def repeat(self, plan: Plan) -> tuple[History, ...]:
+        """The plan, run as often as a reference needs, and not judged; kept for the next time that any worker asks for it.
+        Hopeless when nothing that was run so far with its sample can be used."""
+        workload, of = self._workload(plan), self._worker.key("troubles", _primary(plan), plan.before)
+        if workload not in self._found:
+            self.raise_hopeless(of)
+            found = self._repeated(plan)
+            trouble = reference_trouble(indexed(found[0], found))
+            self._worker.shared.keep_trouble(of, workload, trouble)
+            if trouble:
+                self.raise_hopeless(of)
+                return found
+            self._found[workload] = found
+        return self._found[workload]
+
+    def asked(self, plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
+        """What a plan without harm brings, run so often in this role; kept for the next trial of any worker that asks for it.
+
+        One without faults that did not end well is run once more; a woken controller may do badly by itself.
+        """
+
+        def make() -> bytes:
+            found = self._worker.watch(plan, role=role, lasts=lasts)
+            is_done = plan.faults or ended_well(indexed(found))
+            return (found if is_done else self._worker.watch(plan, role=role, lasts=lasts)).digest.encode()
+
+        key = self._worker.key(role, plan.steps, plan.faults, plan.settle, lasts, plan.before)
+        return tuple(self.take(SharedRun(f"{key}-{number}", plan, make)) for number in range(times))
+
+    def runs_of(self, plan: Plan, attempt: int = 1) -> list[SharedRun]:
+        """The fault-free runs that `repeat` asks for; the later ones are run by the first one's steps, if that is over by then."""
+        return [self._run_of(plan, attempt, number) for number in range(REFERENCES)]
+
+    def shared_run(self, kind: str, plan: Plan, make: Callable[[Plan], History]) -> SharedRun:
+        """A run that is made once for all workers; `make` runs the plan."""
+
+        def made() -> bytes:
+            return make(plan).digest.encode()
+
+        return SharedRun(self._worker.key(kind, plan), plan, made)
+
+    def share(self, runs: Iterable[SharedRun]) -> None:
+        """Make those of these runs that are not there yet and that no other worker is at."""
+        for each in runs:
+            with contextlib.suppress(Timeout):
+                self._worker.shared.once(each.key, each.make, acquired_now)
+
+    def take(self, run: SharedRun) -> History:
+        """The run, made now or by whoever was first."""
+        name = self._worker.shared.once(run.key, run.make, self._worker.acquire) or b""
+        return _with_secrets(self._worker.shared.reference(name.decode()), run.plan)
+
+    def unstable(self) -> tuple[UnstableField, ...]:
+        """The fields that fault-free runs of this controller, in this company, do not agree on, whatever their workload and whoever
+        ran them."""
+        groups: dict[bytes, list[str]] = defaultdict(list)
+        subject = masked_subject(self._worker.options.subject)
+        for name, plan in self._worker.shared.references().items():
+            if plan.controller == subject and plan.companions == self._worker.options.companions and is_harmless(plan):
+                groups[msgspec.json.encode((plan.steps, plan.faults, plan.before), order="sorted")].append(name)
+        for names in map(tuple, groups.values()):
+            if names not in self._unstable:
+                self._unstable[names] = unstable_fields([self._worker.shared.reference(name) for name in names])
+        return pooled(self._unstable[tuple(names)] for names in groups.values())
+
+    def raise_hopeless(self, of: str) -> None:
+        """Hopeless when all workloads of a sample that were run without any fault so far, and these are some, cannot be used."""
+        troubles = self._worker.shared.troubles(of)
+        if len(troubles) < _HOPELESS or not all(troubles):
+            return
+        told = "".join(f"\n  - {each}" for each in dict.fromkeys(troubles))
+        raise Hopeless(
+            f"nothing can be judged: {len(troubles)} workloads were run without any fault, each again in a new life of the "
+            f"controller, and none can be compared with:{told}\nA controller has to stay alive and come to rest when its sample is "
+            "applied, changed, deleted and made anew; its log is in the run folder. Is the sample complete (--staleproof-before or "
+            f"--before), and is there in this cluster what the controller waits for ({OPTION})?"
+        )
+
+    def _repeated(self, plan: Plan) -> tuple[History, ...]:
+        """As often as a reference needs; and once more, in new lives, because what was disturbed, or done by a controller that is
+        dead, must not stand for the whole run."""
+        left = 2
+        for attempt in itertools.count(1):
+            runs = self.runs_of(plan, attempt)
+            left -= not all(self._worker.shared.outcome(each.key).exists() for each in runs)
+            found = tuple(map(self.take, runs))
+            is_silent = attempt == 1 and any(indexed(each).idle for each in found)  # or the life was ruined
+            if (_usable(found) and not is_silent) or not left:
+                break
+        return found
+
+    def _run_of(self, plan: Plan, attempt: int, number: int) -> SharedRun:
+        key = f"{self._workload(plan)}-{attempt}"
+        plan = msgspec.structs.replace(plan, fresh=plan.fresh or attempt > 1)
+
+        def make() -> bytes:
+            first = self._worker.shared.outcome(f"{key}-0")
+            patient = (self._worker.shared.reference(first.read_text()),) if number and first.exists() else ()
+            return self._worker.watch(
+                plan, goals=patience.Goals(patient, plan, self.unstable()) if patient else None
+            ).digest.encode()
+
+        return SharedRun(f"{key}-{number}", plan, make)
+
+    def _workload(self, plan: Plan) -> str:
+        # whatever they were, it settled; and a reference begins no new life
+        paces = msgspec.structs.replace(plan.settle, limit_seconds=1.0, deadline_seconds=1.0, begins_seconds=0.0)
+        return self._worker.key("references", plan.steps, paces, plan.before)
+
+
+def _with_secrets(history: History, plan: Plan) -> History:
+    """A fault-free run of this plan that was read from its file, where secrets are masked, as it was before."""
+    return replace(history, header=msgspec.structs.replace(history.header, plan=plan))
+
+
+def _primary(plan: Plan) -> str:
+    """What the workload is about: the kind and the name of what it applies first."""
+    first = next((step.object for step in plan.steps if isinstance(step, Apply)), None)
+    return f"{first['apiVersion']} {name_of(first)}" if first is not None else ""
+
+
+def _usable(references: Sequence[History]) -> bool:
+    return not reference_trouble(indexed(references[0], references))

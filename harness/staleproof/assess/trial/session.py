@@ -1,0 +1,269 @@
+"""Trials: a plan is run beside its references and judged, and run again when there is a finding. Each has a folder of its own."""
+
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from staleproof.assess.learn import patience
+from staleproof.assess.learn.lives import IN_THE_LIFE_BEFORE, IN_VAIN, died_between, doubted, left_like_that, set_aside, stopped
+from staleproof.assess.run.worker import SessionOptions, Worker
+from staleproof.assess.store.run_folder import HISTORY, write_whole
+from staleproof.assess.trial.comparison import CONTROLS, RERUNS, differs, questions, waited_in_vain, without_faults
+from staleproof.assess.trial.once_more import BROKEN_OFF, Undoable, interrupted, once_more, undone_without_faults
+from staleproof.assess.trial.references import REFERENCES, References
+from staleproof.assess.trial.result import Result, confirmed, failures, is_undecided, unconfirmed
+from staleproof.checks.catalog import waits
+from staleproof.checks.judge import judge
+from staleproof.checks.verdict import Verdict
+from staleproof.core.history.history import History, sealed
+from staleproof.core.operator.companion import ALWAYS
+from staleproof.core.operator.prerequisite import with_payloads, without_payload
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Plan
+from staleproof.drive.cluster.control_plane import Progress
+from staleproof.drive.trial.environment import Environment
+from staleproof.drive.trial.run import TrialSpec, run_trial
+from staleproof.drive.trial.workload import Refused
+from staleproof.errors import OutOfTime
+
+_TRIALS = "trials"
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A trial with what it was compared with, what it shows, and how often its findings came back. `is_cut`: there was no time to
+    compare it with more, or to run it again."""
+
+    history: History
+    verdicts: tuple[Verdict, ...]
+    reproduced: tuple[int, int] = (0, 0)
+    is_cut: bool = False
+
+
+class Session(Worker):
+    """A worker that judges what it runs. `references`: what it compares trials with."""
+
+    def __init__(self, options: SessionOptions, progress: Progress | None = None, *, folder: Path | None = None) -> None:
+        super().__init__(options, progress, folder=folder)
+        self.references = References(self)
+        self._numbers = itertools.count(1)
+        self._is_spoilt = False
+
+    def fails(self, plan: Plan, slugs: frozenset[str], times: int) -> bool:
+        """Whether one of these requirements is violated each time that the plan is run, as far as its references alone tell."""
+        plan = self._completed(plan)
+        self._begin_soundly()
+        references = self.references.of(plan)
+        folder = self.run.folder / _TRIALS / self.named(next(self._numbers))
+        for number in range(times):
+            history = self._run(plan, references, folder / f"rerun-{number}" if number else folder, anew=bool(number))
+            if not slugs & {verdict.requirement for verdict in failures(judge(history))}:
+                return False
+        return True
+
+    def trial(self, plan: Plan, *, reruns: int | None = None) -> Result:
+        """Run a plan and judge it. `reruns`: how often it is run again if there is a finding; empty: as the options say.
+
+        A finding is only kept when nothing that the controller does but for the faults explains it (`comparison`), and when it
+        comes back in every re-run, each in a new life of the controller (reproduce before accusing). A trial that finds the
+        controller dead or doing nothing any more is run again in a new life, because the trial before it may be to blame.
+
+        No single trial leaves a doubt, either: one that could not be carried out, found no occasion for what it was drawn for, or
+        cannot be explained is run once more (`once_more`), and then the second one counts.
+
+        Raises:
+            OutOfTime: there was no time to run it, or its references.
+            Undoable: a step of its workload cannot be done, even without faults, or the API server does not accept it.
+        """
+        try:
+            return self._trial(self._completed(plan), self.options.reruns if reruns is None else reruns)
+        except Refused as err:
+            raise Undoable(str(err)) from err
+
+    def _trial(self, plan: Plan, reruns: int) -> Result:
+        name = self.named(next(self._numbers))
+        folder = self.run.folder / _TRIALS / name
+        first, blamed = self._attempt(plan, name, folder, reruns)
+        again = once_more(first, is_doubted=not blamed)
+        if again is None:
+            return first
+        if not self.has_time(first.seconds):
+            return self._late(first)
+        set_aside(folder, again.reason)
+        try:
+            self.renew()
+            second, _ = self._attempt(again.plan, name, folder, reruns)
+        except OutOfTime:
+            return self._late(replace(first, folder=folder / again.reason))
+        if again.reason == BROKEN_OFF and undone_without_faults(second):
+            raise Undoable(second.interrupted)
+        return replace(second, again=again.reason, references_seconds=first.references_seconds + second.references_seconds)
+
+    def _late(self, first: Result) -> Result:
+        """What stands when there is no time to run a plan once more. OutOfTime when it says nothing."""
+        if first.interrupted:
+            raise OutOfTime
+        return first
+
+    def _attempt(self, plan: Plan, name: str, folder: Path, reruns: int) -> tuple[Result, str]:
+        """Run a plan beside its references, and judge it; and whether the trial before may be to blame for a doubt, in words."""
+        before = self.watched_seconds
+        doubt = self._begin_soundly()
+        references = self.references.of(plan)
+        began = time.monotonic()
+        history, ruined = self._run_soundly(plan, references, folder)
+        seconds = time.monotonic() - began
+        judged = self._judged(plan, history, folder, reruns)
+        blamed = doubt or ruined or self._death_between()
+        self.refusals()
+        self.call(lambda env: env.count_calls())
+        result = Result(
+            name=name,
+            plan=plan,
+            history=judged.history,
+            verdicts=doubted(judged.verdicts, blamed),
+            folder=folder,
+            seconds=seconds,
+            reproduced=judged.reproduced,
+            references_seconds=self.watched_seconds - before,
+            is_unconfirmed=judged.is_cut,
+            interrupted=interrupted(judged.history),
+        )
+        if self.options.keep == "findings" and result.passed:
+            (folder / HISTORY).unlink()
+        return result, blamed
+
+    def _judged(self, plan: Plan, history: History, folder: Path, reruns: int) -> "_Judged":
+        """Compare a trial with all that explains it, and run it again if there is a finding, as long as there is time for that: a
+        finding that could not be confirmed any more is none. OutOfTime when there was none to explain a doubt."""
+        told = self._compared(plan, history, folder)
+        if not told.is_cut and not failures(told.verdicts) and waited_in_vain(told.history):
+            set_aside(folder, IN_VAIN)
+            told = self._compared(plan, self._run(plan, told.history.harmless, folder), folder)
+        if not told.is_cut and failures(told.verdicts):
+            try:
+                return self._reproduced(plan, told.history, folder, reruns)
+            except OutOfTime:
+                told = replace(told, is_cut=True)
+        if told.is_cut and not failures(told.verdicts):
+            raise OutOfTime
+        return replace(told, verdicts=unconfirmed(told.verdicts)) if told.is_cut else told
+
+    def _compared(self, plan: Plan, history: History, folder: Path) -> "_Judged":
+        """The trial, judged, with as many more references as explain what it differs in, if any do, and there is time for."""
+        told = _Judged(history, judge(history))
+        for question in questions(self.references.asked, plan):
+            if not differs(told.history, told.verdicts):
+                break
+            try:
+                self.need(history.entries[-1].at)
+                references = question(told.history)
+            except OutOfTime:
+                return replace(told, is_cut=True)
+            if references != told.history.references or self.references.unstable() != told.history.header.unstable:
+                compared = self._against(references, told.history, folder)
+                told = _Judged(compared, judge(compared))
+        return told
+
+    def _completed(self, plan: Plan) -> Plan:
+        """With all that is needed to run it again by itself. The companions of an earlier run's plan run here, too, and those that
+        every cluster has."""
+        self.accompany((*ALWAYS, *plan.companions))
+        self.keep_name(*plan.kept_names)
+        mine = self.options
+        manifests = plan.manifests or mine.manifests
+        before = with_payloads(plan.before, mine.before) or mine.before
+        self._note_placeholders(before)
+        return msgspec.structs.replace(
+            plan,
+            controller=mine.subject,
+            manifests=manifests,
+            before=before,
+            companions=mine.companions,
+            kept_names=mine.kept_names,
+        )
+
+    def _note_placeholders(self, before: Sequence[Manifest]) -> None:
+        """Let reports name the Secrets that the workload needs and of which nobody has the payload."""
+        if lacking := without_payload(before):
+            self.note("placeholders", ", ".join(lacking))
+
+    def _reproduced(self, plan: Plan, history: History, folder: Path, times: int) -> "_Judged":
+        """The trial, judged with so many re-runs, or as many more as a rate takes when they do not say the same."""
+        runs: list[History] = []
+
+        def rerun(times: int) -> list[tuple[Verdict, ...]]:
+            for number in range(len(runs) + 1, times + 1):
+                self.need(history.entries[-1].at)
+                runs.append(self._run(plan, history.harmless, folder / f"rerun-{number}", anew=True))
+            return [judge(self._against(history.references, each, folder / f"rerun-{n}")) for n, each in enumerate(runs, 1)]
+
+        verdicts, again = judge(history), rerun(times)
+        if is_undecided(verdicts, again):
+            history = self._against(without_faults(self.references.asked, plan, history, CONTROLS), history, folder)
+            verdicts, again = judge(history), rerun(max(RERUNS, times))
+        return _Judged(history, *confirmed(verdicts, again, without=len(history.harmless)))
+
+    def _against(self, references: Sequence[History], history: History, folder: Path) -> History:
+        """The trial with other references, and with what the run has shown so far to be unstable; also where it is kept."""
+        header = msgspec.structs.replace(history.header, unstable=self.references.unstable())
+        made, data = sealed(replace(history, header=header, references=tuple(references)))
+        write_whole(folder / HISTORY, data)
+        return made
+
+    def _begin_soundly(self) -> str:
+        """Leave a life that was found dead or doing nothing any more. How it died since the trial before, in words, if it did."""
+        died = self._death_between()
+        if self._is_spoilt:
+            self.renew()
+            self._is_spoilt = False
+        return died
+
+    def _death_between(self) -> str:
+        """Whether the controller died between two runs, in words, and after which trial; empty when it did not."""
+        return died_between(self.call(lambda env: env.lives.take_exit()))
+
+    def _harmed_by(self) -> str:
+        """The last run with faults, in words; empty when nothing has been done to the controller yet."""
+
+        async def harmed_by(env: Environment) -> str:
+            return env.lives.harmed_by
+
+        return self.call(harmed_by)
+
+    def _run_soundly(self, plan: Plan, references: Sequence[History], folder: Path) -> tuple[History, str]:
+        """Run a plan, and once more in a new life if the controller stopped working. The run that counts; and if the controller did
+        not stop in that one, that the trial before may be to blame, in words."""
+        before = self._harmed_by()
+        first = self._run(plan, references, folder)
+        if plan.fresh or not stopped(first):
+            return first, ""
+        set_aside(folder, IN_THE_LIFE_BEFORE)
+        second = self._run(plan, references, folder, anew=True)
+        return second, "" if stopped(second) else left_like_that(stopped(first), before)
+
+    def _run(self, plan: Plan, references: Sequence[History], folder: Path, *, anew: bool = False) -> History:
+        """Run a plan; `anew`: in a new life of the controller."""
+        if anew and not plan.fresh:
+            self.renew()
+        goals = patience.Goals(references, plan, self.references.unstable())
+        spec = TrialSpec(
+            plan=self.shared.keep_manifests(plan),
+            before=plan.before,
+            folder=folder,
+            title=f"trial {folder.relative_to(self.run.folder / _TRIALS).parts[0]} ({plan.title})",
+            role="trial",
+            references=references,
+            converged=goals.missing,
+            reached=None if waits(plan.aims) else goals.is_reached,
+            deadline_seconds=patience.deadline(plan, references[:REFERENCES]),
+            may_need=patience.may_need,
+            probe=patience.probe(plan, references),
+        )
+        history = self.in_time(lambda env: run_trial(spec, env))
+        self._is_spoilt = bool(stopped(history))
+        return history

@@ -1,0 +1,57 @@
+"""What a run says of the changes that it tried."""
+
+from dataclasses import replace
+
+import pytest
+from msgspec import structs
+
+from staleproof.assess.learn.accepted_moves import told, wants_more
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.move import Move
+
+SAMPLE = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": 3}}
+UP = Move(path="spec.size", kind="up", do={"spec": {"size": 4}}, undo={"spec": {"size": 3}}, was="3", becomes="4", live="at once")
+
+
+def seen(*changes: Move, refused: tuple[str, ...] = ()) -> Observed:
+    return Observed(SAMPLE, "widgets", (), (), changes=changes, refused=refused)
+
+
+def test_nothing_is_told_of_nothing() -> None:
+    assert told(seen()) == ""
+
+
+def test_what_is_passed_on_and_what_was_refused_is_told() -> None:
+    assert told(seen(UP)) == "1 accepted; passed on: spec.size up (3 → 4)"
+    assert told(seen(refused=("spec.a set: no",))) == "0 accepted; passed on: none was seen to be; 1 dropped, as spec.a set: no"
+
+
+def test_what_cannot_be_taken_back_is_told() -> None:
+    of = replace(seen(UP), for_good=("spec.size up (3 → 4): may only grow",))
+    assert told(of).endswith("; 1 cannot be taken back, as spec.size up (3 → 4): may only grow")
+
+
+def test_what_was_not_asked_about_is_told() -> None:
+    of = replace(seen(UP, refused=("spec.a set: no",)), unasked=("spec.b set (1)", "spec.c set (1)"))
+    unasked = "2 not asked about, as spec.b set (1): name those that matter with `only` in --staleproof-mutations"
+    assert told(of).endswith(f"1 dropped, as spec.a set: no; {unasked}")
+
+
+LATER = structs.replace(UP, live="later")
+
+
+@pytest.mark.parametrize(
+    ("live", "right", "wrong", "more"),
+    [
+        ([], 0, 0, True),
+        ([UP, UP], 1, 0, False),
+        ([UP, LATER], 1, 0, True),
+        ([UP], 2, 0, False),
+        ([], 0, 2, True),
+        ([], 1, 2, True),
+        ([], 0, 4, False),
+        ([], 1, 3, False),
+    ],
+)
+def test_runs_in_which_the_controller_goes_wrong_do_not_count_but_end(live: list[Move], right: int, wrong: int, more: bool) -> None:  # noqa: FBT001  # a row
+    assert wants_more(live, right, wrong) is more

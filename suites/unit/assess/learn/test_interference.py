@@ -1,0 +1,64 @@
+"""What others are said to be able to change: only what the controller itself wrote last, and what does not move by itself."""
+
+from dataclasses import replace
+
+from staleproof.assess.learn.interference import _asides, _edits, _resets
+from staleproof.checks.trial import Trial
+from staleproof.core.operator.observed import ChildKind, Observed
+from staleproof.core.plan.step import Edit, PatchStatus
+
+from ...checks.script import WIDGETS, Script, trial
+
+MAPS = ChildKind("configmaps", 1, 0, stable_names=True, stays=1)
+SAMPLE = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
+BARE = Observed(SAMPLE, WIDGETS, (), (MAPS,))
+
+
+def kept(script: Script | None = None, **data: str) -> Script:
+    """The controller makes a ConfigMap."""
+    script = script or trial().applied("w")
+    return script.creates("w-a", resource="configmaps", generated="", data=data)
+
+
+def edits_of(script: Script, bare: Observed = BARE) -> list[Edit]:
+    return list(_edits(bare, Trial(script.ends())))
+
+
+def resets_of(script: Script, bare: Observed = BARE) -> list[str]:
+    found = _resets(bare, Trial(script.ends()))
+    assert all(isinstance(each, PatchStatus) and each.target == BARE.target for each in found)
+    return [field for each in found for field in each.patch["status"]]
+
+
+def test_what_the_controller_put_into_a_child_is_edited() -> None:
+    assert edits_of(kept(b="x", c="y")) == [Edit(resource="configmaps", patch={"data": {"b": "x-edited"}})]
+
+
+def test_what_somebody_else_put_there_is_not() -> None:
+    added = kept(b="x").applied("w-a", "configmaps", data={"a": "theirs", "b": "x"})
+    assert [edit.patch for edit in edits_of(added)] == [{"data": {"b": "x-edited"}}]
+    changed = kept(b="x").applied("w-a", "configmaps", data={"b": "theirs"})
+    assert edits_of(changed) == []
+    assert [edit.patch for edit in edits_of(changed.updates("w-a", "configmaps", subresource="", data={"b": "z"}))] == [
+        {"data": {"b": "z-edited"}}
+    ]
+
+
+def test_nor_is_a_child_that_somebody_else_made_or_that_does_not_stay() -> None:
+    assert edits_of(trial().applied("w").made("w-a", "configmaps", data={"b": "x"})) == []
+    assert edits_of(kept(b="x"), replace(BARE, children=(replace(MAPS, stays=0),))) == []
+    assert edits_of(kept(b="x").removed("w-a", "configmaps")) == []
+
+
+def test_a_child_of_its_own_is_set_aside() -> None:
+    aside = [Edit(resource="configmaps", nth=-1, patch={"metadata": {"ownerReferences": None}})]
+    assert list(_asides(BARE, Trial(kept().ends()))) == aside
+    assert not list(_asides(BARE, Trial(trial().applied("w").made("w-a", "configmaps").ends())))
+
+
+def test_of_its_status_goes_what_the_controller_wrote_and_what_does_not_move_by_itself() -> None:
+    wrote = trial().applied("w", status={"theirs": "x"}).updates("w", status={"theirs": "x", "size": 3, "beats": 1})
+    assert resets_of(wrote) == ["size", "beats"]
+    assert resets_of(wrote, replace(BARE, moves=(f"{WIDGETS} status.beats",))) == ["size"]
+    assert resets_of(trial().applied("w")) == []
+    assert resets_of(trial()) == []

@@ -1,0 +1,104 @@
+"""How long a trial is waited for."""
+
+import copy
+import dataclasses
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from staleproof.assess.learn.patience import Goals, deadline, may_need, probe
+from staleproof.checks.facts.baseline import baseline, final_objects
+from staleproof.checks.facts.step_work import changing_kinds
+from staleproof.checks.trial import Trial
+from staleproof.core.history.entry import Released, Settled
+from staleproof.core.history.history import History, UnstableField
+from staleproof.core.plan.plan import Settle
+from staleproof.core.plan.step import Apply, Resync
+from staleproof.drive.cluster.truth import Key
+
+from ...judged import result
+
+
+@pytest.fixture(scope="module")
+def innocent() -> History:
+    return result("expectations-hidden-creates").history
+
+
+def settling_in(reference: History, seconds: float) -> History:
+    return dataclasses.replace(reference, entries=(Released(at=10.0), Settled(at=10.0 + seconds, ok=True)))
+
+
+@pytest.mark.parametrize(("took", "expected"), [((), 30.0), ((0.5, 0.1), 30.0), ((0.5, 20.0), 100.0)])
+def test_the_deadline_is_the_plans_or_several_times_what_the_references_took(
+    took: tuple[float, ...], expected: float, innocent: History
+) -> None:
+    plan = replace(innocent.header.plan, settle=Settle(deadline_seconds=30.0))
+    assert deadline(plan, [settling_in(innocent, seconds) for seconds in took]) == expected
+
+
+def live(history: History, step: int | None = None) -> dict[Key, Any]:
+    """What there was when a step of a reference ended, or at its end."""
+    reference = Trial(history)
+    objects = final_objects(reference, until=reference.steps[step - 1].ended if step else None)
+    return {(resource, reference.namespace, obj["metadata"]["name"]): obj for resource, obj in objects}
+
+
+def test_a_trial_has_converged_when_it_is_like_the_references_end(innocent: History) -> None:
+    goals = Goals(innocent.references, innocent.header.plan)
+    assert goals.missing({}) != ""
+    assert goals.missing(live(innocent.references[0])) == ""
+
+
+def test_nobody_waits_for_what_the_run_has_shown_to_be_unstable(innocent: History) -> None:
+    state = copy.deepcopy(live(innocent.references[0]))
+    (role,) = {role for role in baseline(Trial(innocent.references[0], innocent.references)).counts if role.resource == "pods"}
+    for (resource, _, _), obj in state.items():
+        if resource == role.resource:
+            obj["metadata"]["annotations"] = {"features": "b,a"}
+    plan, last = innocent.header.plan, len(innocent.header.plan.steps)
+    assert "metadata.annotations.features" in Goals(innocent.references, plan).missing(state)
+    goals = Goals(innocent.references, plan, (UnstableField(*role, "metadata.annotations.features"),))
+    assert goals.missing(state) == ""
+    assert goals.is_reached(last, state, {kind for _, kind in changing_kinds(Trial(innocent.references[0]))})
+
+
+def test_a_step_is_reached_by_the_same_state_and_writes_of_the_same_kinds(innocent: History) -> None:
+    goals, reference = Goals(innocent.references, innocent.header.plan), innocent.references[0]
+    done = {(each.asked.verb, each.asked.resource, each.asked.subresource) for each in Trial(reference).work}
+    assert goals.is_reached(1, live(reference, 1), done)
+    assert not goals.is_reached(1, live(reference, 1), ())
+    assert not goals.is_reached(1, {}, done)
+    assert goals.is_reached(2, live(reference, 2), ())  # a touch: there is nothing to do
+    assert not goals.is_reached(9, live(reference, 2), done)
+
+
+def test_a_resync_comes_to_what_was_there_before_it(innocent: History) -> None:
+    first, *others = innocent.header.plan.steps
+    goals = Goals(innocent.references, replace(innocent.header.plan, steps=(first, Resync(resource="widgets"), *others)))
+    reference = innocent.references[0]
+    assert goals.is_reached(2, live(reference, 1), ())
+    assert goals.is_reached(3, live(reference, 2), ())
+
+
+def test_nothing_is_needed_before_the_release_or_by_who_never_writes(innocent: History) -> None:
+    """One that falls silent only here gets its time."""
+    silent = dataclasses.replace(innocent, entries=(Released(at=1.0),))
+    assert may_need(dataclasses.replace(innocent, entries=())) == 0.0
+    assert may_need(dataclasses.replace(silent, references=())) == 0.0
+    assert may_need(silent) > 0.0
+    assert may_need(innocent) > 0.0
+
+
+def test_a_probe_is_what_is_applied_until_the_controller_first_writes(innocent: History) -> None:
+    plan, references = innocent.header.plan, innocent.references
+    found = probe(plan, references)
+    assert found is not None
+    assert found.steps == tuple(step for step in plan.steps[:1] if isinstance(step, Apply))
+    assert found.seconds == 10.0, "it writes at once"
+
+
+def test_who_does_not_write_in_every_reference_is_not_probed(innocent: History) -> None:
+    silent = dataclasses.replace(innocent.references[0], entries=(Released(at=1.0),))
+    assert probe(innocent.header.plan, (innocent.references[0], silent)) is None
+    assert probe(innocent.header.plan, ()) is None

@@ -11,7 +11,7 @@ import pytest
 
 from staleproof.assess import Session, SessionOptions
 from staleproof.assess.learn.companions import keep_company
-from staleproof.checks.facts.baseline import final_objects
+from staleproof.checks.ends.hull import final_objects
 from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import Committed, Delivered, Ended, Listed, Settled, StepBegan
 from staleproof.core.history.history import History

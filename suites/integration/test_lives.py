@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.checks.facts.exits import deaths, lost_its_lease
+from staleproof.checks.ends.exits import deaths, lost_its_lease
 from staleproof.checks.trial import Trial
 from staleproof.core.fault import AnyFault, Kill, Pause, Refuse, Restart, Window
 from staleproof.core.history.entry import (

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from staleproof.checks.ends.convergence import unneeded
 from staleproof.checks.facts.fault_outcomes import hostility
-from staleproof.checks.facts.liveness import unneeded
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.recovery_budget import awaits_election, budget
 from staleproof.checks.facts.usability import interruption, reference_trouble, unfired, unreliable

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from staleproof.checks.but_for import Surplus, surplus
 from staleproof.checks.deeds.children import done_in_all
-from staleproof.checks.facts.baseline import ends_with_more
+from staleproof.checks.ends.hull import ends_with_more
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.initial_lists import initial_lists
 from staleproof.checks.facts.object_history import Incarnation, object_history

@@ -11,10 +11,10 @@ from itertools import islice
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.doubt import Answer, Subject, first_doubt, has_no_end
+from staleproof.checks.ends.cessation import cessation
+from staleproof.checks.ends.convergence import converged, differences, unneeded
 from staleproof.checks.facts.ablation import ABLATIONS, ablated_ends
-from staleproof.checks.facts.cessation import cessation
 from staleproof.checks.facts.fault_outcomes import hostility
-from staleproof.checks.facts.liveness import converged, differences, unneeded
 from staleproof.checks.harm import with_harm
 from staleproof.checks.ignorance import ignorant_deeds
 from staleproof.checks.requirement import Requirement

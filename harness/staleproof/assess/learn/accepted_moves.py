@@ -7,7 +7,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from staleproof.assess.trial.session import Session
-from staleproof.checks.facts.exits import deaths
+from staleproof.checks.ends.exits import deaths
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history.change import is_unmoved
 from staleproof.core.history.flatten import flatten

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from staleproof.checks.catalog import REQUIREMENTS
-from staleproof.checks.facts.exits import code_of, deaths, last_words, lost_its_lease
+from staleproof.checks.ends.exits import code_of, deaths, last_words, lost_its_lease
 from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault.effects import EFFECTS

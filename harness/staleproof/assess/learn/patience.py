@@ -7,8 +7,8 @@ from functools import cached_property
 
 import msgspec
 
-from staleproof.checks.facts.baseline import baseline, step_baselines
-from staleproof.checks.facts.liveness import unneeded
+from staleproof.checks.ends.convergence import unneeded
+from staleproof.checks.ends.hull import baseline, step_baselines
 from staleproof.checks.facts.recovery_budget import budget
 from staleproof.checks.facts.step_work import kinds_between
 from staleproof.checks.trial import Trial, indexed

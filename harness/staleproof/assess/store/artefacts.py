@@ -8,8 +8,8 @@ import msgspec
 
 from staleproof.assess.store.run_folder import HISTORY, write_whole
 from staleproof.assess.trial.result import Result
+from staleproof.checks.ends.rest import cost
 from staleproof.checks.facts.fault_outcomes import FaultOutcome
-from staleproof.checks.facts.rest import cost
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Verdict

@@ -15,8 +15,8 @@ import msgspec
 
 from staleproof.assess.trial.result import failures
 from staleproof.checks.catalog import BY_SLUG, is_scored
+from staleproof.checks.ends.convergence import converged
 from staleproof.checks.facts.ablation import ABLATIONS
-from staleproof.checks.facts.liveness import converged
 from staleproof.checks.facts.step_work import stopped_half_way
 from staleproof.checks.facts.usability import reference_trouble, trouble
 from staleproof.checks.judge import judge

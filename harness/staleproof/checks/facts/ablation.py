@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from staleproof.checks.facts.liveness import ends_right
+from staleproof.checks.ends.convergence import ends_right
 from staleproof.checks.facts.usability import trouble
 from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import FaultIndex

@@ -6,7 +6,7 @@ a field that ever differed between the ends of one workload, or between objects 
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from staleproof.checks.facts.baseline import baseline
+from staleproof.checks.ends.hull import baseline
 from staleproof.checks.facts.usability import ended_well
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history.history import History, UnstableField

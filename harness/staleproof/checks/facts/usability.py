@@ -5,8 +5,8 @@ An interruption says nothing about the controller, so nothing is exercised. What
 
 from collections.abc import Mapping, Sequence
 
+from staleproof.checks.ends.exits import deaths
 from staleproof.checks.facts.bypasses import bypassed
-from staleproof.checks.facts.exits import deaths
 from staleproof.checks.facts.fault_outcomes import fault_outcomes
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial, fact

@@ -12,7 +12,7 @@ Put to the test: requests of the controller were rejected without being executed
 
 from collections.abc import Iterator, Sequence
 
-from staleproof.checks.facts.liveness import certain_difference, converged
+from staleproof.checks.ends.convergence import certain_difference, converged
 from staleproof.checks.facts.recovery_budget import silence
 from staleproof.checks.facts.retries import Rejections, pace_of, rejections
 from staleproof.checks.facts.stimuli import stimuli

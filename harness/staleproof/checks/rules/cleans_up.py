@@ -14,9 +14,9 @@ nothing. What is unfinished counts whatever else the user's steps came to: that 
 
 from collections.abc import Iterator, Sequence
 
+from staleproof.checks.ends.convergence import unneeded
+from staleproof.checks.ends.leftovers import Leftover, leftovers, let_go_at
 from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.leftovers import Leftover, leftovers, let_go_at
-from staleproof.checks.facts.liveness import unneeded
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.wording import full_name, listing, owner_name, span
 from staleproof.checks.requirement import LATE, RESTARTS, STREAMS, Requirement

@@ -10,7 +10,7 @@ A controller that works in every fault-free run and writes nothing here has stop
 
 from collections.abc import Iterator
 
-from staleproof.checks.facts.liveness import converged
+from staleproof.checks.ends.convergence import converged
 from staleproof.checks.requirement import LATE, RESTARTS, STREAMS, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import NotExercised, Said, Suspicion

@@ -14,8 +14,8 @@ The bookmark that ends the initial events is another matter: no fault may drop i
 from collections.abc import Iterator
 
 from staleproof.checks.but_for import unheard_of
+from staleproof.checks.ends.convergence import certain_difference
 from staleproof.checks.facts.bookmarks import bookmark_writes, went_on_with_bookmark
-from staleproof.checks.facts.liveness import certain_difference
 from staleproof.checks.facts.recovery_budget import usual_pauses
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial

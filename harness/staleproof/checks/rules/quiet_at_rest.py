@@ -1,13 +1,13 @@
 """quiet-at-rest: not write what is already so.
 
-After the trial has settled the controller is made to list its primaries again, without any change (`facts.rest`). Every write from
+After the trial has settled the controller is made to list its primaries again, without any change (`ends.rest`). Every write from
 then on that changes nothing, or nothing but a time, is told. It is a cost and not a failure: the API server stores no update that
 leaves an object as it is, and many correct controllers apply what they want again and again.
 """
 
 from collections.abc import Iterator
 
-from staleproof.checks.facts.rest import rest
+from staleproof.checks.ends.rest import rest
 from staleproof.checks.requirement import SEED, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Said

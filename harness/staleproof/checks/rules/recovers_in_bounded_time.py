@@ -10,7 +10,7 @@ controller to sleep, so there may be another reason. Whether it ends well is for
 
 from collections.abc import Iterator
 
-from staleproof.checks.facts.liveness import certain_difference, differences, unneeded
+from staleproof.checks.ends.convergence import certain_difference, differences, unneeded
 from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.facts.recovery_budget import usual_pauses
 from staleproof.checks.facts.stimuli import sleep_after

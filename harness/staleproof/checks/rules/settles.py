@@ -1,7 +1,7 @@
 """settles: stop changing things once converged, also when everything is reconciled again.
 
 After the trial has settled the controller is made to list its primaries again, without any change; and again, if it then changes
-something. What counts, and when nothing is known, is told by `facts.rest`; a write that changes nothing, or nothing but a time, is
+something. What counts, and when nothing is known, is told by `ends.rest`; a write that changes nothing, or nothing but a time, is
 a cost and for `quiet-at-rest` to tell. A finding is that it
 
 1. goes on: it changes something each time that it looks, three times at least;
@@ -15,7 +15,7 @@ that it has come further, and then no more.
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 
-from staleproof.checks.facts.rest import Rest, rest
+from staleproof.checks.ends.rest import Rest, rest
 from staleproof.checks.requirement import SEED, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import NotExercised, Said

@@ -19,7 +19,7 @@ What unseen writes of the same life explain has nothing to do with the restart: 
 
 from collections.abc import Iterator
 
-from staleproof.checks.facts.exits import given_restarts, lost_its_lease
+from staleproof.checks.ends.exits import given_restarts, lost_its_lease
 from staleproof.checks.facts.object_history import creations, is_bare
 from staleproof.checks.requirement import RESTARTS, Requirement
 from staleproof.checks.trial import Trial

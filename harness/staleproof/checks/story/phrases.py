@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import TypeVar
 
-from staleproof.checks.facts.exits import code_of
+from staleproof.checks.ends.exits import code_of
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.wording import kind_of, listing, participle, short_name, shortened, span
 from staleproof.checks.trial import Trial

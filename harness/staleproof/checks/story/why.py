@@ -9,9 +9,9 @@ from itertools import islice
 
 from staleproof.checks.but_for import Surplus, surplus
 from staleproof.checks.doubt import DOUBTS
+from staleproof.checks.ends.convergence import differences
 from staleproof.checks.facts.fault_outcomes import fault_outcomes
 from staleproof.checks.facts.frontier import Means
-from staleproof.checks.facts.liveness import differences
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.own_writes import own_creates, own_deletes, unseen_children
 from staleproof.checks.facts.wording import full_name, listing

@@ -1,7 +1,7 @@
 """What the controller wrote itself, and so what its end is compared in."""
 
-from staleproof.checks.facts.footprint import Footprint, footprint, own_footprint
-from staleproof.checks.facts.liveness import differences
+from staleproof.checks.ends.convergence import differences
+from staleproof.checks.ends.footprint import Footprint, footprint, own_footprint
 from staleproof.checks.trial import Trial
 
 from ..script import WIDGETS, Script, beside, trial

@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.checks.facts.leftovers import leftovers, let_go_at
+from staleproof.checks.ends.leftovers import leftovers, let_go_at
 
 from ..script import WIDGETS, Script, Workload, beside, losing, trial
 

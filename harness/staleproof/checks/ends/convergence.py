@@ -4,8 +4,8 @@ Several requirements are decided by the same end state and differ in what was do
 were skipped. A state that is right at the end of the settling or at the end of the trial is right.
 """
 
-from staleproof.checks.facts.baseline import Difference, baseline, final_objects
-from staleproof.checks.facts.footprint import footprint, own_footprint
+from staleproof.checks.ends.footprint import footprint, own_footprint
+from staleproof.checks.ends.hull import Difference, baseline, final_objects
 from staleproof.checks.trial import Trial, fact
 
 

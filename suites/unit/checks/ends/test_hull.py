@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from staleproof.checks.facts.baseline import baseline, ends_with_more, final_objects, group
+from staleproof.checks.ends.hull import baseline, ends_with_more, final_objects, group
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.facts.roles import Names, Role
 from staleproof.checks.trial import Trial

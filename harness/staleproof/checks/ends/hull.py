@@ -19,7 +19,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from staleproof.checks.facts.footprint import Footprint
+from staleproof.checks.ends.footprint import Footprint
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import names, object_history
 from staleproof.checks.facts.revisions import unnumbered, without_past_claims, without_past_revisions

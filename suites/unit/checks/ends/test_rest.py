@@ -1,6 +1,6 @@
 """Which writes at rest change anything."""
 
-from staleproof.checks.facts.rest import Cost, cost, rest
+from staleproof.checks.ends.rest import Cost, cost, rest
 from staleproof.checks.trial import Trial
 
 from ..rules.test_settles import again, settled

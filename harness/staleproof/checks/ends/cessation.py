@@ -7,7 +7,7 @@ objects again, it has no reason to let a new one wait.
 
 from dataclasses import dataclass
 
-from staleproof.checks.facts.exits import code_of, deaths, last_words
+from staleproof.checks.ends.exits import code_of, deaths, last_words
 from staleproof.checks.facts.recovery_budget import awaits_election, reconnecting
 from staleproof.checks.facts.usability import disturbance, interruption, reference_trouble
 from staleproof.checks.trial import Trial, fact

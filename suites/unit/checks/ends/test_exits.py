@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.checks.facts.exits import code_of, deaths, given_restarts, last_words, lost_its_lease
+from staleproof.checks.ends.exits import code_of, deaths, given_restarts, last_words, lost_its_lease
 from staleproof.checks.trial import Trial
 from staleproof.core.fault import Refuse, Reject
 from staleproof.core.history.entry import Exited

@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.checks.facts.liveness import certain_difference, converged, differences
+from staleproof.checks.ends.convergence import certain_difference, converged, differences
 from staleproof.core.history.entry import Ended
 
 from ..rule_cases import ONE_POD

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from staleproof.checks.facts.baseline import final_objects
+from staleproof.checks.ends.hull import final_objects
 from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import Incarnation, object_history

@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.checks.facts.cessation import cessation
+from staleproof.checks.ends.cessation import cessation
 from staleproof.checks.judge import judge, outlived
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome

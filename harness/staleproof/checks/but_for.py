@@ -5,12 +5,15 @@ the most that were alive, and the deletes that were done, *until* the end of a s
 counted without them. Runs in which the controller was restarted are left out: what a restart makes it repeat is no excuse. What a
 reference had not finished within a step proves nothing there.
 
-A create is one too many when more objects of the role were alive than any reference had had by then. A delete is one too many when
+A create is one too many when more objects of the role were alive than any reference had had by then. A delete is one too many for
+that step when
 
 1. it left fewer live objects of the role than any reference had at the end of that step, and as many as that had been alive
    before (a controller that was kept from creating them has not deleted too many);
 2. the controller had by then deleted more of the role than any reference had by the end of that step: one that works late, or
    replaces by deleting first, has deleted no more.
+
+It is one too many in any step when it left fewer than any reference ever had once it had the most of them.
 
 What a create repeats is work that was done before: where no more were created in all than in a reference by the end of that step,
 only what was made alike can have been repeated. A controller that makes a new child for each state of its primary, and removes the
@@ -45,25 +48,30 @@ class Surplus:
 
     Attributes:
         usual: the most live objects of the role that any reference had had by the end of that step; of a delete, the fewest that
-            any of them had left then.
-        ever: the most, or the fewest, of the whole run.
-        in_all: nor had any of them created so many by then, with those that were deleted again.
+            any of them had left then, or, if it is not one too many for that step, ever.
+        ever: the most of the whole run, or the fewest from the peak on.
+        in_all: nor had any of them created, or deleted, so many by then; a delete is one too many for that step.
     """
 
     deed: ChildDeed
     usual: int
     ever: int
-    in_all: bool = True
+    in_all: bool
 
-    def explained_by(self, children: Iterable[Incarnation]) -> list[Incarnation]:
-        """Those of these, created or deleted and of the same role, without which it would not have been too many; empty: they are
-        too few."""
+    def explained_by(self, children: Iterable[Incarnation], *, ever: bool = False) -> list[Incarnation]:
+        """Those of these, created or deleted and of the same role, without which it would not have been too many for its step, or
+        (`ever`; of a delete) beside the whole run; empty: they are too few."""
         if self.deed.verb == "delete":
             found = [*children]
-            return found if self.deed.live + len(found) >= self.usual else []
+            return found if self.deed.live + len(found) >= (self.ever if ever else self.usual) else []
         like = content_of(self.deed.child.first.entry.object)
         found = [each for each in children if self.in_all or content_of(each.first.entry.object) == like]
         return found if self.deed.live - len(found) <= self.usual else []
+
+    @property
+    def is_below_all(self) -> bool:
+        """Whether a delete left fewer than any reference ever had from its peak on."""
+        return self.deed.verb == "delete" and self.deed.live < self.ever <= self.deed.peak
 
     @property
     def words(self) -> str:
@@ -77,7 +85,10 @@ class Surplus:
 
 @fact
 def surplus(trial: Trial) -> Sequence[Surplus]:
-    """Creates and deletes, in the order asked. A deletecollection names no object, so it counts and is not judged."""
+    """Creates and deletes, in the order asked; none where there is nothing to compare with. A deletecollection names no object: it
+    counts and is not judged."""
+    if not trial.calm:
+        return ()
     judged = (deed for deed in child_deeds(trial) if deed.request.asked.verb != "deletecollection")
     found = (_beyond(trial, deed) for deed in judged)
     return sorted((each for each in found if each is not None), key=lambda each: each.deed.asked)
@@ -89,7 +100,15 @@ def _beyond(trial: Trial, deed: ChildDeed) -> Surplus | None:
         ever = max((each.peak(role) for each in made), default=0)
         return Surplus(deed, by_then.most, ever, deed.done > by_then.created) if deed.live > by_then.most else None
     is_too_many = deed.live < by_then.kept <= deed.peak and deed.done > by_then.deleted
-    return Surplus(deed, by_then.kept, min((each.trough(role) for each in made), default=0)) if is_too_many else None
+    ever = min((each.trough(role) for each in made), default=0)
+    found = Surplus(deed, by_then.kept if is_too_many else ever, ever, is_too_many)
+    return found if is_too_many or found.is_below_all else None
+
+
+def kept_roles(trial: Trial) -> Iterator[Role]:
+    """Roles of which every reference kept something once it had the most of them: there can be too few."""
+    made = [object_history(reference) for reference in trial.calm]
+    return (role for role in {role for each in made for role in each.counts} if min(each.trough(role) for each in made))
 
 
 class Usual(NamedTuple):

@@ -1,8 +1,9 @@
-"""Every other explanation of what was seen, in one ordered table: the judge asks it in one place, `--why` and the docs print it.
+"""Other explanations of what was seen, in one ordered table: the judge asks it in one place, `--why` and the docs print it.
 
 A doubt is asked of whatever rests on the same thing (`Basis`; or the trial itself, its references, its end), and says in words why
 nothing is known then; empty when it does not apply. Who adds one adds a row here: which findings it is asked of, what is left of
-them, and the question.
+them, and the question. Not here, but with the judge, is what only an end can be asked: whether another rule was broken, whether
+other faults alone bring it about, and whether the references agree.
 """
 
 from collections.abc import Callable, Iterable
@@ -60,7 +61,7 @@ def recreated_otherwise(trial: Trial) -> str:
 
     A primary that is applied again while it is still terminating is never created again: the apply changes the dying one.
     """
-    for primary in trial.history.header.primaries:
+    for primary in trial.history.header.primaries if trial.alike else ():
         times, usual = _creations(trial, primary), [_creations(reference, primary) for reference in trial.alike]
         if times not in usual:
             return f"the workload created {primary} {times} times and {max(usual, default=0)} times in fault-free runs"
@@ -111,7 +112,7 @@ DOUBTS = (
     _doubt("the controller had nothing to do", Outcome.NOT_EXERCISED, unneeded, "end"),
     _doubt("the user's steps came to something else", Outcome.INCONCLUSIVE, recreated_otherwise, "memory", "end", "pace"),
     _doubt("a child was set aside", Outcome.INCONCLUSIVE, set_aside, "surplus", "memory", "end", "pace"),
-    _doubt("it had too little time", Outcome.INCONCLUSIVE, too_soon, "end", "deletion"),
+    _doubt("it had too little time", Outcome.INCONCLUSIVE, too_soon, "end", "unfinished"),
     _doubt("a fault had no occasion", Outcome.NOT_EXERCISED, unfired, "aim"),
     _doubt("no API server does this", Outcome.NOT_EXERCISED, lambda trial: hostility(trial.plan), "conformance"),
 )

@@ -13,7 +13,7 @@ from staleproof.checks.deeds.children import done_in_all
 from staleproof.checks.ends.hull import ends_with_more
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.initial_lists import initial_lists
-from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.object_history import Incarnation
 from staleproof.checks.facts.own_writes import (
     OwnVerb,
     is_inherited,
@@ -27,7 +27,6 @@ from staleproof.checks.facts.own_writes import (
 )
 from staleproof.checks.facts.primary_view import primary_view
 from staleproof.checks.facts.recreations import recreations
-from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.witnesses import context, inherited
 from staleproof.checks.facts.wording import listing, short_name, span
 from staleproof.checks.requirement import Reason
@@ -58,22 +57,23 @@ class Ignorance:
 def ignorant_deeds(trial: Trial, kinds: Collection[tuple[OwnVerb, Reason]]) -> Iterator[Finding]:
     """A finding for each surplus create or delete of these kinds, in the order asked."""
     for each in surplus(trial):
-        questions = (question for kind, question in _REASONS.items() if kind in kinds and kind[0] == each.deed.verb)
+        questions = (question for kind, question in _REASONS.items() if kind in kinds and _concerns(each, *kind))
         ignorance = next((found for question in questions if (found := question(trial, each)) is not None), None)
         if ignorance is not None:
             yield Finding(_because(each, ignorance.how), ignorance.witnesses, ignorance.though, basis=ignorance.basis)
+
+
+def _concerns(each: Surplus, verb: OwnVerb, reason: Reason) -> bool:
+    """Whether a reason may explain it: what is hidden explains deletes that left fewer than there ever were in fault-free runs,
+    every other reason those that are too many for their step."""
+    fits = verb == "create" or (each.is_below_all if reason == "hidden" else each.in_all)
+    return verb == each.deed.verb and fits
 
 
 def _because(each: Surplus, how: str) -> str:
     if each.deed.verb == "create":
         return f"{each.deed.name} is {each.deed.nth}{how}; {each.words}"
     return f"the controller deleted {each.deed.name}{how}: {each.words}"
-
-
-def kept_roles(trial: Trial) -> Iterator[Role]:
-    """Roles of which every reference kept something once it had the most of them: there can be too few."""
-    made = [object_history(reference) for reference in trial.calm]
-    return (role for role in {role for each in made for role in each.counts} if min(each.trough(role) for each in made))
 
 
 # --- hidden
@@ -90,11 +90,10 @@ def _hidden_creates(trial: Trial, create: Surplus) -> Ignorance | None:
 
 
 def _hidden_deletes(trial: Trial, delete: Surplus) -> Ignorance | None:
-    """Not if what somebody else deleted unseen would do: then it would have been too many all the same. Nor of what is all gone in
-    the end of fault-free runs, too: that may go sooner."""
+    """Not if what somebody else deleted unseen would do: then it would have been too many all the same."""
     deed = delete.deed
-    unseen = delete.explained_by(own_deletes(trial).behind(deed.child, before=deed.asked))
-    if not unseen or deed.live >= delete.ever or delete.explained_by(taken_unseen(trial, deed.role, before=deed.asked)):
+    unseen = delete.explained_by(own_deletes(trial).behind(deed.child, before=deed.asked), ever=True)
+    if not unseen or delete.explained_by(taken_unseen(trial, deed.role, before=deed.asked), ever=True):
         return None
     though = f"though it had not been shown its own deletes of {listing([other.name for other in unseen])}"
     answered = [other.deleter.answer_index for other in unseen if other.deleter]

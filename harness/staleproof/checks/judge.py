@@ -14,7 +14,6 @@ from staleproof.checks.doubt import Answer, Subject, first_doubt, has_no_end
 from staleproof.checks.ends.cessation import cessation
 from staleproof.checks.ends.convergence import converged, differences, unneeded
 from staleproof.checks.facts.ablation import ABLATIONS, ablated_ends
-from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.harm import with_harm
 from staleproof.checks.ignorance import ignorant_deeds
 from staleproof.checks.requirement import Requirement
@@ -56,7 +55,7 @@ def _verdict(requirement: Requirement, trial: Trial) -> Verdict:
         return Verdict(requirement.slug, Outcome.INCONCLUSIVE, why=f"{stopped.because}, but {stopped.doubt}")
     finding = Finding(stopped.because, stopped.witnesses, requirement=requirement.slug, severity="stuck")
     verdict = Verdict(requirement.slug, Outcome.FAIL, (finding,))
-    return _apart(verdict, hostility(trial.plan)) if hostility(trial.plan) else verdict
+    return _apart(verdict, trial)
 
 
 def _by_rule(requirement: Requirement, trial: Trial) -> Verdict:
@@ -73,17 +72,16 @@ def _by_rule(requirement: Requirement, trial: Trial) -> Verdict:
     doubt = first_doubt(trial, ("aim",)) if slug in trial.plan.aims and verdict.outcome is not Outcome.FAIL else None
     if doubt is not None:
         return Verdict(slug, doubt.leaves, why=doubt.why)
-    hostile = hostility(trial.plan)
-    return _apart(verdict, hostile) if hostile else verdict
+    return _apart(verdict, trial)
 
 
-def _apart(verdict: Verdict, hostile: str) -> Verdict:
-    """The verdict of a trial in which the controller was shown what no API server shows."""
-    if verdict.outcome is Outcome.FAIL:
-        return replace(verdict, outcome=Outcome.NOT_EXERCISED, why=f"found under {hostile}: {_ROBUSTNESS}")
-    if verdict.outcome is Outcome.PASS:
-        return replace(verdict, outcome=Outcome.NOT_EXERCISED, why=f"nothing was found under {hostile}: {_ROBUSTNESS}")
-    return verdict
+def _apart(verdict: Verdict, trial: Trial) -> Verdict:
+    """The verdict, unless the controller was shown what no API server shows: then it tells of robustness alone."""
+    doubt = first_doubt(trial, ("conformance",))
+    if doubt is None or verdict.outcome not in (Outcome.FAIL, Outcome.PASS):
+        return verdict
+    found = "found" if verdict.outcome is Outcome.FAIL else "nothing was found"
+    return replace(verdict, outcome=doubt.leaves, why=f"{found} under {doubt.why}: {_ROBUSTNESS}")
 
 
 def verdict_of(requirement: Requirement, trial: Trial) -> Verdict:
@@ -141,10 +139,8 @@ def _ending(requirement: Requirement, suspicion: Suspicion, trial: Trial) -> Fin
         return NotExercised(f"it wrote on an old view meanwhile, which {broken(trial)[0]} tells")
     if trial.released is None or trial.settled is None:
         return Inconclusive(has_no_end(trial))
-    if suspicion.untested and converged(trial):
-        return NotExercised(suspicion.untested)
-    if converged(trial):
-        return NotExercised(unneeded(trial) or trial.idle) if trial.idle else None
+    if converged(trial) or unneeded(trial):
+        return _good_end(suspicion, trial)
     found = differences(trial, trial.settled)
     certain = next((difference.text for difference in found if not difference.unstable), "")
     if not certain:
@@ -157,6 +153,13 @@ def _ending(requirement: Requirement, suspicion: Suspicion, trial: Trial) -> Fin
     witnesses = tuple(sorted({*suspicion.acts, trial.released, trial.settled}))
     finding = Finding(f"{suspicion.proof or suspicion.charge}: {certain}", witnesses, severity="stuck", basis="end")
     return finding if suspicion.proof else _but_for(requirement, suspicion, finding, certain, trial)
+
+
+def _good_end(suspicion: Suspicion, trial: Trial) -> NotExercised | None:
+    """What an end shows with which nothing is wrong; None when it is a pass."""
+    untested = suspicion.untested if converged(trial) else ""
+    why = untested or unneeded(trial) or trial.idle
+    return NotExercised(why) if why else None
 
 
 def _otherwise(suspicion: Suspicion, trial: Trial) -> str:

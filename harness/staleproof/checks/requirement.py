@@ -46,8 +46,8 @@ class Requirement:
         faults: what brings a violation out, by their names in plans; empty when none is needed.
         remedy: for the author of a controller that violates it.
         kind: how it is judged; `wrong`: what a violation is, as a noun.
-        reasons: why the controller may not know better, of a deed; `verbs`: the surplus writes that they are asked about, by the
-            judge (`ignorance`).
+        reasons: why the controller may not know better. `verbs`: the surplus writes about which the judge asks for them
+            (`ignorance`); none: its own check looks for them, and here they are only told.
         effects: of the faults that it is about, of an end: others that fired may be to blame.
         check: yields what else is wrong, or why nothing can be seen; a trial of which it yields nothing has passed.
         needs_references: the check compares with fault-free runs, so without good ones it is not made.

@@ -42,14 +42,14 @@ Severity = Literal["destroyed", "duplicated", "undone", "stuck", "leaked", "tran
 """
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
-Basis = Literal["write", "surplus", "memory", "end", "deletion", "pace"]
+Basis = Literal["write", "surplus", "memory", "end", "unfinished", "pace"]
 """What a finding rests on, and so which other explanations it has to survive (`doubt`).
 
 - `write`: the write itself, whatever came of it.
 - `surplus`: that by then there were more objects of a role, or fewer, than in any reference.
 - `memory`: the same, of a life that does not know what was done before it, or whether it was done.
 - `end`: how the trial ended, beside how the references did.
-- `deletion`: that what the user deleted is still there.
+- `unfinished`: that something is not done yet at the end, whatever else the user's steps came to.
 - `pace`: how long it took.
 """
 

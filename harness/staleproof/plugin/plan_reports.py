@@ -29,11 +29,12 @@ class PlanReports:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._session: pytest.Session
+        self._before: dict[str, list[str]] = {}
         self._failed: dict[str, list[str]] = {}
 
     def failed(self, test: str) -> list[str]:
         """The ids of the plans of a test that are to be run alone, because `--lf` asks for what failed; empty: all are."""
-        return self._failed.get(test, []) if self._config.getoption("lf", default=False) else []
+        return self._before.get(test, []) if self._config.getoption("lf", default=False) else []
 
     @property
     def stops(self) -> bool:
@@ -42,14 +43,18 @@ class PlanReports:
 
     def report(self, test: str, *, plan: str, name: str, verdict: str, seconds: float, story: str) -> None:
         """Report a plan of a test: its id and name, what came of it, how long it took, and the story of its findings."""
-        number, item = next((number, item) for number, item in enumerate(self._session.items) if item.nodeid == test)
+        found = next(((number, item) for number, item in enumerate(self._session.items) if item.nodeid == test), None)
+        if found is None:
+            return
+        number, item = found
         path, line, domain = item.location
+        xfail = item.get_closest_marker("xfail")
         capture: Any = self._config.pluginmanager.getplugin("capturemanager")
         made = pytest.TestReport(
             nodeid=test,
             location=(path, line, f"{domain} {name}"),
             keywords=dict.fromkeys(item.keywords, 1),
-            outcome="failed" if verdict == "failed" else "passed",
+            outcome="passed" if verdict != "failed" else "skipped" if xfail is not None else "failed",
             longrepr=story or None,
             when="call",
             staleproof_plan={
@@ -59,6 +64,8 @@ class PlanReports:
                 "seconds": seconds,
             },  # not its duration: the test's has it
         )
+        if verdict == "failed" and xfail is not None:  # then pytest counts the plan as it counts the test
+            made.wasxfail = xfail.kwargs.get("reason", "")
         with capture.global_and_fixture_disabled() if capture else nullcontext(), self._at(number):
             item.ihook.pytest_runtest_logreport(report=made)
 
@@ -79,19 +86,27 @@ class PlanReports:
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         self._session = session
         cache = getattr(self._config, "cache", None)
-        self._failed = cache.get(_CACHE, {}) if cache is not None else {}
+        self._before = cache.get(_CACHE, {}) if cache is not None else {}
+        self._failed = dict(self._before)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         plan = getattr(report, "staleproof_plan", None)
         if plan is None:
             return
         failed = [each for each in self._failed.get(report.nodeid, ()) if each != plan["id"]]
-        self._failed[report.nodeid] = [*failed, plan["id"]] if plan["verdict"] == "failed" else failed
+        had_failed = len(failed) < len(self._failed.get(report.nodeid, ()))
+        if plan["verdict"] == "failed" or (had_failed and plan["verdict"] == "inconclusive"):  # a doubt mends nothing
+            failed = [*failed, plan["id"]]
+        self._failed[report.nodeid] = failed
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         cache = getattr(self._config, "cache", None)
         if cache is not None and not hasattr(self._config, "workerinput"):
             failed = {test: plans for test, plans in self._failed.items() if plans}
+            tests: Any = self._config.pluginmanager.get_plugin("lfplugin")
+            if tests is not None:  # it forgets a test of which another plan passed
+                tests.lastfailed.update(dict.fromkeys(failed, True))
             if failed != cache.get(_CACHE, {}):
                 cache.set(_CACHE, failed)
 
@@ -115,5 +130,6 @@ def status(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bo
     if plan is None:
         return None
     letter, colour = _STYLES[plan["verdict"]]
-    counted = "failed" if plan["verdict"] == "failed" else f"plans {plan['verdict']}"
+    fails = plan["verdict"] == "failed" and not hasattr(report, "wasxfail")
+    counted = "failed" if fails else f"plans {plan['verdict']}"
     return counted, letter, (f"{plan['verdict'].upper()} {plan['name']}, {plan['seconds']:.1f} s", {colour: True})

@@ -80,7 +80,7 @@ def test_the_first_doubt_that_applies_is_told_with_what_it_leaves() -> None:
     assert doubt.why.startswith(f"the workload created {WIDGETS}/w 1 times")
     assert doubt.leaves is Outcome.INCONCLUSIVE
     assert first_doubt(hasty, ("write",)) is None
-    (late,) = [doubt for doubt in DOUBTS if "deletion" in doubt.of]
+    (late,) = [doubt for doubt in DOUBTS if "unfinished" in doubt.of]
     assert late.ask(hasty) == too_soon(hasty) != ""
 
 

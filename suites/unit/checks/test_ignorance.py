@@ -2,7 +2,8 @@
 
 import pytest
 
-from staleproof.checks.ignorance import ignorant_deeds, kept_roles
+from staleproof.checks.but_for import kept_roles
+from staleproof.checks.ignorance import ignorant_deeds
 from staleproof.checks.requirement import Reason
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding

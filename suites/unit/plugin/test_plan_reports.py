@@ -46,3 +46,47 @@ def test_without_a_cache_nothing_is_kept(pytester: pytest.Pytester) -> None:
     reports.pytest_runtest_logreport(report("failed"))
     reports.pytest_sessionfinish()
     assert (reports.failed("a"), reports.stops) == ([], True)
+
+
+def told(pytester: pytest.Pytester, mark: str, *verdicts: str) -> pytest.RunResult:
+    """Run a test with this mark that reports a plan for each verdict, and fails with the last."""
+    pytester.makepyfile(
+        f"""
+        import pytest
+        from staleproof.plugin.plan_reports import reports_of
+
+        {mark}
+        def test_it(request, pytestconfig):
+            for number, verdict in enumerate({list(verdicts)}):
+                reports_of(pytestconfig).report(
+                    request.node.nodeid, plan=f"p{{number}}", name="n", verdict=verdict, seconds=0.1, story="s"
+                )
+            assert {verdicts[-1] != "failed"}
+        """
+    )
+    return pytester.runpytest_inprocess("-p", "no:xdist")
+
+
+def test_a_plan_of_a_test_that_is_expected_to_fail_fails_nothing(pytester: pytest.Pytester) -> None:
+    found = told(pytester, "@pytest.mark.xfail(reason='known')", "failed")
+
+    assert found.ret == pytest.ExitCode.OK
+    assert "failed" not in found.parseoutcomes()
+
+
+def test_a_test_of_which_another_plan_passed_has_failed_all_the_same(pytester: pytest.Pytester) -> None:
+    found = told(pytester, "", "failed", "passed")
+
+    assert found.parseoutcomes()["failed"] == 1
+    cache = pytester.parseconfigure().cache
+    assert cache is not None
+    assert list(cache.get("cache/lastfailed", {})) == list(cache.get("staleproof/lastfailed", {})) != []
+
+
+def test_a_doubt_mends_nothing(pytester: pytest.Pytester) -> None:
+    reports = reports_of(pytester.parseconfigure("--lf"))
+    session: Any = SimpleNamespace(shouldfail=False, shouldstop="", items=[])
+    reports.pytest_sessionstart(session)
+    for verdict, left in (("failed", ["1e2154796e"]), ("inconclusive", ["1e2154796e"]), ("passed", [])):
+        reports.pytest_runtest_logreport(report(verdict))
+        assert reports._failed["a"] == left

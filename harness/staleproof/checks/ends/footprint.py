@@ -2,9 +2,9 @@
 
 The rest of an end is somebody else's: what companions make of its objects (revisions of a Deployment, ReplicaSets, their pods,
 claims), what users and competitors write, what the API server puts there later. It is left out by what the controller's own commits
-changed, and not by names of kinds. A create writes every field of the object; a delete, and the removal of the last finalizer,
-write that it is there no more. Fields are those of a resource, whichever object it was: what a controller wrote to one of them it
-might have written to another.
+changed, and not by names of kinds. A create writes every field of the object; a delete writes that it is there no more, and who
+sets or removes finalizers says how long it is there. Fields are those of a resource, whichever object it was: what a controller
+wrote to one of them it might have written to another.
 """
 
 from collections import defaultdict
@@ -13,12 +13,19 @@ from dataclasses import dataclass, field
 
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history.flatten import changed_fields, without_items
+from staleproof.core.history.provenance import Commit
+
+_FINALIZERS = ("metadata.finalizers", "metadata.finalizers#", "metadata.finalizers[]")
 
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """`counted`: the resources of which the controller created or ended objects; `paths`: by resource, the fields that it wrote,
-    without the numbers of items."""
+    """What was written.
+
+    Attributes:
+        counted: the resources of which the controller created or deleted objects, or set finalizers.
+        paths: by resource, the fields that it wrote, without the numbers of items.
+    """
 
     counted: Set[str] = frozenset()
     paths: Mapping[str, Set[str]] = field(default_factory=dict)
@@ -32,15 +39,21 @@ class Footprint:
         return Footprint(self.counted | other.counted, paths)
 
 
+def _begins_or_ends(commit: Commit) -> bool:
+    """Whether the object is there from then on, or gone, or asked to go."""
+    was_leaving = commit.before is not None and "deletionTimestamp" in commit.before["metadata"]
+    return commit.before is None or commit.entry.type == "DELETED" or (commit.deletes and not was_leaving)
+
+
 @fact
 def own_footprint(trial: Trial) -> Footprint:
     """Of this run alone."""
     counted, paths = set[str](), defaultdict[str, set[str]](set)
     for commit in trial.commits:
         if commit.by is not None:
-            resource = commit.entry.resource
-            counted |= {resource} if commit.before is None or commit.deletes else set()
-            paths[resource] |= changed_fields(commit.before or {}, commit.entry.object, trial.namespace)
+            resource, changed = commit.entry.resource, changed_fields(commit.before or {}, commit.entry.object, trial.namespace)
+            counted |= {resource} if _begins_or_ends(commit) or not changed.isdisjoint(_FINALIZERS) else set()
+            paths[resource] |= changed
     return Footprint(frozenset(counted), paths)
 
 

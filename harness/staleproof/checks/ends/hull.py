@@ -9,6 +9,8 @@ Fields are masked that differ between the references, or between objects of one 
 (`instability`). Of a number in the status the range counts. What the same workload came to differently in fault-free runs is
 unstable: a difference there proves nothing.
 
+A verdict looks only at what the controller wrote itself (`footprint`); waiting for a trial to converge looks at everything.
+
 Divergence from Kubernetes: an object that is being deleted and has no finalizer counts as gone, because what is left to do (the
 grace period of a pod) is not the controller's; and so does what a garbage collector would take (`garbage`), and what is kept of
 earlier templates (`revisions`). Claims that a StatefulSet has left may be there or not. What the controller has released counts,

@@ -75,7 +75,7 @@ def _finding(trial: Trial, left: Leftover, fired: int) -> Finding:
         revisions = span([child.create_revision for child in unseen])
         though = f"though it had not been shown {listing([child.name for child in unseen])} (resourceVersion {revisions})"
     severity: Severity = "stuck" if left.kind == "unfinished" else "leaked"
-    basis: Basis = "deletion" if left.kind == "unfinished" else "end"
+    basis: Basis = "unfinished" if left.kind == "unfinished" else "end"
     return Finding(_because(trial, left), tuple(sorted(witnesses)), though, severity=severity, basis=basis)
 
 

@@ -143,7 +143,7 @@ def _left_behind(trial: Trial, of: Incarnation) -> Iterator[Finding]:
         name = full_name(commit.entry)
         because = f"{name} ended with observed generation {claim} of {newest}; fault-free runs ended with the newest"
         though = f"though it had been shown generation {newest}"
-        yield Finding(because, _context(trial, of, newest, asked, commit.index), though, basis="end")
+        yield Finding(because, _context(trial, of, newest, asked, commit.index), though, basis="unfinished")
 
 
 def _ends_with_newest(reference: Trial, of: Incarnation) -> bool:

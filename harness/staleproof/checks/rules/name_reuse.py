@@ -66,7 +66,7 @@ def _misplaced(trial: Trial, one: Recreation) -> Iterator[Finding]:
             because = f"{left} belong to the recreated {name} and {strays_then[resource]} to the one before it; "
             because += f"fault-free runs ended with {least} and {most}"
             acts = {*one.moments(trial, before=len(trial.entries)), *_last_stale(trial, one.before), settled}
-            yield Finding(because, tuple(sorted(acts)), basis="end")
+            yield Finding(because, tuple(sorted(acts)), basis="unfinished")
 
 
 def _last_stale(trial: Trial, owner: Incarnation) -> Sequence[int]:

@@ -2,7 +2,8 @@
 
 A finding needs all of this:
 
-1. fewer live children of a role than any reference had left by the end of that step, and more deletes than any made (`but_for`);
+1. fewer live children of a role than any reference had once its peak was reached, and as many as that had been alive before (a
+   controller that was kept from creating them has not deleted too many; `but_for`);
 2. the delete was decided on while own deletes of that resource and owner, from earlier decisions, were unseen (`own_writes`);
    whatever their names: a controller that counts its children may take its own deletes of some for a reason to delete others;
 3. those unseen deletes explain it: had they not happened, as the controller must believe, it would not have been too many;
@@ -15,8 +16,8 @@ Known limit: what the references emptied cannot be too little; where they left n
 
 from collections.abc import Iterator
 
+from staleproof.checks.but_for import kept_roles
 from staleproof.checks.facts.own_writes import group_of, own_deletes
-from staleproof.checks.ignorance import kept_roles
 from staleproof.checks.requirement import HIDDEN, SEED, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import NotExercised, Said

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from staleproof.checks.but_for import Surplus, surplus
-from staleproof.checks.doubt import DOUBTS
+from staleproof.checks.doubt import DOUBTS, has_no_end
 from staleproof.checks.ends.convergence import differences
 from staleproof.checks.facts.fault_outcomes import fault_outcomes
 from staleproof.checks.facts.frontier import Means
@@ -52,8 +52,8 @@ def why(trial: Trial, requirement: Requirement) -> tuple[Section, ...]:
 
 
 def _said(requirement: Requirement, trial: Trial) -> Iterator[str]:
-    if requirement.needs_end and (trial.settled is None or trial.released is None):
-        yield "nothing: the trial has no settling phase"
+    if requirement.needs_end and has_no_end(trial):
+        yield f"nothing: {has_no_end(trial)}"
         return
     yield from map(_in_words, islice(sayings(requirement, trial), _MOST))
 

@@ -67,8 +67,11 @@ class _Makers:
         self._written: dict[tuple[str, int | None], Request] = {}
         self._created: dict[str, Request] = {}
         self._removed: dict[str, Request] = {}
+        self._evicted: dict[str, Request] = {}
         for request in asked:
             if is_executed(request):
+                if request.asked.subresource == "eviction":  # answered with a Status, which names no object
+                    self._evicted.setdefault(request.asked.name, request)
                 for uid, revision in written(request):
                     self._written.setdefault((uid, revision), request)
                     if is_create(request):
@@ -82,6 +85,7 @@ class _Makers:
             candidates.append(self._created.get(entry.uid))
         if entry.type == "DELETED" or "deletionTimestamp" in entry.object["metadata"]:
             candidates.append(self._removed.get(entry.uid))
+            candidates.append(self._evicted.get(entry.name) if entry.resource == "pods" else None)
         return next((request for request in candidates if request is not None and request.index < index), None)
 
 

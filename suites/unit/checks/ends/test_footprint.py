@@ -55,3 +55,15 @@ def test_footprints_are_joined() -> None:
     assert (one | other).counted == {"pods"}
     assert (one | other).has("pods", "status")
     assert (one | other).has("pods", "spec")
+
+
+def test_who_sets_finalizers_says_how_long_an_object_is_there() -> None:
+    def guarded(script: Script) -> Script:
+        finalizers = {"finalizers": ["example.com/clean"]}
+        script.applied("w")
+        return script.updates("w", subresource="", metadata=script._objects[WIDGETS, "w"]["metadata"] | finalizers)
+
+    found = beside(guarded(trial()), lambda script: guarded(script).removed("w", WIDGETS))
+
+    assert WIDGETS in footprint(found).counted
+    assert [each.text for each in differences(found, len(found.entries))] == ["widget/w is there, fault-free runs ended without it"]

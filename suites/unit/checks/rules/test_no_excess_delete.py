@@ -77,6 +77,20 @@ def kept_from_creating() -> Script:
     return script.deletes("w-a").applied("w").deletes("w-b").let_go().creates("w-c", "w-d", "w-e")
 
 
+def rolled(script: Script) -> Script:
+    """One more before one goes, three times: never fewer than three."""
+    three(script).step(2, "new template").applied("w", spec=3, template=2)
+    for new, old in (("w-x", "w-c"), ("w-y", "w-b"), ("w-z", "w-a")):
+        script.creates(new).deletes(old)
+    return script.idle(2)
+
+
+def rolling() -> Script:
+    """It makes one more, takes one, and is not shown that; so it takes another."""
+    script = three(trial()).step(2, "new template").hold().applied("w", spec=3, template=2).creates("w-x").deletes("w-c")
+    return script.applied("w", touched=1).deletes("w-b").let_go()
+
+
 HIDDEN = "though it had not been shown its own deletes of w-c, w-b"
 CASES: Cases = {
     "deletes more because its deletes are hidden": (
@@ -92,6 +106,11 @@ CASES: Cases = {
         f"FAIL: the controller deleted pod/ns/w-a: fault-free runs kept it, {HIDDEN}",
     ),
     "keeps what the references kept": (beside(shrunk(holding(generated="")).applied("w").let_go(), named), "PASS"),
+    "in a roll-out it is the fewest that there ever were, however many are deleted in the end": (
+        beside(rolling(), rolled),
+        "FAIL: the controller deleted pod/ns/w-b: 2 live pods of widget/w left, fault-free runs kept 3, "
+        "though it had not been shown its own deletes of w-c",
+    ),
     "repeats the same deletes": (held().refused("delete", "w-c", "NotFound").let_go(), "PASS"),
     # --- innocent, though it looks suspicious
     "a burst in one reconciliation, though none of it has been seen": (

@@ -171,8 +171,10 @@ def _was_cut_short(reference: Trial, number: int) -> bool:
 
 def unheard_of(trial: Trial, deeds: Deeds[D], key: Callable[[D], Hashable], *, usual: Deeds[D] | None = None) -> Iterator[D]:
     """The deeds of a trial of a kind (`key`) that no reference shows. `usual`: what references may show, if that is more."""
-    known = {key(deed) for reference in trial.references for deed in (usual or deeds)(reference)}
-    return (deed for deed in deeds(trial) if key(deed) not in known)
+    found = list(deeds(trial))
+    references = trial.references if found else ()  # to look at them costs as much as to look at the trial
+    known = {key(deed) for reference in references for deed in (usual or deeds)(reference)}
+    return (deed for deed in found if key(deed) not in known)
 
 
 def most_often(references: Collection[Trial], deeds: Deeds[D], key: Callable[[D], Hashable]) -> Counter[Hashable]:

@@ -262,7 +262,7 @@ class Trial:
 
 _Key = tuple[int, ...]
 """The histories of a comparison by their ids: the first is what is indexed. Who is in the cache keeps them alive."""
-_TRIALS, _REFERENCES = 16, 32
+_TRIALS, _REFERENCES = 4, 12
 _trials: OrderedDict[_Key, Trial] = OrderedDict()
 _references: OrderedDict[_Key, Trial] = OrderedDict()
 

@@ -59,14 +59,18 @@ class Revert:
 @fact
 def reverts(trial: Trial) -> Sequence[Revert]:
     """What was returned, by whomever: object by object, each in the order of its commits."""
-    found = ((child, each) for child in object_history(trial).objects.values() for each in _returned(child))
-    return [Revert(child, *each) for child, each in found]
+    return [back for child in object_history(trial).objects.values() for back in _of(child)]
 
 
 @fact
 def own_reverts(trial: Trial) -> Sequence[Revert]:
     """What the controller returned by an update."""
-    return [each for each in reverts(trial) if _is_own_update(each.content.commit)]
+    written = (child for child in object_history(trial).objects.values() if any(map(_is_own_update, child.commits)))
+    return [back for child in written for back in _of(child) if _is_own_update(back.content.commit)]
+
+
+def _of(child: Incarnation) -> Iterator[Revert]:
+    return (Revert(child, *each) for each in _returned(child))
 
 
 def _is_own_update(commit: Commit) -> bool:

@@ -13,8 +13,11 @@ def differences(trial: Trial, until: int, *, of: Trial | None = None) -> list[Di
     """How the state before a position, of the trial or of another run of its workload, differs from the references' end: in what
     the controller wrote itself in any of these runs."""
     run = of or trial
+    state = final_objects(run, until=until)
+    if not baseline(trial).difference(state, run.namespace):
+        return []  # in nothing, whoever wrote it
     own = footprint(trial) | own_footprint(run) if of is not None else footprint(trial)
-    return list(baseline(trial).differences(final_objects(run, until=until), run.namespace, own))
+    return list(baseline(trial).differences(state, run.namespace, own))
 
 
 def certain_difference(trial: Trial, until: int) -> str:

@@ -1,4 +1,4 @@
-"""What of the controller's deeds goes beyond what it does without the faults: the one place where references are subtracted.
+"""What of the controller's deeds goes beyond what it does without the faults: here the references' deeds are subtracted.
 
 A controller that works late does in a later step what the references did in an earlier one, so what is compared only ever grows:
 the most that were alive, and the deletes that were done, *until* the end of a step. References have no resyncs, so steps are

@@ -102,7 +102,7 @@ class Queue:
         selection: which of the plans are wanted.
         has_peers: other workers have the same plans.
         stops: whether no other plan is to begin, as far as this worker knows.
-        ended: is told of each trial, its test, and the seconds that it took with all that it was compared with.
+        ended: takes each trial with its test, and the seconds that it took with all that it was compared with.
     """
 
     claims: Claims

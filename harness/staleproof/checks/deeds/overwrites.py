@@ -25,7 +25,7 @@ from staleproof.core.plan.manifest import Manifest
 
 _METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 _SHARED = ("metadata.finalizers", "metadata.ownerReferences")
-"""Lists that belong to nobody alone."""
+"""Lists to which several writers add items."""
 
 
 _Values = dict[str, object]

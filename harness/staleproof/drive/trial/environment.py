@@ -24,7 +24,7 @@ from staleproof.drive.process.address import NEARBY
 from staleproof.drive.process.private import private_folder
 from staleproof.drive.proxy.client import Proxy
 from staleproof.drive.proxy.launch import loading_proxy
-from staleproof.drive.subject.webhooks import told_calls, webhooks_in
+from staleproof.drive.subject.webhooks import Calls, calls_in, told_calls, webhooks_in
 from staleproof.drive.trial.event_bus import EventBus
 from staleproof.drive.trial.lives import OPENS_WATCH_SECONDS, Lives, title
 from staleproof.drive.trial.refusals import Refusals
@@ -104,8 +104,17 @@ class Environment:
 
     async def count_calls(self) -> None:
         """Have reports say how often the API server has called the controller's webhooks."""
-        if self.lives.webhooks is not None and not self.is_users_cluster:
-            self.description["webhooks"] = told_calls(await self.api.metrics()) or "never called"
+        if self.has_webhooks and not self.is_users_cluster:
+            self.description["webhooks"] = told_calls(await self.webhook_calls()) or "never called"
+
+    async def webhook_calls(self) -> dict[str, Calls]:
+        """How often the API server has called which of the controller's webhooks."""
+        return calls_in(await self.api.metrics())
+
+    @property
+    def has_webhooks(self) -> bool:
+        """Whether the controller has webhooks that an API server is to call."""
+        return self.lives.webhooks is not None and self.lives.webhooks.are_called
 
     @property
     def is_users_cluster(self) -> bool:
@@ -115,9 +124,10 @@ class Environment:
     @property
     def applied(self) -> list[Manifest]:
         """What is applied first, with the controller's own webhooks where it serves them, if they can be called."""
-        if self.lives.webhooks is None or self.is_users_cluster:
+        webhooks = self.lives.webhooks
+        if webhooks is None or not webhooks.are_called or self.is_users_cluster:
             return without_admission(self.options.manifests)
-        return self.lives.webhooks.led(self.options.manifests)
+        return webhooks.led(self.options.manifests)
 
     @property
     def ends_namespaces(self) -> bool:

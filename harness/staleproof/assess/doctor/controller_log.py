@@ -31,10 +31,8 @@ _CONFLICT = re.compile(r"object has been modified|\bConflict\b|optimistic ?lock"
 """Every honest controller meets one now and then, and tries again."""
 _ENDS = re.compile(r"context canceled|ProcessLifecycle|shutting down", re.IGNORECASE)
 """What a program says that ends for another reason."""
-_LEVEL_FIELDS, _NUMBERS = (
-    ("level", "severity", "lvl", "levelname"),
-    {10: "trace", 20: "debug", 30: "info", 40: "warn", 50: "error", 60: "fatal"},
-)
+_LEVEL_FIELDS = ("level", "severity", "lvl", "levelname")
+_NUMBERS = {"10": "trace", "20": "debug", "30": "info", "40": "warn", "50": "error", "60": "fatal"}
 """Numbers are pino's and bunyan's."""
 _FIELDS = ("msg", "message", "error", "err", "exc_info", "exception")
 """What counts of a line that is JSON, or ends with it; `stacktrace` and all else does not."""

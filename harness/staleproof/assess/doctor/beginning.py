@@ -63,11 +63,11 @@ class Sightings:
                 asked = self._under_way.pop(entry.request, None)
                 if entry.code >= _REFUSED:
                     self.refused = f"{entry.code} {entry.reason}".rstrip()
-                    self._answers(asked.verb, asked.resource, asked.namespace) if asked is not None else None
+                    if asked is not None:
+                        self._answers(asked.verb, asked.resource, asked.namespace, self.refused)
             case Refused(code=code):
                 self._asks("watch", entry.resource, entry.at)
-                self.refused = f"{code} {entry.reason}".rstrip()
-                self._answers("watch", entry.resource, entry.namespace)
+                self._answers("watch", entry.resource, entry.namespace, f"{code} {entry.reason}".rstrip())
                 self.refused = f"{code} to its watch of {entry.resource}"
 
     def _asks(self, verb: str, resource: str, at: float) -> None:
@@ -76,8 +76,8 @@ class Sightings:
             self._seen.add((verb, resource))
             self.news_at = at
 
-    def _answers(self, verb: str, resource: str, namespace: str) -> None:
-        self.answers[f"{verb} {resource}{f' in {namespace}' if namespace else ''}: {self.refused}"] += 1
+    def _answers(self, verb: str, resource: str, namespace: str, refused: str) -> None:
+        self.answers[f"{verb} {resource}{f' in {namespace}' if namespace else ''}: {refused}"] += 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

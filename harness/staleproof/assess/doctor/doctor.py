@@ -51,7 +51,7 @@ LIMIT_SECONDS = 50.0
 _LOOK = Settle(quiet_seconds=2.0, limit_seconds=10.0, deadline_seconds=15.0)
 _PATIENT = Settle(quiet_seconds=15.0, limit_seconds=20.0, deadline_seconds=20.0)
 """A JVM may take so long to come to its work."""
-_WATCH_SECONDS, _METRICS_SECONDS, _AGAIN_SECONDS = 5.0, 5.0, 0.2
+_WATCH_SECONDS, _WATCH_AGAIN_SECONDS, _METRICS_SECONDS, _POLL_SECONDS = 5.0, 15.0, 5.0, 0.2
 _REST_SECONDS, _MOST_REST_SECONDS = 3.0, 15.0
 """A life has come to rest when it has asked for nothing new for so long; many managers start one thing after the other."""
 _MOST_LIVES = 3
@@ -154,10 +154,10 @@ class _Visit:
         self._first = frozenset(self._seen.watched)
         return [beginning.watches(began, wanted)]
 
-    async def _until_watched(self, resources: Collection[str]) -> None:
+    async def _until_watched(self, resources: Collection[str], limit_seconds: float = _WATCH_SECONDS) -> None:
         """Some watches come later than the first rest, and some never."""
         seen = self._seen
-        await self._environment.bus.until(lambda now: set(resources) <= seen.watched, limit_seconds=_WATCH_SECONDS)
+        await self._environment.bus.until(lambda now: set(resources) <= seen.watched, limit_seconds=limit_seconds)
 
     async def _resources(self) -> list[str]:
         """Of the samples, as far as the API server knows them."""
@@ -224,7 +224,7 @@ class _Visit:
         seconds = time.monotonic() - began
         again = await self._begin()
         if again.error is None:
-            await self._until_watched(self._first)
+            await self._until_watched(self._first, _WATCH_AGAIN_SECONDS)
         return [beginning.restarts(seconds, controller.exit_code if controller is not None else None, again, self._first)]
 
     async def _stay_up(self) -> list[Check]:
@@ -268,7 +268,7 @@ class _Visit:
                 trouble = str(err)
             if time.monotonic() >= end:
                 break
-            await environment.bus.until(lambda now: False, limit_seconds=_AGAIN_SECONDS)
+            await environment.bus.until(lambda now: False, limit_seconds=_POLL_SECONDS)
         return [diagnosis.metrics(source.url if source is not None else "", trouble, environment.lives.metrics_port)]
 
     async def _begin(self) -> Beginning:

@@ -8,7 +8,8 @@ Divergence from Kubernetes: the words are those of today's libraries. What is no
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from staleproof.assess.doctor.symptom import Explanation, Sign, Source, Symptom
 
@@ -169,10 +170,10 @@ SYMPTOMS = (
             _log(r"(?P<kind>[\w.-]+)'? v\w+ CRD was not found", "'widgets.example.com' v1 CRD was not found on the cluster"),
             _log(
                 r"Unresolved resources cannot be served \(try creating their CRDs\): \{?(?P<kind>.*?)\}?$",
-                "Unresolved resources cannot be served (try creating their CRDs): {widgets.v1.example.com}",
+                "Unresolved resources cannot be served (try creating their CRDs): Selector(group='a.io', any_name='webs')",
             ),
             _log(r"404 page not found|ApiError: NotFound \(ErrorResponse", "watcher error: ApiError: 404 page not found"),
-            _answer(r"(?:list|watch) (?P<kind>[\w.-]+): 404\b", "list widgets.example.com: 404 NotFound"),
+            _answer(r"(?:list|watch) (?P<kind>[\w.-]+)(?: in \S+)?: 404\b", "list widgets.example.com: 404 NotFound"),
         ),
     ),
     Symptom(
@@ -290,7 +291,7 @@ SYMPTOMS = (
         (
             _log(
                 r"Handler '(?P<handler>[^']+)' failed (?:with an exception|temporarily|permanently)",
-                "Handler 'create_fn' failed with an exception. Will retry.",
+                "Handler 'create_fn' failed with an exception and will try again in 60 seconds: no quorum",
             ),
             _log(
                 r"Exhausted retries for (?:scope )?(?P<handler>.+?)\.?$",
@@ -303,21 +304,23 @@ SYMPTOMS = (
 
 def explained(lines: Iterable[str], source: Source = "log") -> list[Explanation]:
     """What lines mean, each cause once, in their order, with all that they name. The first row that knows a line explains it."""
-    found: dict[int, list[dict[str, str]]] = {}
+    found: dict[Symptom, list[Mapping[str, str]]] = {}
     for line in lines:
-        for number, named in _signs(line, source):
-            found.setdefault(number, []).append(named)
-    return [_explanation(SYMPTOMS[number], named) for number, named in found.items()]
+        match _first_sign(line, source):
+            case symptom, named:
+                found.setdefault(symptom, []).append(named)
+    return [_explanation(symptom, named) for symptom, named in found.items()]
 
 
-def _signs(line: str, source: Source) -> Iterator[tuple[int, dict[str, str]]]:
-    """The number of the first row that knows the line, and what its sign names; nothing if none does."""
-    for number, symptom in enumerate(SYMPTOMS):
+@lru_cache(maxsize=4096)  # the same lines are asked about by several checks
+def _first_sign(line: str, source: Source) -> tuple[Symptom, Mapping[str, str]] | None:
+    """The first row that knows the line, and what its sign names."""
+    for symptom in SYMPTOMS:
         for sign in symptom.signs:
             match = sign.pattern.search(line) if sign.source == source else None
             if match is not None:
-                yield number, match.groupdict(default="")
-                return
+                return symptom, match.groupdict(default="")
+    return None
 
 
 def _explanation(symptom: Symptom, named: Sequence[Mapping[str, str]]) -> Explanation:

@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import HypothesisException
 
 from staleproof.core.plan.manifest import Manifest
-from staleproof.draw.schema import JSON, Schema
-from staleproof.draw.texts import compiled, fits
+from staleproof.draw.mutations.schema import JSON, Schema
+from staleproof.draw.mutations.texts import compiled, fits
 
 from .cel import met_all
 from .mending import defaulted, grown, mended, named_fields

@@ -17,7 +17,7 @@ from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Patch
 from staleproof.draw.canonical import life, round_trip
 from staleproof.draw.drawn import drawn
-from staleproof.draw.mutations import Mutations
+from staleproof.draw.mutations.allowed import Mutations
 from staleproof.draw.own_writes import hide_updates
 from staleproof.draw.profile import STANDARD
 from staleproof.draw.strategies import plans

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.draw.schema import Schema
+from staleproof.draw.mutations.schema import Schema
 
 from ...integration.samples import filled, minimal, samples
 

@@ -12,8 +12,8 @@ import hypothesis.strategies as st
 from staleproof.core.operator.observed import ChildKind, Observed
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.step import Apply, Delete, Edit, Heartbeat, Patch, Recreate, Remove, Rest, Resync, Step, Touch
-from staleproof.draw.by_others import MOST_REPLICAS
 from staleproof.draw.canonical import LONG_SECONDS, another
+from staleproof.draw.mutations.foreign_edits import MOST_REPLICAS
 from staleproof.draw.strategies.observation import observations
 from staleproof.errors import UsageError
 

@@ -13,8 +13,8 @@ from staleproof.core.fault.model import Value
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.plan import PlanError, converted
-from staleproof.draw.sample_moves import find_moves, set_to, words
-from staleproof.draw.schema import ANYTHING, Schema
+from staleproof.draw.mutations.sample_moves import find_moves, set_to, words
+from staleproof.draw.mutations.schema import ANYTHING, Schema
 
 _SCHEMA_DEPTH = 10
 _WIDTH = 40

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from staleproof.draw.schema import ANYTHING, Schema, find_schema, of_crd, of_openapi
+from staleproof.draw.mutations.schema import ANYTHING, Schema, find_schema, of_crd, of_openapi
 
 JSON = dict[str, Any]
 

@@ -13,8 +13,8 @@ from typing import Any, get_args
 
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.move import Move, MoveKind, merge_patch
-from staleproof.draw.schema import ANYTHING, JSON, Schema
-from staleproof.draw.texts import Near, fits, near_number, near_text
+from staleproof.draw.mutations.schema import ANYTHING, JSON, Schema
+from staleproof.draw.mutations.texts import Near, fits, near_number, near_text
 
 Path = tuple[str | int, ...]
 _DEEPEST = 12

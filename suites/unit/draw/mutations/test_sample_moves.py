@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from staleproof.core.plan.move import Move, merged
-from staleproof.draw.sample_moves import find_moves
-from staleproof.draw.schema import ANYTHING, Schema
+from staleproof.draw.mutations.sample_moves import find_moves
+from staleproof.draw.mutations.schema import ANYTHING, Schema
 
 JSON = dict[str, Any]
 MANIFEST: JSON = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}

@@ -6,7 +6,7 @@ import pytest
 
 from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.step import Edit, PatchStatus
-from staleproof.draw.by_others import edits, resets, set_aside
+from staleproof.draw.mutations.foreign_edits import edits, resets, set_aside
 
 
 def config(**data: Any) -> Manifest:  # noqa: ANN401  # JSON

@@ -8,9 +8,9 @@ from msgspec import structs
 
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import Move, collide
-from staleproof.draw.sample_moves import find_moves
-from staleproof.draw.schema import Schema
-from staleproof.draw.trying import beside_live, for_good, returning_first, returning_only, spread, trials, with_live
+from staleproof.draw.mutations.sample_moves import find_moves
+from staleproof.draw.mutations.schema import Schema
+from staleproof.draw.mutations.trials import beside_live, for_good, returning_first, returning_only, spread, trials, with_live
 
 SPEC = {
     "replicas": 3,

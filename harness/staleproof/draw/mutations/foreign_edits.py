@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.masking import SECRET
 from staleproof.core.plan.step import Edit, PatchStatus
-from staleproof.draw.schema import Schema
-from staleproof.draw.texts import near_text
+from staleproof.draw.mutations.schema import Schema
+from staleproof.draw.mutations.texts import near_text
 
 MOST_REPLICAS = 6
 """No plan asks for more."""

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.draw.mutations import Extension, MutationError, Mutations, allowed_moves, read
-from staleproof.draw.sample_moves import find_moves
-from staleproof.draw.schema import ANYTHING, Schema
+from staleproof.draw.mutations.allowed import Extension, MutationError, Mutations, allowed_moves, read
+from staleproof.draw.mutations.sample_moves import find_moves
+from staleproof.draw.mutations.schema import ANYTHING, Schema
 
 JSON = dict[str, Any]
 SAMPLE: JSON = {

@@ -7,7 +7,7 @@ from staleproof.core.fault.model import OwnWrite
 from staleproof.core.plan.manifest import Target
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, Edit, Heartbeat, Recreate, Remove, Step, Touch
-from staleproof.draw.once_more import aimed_anew, with_object
+from staleproof.draw.replacement import aimed_anew, with_object
 
 WIDGET = {"apiVersion": "staleproof.dev/v1", "kind": "Widget", "metadata": {"name": "w"}}
 TOUCH = Touch(target=Target("staleproof.dev/v1", "Widget", "w"))

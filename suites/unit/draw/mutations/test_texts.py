@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.draw.schema import Schema
-from staleproof.draw.texts import compiled, fits, near_number, near_text
+from staleproof.draw.mutations.schema import Schema
+from staleproof.draw.mutations.texts import compiled, fits, near_number, near_text
 
 JSON = dict[str, Any]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from staleproof.core.plan.move import MoveKind
-from staleproof.draw.schema import Schema
+from staleproof.draw.mutations.schema import Schema
 
 _QUANTITY = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)([KMGTPE]i|[munkMGTPE])")
 _PLAIN_QUANTITY = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)()")

@@ -12,6 +12,7 @@ from staleproof.core.fault import AnyFault, Window
 from staleproof.core.plan.plan import Plan, contradictions
 from staleproof.core.plan.step import Edit, Heartbeat, Recreate, Remove, Step, describe
 from staleproof.draw.family import drawn_title
+from staleproof.draw.shrink import first_own_write
 
 Happened = Mapping[int, Mapping[tuple[str, str], int]]
 """How often something happened, by step: (resource, verb) for the controller's writes, (resource, "") for changes of objects."""
@@ -64,15 +65,10 @@ def aimed_anew(plan: Plan, silent: Collection[int], happened: Happened) -> Plan 
 
 
 def _aimed(fault: AnyFault, plan: Plan, happened: Happened) -> AnyFault | None:
-    window, write = fault.window, getattr(fault, "write", None)
-    about = (fault.resource, fault.verb_of_write)
+    window, about = fault.window, (fault.resource, fault.verb_of_write)
     occasions = {step: each.get(about, 0) for step, each in happened.items() if step <= len(plan.steps)}
     best = max(sorted(occasions), key=lambda step: occasions[step], default=0)
     if not best or not occasions[best] or best == window.from_step:
         return None
-    length = None if window.until_step is None else window.until_step - window.from_step
-    until = None if length is None else best + length
-    made: AnyFault = replace(fault, window=Window(best, until, window.seconds))
-    if write is not None and write.nth > occasions[best]:
-        made = replace(made, write=replace(write, nth=1))
-    return made
+    until = None if window.until_step is None else best + window.until_step - window.from_step
+    return first_own_write(replace(fault, window=Window(best, until, window.seconds)), occasions[best])

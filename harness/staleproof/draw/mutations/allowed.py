@@ -73,11 +73,12 @@ def allowed_moves(sample: Manifest, schema: Schema, mutations: Mutations) -> All
     """The sample's moves as far as the user allows them. MutationError when a path is no field of the sample, or of its schema."""
     whose = f"{sample['kind']}/{sample['metadata']['name']}"
     every = find_moves(sample, schema)
-    known = _known(sample, schema) | {_plain(move.path) for move in every}
+    known = {*_said(sample, ()), *_allowed(schema, "", _SCHEMA_DEPTH), "metadata.labels", "metadata.labels.*"}
+    known |= {_plain(move.path) for move in every}
     extended = tuple(each.path for each in mutations.extend)
     named = {"only": mutations.only, "forbid": mutations.forbid, "extend": extended}
-    asked = [(word, path, _unknown(path, known)) for word, paths in named.items() for path in paths]
-    if wrong := [f"{word}: {path!r} {problem}" for word, path, problem in asked if problem]:
+    named_paths = [(word, path, _unknown(path, known)) for word, paths in named.items() for path in paths]
+    if wrong := [f"{word}: {path!r} {problem}" for word, path, problem in named_paths if problem]:
         raise MutationError(f"{whose}: {'; '.join(wrong)}")
     own, idle = _extended(sample, mutations, whose)
     names = {move.name for move in own}
@@ -107,14 +108,12 @@ def _extended(sample: Manifest, mutations: Mutations, whose: str) -> tuple[list[
                 )
                 break
             if move is None:
-                idle.append(f"extend: {each.path!r} is {_in_short(value)} in {whose} already; give another value")
+                idle.append(
+                    f"extend: {each.path!r} is {json.dumps(value, default=str)[:_WIDTH]} in {whose} already; give another value"
+                )
             else:
                 own.append(move)
     return own, idle
-
-
-def _in_short(value: object) -> str:
-    return json.dumps(value, default=str)[:_WIDTH]
 
 
 def _is_allowed(path: str, mutations: Mutations) -> bool:
@@ -140,10 +139,6 @@ def _unknown(path: str, known: set[str]) -> str:
     close = difflib.get_close_matches(plain, sorted(known), n=1, cutoff=0.6)
     meant = f" (did you mean {close[0]!r}?)" if close else ""
     return f"is no field of it or of its schema{meant}"
-
-
-def _known(sample: Manifest, schema: Schema) -> set[str]:
-    return {*_said(sample, ()), *_allowed(schema, "", _SCHEMA_DEPTH), "metadata.labels", "metadata.labels.*"}
 
 
 def _said(value: object, path: tuple[str | int, ...]) -> Iterator[str]:

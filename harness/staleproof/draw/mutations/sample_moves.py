@@ -43,12 +43,8 @@ def set_to(sample: Manifest, path: str, value: object) -> Move | None:
 
 
 def _parsed(path: str) -> Path:
-    return tuple(quoted or (int(index or 0) if index is not None else key) for key, index, quoted in _parts(path))
-
-
-def _parts(path: str) -> Iterator[tuple[str, str | None, str]]:
-    for found in re.finditer(r'\["([^"]+)"\]|\[(\d*)\]|([^.\[\]]+)', path):
-        yield found[3] or "", found[2], found[1] or ""
+    parts = re.finditer(r'\["(?P<quoted>[^"]+)"\]|\[(?P<index>\d*)\]|(?P<key>[^.\[\]]+)', path)
+    return tuple(found["quoted"] or found["key"] or int(found["index"] or 0) for found in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +97,19 @@ def _word(key: str | int) -> str:
 def _move(sample: Manifest, draft: _Draft) -> Move | None:
     """The move; None when it changes nothing."""
     after = copy.deepcopy(sample)
-    was, becomes = _edited(after, draft)
-    do, undo = merge_patch(sample, after), merge_patch(after, sample)
-    if not do:
-        return None
-    said = "" if draft.defaults else _shown(was)
-    return Move(path=words(draft.path), kind=draft.kind, do=do, undo=undo, was=said, becomes=_shown(becomes), blind=draft.is_blind)
-
-
-def _edited(tree: Any, draft: _Draft) -> tuple[Any, Any]:  # noqa: ANN401  # JSON
-    """Change the field in this tree; what was there and what is there now (None: nothing)."""
     for path, value in draft.defaults:
-        _around(tree, path)[path[-1]] = copy.deepcopy(value)
-    spot, key = _around(tree, draft.path), draft.path[-1]
+        _around(after, path)[path[-1]] = copy.deepcopy(value)
+    spot, key = _around(after, draft.path), draft.path[-1]
     was = copy.deepcopy(spot.get(key) if isinstance(spot, dict) else spot[key])
-    if draft.edit is None:
+    becomes = draft.edit(was) if draft.edit is not None else None
+    if draft.edit is not None:
+        spot[key] = becomes
+    else:
         del spot[key]
-        return was, None
-    spot[key] = becomes = draft.edit(was)
-    return was, becomes
+    do, undo = merge_patch(sample, after), merge_patch(after, sample)
+    said = "" if draft.defaults else _shown(was)
+    made = Move(path=words(draft.path), kind=draft.kind, do=do, undo=undo, was=said, becomes=_shown(becomes), blind=draft.is_blind)
+    return made if do else None
 
 
 def _around(tree: Any, path: Path) -> Any:  # noqa: ANN401  # JSON
@@ -151,14 +141,8 @@ def _primary(sample: Manifest, schema: Schema) -> Iterator[_Draft]:
 
 
 def _value(path: Path, value: Any, schema: Schema) -> Iterator[_Draft]:  # noqa: ANN401  # JSON
-    if len(path) > _DEEPEST:
-        return
-    if isinstance(value, dict):
-        yield from _object(path, value, schema)
-    elif isinstance(value, list):
-        yield from _list(path, value, schema)
-    else:
-        yield from _near(path, value, schema)
+    ways = _object if isinstance(value, dict) else _list if isinstance(value, list) else _near
+    return ways(path, value, schema) if len(path) <= _DEEPEST else iter(())
 
 
 def _near(path: Path, value: Any, schema: Schema, *, unsaid: int = 0) -> Iterator[_Draft]:  # noqa: ANN401  # JSON
@@ -194,15 +178,12 @@ def _object(path: Path, value: JSON, schema: Schema) -> Iterator[_Draft]:
 
 
 def _unsaid(path: Path, said: JSON, schema: Schema, *, unsaid: int = 1) -> Iterator[_Draft]:
-    """What the schema allows beside what is said, and has a value for. An object that is not there has to be complete with it."""
+    """What the schema allows beside what is said, and has a value for. An object that is not there has to be complete with it: the
+    API server adds what has a default."""
+    asked = {each for each in schema.required if schema.fields.get(each, ANYTHING).own.get("default") is None}
     for key, inner in schema.fields.items():
-        if key not in said and (unsaid == 1 or _is_enough(schema, key)):
+        if key not in said and (unsaid == 1 or asked <= {key}):
             yield from _absent((*path, key), inner, unsaid)
-
-
-def _is_enough(schema: Schema, key: str) -> bool:
-    """Whether an object may have this field alone: the API server adds what has a default."""
-    return all(each == key or schema.fields.get(each, ANYTHING).own.get("default") is not None for each in schema.required)
 
 
 def _absent(path: Path, schema: Schema, unsaid: int) -> Iterator[_Draft]:
@@ -263,12 +244,8 @@ def _list(path: Path, value: list[Any], schema: Schema) -> Iterator[_Draft]:
     for number, inner in enumerate(value[:_MOST_ENTRIES]):
         if isinstance(inner, dict | list) or schema.list_type != "set":
             drafts = _value((*path, number), inner, schema.items)
-            yield from islice((each for each in drafts if _is_scalar(each)), _MOST_LATER) if number else drafts
-
-
-def _is_scalar(draft: _Draft) -> bool:
-    """Another value for what the sample says."""
-    return draft.kind in _SCALARS and not draft.unsaid
+            said = (each for each in drafts if each.kind in _SCALARS and not each.unsaid)
+            yield from islice(said, _MOST_LATER) if number else drafts
 
 
 def _another(entries: Sequence[Any], schema: Schema) -> Any:  # noqa: ANN401  # JSON
@@ -289,12 +266,11 @@ def _another(entries: Sequence[Any], schema: Schema) -> Any:  # noqa: ANN401  # 
 
 def _others(value: object, schema: Schema) -> list[object]:
     """Values near this one."""
-    near: Iterator[Near] = iter(())
     if isinstance(value, str):
-        near = near_text(value, schema)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        near = near_number(value, schema)
-    return [other for _, other in near]
+        return [other for _, other in near_text(value, schema)]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return [other for _, other in near_number(value, schema)]
+    return []
 
 
 def _always(value: Any) -> Callable[[Any], Any]:  # noqa: ANN401  # JSON

@@ -60,7 +60,7 @@ class Schema:
     def is_quantity(self) -> bool:
         """resource.Quantity: built-in kinds name it, CustomResourceDefinitions have its pattern (controller-gen)."""
         types = [each.get("type") for each in self.own.get("oneOf") or () if isinstance(each, dict)]
-        return types == ["string", "number"] or _QUANTITY in self.pattern
+        return types == ["string", "number"] or _QUANTITY in str(self.own.get("pattern"))
 
     @cached_property
     def fields(self) -> dict[str, "Schema"]:
@@ -96,21 +96,17 @@ class Schema:
 
     @property
     def enum(self) -> Sequence[object]:
-        each = [said["enum"] for said in (self.own, *self._joined) if isinstance(said.get("enum"), list)]
+        each = [said for said in self._each("enum") if isinstance(said, list)]
         return [value for value in each[0] if value not in (None, "") and all(value in other for other in each)] if each else []
 
-    @property
-    def _joined(self) -> list[JSON]:
-        return [each for each in self.own.get("allOf") or () if isinstance(each, dict)]
-
-    @property
-    def pattern(self) -> str:
-        return str(self.own.get("pattern") or "")
+    def _each(self, keyword: str) -> list[Any]:
+        """What it says there itself, and what `allOf` adds."""
+        return [said.get(keyword) for said in (self.own, *(self.own.get("allOf") or ())) if isinstance(said, Mapping)]
 
     @property
     def patterns(self) -> list[str]:
         """Its own, those that `allOf` adds, and those of plain rules."""
-        said = [str(each["pattern"]) for each in (self.own, *self._joined) if each.get("pattern")]
+        said = [str(each) for each in self._each("pattern") if each]
         matches = (_MATCHES.fullmatch(rule) for rule in self.rules)
         return said + [found[3] if found[1] else _ESCAPED.sub(r"\1", found[3]) for found in matches if found]
 
@@ -161,23 +157,6 @@ class Schema:
         found = self.own.get("x-kubernetes-validations") or ()
         return [" ".join(str(each.get("rule", "")).split()) for each in found if isinstance(each, dict)]
 
-    @property
-    def alternatives(self) -> list[list[str]]:
-        """Sets of fields of which a combination says that one is to be there (`oneOf` and `anyOf` that only require)."""
-        return [
-            [str(name) for name in each["required"]]
-            for key in ("oneOf", "anyOf")
-            for each in self.own.get(key) or ()
-            if isinstance(each, dict) and isinstance(each.get("required"), list)
-        ]
-
-    @property
-    def entangled(self) -> set[str]:
-        """Fields that combinations name: whether they go together is not for us to say."""
-        named = {name for names in self.alternatives for name in names}
-        denied = (self.own.get("not") or {}).get("required") or ()
-        return named | {str(name) for name in denied}
-
 
 ANYTHING = Schema({}, {})
 """Where no schema says anything."""
@@ -186,12 +165,10 @@ ANYTHING = Schema({}, {})
 def of_crd(crd: Manifest, api_version: str) -> Schema | None:
     """The schema of one version of a CustomResourceDefinition; None when it has none, or is of another group or version."""
     spec = crd.get("spec") or {}
-    group, _, version = api_version.rpartition("/")
-    for each in spec.get("versions") or () if spec.get("group") == group else ():
-        if each.get("name") == version:
-            found = (each.get("schema") or {}).get("openAPIV3Schema")
-            return Schema(found, {}) if isinstance(found, dict) and found else None
-    return None
+    group, _, name = api_version.rpartition("/")
+    versions = [each for each in spec.get("versions") or () if (spec.get("group"), each.get("name")) == (group, name)]
+    found = (versions[0].get("schema") or {}).get("openAPIV3Schema") if versions else None
+    return Schema(found, {}) if isinstance(found, dict) and found else None
 
 
 def of_openapi(document: Manifest, api_version: str, kind: str) -> Schema | None:
@@ -199,16 +176,12 @@ def of_openapi(document: Manifest, api_version: str, kind: str) -> Schema | None
     group, _, version = api_version.rpartition("/")
     parts = (document.get("components") or {}).get("schemas") or {}
     wanted = {"group": group, "version": version, "kind": kind}
-    for each in parts.values():
-        if wanted in (each.get("x-kubernetes-group-version-kind") or ()):
-            return Schema(each, parts)
-    return None
+    found = (each for each in parts.values() if wanted in (each.get("x-kubernetes-group-version-kind") or ()))
+    return next((Schema(each, parts) for each in found), None)
 
 
 def find_schema(crd: Manifest | None, document: Manifest | None, sample: Manifest) -> Schema:
     """The schema of a sample's kind: of its CustomResourceDefinition, or else of the API server's document; `ANYTHING` when neither
     has one."""
     found = of_crd(crd, sample["apiVersion"]) if crd else None
-    if found is None and document:
-        found = of_openapi(document, sample["apiVersion"], sample["kind"])
-    return found or ANYTHING
+    return found or (of_openapi(document, sample["apiVersion"], sample["kind"]) if document else None) or ANYTHING

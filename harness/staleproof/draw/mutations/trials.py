@@ -7,7 +7,7 @@ from itertools import islice, zip_longest
 from msgspec import structs
 
 from staleproof.core.operator.observed import Observed
-from staleproof.core.plan.move import Liveness, Move, MoveKind, collide
+from staleproof.core.plan.move import Move, MoveKind, collide
 from staleproof.core.plan.step import Patch
 
 _GROUPS: tuple[tuple[MoveKind, ...], ...] = (
@@ -63,15 +63,15 @@ def with_live(moves: Sequence[Move], live: Sequence[Move]) -> tuple[Move, ...]:
     """All of them: those found live first, then others of the same fields, then the rest."""
     paths = {move.path: move.live for move in live}
     names = {move.name for move in live}
-    others = [_like(move, paths) for move in moves if move.name not in names]
-    return (*live, *sorted(others, key=lambda move: not move.live))
+    rest = [structs.replace(move, live=paths.get(move.path, "")) for move in moves if move.name not in names]
+    return (*live, *sorted(rest, key=lambda move: not move.live))
 
 
 def for_good(observed: Observed, reasons: Mapping[str, str]) -> Observed:
     """With the moves of these names as such that cannot be taken back, for these reasons."""
     changes = tuple(structs.replace(move, returns=False) if move.name in reasons else move for move in observed.changes)
-    told = (f"{move}: {reasons[move.name]}" for move in changes if move.name in reasons)
-    return replace(observed, changes=changes, for_good=(*observed.for_good, *told))
+    lasting = (f"{move}: {reasons[move.name]}" for move in changes if move.name in reasons)
+    return replace(observed, changes=changes, for_good=(*observed.for_good, *lasting))
 
 
 def returning_first(moves: Sequence[Move], tried: Collection[str]) -> tuple[Move, ...]:
@@ -91,14 +91,10 @@ def beside_live(observed: Observed, tried: Collection[str], most: int) -> list[M
     return known + spread([move for move in quiet if move.name not in tried], left)
 
 
-def returning_only(moves: Sequence[Move], asked: Collection[str]) -> tuple[Move, ...]:
+def returning_only(moves: Sequence[Move], known: Collection[str]) -> tuple[Move, ...]:
     """All of them; what nobody has asked about counts as what cannot be taken back."""
-    unknown = {move.name for move in moves if not move.is_label} - set(asked)
+    unknown = {move.name for move in moves if not move.is_label} - set(known)
     return tuple(structs.replace(move, returns=False) if move.name in unknown else move for move in moves)
-
-
-def _like(move: Move, paths: dict[str, Liveness]) -> Move:
-    return structs.replace(move, live=paths.get(move.path, ""))
 
 
 def _in_turn(moves: Sequence[Move], groups: Sequence[tuple[MoveKind, ...]] = _GROUPS) -> Iterator[Move]:

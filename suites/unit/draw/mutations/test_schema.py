@@ -76,8 +76,3 @@ def test_a_reference_to_nothing_says_nothing() -> None:
 
 def test_an_enum_may_be_said_twice() -> None:
     assert Schema({"type": "string", "enum": ["", "a", "b"], "allOf": [{"enum": ["b", "c"]}, {"pattern": "b"}]}, {}).enum == ["b"]
-
-
-def test_a_combination_entangles_the_fields_that_it_names() -> None:
-    said = {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}
-    assert Schema(said, {}).entangled == {"a", "b"}

@@ -135,13 +135,11 @@ def _there_and_back(observed: Observed, moves: Iterable[Move], least: int, remov
 def _changed_twice(observed: Observed, away: Sequence[int], changes: int) -> Iterator[Changed]:
     """What changed when the primary lived changes as often on a round trip: whatever is done to it is done again."""
     lived = life(observed)
+    like = {step: {lived.changes} if step == changes else {lived.grows, lived.shrinks} for step in away}
     for each in observed.life_changed:
-        found = {1} & set(each.steps)
-        for step in away:
-            alike = {lived.changes} if step == changes else {lived.grows, lived.shrinks}
-            if alike & set(each.steps) or each.resource == observed.resource:
-                found |= {step, step + 1}
-        yield Changed(each.resource, tuple(sorted(found)))
+        again = [step for step in away if like[step] & set(each.steps) or each.resource == observed.resource]
+        steps = ({1} & set(each.steps)) | {*again, *(step + 1 for step in again)}
+        yield Changed(each.resource, tuple(sorted(steps)))
 
 
 def outage(observed: Observed) -> Workload:
@@ -184,8 +182,8 @@ def death(observed: Observed, *, rests: float = _TERMINATING_SECONDS) -> Workloa
 def is_update(observed: Observed, steps: Sequence[Step], each: Written) -> bool:
     """Whether it is a write, in one of these steps, of what was there before: a patch of a child may have created it, unless the
     primary was changed for it."""
-    is_of_the_primary = each.resource == observed.resource
-    return each.verb == "update" or (each.verb == "patch" and (is_of_the_primary or steps[each.step - 1] == observed.change))
+    is_sure = each.resource == observed.resource or steps[each.step - 1] == observed.change
+    return each.verb == "update" or (each.verb == "patch" and is_sure)
 
 
 def own_updates(observed: Observed) -> list[Written]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from staleproof.core.fault import Coalesce, HideOwnWrite, HoldStream, OwnWrite, Skew, Window
 from staleproof.core.operator.observed import Observed
-from staleproof.core.plan.step import Delete, Rest, Step
+from staleproof.core.plan.step import Delete, Patch, Rest
 from staleproof.draw.canonical import appear, glance, life, patient, replicas, turns
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.occasions import life_events
@@ -98,12 +98,12 @@ def lag(observed: Observed, profile: Profile) -> Iterator[Draft]:
     return profile.more(drafts)
 
 
-def _news(observed: Observed) -> Iterator[Step]:
+def _news(observed: Observed) -> list[Patch | Delete]:
     """What can happen to the primary so that the controller does something, at most one thing."""
-    grows = [each for each in observed.life if each.step == life(observed).grows and each.changes]
-    if observed.change is not None:
-        yield observed.change
-    elif grows:
-        yield observed.scale(replicas(observed) + 1)
-    elif observed.keeps_finalizer:
-        yield Delete(target=observed.target)
+    grows = any(each.step == life(observed).grows and each.changes for each in observed.life)
+    ways = (
+        observed.change,
+        observed.scale(replicas(observed) + 1) if grows else None,
+        Delete(target=observed.target) if observed.keeps_finalizer else None,
+    )
+    return [step for step in ways if step is not None][:1]

@@ -18,6 +18,7 @@ from staleproof.core.plan.step import Apply, Recreate, Remove, Touch
 from staleproof.draw.canonical import appear, death, hidden_creates, patient, removal, slow_to_start
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.joint import past, unseen_end
+from staleproof.draw.incidents.single import in_step
 from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("deletion", settle=patient)
@@ -129,15 +130,17 @@ def primary_returns(observed: Observed, profile: Profile) -> Iterator[Draft]:
 @SCENARIO.family
 def terminating(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Restart it on a state in which the former primary of that name was terminating."""
-    if not observed.keeps_finalizer or observed.resource not in observed.reads_past:
-        return
+    is_held = observed.keeps_finalizer and observed.resource in observed.reads_past
     died = death(observed, rests=_OUTAGE_REST_SECONDS)
-    dies = Window(died.deletes, died.deletes + 1)
     keeps = HeldState("terminating", died.deletes + 1)
-    faults = (
-        Reject(resource=observed.resource, verb="write", times=None, window=dies, holds=keeps),
-        *past([observed.resource], died.deletes + 1, Window(from_step=died.last)),
+    draft = Draft(
+        "restart on the state in which the primary of that name was terminating",
+        [
+            Reject(resource=observed.resource, verb="write", times=None, window=in_step(died.deletes), holds=keeps),
+            *past([observed.resource], died.deletes + 1, Window(from_step=died.last)),
+        ],
+        died.steps,
+        slow_to_start(observed),
+        aims=(*_RETURNED, "no-time-travel", "no-delete-of-unseen"),
     )
-    title = "restart on the state in which the primary of that name was terminating"
-    aims = (*_RETURNED, "no-time-travel", "no-delete-of-unseen")
-    yield Draft(title, faults, died.steps, slow_to_start(observed), aims=aims)
+    return iter([draft] if is_held else [])

@@ -30,8 +30,8 @@ _MILDEST_FIRST = ("create", "patch", "update", "delete")
 @SCENARIO.family
 def idempotence(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """No fault at all: once everything is done, reconcile everything again."""
-    title, settle = "no fault: reconcile everything again once it has settled", observed.settle(resync=True)
-    yield Draft(title, settle=settle, aims=("settles", "quiet-at-rest"))
+    title = "no fault: reconcile everything again once it has settled"
+    yield Draft(title, settle=observed.settle(resync=True), aims=("settles", "quiet-at-rest"))
 
 
 @SCENARIO.family

@@ -109,9 +109,8 @@ def _fewer_faults(plan: Plan) -> Iterator[Plan]:
 def _likely_steps(plan: Plan, shown_in: int) -> Iterator[Plan]:
     """With those steps alone that most findings need; then with all up to the one in which it showed. What is made anew has to go
     first."""
-    needed = {1, shown_in}
-    for fault in plan.faults:
-        needed |= {fault.window.from_step, fault.window.until_step or 0, getattr(fault, "as_of_step", 0)}
+    windows = {number for fault in plan.faults for number in (fault.window.from_step, fault.window.until_step or 0)}
+    needed = {1, shown_in, *windows, *(getattr(fault, "as_of_step", 0) for fault in plan.faults)}
     made_anew = [(number, target_of(step.object)) for number, step in numbered(plan.steps, Apply) if number in needed]
     gone = {
         number

@@ -134,13 +134,11 @@ def refused(at: Occasions, each: Written) -> Faults:
 def compete(at: Occasions, each: Written) -> Compete:
     """Where there is another primary, nobody knows which of them is written first, so it has a newer version and is otherwise as it
     was."""
+    if each.resource != at.observed.resource:
+        return Compete(**each.selectors, edit=_annotated(each.step))
     names = {step.object["metadata"]["name"] for _, step in numbered(at.steps[: each.step], Apply)}
-    is_of_the_primary = each.resource == at.observed.resource
-    if not is_of_the_primary:
-        edit = _annotated(each.step)
-    else:
-        edit = _next_edit(at, each.step) if len(names) == 1 and at.observed.target.kind != SECRET else {}
-    return Compete(**each.selectors, edit=edit)
+    is_sure = len(names) == 1 and at.observed.target.kind != SECRET
+    return Compete(**each.selectors, edit=_next_edit(at, each.step) if is_sure else {})
 
 
 def _next_edit(at: Occasions, since: int) -> Manifest:

@@ -61,7 +61,11 @@ def _places(kind: type[AnyFault], need: Need, at: Occasions) -> Places:
         case "write":
             return (({**each.selectors, "nth": nth}, ()) for each in at.every_write for nth in range(1, each.times + 1))
         case "own write":
-            return _own_writes(kind, at)
+            return (
+                ({"resource": each.resource, "window": window, "write": OwnWrite(each.verb, nth, each.subresource)}, ())
+                for each in at.hideable(at.every_write)
+                for window, nth in itertools.product(_windows(kind, at, each.step), range(1, each.times + 1))
+            )
     return _later(kind, need, at)
 
 
@@ -89,9 +93,3 @@ def _events(kind: type[AnyFault], at: Occasions) -> Places:
         frames = at.frames(resource, step) if "nth" in kind.__struct_fields__ else 1
         for window, nth in itertools.product(_windows(kind, at, step), range(1, frames + 1)):
             yield {"resource": resource, "window": window, "nth": nth, "as_of_step": step}, ()
-
-
-def _own_writes(kind: type[AnyFault], at: Occasions) -> Places:
-    for each in at.hideable(at.every_write):
-        for window, nth in itertools.product(_windows(kind, at, each.step), range(1, each.times + 1)):
-            yield {"resource": each.resource, "window": window, "write": OwnWrite(each.verb, nth, each.subresource)}, ()

@@ -6,6 +6,7 @@ owners. Annotations are left alone; so are other lists, which a merge patch repl
 """
 
 import base64
+import itertools
 from collections.abc import Collection, Iterator, Sequence
 
 from staleproof.core.plan.manifest import Manifest, Target
@@ -28,17 +29,16 @@ def edits(resource: str, children: Sequence[Manifest], *, stable: bool) -> Itera
         children: in the order of their names, as far as the controller itself wrote them.
         stable: every run uses the same names; else any of them may be the first.
     """
-    for child in children[:1]:
-        first = next((patch for patch in _patches(child) if stable or all(_has(other, patch) for other in children)), None)
-        yield from [Edit(resource=resource, patch=first)] if first is not None else []
+    patches = (patch for child in children[:1] for patch in _patches(child))
+    found = (patch for patch in patches if stable or all(_has(other, patch) for other in children))
+    return (Edit(resource=resource, patch=patch) for patch in itertools.islice(found, 1))
 
 
 def set_aside(resource: str, children: Sequence[Manifest]) -> Iterator[Edit]:
     """The labels of the last of these children go, as when somebody takes a pod out of its set to look into it; then its owners, as
     `kubectl delete --cascade=orphan` leaves it. All of them have what goes, because any may be the last."""
-    for field in ("labels", "ownerReferences"):
-        if children and all(child["metadata"].get(field) for child in children):
-            yield Edit(resource=resource, nth=-1, patch={"metadata": {field: None}})
+    fields = [field for field in ("labels", "ownerReferences") if all(child["metadata"].get(field) for child in children)]
+    return (Edit(resource=resource, nth=-1, patch={"metadata": {field: None}}) for field in fields if children)
 
 
 def resets(target: Target, status: Manifest, written: Collection[str]) -> list[PatchStatus]:

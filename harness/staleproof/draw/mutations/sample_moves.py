@@ -194,7 +194,10 @@ def _absent(path: Path, schema: Schema, unsaid: int) -> Iterator[_Draft]:
         values = (others or [each for each in schema.enum if each != default])[:_MOST_ENUM]
         yield from (_Draft(path, "set", _always(each), unsaid) for each in values)
     elif isinstance(default, dict | list) and default:
-        yield from islice(_of_default(path, default, schema, unsaid), _MOST_WITHIN)
+        # what can be changed in what the API server adds; what goes from it, it would add again
+        within = (each for each in _value(path, default, schema) if each.edit is not None)
+        added = (replace(each, unsaid=each.unsaid + unsaid, defaults=((path, default), *each.defaults)) for each in within)
+        yield from islice(added, _MOST_WITHIN)
     elif schema.type == "boolean":
         if unsaid == 1 or default is not None:
             yield _Draft(path, "toggle", _always(default is not True), unsaid)
@@ -204,13 +207,6 @@ def _absent(path: Path, schema: Schema, unsaid: int) -> Iterator[_Draft]:
         yield from _map(path, {}, schema.values, unsaid=unsaid) if unsaid == 1 else ()
     elif unsaid <= _MOST_LEVELS:
         yield from islice(_unsaid(path, {}, schema, unsaid=unsaid + 1), _MOST_WITHIN)
-
-
-def _of_default(path: Path, default: Any, schema: Schema, unsaid: int) -> Iterator[_Draft]:  # noqa: ANN401  # JSON
-    """What can be changed in an object or a list that the API server adds. What goes from such an object, it would add again."""
-    for draft in _value(path, default, schema):
-        if draft.edit is not None:
-            yield replace(draft, unsaid=draft.unsaid + unsaid, defaults=((path, default), *draft.defaults))
 
 
 def _map(path: Path, value: JSON, values: Schema, *, most: int = 1 << 30, unsaid: int = 0) -> Iterator[_Draft]:

@@ -5,7 +5,7 @@ what was changed is taken back before anything else is changed, and what is dele
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import hypothesis.strategies as st
 from msgspec.structs import replace
@@ -78,12 +78,13 @@ def workloads(
     replicas = draw(st.integers(1, MOST_REPLICAS)) if observed.scale_path else observed.replicas
     if changes is None and any(move.live or not move.is_label for move in _changeable(observed)):
         changes = moves(observed)
-    story = _Story(observed, replicas)
+    story = _Story(observed, replicas, [Apply(object=observed.scaled(replicas))])
     for kind in draw(st.lists(st.sampled_from(_kinds(observed, changes)), min_size=min(1, most_steps), max_size=most_steps)):
         left = 1 + most_steps - len(story.steps)
         done = _done(story, draw, kind, changes) if left else ()
         if len(done) <= left:
-            story.take(done)
+            story.steps += done
+            story.changed = None if Delete in map(type, done) else story.changed  # it is made anew as it was at first
     return (*story.steps, *draw(st.sampled_from(list(_ends(story)))))
 
 
@@ -98,19 +99,8 @@ class _Story:
 
     observed: Observed
     at_first: int
-    steps: list[Step] = field(default_factory=list)
+    steps: list[Step]
     changed: Move | None = None
-
-    def __post_init__(self) -> None:
-        self.steps.append(self.appears())
-
-    def appears(self) -> Apply:
-        return Apply(object=self.observed.scaled(self.counts[-1]))
-
-    def take(self, steps: Steps) -> None:
-        """A primary that is made anew says what it said at first."""
-        self.steps += steps
-        self.changed = None if Delete in map(type, steps) else self.changed
 
     @property
     def counts(self) -> list[int]:
@@ -185,7 +175,7 @@ def _forms(story: _Story) -> dict[str, list[Steps]]:
         "replace a child": [(Recreate(resource=each.resource),) for each in there if each.stable_names],
         "edit a child": [(edit,) for edit in of.edits if edit.resource in own and edit not in story.steps],
         "take status away": [(reset,) for reset in of.resets if story.is_plain and reset not in story.steps],
-        "renew": [(Delete(target=of.target), *rest, story.appears()) for rest in ((), *((each,) for each in rests))],
+        "renew": [(Delete(target=of.target), *rest, Apply(object=of.scaled(count))) for rest in ((), *((each,) for each in rests))],
         "another": [(second,)] if second not in story.steps else [],
     }
 

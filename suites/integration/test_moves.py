@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from staleproof.assess import Session
 from staleproof.assess.learn.accepted_moves import told
 from staleproof.assess.learn.observe import observe
+from staleproof.assess.trial.session import Session
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan

@@ -8,8 +8,10 @@ other faults alone bring it about, and whether the references agree.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
+from staleproof.checks.but_for import in_alike
 from staleproof.checks.ends.convergence import unneeded
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.facts.object_history import object_history
@@ -61,10 +63,10 @@ def recreated_otherwise(trial: Trial) -> str:
 
     A primary that is applied again while it is still terminating is never created again: the apply changes the dying one.
     """
-    for primary in trial.history.header.primaries if trial.alike else ():
-        times, usual = _creations(trial, primary), [_creations(reference, primary) for reference in trial.alike]
-        if times not in usual:
-            return f"the workload created {primary} {times} times and {max(usual, default=0)} times in fault-free runs"
+    for primary in trial.history.header.primaries:
+        times, usual = _creations(primary, trial), list(in_alike(trial, partial(_creations, primary)))
+        if usual and times not in usual:
+            return f"the workload created {primary} {times} times and {max(usual)} times in fault-free runs"
     return ""
 
 
@@ -92,7 +94,7 @@ def too_soon(trial: Trial) -> str:
     return given.unknown or awaits_election(trial, settled)
 
 
-def _creations(trial: Trial, primary: str) -> int:
+def _creations(primary: str, trial: Trial) -> int:
     """How often somebody else created it."""
     resource, _, name = primary.rpartition("/")
     return sum(not each.creator for each in object_history(trial).named(resource, name))

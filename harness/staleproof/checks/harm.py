@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from staleproof.checks.but_for import is_compared
 from staleproof.checks.ends.convergence import converged
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
@@ -119,7 +120,7 @@ def _severity(trial: Trial, requirement: Requirement, finding: Finding, write: R
     usual = finding.severity or requirement.severity or (_done_by(write) if write is not None else "stuck")
     if write is None or usual not in ("undone", "stuck"):
         return usual
-    is_healed = _is_taken_back(trial, finding) if usual == "undone" else bool(trial.references) and converged(trial)
+    is_healed = _is_taken_back(trial, finding) if usual == "undone" else is_compared(trial) and converged(trial)
     return "transient" if is_healed else usual
 
 

@@ -21,6 +21,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from staleproof.checks.but_for import in_calm, in_references
 from staleproof.checks.ends.footprint import Footprint
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import names, object_history
@@ -148,13 +149,13 @@ def _orders(flat: Flat) -> Orders:
 @fact
 def baseline(trial: Trial) -> Baseline:
     """What the ends of the references have in common."""
-    return _common(trial, [(each, final_objects(each)) for each in trial.references])
+    return _common(trial, list(in_references(trial, lambda run: (run, final_objects(run)))))
 
 
 @fact
 def step_baselines(trial: Trial) -> Sequence[Baseline]:
     """What the states have in common in which fault-free runs ended each step of the workload, in order."""
-    ends = [[(each, final_objects(each, until=step.ended)) for step in each.workload] for each in trial.calm]
+    ends = in_calm(trial, lambda run: [(run, final_objects(run, until=step.ended)) for step in run.workload])
     return [_common(trial, states) for states in zip(*ends, strict=False)]
 
 
@@ -210,7 +211,7 @@ def _unstable(trial: Trial) -> Mapping[Role, frozenset[str]]:
 def ends_with_more(trial: Trial, role: Role, *, until: int | None = None) -> bool:
     """Whether there are more objects of a role (of `object_history`) before a position than any reference ended with."""
     timeless = role._replace(owner=_live(role.owner))
-    usual = [len(_of_role(each, timeless, trial)) for each in trial.calm]
+    usual = in_calm(trial, lambda run: len(_of_role(run, timeless, trial)))
     return len(_of_role(trial, timeless, trial, until=until)) > max(usual, default=0)
 
 

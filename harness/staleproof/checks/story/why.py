@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from staleproof.checks.but_for import Surplus, surplus
 from staleproof.checks.doubt import DOUBTS, has_no_end
 from staleproof.checks.ends.convergence import differences
 from staleproof.checks.facts.fault_outcomes import fault_outcomes
@@ -18,6 +17,7 @@ from staleproof.checks.facts.wording import full_name, listing
 from staleproof.checks.judge import sayings
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.story.narrative import compared
+from staleproof.checks.surplus import Surplus, surplus
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Suspicion
 from staleproof.checks.view import knowledge

@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
 from staleproof.checks.trial import Trial
+from staleproof.core.history.history import HistoryRole
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -39,6 +40,11 @@ def in_calm(trial: Trial, ask: Callable[[Trial], T]) -> Iterator[T]:
 def is_compared(trial: Trial) -> bool:
     """Whether there are such runs to compare it with."""
     return bool(trial.calm)
+
+
+def roles(trial: Trial) -> list[HistoryRole]:
+    """What each run is that it is compared with."""
+    return [each.role for each in (*trial.references, *trial.ablated)]
 
 
 def unheard_of(trial: Trial, deeds: Deeds[D], key: Callable[[D], Hashable], *, usual: Deeds[D] | None = None) -> Iterator[D]:

@@ -1,10 +1,14 @@
 """What fault-free runs do of the same."""
 
-from staleproof.checks.but_for import most_often, unheard_of
+from dataclasses import replace
+
+import msgspec
+
+from staleproof.checks.but_for import in_alike, in_calm, in_references, is_compared, most_often, roles, unheard_of
 from staleproof.checks.deeds.children import child_deeds
 from staleproof.checks.trial import Trial
 
-from .script import HOLD, Script, beside
+from .script import HOLD, Script, beside, trial, two_references
 
 
 def applied(script: Script, *names: str) -> Script:
@@ -19,9 +23,25 @@ def test_what_any_reference_shows_is_not_unheard_of() -> None:
     def two(script: Script) -> Script:
         return applied(script, "w-a", "w-b")
 
-    trial = beside(applied(Script(HOLD), "w-a", "w-b", "w-c", "w-d"), lambda script: applied(script, "w-a"), two)
+    found = beside(applied(Script(HOLD), "w-a", "w-b", "w-c", "w-d"), lambda script: applied(script, "w-a"), two)
 
-    assert list(unheard_of(trial, levels, str)) == [3, 4]
-    assert list(unheard_of(trial, levels, lambda level: level % 2)) == []
-    assert list(unheard_of(trial, levels, str, usual=lambda _: [4])) == [1, 2, 3]
-    assert most_often(trial, levels, lambda level: level > 0) == {True: 2}
+    assert list(unheard_of(found, levels, str)) == [3, 4]
+    assert list(unheard_of(found, levels, lambda level: level % 2)) == []
+    assert list(unheard_of(found, levels, str, usual=lambda _: [4])) == [1, 2, 3]
+    assert most_often(found, levels, lambda level: level > 0) == {True: 2}
+
+
+def test_who_is_asked() -> None:
+    """All of them about ends, those of the whole workload about steps, those without a restart about what that would excuse."""
+    first, second = two_references(applied)
+    runs = [first, replace(second, header=msgspec.structs.replace(second.header, role="final"))]
+    found = Trial(trial().ends(), runs)
+
+    def name(run: Trial) -> str:
+        return run.role
+
+    assert list(in_references(found, name)) == ["reference", "final"]
+    assert list(in_alike(found, name)) == list(in_calm(found, name)) == ["reference"]
+    assert roles(found) == ["reference", "final"]
+    assert is_compared(found)
+    assert not is_compared(Trial(trial().ends()))

@@ -76,13 +76,8 @@ def overwrites(trial: Trial) -> list[Overwrite]:
     by_name: dict[tuple[str, str], list[Incarnation]] = defaultdict(list)
     for of in object_history(trial).objects.values():
         by_name[of.resource, of.name].append(of)
-    changed = (incarnations for incarnations in by_name.values() if _is_changed(incarnations))
+    changed = (every for every in by_name.values() if any(_is_foreign(commit) for of in every for commit in of.commits))
     return [loss for incarnations in changed for loss in _overwritten_in(trial, incarnations)]
-
-
-def _is_changed(incarnations: Sequence[Incarnation]) -> bool:
-    """Whether somebody else changed any of them."""
-    return any(_is_foreign(commit) for of in incarnations for commit in of.commits)
 
 
 def _overwritten_in(trial: Trial, incarnations: Sequence[Incarnation]) -> Iterator[Overwrite]:

@@ -13,6 +13,7 @@ from staleproof.checks.facts.wording import full_name, kind_of, owner_name, shor
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Suspicion
+from staleproof.core.history.history import Request
 from staleproof.core.wording import plural
 
 
@@ -104,7 +105,8 @@ def name_reuse(trial: Trial) -> Iterator[Said]:
 
     A child that is recreated under its own name is for `no-delete-of-unseen`.
     """
-    found = list(_creates(trial))
+    created = unheard_of(trial, confusions, lambda _: "confused")  # unless a fault-free run made such a mistake, too
+    found = [_mistaken(trial, *each) for each in created if each[2].was_late(before=each[0].index)]
     late = [one for one in recreations(trial) if one.late is not None]
     if found:
         yield from found
@@ -116,14 +118,12 @@ def name_reuse(trial: Trial) -> Iterator[Said]:
         yield NotExercised("no primary was deleted and created again under its name")
 
 
-def _creates(trial: Trial) -> Iterator[Finding]:
-    """Creates for the old incarnation, unless a fault-free run made such a mistake, too."""
-    for request, child, one in unheard_of(trial, confusions, lambda _: "confused"):
-        asked, name = request.index, short_name(one.after.first.entry)
-        if one.was_late(before=asked):
-            because = f"the controller created {full_name(child.first.entry)} for the {name} that had been recreated since"
-            though = f"though it had been shown that {name} is another one now (uid {one.after.uid[:8]})"
-            yield Finding(because, context(trial, one.moments(trial, before=asked), asked, child.created), though)
+def _mistaken(trial: Trial, request: Request, child: Incarnation, one: Recreation) -> Finding:
+    """Of a create for the old incarnation."""
+    asked, name = request.index, short_name(one.after.first.entry)
+    because = f"the controller created {full_name(child.first.entry)} for the {name} that had been recreated since"
+    though = f"though it had been shown that {name} is another one now (uid {one.after.uid[:8]})"
+    return Finding(because, context(trial, one.moments(trial, before=asked), asked, child.created), though)
 
 
 def _misplaced(trial: Trial, one: Recreation) -> Iterator[Finding]:

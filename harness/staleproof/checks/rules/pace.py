@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from staleproof.checks.but_for import in_alike
 from staleproof.checks.ends.convergence import certain_difference, converged, differences, unneeded
 from staleproof.checks.ends.rest import is_restless, rest
-from staleproof.checks.facts.attribution import Standstill, usual_seconds, waits
+from staleproof.checks.facts.attribution import Standstill, seconds_to_effect, waits
 from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.facts.recovery_budget import silence, usual_pauses
 from staleproof.checks.facts.retries import Rejections, pace_of, rejections
@@ -249,6 +250,13 @@ def isolates_objects(trial: Trial) -> Iterator[Said]:
     if not judged:
         yield NotExercised("no new primary was shown while own writes for another one were hidden from the controller")
     yield from (said for said in judged if isinstance(said, Finding) or (said is not None and None not in judged))
+
+
+def usual_seconds(trial: Trial, primary: str) -> float | None:
+    """The longest that a reference took from showing a primary to the first write for it; None if one did nothing for it."""
+    every = list(in_alike(trial, lambda run: seconds_to_effect(run, primary)))
+    known = [seconds for seconds in every if seconds is not None]
+    return max(known, default=0.0) if len(known) == len(every) else None
 
 
 def _stood_still(trial: Trial, wait: Standstill) -> Finding | NotExercised | None:

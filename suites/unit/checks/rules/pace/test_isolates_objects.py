@@ -1,11 +1,13 @@
 """isolates-objects: whom it accuses, whom it does not, and when it knows nothing."""
 
-from staleproof.checks.rules.pace import ISOLATES_OBJECTS
+import pytest
+
+from staleproof.checks.rules.pace import ISOLATES_OBJECTS, usual_seconds
 from staleproof.core.fault import AnyFault, HideOwnWrite, Reject
 from staleproof.core.history.entry import Stalled
 
 from ...rule_cases import Cases, verdicts, witnesses
-from ...script import WIDGETS, Script, beside, two_references
+from ...script import WIDGETS, Script, Workload, beside, trial, two_references
 
 HIDE, SETS = HideOwnWrite(resource="pods"), "replicasets.apps"
 NOTHING_HIDDEN = "NOT_EXERCISED: no new primary was shown while own writes for another one were hidden from the controller"
@@ -104,3 +106,24 @@ def test_the_hidden_write_and_the_other_object_are_witnesses() -> None:
     assert isinstance(script, Script)
 
     assert witnesses(ISOLATES_OBJECTS, beside(script, fault_free)) == ["FaultOpened", "Committed", "Delivered", "Delivered"]
+
+
+def after_three_seconds(script: Script) -> Script:
+    return script.applied("w").passes(3.0).creates("w-a")
+
+
+def after_two_seconds(script: Script) -> Script:
+    return script.applied("w").passes(2.0).creates("w-a")
+
+
+def never(script: Script) -> Script:
+    return script.applied("w")
+
+
+@pytest.mark.parametrize(
+    ("workloads", "seconds"), [((after_two_seconds, after_three_seconds), 3.1), ((after_two_seconds, never), None)]
+)
+def test_the_slowest_reference_counts(workloads: tuple[Workload, ...], seconds: float | None) -> None:
+    found = usual_seconds(beside(trial(), *workloads), f"{WIDGETS}/w")
+
+    assert found == (seconds and pytest.approx(seconds))

@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from staleproof.checks.harm import SITUATIONS, with_harm
+from staleproof.checks.cause import SITUATIONS, with_causes
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Outcome, Severity, Verdict
@@ -25,7 +25,7 @@ def judged(case: Script | Trial, *found: Finding, severity: Severity | None = No
     made = case if isinstance(case, Trial) else Trial(case.ends())
     every = tuple(i for i, entry in enumerate(made.entries) if isinstance(entry, Asked | Committed | FaultOpened | Listed))
     rule = replace(RULE, severity=severity or "")
-    (verdict,) = with_harm(made, [(rule, Verdict("x", Outcome.FAIL, found or (Finding("", every),)))])
+    (verdict,) = with_causes(made, [(rule, Verdict("x", Outcome.FAIL, found or (Finding("", every),)))])
     return [(each.severity, each.cause.text) for each in verdict.findings if each.cause is not None]
 
 
@@ -122,7 +122,7 @@ def test_what_is_not_scored_explains_nothing_that_is() -> None:
     update, create, *_ = (index for index, entry in enumerate(made.entries) if isinstance(entry, Asked))
     cost = replace(RULE, slug="cost", level="provisional")
     verdicts = [Verdict(slug, Outcome.FAIL, (Finding("", (0, asked)),)) for slug, asked in (("cost", update), ("x", create))]
-    found = with_harm(made, list(zip((cost, RULE), verdicts, strict=True)))
+    found = with_causes(made, list(zip((cost, RULE), verdicts, strict=True)))
 
     assert [verdict.requirement for verdict in found] == ["cost", "x"]
     assert [each.cause and each.cause.decision for verdict in found for each in verdict.findings] == [

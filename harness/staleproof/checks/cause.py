@@ -1,15 +1,14 @@
-"""What a finding does to people, and what lies behind it.
+"""What lies behind a finding, and how bad it is.
 
 How bad it is follows from the write that is the violation, unless the rule knows better: a delete destroys, a create duplicates, an
 update undoes. What the controller itself mended within seconds is transient, except for what it destroyed or duplicated: data does
 not come back, and what was done twice was done.
 
-A cause is a fault, the first thing that the controller did about it in the trial, and a resource. Faults that put a controller into
-the same situation are one (`SITUATIONS`): it does not matter to its author whether its view was held or late. Where an old list
+A cause is a situation, the first thing that the controller did about it in the trial, and a resource. Different faults may put a
+controller into one situation (`SITUATIONS`): it does not matter to its author whether its view was held or late. Where an old list
 misled it, to ask for such a list was the first decision, whatever followed from it.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -35,7 +34,7 @@ from staleproof.core.history.entry import (
 from staleproof.core.history.flatten import flatten
 from staleproof.core.history.history import Request
 from staleproof.core.history.request import WRITES
-from staleproof.core.plan.manifest import Manifest, content_of
+from staleproof.core.plan.manifest import content_of
 
 HEALED_SECONDS = 5.0
 """What is mended within so many seconds was transient."""
@@ -60,27 +59,27 @@ class _Situation:
     is_decision: bool = False
 
 
-def _situation(name: str, says: str, *effects: Effect, is_decision: bool = False) -> _Situation:
-    return _Situation(name, frozenset(effects), says, is_decision)
-
-
 SITUATIONS = (
-    _situation("past list", "your client lists {} with resourceVersion 0", "rewinds", is_decision=True),
-    _situation("old view", "on an old view of {}", "hides", "lags", "pauses"),
-    _situation("states missed", "without having seen every state of {}", "skips"),
-    _situation("expiry", "after its {} stream got 410 Expired", "expires"),
-    _situation("slow start", "before it was shown its first list of {}", "slows-start"),
-    _situation("lost answer", "after an answer about {} was lost", "loses"),
-    _situation("rival", "after somebody else wrote to {}", "competes"),
-    _situation("rejection", "after a request about {} was rejected", "rejects"),
-    _situation("restart", "after a restart", "restarts", "kills", "terminates"),
-    _situation("lost connection", "after it lost its {} stream", "cuts", "disconnects"),
-    _situation("slow answer", "after a late answer about {}", "slows"),
-    _situation("bookmarks", "when bookmarks of {} come otherwise", "drops-bookmarks", "adds-bookmarks", "refuses-watch-lists"),
-    _situation("hostile", "when it is shown what no API server shows of {}", "forges"),
+    _Situation("past list", frozenset({"rewinds"}), "your client lists {} with resourceVersion 0", is_decision=True),
+    _Situation("old view", frozenset({"hides", "lags", "pauses"}), "on an old view of {}"),
+    _Situation("states missed", frozenset({"skips"}), "without having seen every state of {}"),
+    _Situation("expiry", frozenset({"expires"}), "after its {} stream got 410 Expired"),
+    _Situation("slow start", frozenset({"slows-start"}), "before it was shown its first list of {}"),
+    _Situation("lost answer", frozenset({"loses"}), "after an answer about {} was lost"),
+    _Situation("rival", frozenset({"competes"}), "after somebody else wrote to {}"),
+    _Situation("rejection", frozenset({"rejects"}), "after a request about {} was rejected"),
+    _Situation("restart", frozenset({"restarts", "kills", "terminates"}), "after a restart"),
+    _Situation("lost connection", frozenset({"cuts", "disconnects"}), "after it lost its {} stream"),
+    _Situation("slow answer", frozenset({"slows"}), "after a late answer about {}"),
+    _Situation(
+        "bookmarks", frozenset({"drops-bookmarks", "adds-bookmarks", "refuses-watch-lists"}), "when bookmarks of {} come otherwise"
+    ),
+    _Situation("hostile", frozenset({"forges"}), "when it is shown what no API server shows of {}"),
 )
 """The one that explains most comes first."""
-_PAST_WATCH = _situation("past watch", "your client watches {} from any resourceVersion (0, or none)", "rewinds", is_decision=True)
+_PAST_WATCH = _Situation(
+    "past watch", frozenset({"rewinds"}), "your client watches {} from any resourceVersion (0, or none)", is_decision=True
+)
 """In place of the past list, for a client that lists nothing: its watch begins with the state of some API server, which may lag."""
 
 
@@ -93,16 +92,14 @@ class _Origin:
     write: Request | None
 
 
-def with_harm(trial: Trial, verdicts: Sequence[tuple[Requirement, Verdict]]) -> tuple[Verdict, ...]:
+def with_causes(trial: Trial, verdicts: Sequence[tuple[Requirement, Verdict]]) -> tuple[Verdict, ...]:
     """The verdicts on one trial, each finding with its severity and its cause. What is not scored explains nothing that is."""
-    scored = iter(_with_harm(trial, [(rule, verdict) for rule, verdict in verdicts if rule.scored]))
-    others = iter(_with_harm(trial, [(rule, verdict) for rule, verdict in verdicts if not rule.scored]))
-    return tuple(next(scored if rule.scored else others) for rule, _ in verdicts)
+    told = {scored: _with_causes(trial, [each for each in verdicts if each[0].scored is scored]) for scored in (True, False)}
+    return tuple(next(told[rule.scored]) for rule, _ in verdicts)
 
 
-def _with_harm(trial: Trial, verdicts: Sequence[tuple[Requirement, Verdict]]) -> tuple[Verdict, ...]:
-    found = {id(finding): _origin(trial, finding) for _, verdict in verdicts for finding in verdict.findings}
-    found = _explained(found)
+def _with_causes(trial: Trial, verdicts: Sequence[tuple[Requirement, Verdict]]) -> Iterator[Verdict]:
+    found = _explained({id(finding): _origin(trial, finding) for _, verdict in verdicts for finding in verdict.findings})
     first = _first_decisions(found.values())
 
     def told(requirement: Requirement, finding: Finding) -> Finding:
@@ -110,23 +107,25 @@ def _with_harm(trial: Trial, verdicts: Sequence[tuple[Requirement, Verdict]]) ->
         cause = _cause(origin, first.get((origin.situation, origin.resource)))
         return replace(finding, severity=_severity(trial, requirement, finding, origin.write), cause=cause)
 
-    return tuple(replace(verdict, findings=tuple(told(rule, each) for each in verdict.findings)) for rule, verdict in verdicts)
+    return (replace(verdict, findings=tuple(told(rule, each) for each in verdict.findings)) for rule, verdict in verdicts)
 
 
 # --- severity
 
 
 def _severity(trial: Trial, requirement: Requirement, finding: Finding, write: Request | None) -> Severity:
-    usual = finding.severity or requirement.severity or (_done_by(write) if write is not None else "stuck")
+    by_write = _BY_VERB.get(_verb(write), "undone") if write is not None else "stuck"
+    usual = finding.severity or requirement.severity or by_write
     if write is None or usual not in ("undone", "stuck"):
         return usual
     is_healed = _is_taken_back(trial, finding) if usual == "undone" else is_compared(trial) and converged(trial)
     return "transient" if is_healed else usual
 
 
-def _done_by(write: Request) -> Severity:
-    made = isinstance(write.answer, Answered) and write.answer.code == _MADE
-    return "duplicated" if made else _BY_VERB.get(write.asked.verb, "undone")
+def _verb(write: Request) -> str:
+    """What it did: an update or a patch may have made the object."""
+    is_made = isinstance(write.answer, Answered) and write.answer.code == _MADE
+    return "create" if is_made else write.asked.verb
 
 
 def _is_taken_back(trial: Trial, finding: Finding) -> bool:
@@ -135,15 +134,11 @@ def _is_taken_back(trial: Trial, finding: Finding) -> bool:
     commit = next((each for each in reversed(commits) if each.by is not None and each.before is not None), None)
     if commit is None:
         return False
-    wanted, wrong, latest = _content(commit.before or {}), _content(commit.entry.object), trial.at(commit.index) + HEALED_SECONDS
-    changed = {path for path in wanted.keys() | wrong.keys() if wanted.get(path) != wrong.get(path)}
     every = (entry for _, entry in trial.every(Committed, since=commit.index + 1) if entry.uid == commit.entry.uid)
-    later = [_content(entry.object) for entry in every if entry.at <= latest]
+    soon = [entry.object for entry in every if entry.at <= trial.at(commit.index) + HEALED_SECONDS]
+    wanted, wrong, *later = (dict(flatten(content_of(obj), {})) for obj in (commit.before or {}, commit.entry.object, *soon))
+    changed = {path for path in wanted.keys() | wrong.keys() if wanted.get(path) != wrong.get(path)}
     return any(all(content.get(path) == wanted.get(path) for path in changed) for content in later)
-
-
-def _content(obj: Manifest) -> Mapping[str, object]:
-    return dict(flatten(content_of(obj), {}))
 
 
 # --- cause
@@ -203,11 +198,8 @@ def _named(trial: Trial, index: int) -> Iterator[int]:
 
 def _first_decisions(origins: Iterable[_Origin]) -> Mapping[tuple[_Situation | None, str], Request]:
     """The first violating write of each situation and resource."""
-    writes: dict[tuple[_Situation | None, str], list[Request]] = defaultdict(list)
-    for origin in origins:
-        if origin.write is not None:
-            writes[origin.situation, origin.resource].append(origin.write)
-    return {about: min(found, key=lambda request: request.index) for about, found in writes.items()}
+    writes = [(origin.write, (origin.situation, origin.resource)) for origin in origins if origin.write is not None]
+    return {about: write for write, about in sorted(writes, key=lambda each: each[0].index, reverse=True)}
 
 
 def _cause(origin: _Origin, first: Request | None) -> Cause:
@@ -222,7 +214,5 @@ def _cause(origin: _Origin, first: Request | None) -> Cause:
 
 
 def _decision(request: Request) -> str:
-    asked = request.asked
-    made = isinstance(request.answer, Answered) and request.answer.code == _MADE
-    part = f"the {asked.subresource} of " if asked.subresource else ""
-    return f"{'creates' if made else _DOES[asked.verb]} {part}{asked.resource}"
+    part = f"the {request.asked.subresource} of " if request.asked.subresource else ""
+    return f"{_DOES[_verb(request)]} {part}{request.asked.resource}"

@@ -49,13 +49,13 @@ def show_why(console: Console, sections: Sequence[Section]) -> None:
 
 
 def show_story(console: Console, story: Story) -> None:
-    """Heading, if it is not about conformance; headline, harm, lines, what it was compared with, remedy. Nothing is wrapped, so it
+    """Heading, if it is not about conformance; headline, cause, lines, what it was compared with, remedy. Nothing is wrapped, so it
     can be copied."""
     if story.heading:
         console.print(Text(f"    {story.heading}", style="yellow"), soft_wrap=True)
     console.print(Text(f"    {story.headline}", style="bold"), soft_wrap=True)
-    if story.harm:
-        console.print(Text(f"      {story.harm}", style="red"), soft_wrap=True)
+    if story.summary:
+        console.print(Text(f"      {story.summary}", style="red"), soft_wrap=True)
     for at, line in story.lines:
         console.print(Text(f"      {at:7.3f} s  {line}"), soft_wrap=True)
     if story.compared:

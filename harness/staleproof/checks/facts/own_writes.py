@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, creations, deletions, is_bare, object_history
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
+from staleproof.checks.view.life import view
 from staleproof.core.history.entry import Answered
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import is_executed, uid_of
@@ -102,9 +102,8 @@ def taken_unseen(trial: Trial, role: Role, *, before: int) -> list[Incarnation]:
 
 def _is_shown(trial: Trial, each: Incarnation, revision: int, before: int, *, listed: int) -> bool:
     """Whether the controller had been shown it at this revision, or a whole list that is as new as `listed`."""
-    seen = frontier(trial)
-    is_listed = seen.has_listed(each.resource, trial.namespace, listed, before=before)
-    return is_listed or seen.has_seen(each.uid, revision, before=before)
+    seen = view(trial, before)
+    return seen.has_listed(each.resource, listed) or seen.of(each.uid).has_seen(revision)
 
 
 def own_children(trial: Trial, *, before: int) -> list[Incarnation]:
@@ -114,7 +113,7 @@ def own_children(trial: Trial, *, before: int) -> list[Incarnation]:
 
 def unseen_children(trial: Trial, *, at: int) -> list[Incarnation]:
     """Those that were alive before the entry at a position, and that this life had not been shown, nor told of, by then."""
-    return [child for child in own_children(trial, before=at) if not frontier(trial).is_known(child.uid, before=at + 1)]
+    return [child for child in own_children(trial, before=at) if not view(trial, at + 1).of(child.uid).is_known]
 
 
 def is_inherited(trial: Trial, child: Incarnation, *, at: int) -> bool:
@@ -135,26 +134,23 @@ def unheard_creates(trial: Trial, *, before: int) -> dict[int, Incarnation]:
 
     And without a look since: it has not been shown that, or it is still about the decision in which the answer was lost.
     """
-    seen, epochs = frontier(trial), reconcile_epochs(trial)
+    seen, epochs = view(trial, before), reconcile_epochs(trial)
     return {
         answered: child
         for answered, child in _lost_by_life(trial, creations(trial), before)
         if child.is_live(before=before)
-        and (not seen.is_known(child.uid, before=before) or epochs.is_same(child, since=answered, before=before))
+        and (not seen.of(child.uid).is_known or epochs.is_same(child, since=answered, before=before))
     }
 
 
 def unheard_deletes(trial: Trial, *, before: int) -> dict[int, Incarnation]:
     """What was deleted, in the same way."""
-    seen, epochs = frontier(trial), reconcile_epochs(trial)
+    seen, epochs = view(trial, before), reconcile_epochs(trial)
     return {
         answered: child
         for answered, child in _lost_by_life(trial, deletions(trial), before)
         if child.is_gone(before=before)
-        and (
-            not seen.has_seen(child.uid, child.delete_revision, before=before)
-            or epochs.is_same(child, since=answered, before=before)
-        )
+        and (not seen.of(child.uid).has_seen(child.delete_revision) or epochs.is_same(child, since=answered, before=before))
     }
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from staleproof.checks.ends.hull import final_objects
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.trial import Trial, fact
+from staleproof.checks.view.life import view
 from staleproof.core.history.entry import Delivered, Entry, Listed, Settled, Started, StepBegan, StepEnded, Withheld
 from staleproof.core.history.history import Request
 from staleproof.core.operator.ownership import owner_of
@@ -99,7 +99,7 @@ def _recreation(trial: Trial, before: Incarnation, after: Incarnation) -> Recrea
     for index, entry in enumerate(trial.entries):
         life = trial.life(index)
         if life not in shown and isinstance(entry, Delivered | Listed):
-            if frontier(trial).shown(after.uid, before=index + 1) is not None:
+            if view(trial, index + 1).of(after.uid).shown is not None:
                 shown[life] = index
         elif life in shown and life not in rested and _is_rest(entry):
             rested[life] = index
@@ -107,17 +107,17 @@ def _recreation(trial: Trial, before: Incarnation, after: Incarnation) -> Recrea
 
 
 def _is_late(trial: Trial, before: Incarnation, after: Incarnation, index: int, entry: Entry) -> bool:
-    seen = frontier(trial)
+    seen = view(trial, index)
     match entry:
         case Withheld(fault=int(), uid=after.uid):
             return True
         case Withheld(fault=int(), uid=before.uid, type="DELETED"):
             return True
         case Listed(items=items):
-            believed = seen.present(before.resource, trial.namespace, before.name, before=index)
+            believed = seen.present(before.resource, before.name)
             return believed == before.uid and any(item.uid == after.uid for item in items)
         case Started() | StepBegan():
-            return after.created < index and not seen.is_known(after.uid, before=index)
+            return after.created < index and not seen.of(after.uid).is_known
     return False
 
 

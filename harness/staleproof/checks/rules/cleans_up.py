@@ -16,12 +16,12 @@ from collections.abc import Iterator, Sequence
 
 from staleproof.checks.ends.convergence import unneeded
 from staleproof.checks.ends.leftovers import Leftover, leftovers, let_go_at
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.wording import full_name, listing, owner_name, span
 from staleproof.checks.requirement import LATE, RESTARTS, STREAMS, Requirement
 from staleproof.checks.trial import Span, Trial
 from staleproof.checks.verdict import Basis, Finding, Inconclusive, NotExercised, Said, Severity
+from staleproof.checks.view.life import view
 from staleproof.core.history.entry import FaultFired
 from staleproof.core.history.history import Position
 
@@ -104,7 +104,7 @@ def _are(left: Leftover) -> str:
 
 def _is_unseen(trial: Trial, child: Incarnation, index: int) -> bool:
     """Whether it was there and had not been shown."""
-    return child.created < index and not frontier(trial).has_seen(child.uid, child.create_revision, before=index)
+    return child.created < index and not view(trial, index).of(child.uid).has_seen(child.create_revision)
 
 
 REQUIREMENT = Requirement(

@@ -20,7 +20,6 @@ from collections.abc import Iterator, Mapping
 
 from staleproof.checks.but_for import unheard_of
 from staleproof.checks.deeds.reverts import Revert, own_reverts, reverts
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.primary_view import primary_view
 from staleproof.checks.facts.witnesses import context
@@ -29,6 +28,7 @@ from staleproof.checks.ignorance import acted_on_more
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
+from staleproof.checks.view.life import view
 from staleproof.core.history.entry import Released, Settled, StepEnded
 from staleproof.core.history.history import Request
 
@@ -76,8 +76,8 @@ def _overwritten(trial: Trial, back: Revert, returned: str) -> Iterator[Finding]
 def _was_tempted(trial: Trial) -> bool:
     """Whether it knew of something that had been done for a newer state of a primary than it knew, or wrote to such a primary."""
     moments = [*(request.index for request in trial.work), *trial.positions(StepEnded, Released, Settled)]
-    seen, view = frontier(trial), primary_view(trial)
-    is_lured = any(seen.is_known(child.uid, before=at) for at in moments for child in view.ahead(before=at))
+    primaries = primary_view(trial)
+    is_lured = any(view(trial, at).of(child.uid).is_known for at in moments for child in primaries.ahead(before=at))
     return is_lured or any(_overwrites(trial, request) for request in trial.work)
 
 

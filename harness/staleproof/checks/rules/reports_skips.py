@@ -17,12 +17,11 @@ resource of which no commit is known here is not judged either.
 
 from collections.abc import Iterator, Mapping
 
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.skip_metrics import SKIPS, VERSIONS, CountedSkips, cache_versions, counted_skips
-from staleproof.checks.facts.withheld_frames import withheld_frames
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
+from staleproof.checks.view.life import view, withheld_between
 from staleproof.core.history.entry import Closed, Committed, Continued, Metrics, Opened, StepEnded, Stopped
 from staleproof.core.wording import plural
 
@@ -34,8 +33,7 @@ def check(trial: Trial) -> Iterator[Said]:
     found = [_for_nothing(skips) for skips in counted_skips(trial) if skips not in excused and _commits(trial, skips)]
     found += [finding for index, metrics in trial.every(Metrics) for finding in _ahead(trial, index, metrics)]
     yield from sorted(found, key=lambda finding: finding.witnesses[-1])
-    kept = withheld_frames(trial)
-    if not any(not skips.since or skips.resource in kept.resources_between(skips.since, skips.until) for skips in excused):
+    if not any(not skips.since or skips.resource in withheld_between(trial, skips.since, skips.until) for skips in excused):
         yield NotExercised(f"the controller counted no skipped sync (*{SKIPS}) while it was kept behind")
 
 
@@ -43,7 +41,7 @@ def _is_excused(trial: Trial, skips: CountedSkips) -> bool:
     """Whether its cache may have been behind, or something was done to its process or streams. What a list has shown besides its
     streams is not in the cache."""
     since, until = skips.since, skips.until
-    if skips.resource in withheld_frames(trial).resources_between(since, until):
+    if skips.resource in withheld_between(trial, since, until):
         return True
     busy = any(not entry.idle for _, entry in trial.every(StepEnded, since=since, until=until))
     if not since or busy or any(since <= index < until for index in trial.positions(Stopped, Continued, Opened, Closed)):
@@ -52,7 +50,7 @@ def _is_excused(trial: Trial, skips: CountedSkips) -> bool:
     newest = max(commits.values(), default=0)
     if any(version < newest for version in _versions(trial, skips)):
         return True
-    shown = (frontier(trial).newest(skips.resource, before=index) for index in range(since, until + 1))
+    shown = (view(trial, index).newest(skips.resource) for index in range(since, until + 1))
     return any(index >= since for index in commits) or any(revision < newest for revision in shown)
 
 
@@ -79,8 +77,8 @@ def _for_nothing(skips: CountedSkips) -> Finding:
 
 def _ahead(trial: Trial, index: int, metrics: Metrics) -> Iterator[Finding]:
     for resource, version in cache_versions(metrics):
-        oldest = withheld_frames(trial).oldest(resource, before=index)
-        newest = frontier(trial).newest(resource, before=index)
+        seen = view(trial, index)
+        oldest, newest = seen.oldest_withheld(resource), seen.newest(resource)
         if oldest is not None and newest < oldest <= version:
             because = (
                 f"{VERSIONS} of {resource} was {version}; the controller had been shown {resource} up to {newest}, "

@@ -3,7 +3,7 @@
 Fault-free runs never show how a controller starts, so whether it always waits cannot be learnt from them. Nor does every honest
 write need a list: some are made at every start, some live on AlreadyExists, and one program may hold several controllers, each of
 which waits for its own caches. What is wrong with a write is that it takes for missing what has only not been listed yet. So a
-finding is a write to a primary's children while the very list that it needed was under way (`initial_lists`), and that was too
+finding is a write to a primary's children while the very list that it needed was under way (`view/life`), and that was too
 much:
 
 1. a create while the first list of that resource was under way: more live children of the role than any reference had by then
@@ -16,12 +16,13 @@ Known limits: writes before the list that happen to do no harm are not seen, nor
 
 from collections.abc import Iterator
 
-from staleproof.checks.facts.initial_lists import initial_lists, is_held_up
+from staleproof.checks.facts.initial_lists import is_held_up
 from staleproof.checks.facts.own_writes import unseen_children
 from staleproof.checks.facts.primary_view import owned_resources
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import NotExercised, Said
+from staleproof.checks.view.life import view
 
 
 def check(trial: Trial) -> Iterator[Said]:
@@ -37,7 +38,7 @@ def _was_tempted(trial: Trial) -> bool:
 def _is_lure(trial: Trial, parents: str, children: str, index: int) -> bool:
     """Whether the list that it had by then did not show the work that had been done."""
     for known, slow in ((parents, children), (children, parents)):
-        if initial_lists(trial).is_complete(known, before=index + 1) and is_held_up(trial, slow, before=index + 1):
+        if view(trial, index + 1).has_first_list(known) and is_held_up(trial, slow, before=index + 1):
             return slow == parents or any(child.resource == children for child in unseen_children(trial, at=index))
     return False
 

@@ -8,14 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from staleproof.checks.facts.frontier import Means, frontier
-from staleproof.checks.facts.initial_lists import initial_lists
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.own_writes import is_inherited, lost_writes
 from staleproof.checks.facts.pending_events import pending_events
-from staleproof.checks.facts.withheld_frames import withheld_frames
 from staleproof.checks.requirement import Reason
 from staleproof.checks.trial import Trial
+from staleproof.checks.view.life import Means, view
 from staleproof.core.history.entry import Listed
 
 WhyNot = Reason | Literal["on its way", ""]
@@ -43,11 +41,10 @@ def knowledge(trial: Trial, uid: str, *, before: int) -> Knowledge:
     Raises:
         KeyError: there was no such object.
     """
-    of, seen = object_history(trial).objects[uid], frontier(trial)
+    of, known = object_history(trial).objects[uid], view(trial, before).of(uid)
     newest = max((commit.entry.revision for commit in of.commits if commit.index < before), default=0)
-    revision = max(seen.shown(uid, before=before) or 0, seen.told(uid, before=before))
-    knows = revision >= newest or seen.has_seen(uid, newest, before=before)
-    return Knowledge(revision, seen.means(uid, before=before), newest, "" if knows else _why_not(trial, of, before))
+    knows = known.revision >= newest or known.has_seen(newest)
+    return Knowledge(known.revision, known.means, newest, "" if knows else _why_not(trial, of, before))
 
 
 def _why_not(trial: Trial, of: Incarnation, before: int) -> WhyNot:
@@ -56,7 +53,8 @@ def _why_not(trial: Trial, of: Incarnation, before: int) -> WhyNot:
 
 
 def _is_unlisted(trial: Trial, of: Incarnation, before: int) -> bool:
-    return initial_lists(trial).is_under_way(of.resource, before=before) and not frontier(trial).is_known(of.uid, before=before)
+    seen = view(trial, before)
+    return seen.awaits_first_list(of.resource) and not seen.of(of.uid).is_known
 
 
 def _is_unheard(trial: Trial, of: Incarnation, before: int) -> bool:
@@ -73,16 +71,16 @@ def _is_of_the_past(trial: Trial, of: Incarnation, before: int) -> bool:
 
 
 def _is_inherited(trial: Trial, of: Incarnation, before: int) -> bool:
-    return is_inherited(trial, of, at=before) and not frontier(trial).is_known(of.uid, before=before)
+    return is_inherited(trial, of, at=before) and not view(trial, before).of(of.uid).is_known
 
 
 def _is_replaced(trial: Trial, of: Incarnation, before: int) -> bool:
     """Whether this life takes another object for the one of that name."""
-    return frontier(trial).present(of.resource, trial.namespace, of.name, before=before) not in ("", of.uid)
+    return view(trial, before).present(of.resource, of.name) not in ("", of.uid)
 
 
 def _is_held_back(trial: Trial, of: Incarnation, before: int) -> bool:
-    return of.resource in withheld_frames(trial).resources(before=before)
+    return of.resource in view(trial, before).withheld()
 
 
 def _is_skipped(trial: Trial, of: Incarnation, before: int) -> bool:

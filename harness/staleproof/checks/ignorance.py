@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from staleproof.checks.but_for import Surplus, surplus
 from staleproof.checks.deeds.children import done_in_all
 from staleproof.checks.ends.hull import ends_with_more
+from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.object_history import Incarnation
 from staleproof.checks.facts.own_writes import (
     OwnVerb,
@@ -112,7 +113,7 @@ def _unlisted_children(trial: Trial, create: Surplus) -> Ignorance | None:
 
 
 def _unlisted_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
-    asked, primary = delete.deed.asked, primary_view(trial).primary_of(delete.deed.child.uid)
+    asked, primary = delete.deed.asked, primary_of(trial, delete.deed.child.uid)
     if primary is None or primary.is_gone(before=asked) or primary_view(trial).known(primary.uid, before=asked):
         return None
     if not view(trial, asked).awaits_first_list(primary.resource):
@@ -126,20 +127,21 @@ def _unlisted_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
 
 
 def _older_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
-    view, asked = primary_view(trial), delete.deed.asked
-    primary = view.primary_of(delete.deed.child.uid)
-    newer = [child for child in view.ahead(before=asked) if view.primary_of(child.uid) is primary]
+    primaries, asked = primary_view(trial), delete.deed.asked
+    primary = primary_of(trial, delete.deed.child.uid)
+    newer = [child for child in primaries.ahead(before=asked) if primary_of(trial, child.uid) is primary]
     if primary is None or not newer:
         return None
-    answered = [view.answer_to(child.uid, before=asked) for child in newer[:_TOLD]]
+    answered = [primaries.answer_to(child.uid, before=asked) for child in newer[:_TOLD]]
     how, though = f" on an older view of {short_name(primary.first.entry)}", acted_on_more(trial, primary, newer, asked)
     return Ignorance(how, though, context(trial, answered, asked, delete.deed.at), "write")
 
 
 def acted_on_more(trial: Trial, primary: Incarnation, newer: Sequence[Incarnation], asked: int) -> str:
     """Though what it wrote: it knew a primary only up to a revision, and had acted for these children on a newer one."""
-    view, name = primary_view(trial), short_name(primary.first.entry)
-    acted, known = max(view.acted_on(child.uid, before=asked) for child in newer), view.known(primary.uid, before=asked)
+    primaries, name = primary_view(trial), short_name(primary.first.entry)
+    acted = max(primaries.acted_on(child.uid, before=asked) for child in newer)
+    known = primaries.known(primary.uid, before=asked)
     shown = f"only up to resourceVersion {known}" if known else "not at all"
     return f"though it had been shown {name} {shown} since it started, and had acted on {acted}"
 

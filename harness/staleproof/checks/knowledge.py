@@ -13,7 +13,7 @@ from staleproof.checks.facts.own_writes import is_inherited, lost_writes
 from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.requirement import Reason
 from staleproof.checks.trial import Trial
-from staleproof.checks.view.life import Means, view
+from staleproof.checks.view.life import Means, View, view
 from staleproof.core.history.entry import Listed
 
 WhyNot = Reason | Literal["on its way", ""]
@@ -48,59 +48,35 @@ def knowledge(trial: Trial, uid: str, *, before: int) -> Knowledge:
 
 
 def _why_not(trial: Trial, of: Incarnation, before: int) -> WhyNot:
-    applying = (why for why, applies in _REASONS.items() if applies(trial, of, before))
-    return next(applying, "on its way")
-
-
-def _is_unlisted(trial: Trial, of: Incarnation, before: int) -> bool:
     seen = view(trial, before)
-    return seen.awaits_first_list(of.resource) and not seen.of(of.uid).is_known
+    return next((why for why, applies in _REASONS.items() if applies(trial, of, seen)), "on its way")
 
 
-def _is_unheard(trial: Trial, of: Incarnation, before: int) -> bool:
+def _is_unheard(trial: Trial, of: Incarnation, seen: View) -> bool:
     """Whether this life made it, or took it, and never heard so."""
     writes = (request for request in (of.creator, of.deleter) if request is not None)
-    return any(request in lost_writes(trial) and trial.life(request.index) == trial.life(before) for request in writes)
+    return any(request in lost_writes(trial) and trial.life(request.index) == trial.life(seen.before) for request in writes)
 
 
-def _is_of_the_past(trial: Trial, of: Incarnation, before: int) -> bool:
+def _is_of_the_past(trial: Trial, of: Incarnation, seen: View) -> bool:
     """Whether a fault gave this life an old list of the resource, and nothing newer was shown of it since."""
-    lists = (each for _, each in trial.every(Listed, since=trial.life_began(before), until=before) if each.resource == of.resource)
-    last = max(lists, key=lambda each: each.revision or 0, default=None)
+    every = trial.every(Listed, since=trial.life_began(seen.before), until=seen.before)
+    last = max((each for _, each in every if each.resource == of.resource), key=lambda each: each.revision or 0, default=None)
     return last is not None and last.fault is not None
 
 
-def _is_inherited(trial: Trial, of: Incarnation, before: int) -> bool:
-    return is_inherited(trial, of, at=before) and not view(trial, before).of(of.uid).is_known
-
-
-def _is_replaced(trial: Trial, of: Incarnation, before: int) -> bool:
-    """Whether this life takes another object for the one of that name."""
-    return view(trial, before).present(of.resource, of.name) not in ("", of.uid)
-
-
-def _is_held_back(trial: Trial, of: Incarnation, before: int) -> bool:
-    return of.resource in view(trial, before).withheld()
-
-
-def _is_skipped(trial: Trial, of: Incarnation, before: int) -> bool:
-    return any(event.commit.uid == of.uid for event in pending_events(trial).skipped(before=before))
-
-
-def _has_no_stream(trial: Trial, of: Incarnation, before: int) -> bool:
+def _has_no_stream(trial: Trial, of: Incarnation, seen: View) -> bool:
     """Whether this life watched the resource, and does so no more."""
-    since = trial.life_began(before)
-    watched = any(since <= watch.opened < before and watch.entry.resource == of.resource for watch in trial.streams.values())
-    return watched and of.resource not in pending_events(trial).watched(before=before)
+    return bool(seen.streamed(of.resource)) and of.resource not in pending_events(trial).watched(before=seen.before)
 
 
-_REASONS: Mapping[Reason, Callable[[Trial, Incarnation, int], bool]] = {
-    "first list": _is_unlisted,
+_REASONS: Mapping[Reason, Callable[[Trial, Incarnation, View], bool]] = {
+    "first list": lambda _, of, seen: seen.awaits_first_list(of.resource) and not seen.of(of.uid).is_known,
     "lost answer": _is_unheard,
     "past list": _is_of_the_past,
-    "earlier life": _is_inherited,
-    "renamed": _is_replaced,
-    "hidden": _is_held_back,
-    "coalesced": _is_skipped,
+    "earlier life": lambda trial, of, seen: is_inherited(trial, of, at=seen.before) and not seen.of(of.uid).is_known,
+    "renamed": lambda _, of, seen: seen.present(of.resource, of.name) not in ("", of.uid),
+    "hidden": lambda _, of, seen: of.resource in seen.withheld(),
+    "coalesced": lambda trial, of, seen: of.uid in {e.commit.uid for e in pending_events(trial).skipped(before=seen.before)},
     "lost stream": _has_no_stream,
 }

@@ -60,9 +60,7 @@ class OwnWrites:
         ended = self._ended(other)
         if ended is not None and ended < before:
             return False
-        revision = 0 if self.verb == "create" else other.delete_revision
-        listed = other.create_revision if self.verb == "create" else revision
-        return not _is_shown(self.trial, other, revision, before, listed=listed)
+        return not _is_shown(self.trial, other, self.verb, before)
 
     def _ended(self, other: Incarnation) -> int | None:
         """Where what was created was deleted again, or the controller heard so; None for a delete, which nothing undoes."""
@@ -97,13 +95,16 @@ def taken_unseen(trial: Trial, role: Role, *, before: int) -> list[Incarnation]:
     """Objects of a role that somebody else deleted, which the controller had not been shown before a position."""
     others = object_history(trial).objects.values()
     gone = [each for each in others if each.role == role and each.deleter is None and each.is_gone(before=before)]
-    return [each for each in gone if not _is_shown(trial, each, each.delete_revision, before, listed=each.delete_revision)]
+    return [each for each in gone if not _is_shown(trial, each, "delete", before)]
 
 
-def _is_shown(trial: Trial, each: Incarnation, revision: int, before: int, *, listed: int) -> bool:
-    """Whether the controller had been shown it at this revision, or a whole list that is as new as `listed`."""
+def _is_shown(trial: Trial, each: Incarnation, verb: OwnVerb, before: int) -> bool:
+    """Whether the controller had been shown the object or its end, or a whole list that is as new."""
     seen = view(trial, before)
-    return seen.has_listed(each.resource, listed) or seen.of(each.uid).has_seen(revision)
+    known = seen.of(each.uid)
+    if verb == "create":
+        return seen.has_listed(each.resource, each.create_revision) or known.has_seen(0)
+    return seen.has_listed(each.resource, each.delete_revision) or known.has_seen(each.delete_revision)
 
 
 def own_children(trial: Trial, *, before: int) -> list[Incarnation]:

@@ -16,11 +16,11 @@ selection.
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 
+from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.view.life import View, view
 from staleproof.core.history.entry import Committed, Delivered, Listed
@@ -49,6 +49,7 @@ class PendingEvents:
     def __init__(self, trial: Trial, events: Iterable[PendingEvent]) -> None:
         self._trial = trial
         self._all = sorted(events, key=lambda event: event.index)
+        self._ends = sorted(event.until for event in self._all if event.until is not None)
 
     def before(self, index: int, resource: str = "") -> list[PendingEvent]:
         """Committed and not shown, in the order recorded; of one resource, or of all."""
@@ -65,23 +66,14 @@ class PendingEvents:
         """How many of them had not been taken off."""
         return self._begun(index) - bisect_left(self._ends, index)
 
-    @cached_property
-    def _ends(self) -> list[int]:
-        """Where events were taken off, in order."""
-        return sorted(event.until for event in self._all if event.until is not None)
-
-    @cached_property
-    def _skipped(self) -> Sequence[PendingEvent]:
-        """In the order in which they were taken off; of several that were at once, name by name."""
-        named: dict[tuple[int | None, str], list[PendingEvent]] = defaultdict(list)
-        for event in self._all:
-            named[event.until, event.commit.name].append(event)
-        ended = sorted(named.items(), key=lambda each: each[0][0] or 0)
-        return [event for _, events in ended for event in events if event.is_skipped]
-
     def skipped(self, *, before: int) -> list[PendingEvent]:
-        """States that the controller can never know of, in the order in which it skipped them."""
-        return [event for event in self._skipped if event.until is not None and event.until < before]
+        """States that the controller can never know of, in the order in which it skipped them; of several at once, name by name."""
+        named: dict[tuple[int, str], list[PendingEvent]] = defaultdict(list)
+        for event in self._all:
+            if event.until is not None and event.until < before:
+                named[event.until, event.commit.name].append(event)
+        in_order = sorted(named.items(), key=lambda each: each[0][0])
+        return [event for _, events in in_order for event in events if event.is_skipped]
 
     def watched(self, *, before: int) -> set[str]:
         """Resources of which a stream is open."""
@@ -136,15 +128,9 @@ def _event(trial: Trial, commit: Commit, since: int, *, is_due: bool = True) -> 
 
 def _is_told(trial: Trial, commit: Commit) -> bool:
     """Whether the controller, which does not watch this resource, knows of a commit by the answer to a write of its own."""
-    ended = commit.deletes and _told_ends(trial).get(commit.entry.uid, commit.index) < commit.index
-    return commit.heard is not None or ended
-
-
-@fact
-def _told_ends(trial: Trial) -> Mapping[str, int]:
-    """By uid, where the controller first deleted it, and heard so."""
-    ends = sorted((commit.index, commit.entry.uid) for commit in trial.commits if commit.heard is not None and commit.deletes)
-    return {uid: index for index, uid in reversed(ends)}
+    same = object_history(trial).objects[commit.entry.uid].commits
+    ends = any(each.deletes and each.heard is not None and each.index < commit.index for each in same)
+    return commit.heard is not None or (commit.deletes and ends)
 
 
 def _selector(trial: Trial, index: int) -> str:

@@ -40,7 +40,7 @@ class PrimaryView:
     def _write(self, request: Request) -> None:
         answer, uid = request.answer, uid_of(request)
         assert isinstance(answer, Answered)
-        primary = self.primary_of(uid)
+        primary = primary_of(self._trial, uid)
         known = view(self._trial, request.index).of(primary.uid if primary is not None else uid)
         shown = known.back or known.shown or 0
         self._wrote[uid, answer.revision or 0].append((request.index, shown))
@@ -80,10 +80,6 @@ class PrimaryView:
         known = view(self._trial, before).of(uid)
         return known.back or known.revision
 
-    def primary_of(self, uid: str) -> Incarnation | None:
-        """The primary that an object belongs to (`belongings`). A primary has none above it."""
-        return primary_of(self._trial, uid)
-
     def has_view_of(self, primary: Incarnation, *, before: int) -> bool:
         """Whether this life has a view of the primary at all: it is there, was not there yet, or was another of that name."""
         if self.known(primary.uid, before=before):
@@ -97,7 +93,7 @@ class PrimaryView:
 
         Of a primary that is gone it need not know anything.
         """
-        primary = self.primary_of(uid)
+        primary = primary_of(self._trial, uid)
         if primary is None or primary.is_gone(before=before):
             return False
         known, acted = self.known(primary.uid, before=before), self.acted_on(uid, before=before)
@@ -114,7 +110,7 @@ class PrimaryView:
         """What was wanted of a primary at a revision, as far as it was committed; None: it was not there yet."""
         commits = self._objects[uid].commits if uid in self._objects else ()
         states = [commit.entry.object for commit in commits if commit.index < before and commit.entry.revision <= revision]
-        return _wanted(states[-1]) if states else None
+        return content_of(states[-1]) | {"deletionTimestamp": "deletionTimestamp" in states[-1]["metadata"]} if states else None
 
 
 @fact
@@ -128,7 +124,3 @@ def owned_resources(trial: Trial) -> Set[tuple[str, str]]:
     """(resource of a primary, resource of children) for each resource of which the controller created children."""
     owners = ((primary_of(trial, child.uid), child.resource) for _, child in creations(trial))
     return {(primary.resource, resource) for primary, resource in owners if primary is not None}
-
-
-def _wanted(obj: Manifest) -> Manifest:
-    return content_of(obj) | {"deletionTimestamp": "deletionTimestamp" in obj["metadata"]}

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping
 
 from staleproof.checks.but_for import unheard_of
 from staleproof.checks.deeds.reverts import Revert, own_reverts, reverts
+from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.primary_view import primary_view
 from staleproof.checks.facts.witnesses import context
@@ -49,18 +50,18 @@ def _unheard_reverts(trial: Trial) -> Mapping[int, Revert]:
 
 
 def _judge_update(trial: Trial, back: Revert) -> Iterator[Finding]:
-    view, asked, uid, committed = primary_view(trial), back.asked, back.child.uid, back.content.commit.index
-    written = view.wrote_on(uid, back.overwritten.commit.entry.revision, before=asked)
+    shown, asked, uid, committed = primary_view(trial), back.asked, back.child.uid, back.content.commit.index
+    written = shown.wrote_on(uid, back.overwritten.commit.entry.revision, before=asked)
     name = full_name(back.child.first.entry)
     newer, older = told_apart(back.overwritten.value(back.path), back.value)
     returned = f"the controller set {back.path} of {name} back from {newer} to {older}"
     if written is None and back.child.resource in trial.primaries:
         yield from _overwritten(trial, back, returned)
-    primary = view.primary_of(uid)
-    if primary is None or not view.is_behind(uid, before=asked) or (written or 0) <= view.known(primary.uid, before=asked):
+    primary = primary_of(trial, uid)
+    if primary is None or not shown.is_behind(uid, before=asked) or (written or 0) <= shown.known(primary.uid, before=asked):
         return
     because = f"{returned} on an older view of {short_name(primary.first.entry)}"
-    witnesses = context(trial, [view.answer_to(uid, before=asked)], asked, committed)
+    witnesses = context(trial, [shown.answer_to(uid, before=asked)], asked, committed)
     yield Finding(because, witnesses, acted_on_more(trial, primary, [back.child], asked))
 
 

@@ -123,7 +123,7 @@ def test_the_plugin_imports_nothing_heavy() -> None:
     [
         ("staleproof.core.engine.gate", "asyncio"),
         ("staleproof.core.engine.gate", "time"),
-        ("staleproof.checks.facts.frontier", "staleproof.checks.judge"),
+        ("staleproof.checks.view.life", "staleproof.checks.judge"),
         ("staleproof.checks.rules.pace", "staleproof.checks.rules.identity"),
         ("staleproof.checks.rules.pace", "staleproof.core.engine"),
     ],

@@ -18,6 +18,7 @@ def second_primary(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Hide its creates for the first primary; then the second appears."""
     first = appear(observed)
     steps = (first, Apply(object=another(first.object)), Rest(seconds=_WAITS_SECONDS))
-    for hide in hidden_creates(observed)[:1]:  # one kind is as good as another: it has to wait for none of them
-        title = f"hide own creates of {hide.resource} while a second primary appears"
-        yield Draft(title, [hide], steps, aims=("isolates-objects",))
+    return (
+        Draft(f"hide own creates of {hide.resource} while a second primary appears", [hide], steps, aims=("isolates-objects",))
+        for hide in hidden_creates(observed)[:1]  # one kind is as good as another: it has to wait for none of them
+    )

@@ -4,7 +4,7 @@ They are for people to read, and nothing is judged by them; but who says that so
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from staleproof.checks.trial import Trial
@@ -20,7 +20,9 @@ _GOOD = re.compile(f"({_HOLDS})$", re.IGNORECASE)
 """How the type of a condition ends that is false when something is wrong. Others (Progressing, Paused, Terminating, Upgradeable)
 may be false where all is well, and say nothing unless their reason does."""
 _BAD = re.compile(
-    f"fail|error|degraded|stalled|conflict|missing|expired|pressure|blocked|(un|in|not|dis|mis)({_HOLDS})$", re.IGNORECASE
+    r"(?<!no)(?:fail(?!over)|error|conflict)|degraded|(?<!in)stalled|missing|expired|pressure|blocked|"
+    rf"(?-i:(?:Un|In|Dis|Mis|^un|^in|^dis|^mis)(?:{_HOLDS})|(?:Not|^not)(?i:{_HOLDS}))$",
+    re.IGNORECASE,
 )
 """In the type of a condition that is true when something is wrong."""
 _FAILURE = re.compile(r"fail|error|invalid|denied|forbidden", re.IGNORECASE)
@@ -30,7 +32,8 @@ _FAILURE = re.compile(r"fail|error|invalid|denied|forbidden", re.IGNORECASE)
 def complaints(trial: Trial, resource: str, name: str) -> list[str]:
     """The latest conditions of the object that do not hold as they should, and warnings about it, each once, in words."""
     last, warnings = _last(trial, resource, name)
-    return [*_bad_conditions(last), *warnings]
+    bad = (each for each in _conditions(last) if _is_bad(each))
+    return [*(f"{each.get('type')} is {each.get('status')}, {_said(each)}" for each in bad), *warnings]
 
 
 def says_it_failed(trial: Trial, resource: str, name: str) -> bool:
@@ -49,12 +52,6 @@ def _last(trial: Trial, resource: str, name: str) -> tuple[Manifest, list[str]]:
         elif entry.resource == _EVENTS and _warns_of(entry.object, name):
             warnings[f"event {_said(entry.object)}"] = None
     return last, list(warnings)
-
-
-def _bad_conditions(manifest: Manifest) -> Iterator[str]:
-    for each in _conditions(manifest):
-        if _is_bad(each):
-            yield f"{each.get('type')} is {each.get('status')}, {_said(each)}"
 
 
 def _conditions(manifest: Manifest) -> list[Manifest]:

@@ -119,7 +119,9 @@ def reconnecting(trial: Trial, settled: int) -> tuple[float, int]:
     life = trial.life_began(settled - 1)
     since = max((index for index in trial.positions(Released) if index < settled), default=life)
     turned_away: Counter[str] = Counter()
-    for index, resource in [*ended_streams(trial, (*LOST, *EXPIRED), settled), *_refusals(trial, settled)]:
+    # a WatchList that is refused is not repeated later but replaced at once, by a LIST
+    refused = ((index, entry.resource) for index, entry in trial.every(Refused, until=settled) if not entry.watch_list)
+    for index, resource in [*ended_streams(trial, (*LOST, *EXPIRED), settled), *refused]:
         if index > life:
             turned_away[resource] += 1
             since = max(since, index)
@@ -175,13 +177,6 @@ def awaits_election(trial: Trial, settled: int) -> str:
         return f"{had:.1f} s after its last start it had not asked for anything yet"
     wrote = any(is_work(entry) for _, entry in trial.every(Asked, since=lives[-1], until=settled))
     return "" if wrote or had > _ELECTION_SECONDS else f"{had:.1f} s after its last start it may still wait to be elected"
-
-
-def _refusals(trial: Trial, until: int) -> Iterator[tuple[int, str]]:
-    """A WatchList that is refused is not repeated later but replaced at once, by a LIST."""
-    for index, entry in trial.every(Refused, until=until):
-        if not entry.watch_list:
-            yield index, entry.resource
 
 
 def _longest_outage(trial: Trial) -> float:

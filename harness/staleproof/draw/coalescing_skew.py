@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from staleproof.core.fault import Coalesce, HideOwnWrite, HoldStream, OwnWrite, Release, Skew, Window
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.step import Delete, Rest, Step
+from staleproof.core.times import SKEW_SECONDS
 from staleproof.draw.canonical import appear, glance, life, patient, replicas, turns
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.occasions import life_events
 from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("coalescing-skew")
-_LAG_SECONDS = 0.5
 
 
 @SCENARIO.family
@@ -69,10 +69,10 @@ def hide_first_write(observed: Observed, profile: Profile) -> Iterator[Draft]:
 @SCENARIO.family
 def lag(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Children arrive later than the primary, or the primary later than its children, all the time."""
-    children = {resource: _LAG_SECONDS for resource in observed.watched if resource != observed.resource}
-    lags = {f"children {_LAG_SECONDS:g} s behind the primary": children}
+    children = {resource: SKEW_SECONDS for resource in observed.watched if resource != observed.resource}
+    lags = {f"children {SKEW_SECONDS:g} s behind the primary": children}
     if observed.resource in observed.watched:
-        lags[f"the primary {_LAG_SECONDS:g} s behind its children"] = {observed.resource: _LAG_SECONDS}
+        lags[f"the primary {SKEW_SECONDS:g} s behind its children"] = {observed.resource: SKEW_SECONDS}
     for title, by_seconds in profile.more((title, lags[title]) for title in lags if lags[title]):
         yield Draft(title, [Skew(by_seconds=by_seconds)])
 

@@ -23,11 +23,11 @@ from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.manifest import Manifest, Target, target_of
 from staleproof.core.plan.plan import Plan, contradictions
 from staleproof.core.plan.step import Apply, Delete, Lull, Patch, PatchStatus, Rest, Step, Touch
+from staleproof.core.times import SHORT_REST_SECONDS
 from staleproof.core.wording import plural
 
 S = TypeVar("S")
 _MINIMAL = "minimal: "
-_REST_SECONDS = 0.1
 Fails = Callable[[Plan], bool | None]
 """Whether a plan still fails; None: there is no time to find out."""
 
@@ -205,7 +205,7 @@ def _needed(step: Step) -> tuple[Target, ...]:
 
 
 def _with_short_rests(plan: Plan) -> Plan:
-    return replace(plan, steps=tuple(Rest(seconds=_REST_SECONDS) if isinstance(step, Rest) else step for step in plan.steps))
+    return replace(plan, steps=tuple(Rest(seconds=SHORT_REST_SECONDS) if isinstance(step, Rest) else step for step in plan.steps))
 
 
 def _less_content(plan: Plan) -> Iterator[Plan]:

@@ -31,14 +31,12 @@ from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, new_st
 from staleproof.assess.trial.once_more import Undoable
 from staleproof.assess.trial.result import Result, failures
 from staleproof.core.plan.plan import Plan, masked
+from staleproof.core.times import RESERVE_FACTOR
 from staleproof.draw.family import Family
 from staleproof.draw.order import most_valuable_first
 from staleproof.errors import OutOfTime
 from staleproof.report.baseline import Baseline
 from staleproof.report.model import EndedSearch
-
-_MOST_RESERVE = 0.1
-"""Of the time that there is for plans, so much may be kept for comparing and confirming the last of them."""
 
 
 class Planned(NamedTuple):
@@ -253,7 +251,7 @@ class Queue:
 
     def _has_time_for(self, job: Job) -> bool:
         ends = self.ends()
-        reserve = min(self._reserve, _MOST_RESERVE * (ends - self._began)) if self._hurries else 0.0
+        reserve = min(self._reserve, RESERVE_FACTOR * (ends - self._began)) if self._hurries else 0.0
         return time.monotonic() + job.seconds + reserve <= ends
 
     def _is_over(self, job: Job) -> bool:

@@ -16,8 +16,7 @@ from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.core.history.entry import Answered, Competed, Entry, Refused, Stalled, Started, Stopped
-
-BOUND_SECONDS, BOUND_FACTOR = 5.0, 10.0
+from staleproof.core.times import BOUND_FACTOR, BOUND_SECONDS
 
 
 def check(trial: Trial) -> Iterator[Said]:

@@ -21,8 +21,8 @@ from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said, Suspicion
 from staleproof.core.history.entry import Delivered, Dropped, StepBegan
+from staleproof.core.times import IDLE_FACTOR, REST_SECONDS
 
-_REST_SECONDS, _REST_FACTOR = 2.0, 1.5
 _OFTEN = 2
 
 
@@ -43,7 +43,7 @@ def check(trial: Trial) -> Iterator[Said]:
 
 def _rest_seconds(trial: Trial) -> float:
     """When it does nothing for so long, it does nothing more of its own accord."""
-    return max([_REST_SECONDS, *(_REST_FACTOR * pause for pause in usual_pauses(trial))])
+    return max([REST_SECONDS, *(IDLE_FACTOR * pause for pause in usual_pauses(trial))])
 
 
 def _waited(trial: Trial) -> Iterator[Finding]:

@@ -20,9 +20,9 @@ from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said
 from staleproof.core.fault import Effect
 from staleproof.core.history.entry import Started, StepBegan, Stopped
 from staleproof.core.plan.step import Rest
+from staleproof.core.times import BOUND_FACTOR, BOUND_SECONDS, LONG_HOLD_SECONDS
 
 OTHER_REASONS: frozenset[Effect] = frozenset({"competes", "disconnects", "loses", "rejects", "slows"})
-BOUND_SECONDS, BOUND_FACTOR, LONG_HOLD_SECONDS = 5.0, 10.0, 10.0
 
 
 def check(trial: Trial) -> Iterator[Said]:

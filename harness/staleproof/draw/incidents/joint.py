@@ -27,8 +27,9 @@ from staleproof.core.operator.observed import Observed, Written
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.masking import SECRET
 from staleproof.core.plan.step import TOUCHED, Apply, Delete, Patch, Remove, Rest, Step, Touch, removes
-from staleproof.draw.canonical import LONG_SECONDS, OUTAGE_SECONDS, death, own_create
-from staleproof.draw.incidents.forms import LAGS, values
+from staleproof.core.times import LAGS_SECONDS, LONG_SECONDS, OUTAGE_SECONDS
+from staleproof.draw.canonical import death, own_create
+from staleproof.draw.incidents.forms import values
 from staleproof.draw.incidents.single import Faults, in_step, until
 from staleproof.draw.occasions import Occasions
 
@@ -61,7 +62,7 @@ def two_held(at: Occasions) -> Iterator[Faults]:
 def skewed(at: Occasions) -> Iterator[Faults]:
     """One resource lags behind another, which lags, too."""
     for step, one, two in _both_seen(at):
-        yield from ((Skew(by_seconds={one: lag, two: lag / 2}, window=Window(step)),) for lag in LAGS)
+        yield from ((Skew(by_seconds={one: lag, two: lag / 2}, window=Window(step)),) for lag in LAGS_SECONDS)
 
 
 def _both_seen(at: Occasions) -> Iterator[tuple[int, str, str]]:

@@ -12,16 +12,15 @@ import hypothesis.strategies as st
 from staleproof.core.operator.observed import ChildKind, Observed
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.step import Apply, Delete, Edit, Heartbeat, Patch, Recreate, Remove, Rest, Resync, Step, Touch
+from staleproof.core.times import GONE_SECONDS, LONG_SECONDS, RESTS_SECONDS, TERMINATING_SECONDS
 from staleproof.draw.by_others import MOST_REPLICAS
-from staleproof.draw.canonical import LONG_SECONDS, another
+from staleproof.draw.canonical import another
 from staleproof.draw.strategies.observation import observations
 from staleproof.errors import UsageError
 
 Steps = tuple[Step, ...]
-_RESTS = 0.5, 1.0
-_GONE_RESTS = (0.0, 0.3, 1.0)
+_GONE_RESTS = (0.0, TERMINATING_SECONDS, GONE_SECONDS)
 """At once, while what belonged to it is going, and once that is gone."""
-_END_SECONDS = 1.0
 _HELD = "staleproof.dev/held"
 """A finalizer of somebody else's."""
 
@@ -179,7 +178,7 @@ def _touch(story: _Story, draw: st.DrawFn) -> list[Step]:
 
 
 def _rest(story: _Story, draw: st.DrawFn) -> list[Step]:
-    return [Rest(seconds=draw(st.sampled_from(_RESTS)))]
+    return [Rest(seconds=draw(st.sampled_from(RESTS_SECONDS)))]
 
 
 def _patience(story: _Story, draw: st.DrawFn) -> list[Step]:
@@ -306,7 +305,7 @@ def _ends(story: _Story) -> Iterator[Steps]:
     """In which ways it may end, the simplest first, which is also the commonest."""
     of = story.observed
     touch = Touch(target=of.target)
-    gone = (Delete(target=of.target), Rest(seconds=_END_SECONDS))
+    gone = (Delete(target=of.target), Rest(seconds=GONE_SECONDS))
     yield from [(touch,)] * 3
     yield gone
     if not of.keeps_finalizer and not of.sample["metadata"].get("finalizers"):

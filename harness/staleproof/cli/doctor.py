@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.status import Status
 from rich.text import Text
 
 from staleproof.assess.configuration import samples_of, session_options, subject_for
@@ -46,13 +45,14 @@ async def _visit(options: EnvironmentOptions, samples: Samples, console: Console
         description = running.description
         console.print(f"Kubernetes {description['kubernetes']} from {description['provider']}", highlight=False)
         with console.status("") as status:
-            found = await examine(running, samples, lambda name: _begin(status, name), lambda check: show(console, check))
+            found = await examine(
+                running,
+                samples,
+                lambda name: status.update(f"{name} (all of it within {DOCTOR_SECONDS:.0f} s)"),
+                lambda check: show(console, check),
+            )
     console.print(f"run folder: {folder}", highlight=False, soft_wrap=True)
     return found
-
-
-def _begin(status: Status, name: str) -> None:
-    status.update(f"{name} (all of it within {DOCTOR_SECONDS:.0f} s)")
 
 
 def show(console: Console, check: Check) -> None:

@@ -104,15 +104,12 @@ class _Visit:
         """What needs a controller that runs is not asked of one that does not; what it may not do is asked of it all the same."""
 
         async def asked() -> list[Check]:
-            if self._is_up or (name == RBAC and self._environment.lives.refusals.counts):
+            is_up = self._began is not None and self._began.error is None
+            if is_up or (name == RBAC and self._environment.lives.refusals.counts):
                 return await step()
             return [diagnosis.not_asked(name, "the controller does not run, or watches nothing")]
 
         return asked
-
-    @property
-    def _is_up(self) -> bool:
-        return self._began is not None and self._began.error is None
 
     async def _reach(self) -> list[Check]:
         self._began = await self._begin()

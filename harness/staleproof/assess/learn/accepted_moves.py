@@ -170,7 +170,7 @@ def _live(trial: Trial, seen: Observed, chain: Sequence[Tried], at: dict[str, li
     is_bare = all(commit.entry.resource == seen.resource for commit in own)
     passed = defaultdict[int, list[Commit]](list)
     for commit in own:
-        if (is_bare or commit.entry.resource != seen.resource) and not _is_void(commit, seen):
+        if (is_bare or commit.entry.resource != seen.resource) and not is_unmoved(commit.entry, commit.before, seen.moves):
             passed[step_at(trial, commit.entry.at)].append(commit)
     found = []
     for each in chain:
@@ -180,10 +180,6 @@ def _live(trial: Trial, seen: Observed, chain: Sequence[Tried], at: dict[str, li
             is_changed = any(commit.entry.type == "MODIFIED" and not commit.deletes for commit in mine)
             found.append((not is_changed, structs.replace(each.move, live=live)))
     return [move for _, move in sorted(found, key=lambda each: each[0])]
-
-
-def _is_void(commit: Commit, seen: Observed) -> bool:
-    return is_unmoved(commit.entry, commit.before, seen.moves)
 
 
 def _comes_later(trial: Trial, seen: Observed, move: Move) -> bool:

@@ -82,10 +82,6 @@ class Job:
     search: Search | None = None
 
 
-def _nothing(_test: str, _result: Result, _seconds: float) -> None:
-    pass
-
-
 @dataclass(slots=True)
 class Queue:
     """The plans of all families' tests.
@@ -112,7 +108,7 @@ class Queue:
     selection: Selection = EVERYTHING
     has_peers: bool = False
     stops: Callable[[], bool] = lambda: False
-    ended: Callable[[str, Result, float], None] = _nothing
+    ended: Callable[[str, Result, float], None] = lambda test, result, seconds: None
     _jobs: dict[str, list[Job]] = field(default_factory=dict)
     _in_order: list[Job] = field(default_factory=list)
     _times: Counter[tuple[str, str]] = field(default_factory=Counter)

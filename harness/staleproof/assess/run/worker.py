@@ -39,10 +39,6 @@ from staleproof.settings import ARTEFACTS, Keep
 T = TypeVar("T")
 
 
-def _never() -> float:
-    return math.inf
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOptions(EnvironmentOptions):
     """What a run needs: an environment, and
@@ -71,7 +67,7 @@ class SessionOptions(EnvironmentOptions):
     before: tuple[Manifest, ...] = ()
     chooses_companions: bool = False
     kept_names: tuple[str, ...] = ()
-    ends: Callable[[], float] = _never
+    ends: Callable[[], float] = lambda: math.inf
 
 
 class Worker:

@@ -83,10 +83,6 @@ class Redecided:
     dropped: tuple[Waiting, ...] = ()
 
 
-def _free(frame: Frame, nth: int, burst: bool) -> Ruling:  # noqa: FBT001  # the question's shape
-    return Pass(), None
-
-
 @dataclass(slots=True)
 class Burst:
     """Which frames are initial events: `marked` ones end with a bookmark (a WatchList), others with the first that is not ADDED."""
@@ -112,7 +108,7 @@ class Gate:
     `held_bytes` is how much waits: the memory that this gate is responsible for.
     """
 
-    decide: Decide = _free
+    decide: Decide = lambda frame, nth, burst: (Pass(), None)
     burst: Burst = field(default_factory=Burst)
     most_bytes: int = MOST_HELD_BYTES
     closed: bool = False

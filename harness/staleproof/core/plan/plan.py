@@ -188,7 +188,8 @@ def decode(data: bytes) -> Plan:
     """
     raw = read_json(data)
     if not isinstance(raw, dict) or raw.get("kind") != "Plan":
-        raise PlanError(f'expected an object with "kind": "Plan", found {_kind(raw)}')
+        found = f"kind {raw.get('kind')!r}" if isinstance(raw, dict) else type(raw).__name__
+        raise PlanError(f'expected an object with "kind": "Plan", found {found}')
     if raw.get("apiVersion") != API_VERSION:
         raise PlanShapeError(
             f'expected "apiVersion": "{API_VERSION}", found {raw.get("apiVersion")!r}; was it written by another version?'
@@ -214,10 +215,6 @@ def converted(raw: object, model: type[M], problems: Callable[[M], list[str]]) -
     if found := problems(body):
         raise PlanError("; ".join(found))
     return body
-
-
-def _kind(raw: object) -> str:
-    return f"kind {raw.get('kind')!r}" if isinstance(raw, dict) else type(raw).__name__
 
 
 def contradictions(plan: Plan) -> list[str]:

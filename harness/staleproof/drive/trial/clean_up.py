@@ -35,7 +35,9 @@ async def clean_up(environment: Environment, scope: Scope, primaries: Sequence[s
         if environment.shows_namespaces and not environment.is_users_cluster:
             await _finish(environment, scope.namespace)
     if scope.has_fixed_names:
-        await environment.bus.until(lambda now: not any(_elsewhere(environment, scope)), limit_seconds=NAME_FREE_SECONDS)
+        await environment.bus.until(
+            lambda now: all(key[1] == scope.namespace for key, _ in _left(environment, scope)), limit_seconds=NAME_FREE_SECONDS
+        )
 
 
 async def _finish(environment: Environment, namespace: str) -> None:
@@ -47,10 +49,6 @@ async def _finish(environment: Environment, namespace: str) -> None:
 
 def _left(environment: Environment, scope: Scope) -> list[tuple[Key, JSON]]:
     return sorted(scope.mine(environment.truth.objects).items(), key=lambda each: each[0])
-
-
-def _elsewhere(environment: Environment, scope: Scope) -> list[Key]:
-    return [key for key, _ in _left(environment, scope) if key[1] != scope.namespace]
 
 
 async def _remove(environment: Environment, resource: str, namespace: str, obj: JSON) -> None:

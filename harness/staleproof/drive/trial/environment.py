@@ -161,11 +161,9 @@ class Environment:
         would be taken for what it does in the next trial. One that does not go is not waited for again."""
         if self.ends_namespaces:
             if self.shows_namespaces:
-                await self.bus.until(lambda now: not self._has_others(), limit_seconds=DELETED_SECONDS)
+                keys = {(NAMESPACES.name, "", namespace) for namespace in self.over}
+                await self.bus.until(lambda now: keys.isdisjoint(self.truth.objects), limit_seconds=DELETED_SECONDS)
             self.over.clear()
-
-    def _has_others(self) -> bool:
-        return any((NAMESPACES.name, "", namespace) in self.truth.objects for namespace in self.over)
 
     async def _close(self) -> None:
         """Stop the controller; leave nothing secret in the logs."""

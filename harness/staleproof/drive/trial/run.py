@@ -178,6 +178,7 @@ class _Run:
         self._bus, self._activity, self._proxy = environment.bus, environment.bus.activity, environment.proxy
         self._namespace, self._settle = recorder.header.namespace, spec.plan.settle
         self._process_faults = ProcessFaults(environment.lives, environment.bus, spec.plan.faults)
+        may_lack_children = bool(spec.plan.faults) or spec.role == "slept"  # those that a step is about may never come
         self._workload = Workload(
             environment.api,
             environment.truth,
@@ -185,7 +186,7 @@ class _Run:
             self._bus,
             where,
             self._process_faults.give_way,
-            child_seconds=0.0 if _may_lack_children(spec) else self._settle.limit_seconds,
+            child_seconds=0.0 if may_lack_children else self._settle.limit_seconds,
         )
         self._readings = Readings(environment.lives.endpoint, self._bus)
         self._is_unserved = False
@@ -399,11 +400,6 @@ class _Run:
             if kind is not None:
                 with contextlib.suppress(ApiError):
                     await self._environment.api.delete(kind, namespace, name, now=True)
-
-
-def _may_lack_children(spec: TrialSpec) -> bool:
-    """Whether a child that a step is about may never come: because of a fault, or of a step that is left out."""
-    return bool(spec.plan.faults) or spec.role == "slept"
 
 
 def pause_seconds(plan: Plan, number: int) -> float:

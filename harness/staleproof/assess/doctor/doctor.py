@@ -35,27 +35,33 @@ from staleproof.core.operator.companion import ALWAYS
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Settle
 from staleproof.core.plan.step import Apply
+from staleproof.core.times import (
+    DOCTOR_DEADLINE_SECONDS,
+    DOCTOR_METRICS_SECONDS,
+    DOCTOR_QUIET_SECONDS,
+    DOCTOR_REST_LIMIT_SECONDS,
+    DOCTOR_REST_SECONDS,
+    DOCTOR_SECONDS,
+    DOCTOR_WATCH_AGAIN_SECONDS,
+    LATE_LIFE_LIMIT_SECONDS,
+    LATE_LIFE_SECONDS,
+    LOOK_SECONDS,
+    NEXT_WATCH_SECONDS,
+    POLL_SECONDS,
+)
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.process import logs
 from staleproof.drive.process.ports import listening
 from staleproof.drive.process.program import Log
 from staleproof.drive.subject.metrics import Unreadable
 from staleproof.drive.trial.environment import Environment
-from staleproof.drive.trial.event_bus import POLL_SECONDS
 from staleproof.drive.trial.lives import ControllerExited
 from staleproof.drive.trial.run import TrialSpec, run_trial
 from staleproof.errors import SetupError, UsageError
 
-LIMIT_SECONDS = 50.0
-"""From the start of the controller on; the rest of a minute is for control plane and proxy."""
-_LOOK = Settle(quiet_seconds=2.0, limit_seconds=10.0, deadline_seconds=15.0)
-_PATIENT = Settle(quiet_seconds=15.0, limit_seconds=20.0, deadline_seconds=20.0)
-"""A JVM may take so long to come to its work."""
-_WATCH_SECONDS, _WATCH_AGAIN_SECONDS, _METRICS_SECONDS, _POLL_SECONDS = 5.0, 15.0, 5.0, 0.2
-_REST_SECONDS, _MOST_REST_SECONDS = 3.0, 15.0
-"""A life has come to rest when it has asked for nothing new for so long; many managers start one thing after the other."""
-_MOST_LIVES = 3
-_LINES = 500
+_LOOK = Settle(quiet_seconds=DOCTOR_QUIET_SECONDS, deadline_seconds=DOCTOR_DEADLINE_SECONDS)
+_PATIENT = Settle(quiet_seconds=LATE_LIFE_SECONDS, limit_seconds=LATE_LIFE_LIMIT_SECONDS, deadline_seconds=LATE_LIFE_LIMIT_SECONDS)
+_MOST_LIVES, _LINES = 3, 500
 Tell = Callable[[Check], None]
 Step = Callable[[], Awaitable[list[Check]]]
 
@@ -66,7 +72,7 @@ async def examine(
     """Try everything and tell of each check when it is done; all of them. `begin` is told what comes next. `chooses_companions`: a
     run starts what a real cluster has for what the controller creates."""
     visit, found = _Visit(environment, samples, chooses_companions=chooses_companions), list[Check]()
-    end = time.monotonic() + LIMIT_SECONDS
+    end = time.monotonic() + DOCTOR_SECONDS
     for name, step in visit.steps():
         begin(name)
         for check in await _within(end, name, step):
@@ -83,7 +89,7 @@ async def _within(end: float, name: str, step: Step) -> list[Check]:
                 return await step()
         except TimeoutError:
             pass
-    return [no_time(name, LIMIT_SECONDS)]
+    return [no_time(name, DOCTOR_SECONDS)]
 
 
 class _Visit:
@@ -128,15 +134,12 @@ class _Visit:
         """What needs a controller that runs is not asked of one that does not; what it may not do is asked of it all the same."""
 
         async def asked() -> list[Check]:
-            if self._is_up or (name == RBAC and self._environment.lives.refusals.counts):
+            is_up = self._began is not None and self._began.error is None
+            if is_up or (name == RBAC and self._environment.lives.refusals.counts):
                 return await step()
             return [not_asked(name, "the controller does not run, or watches nothing")]
 
         return asked
-
-    @property
-    def _is_up(self) -> bool:
-        return self._began is not None and self._began.error is None
 
     async def _reach(self) -> list[Check]:
         self._began = await self._begin()
@@ -154,7 +157,7 @@ class _Visit:
         self._first = frozenset(self._seen.watched)
         return [beginning.watches(began, wanted)]
 
-    async def _until_watched(self, resources: Collection[str], limit_seconds: float = _WATCH_SECONDS) -> None:
+    async def _until_watched(self, resources: Collection[str], limit_seconds: float = NEXT_WATCH_SECONDS) -> None:
         """Some watches come later than the first rest, and some never."""
         seen = self._seen
         await self._environment.bus.until(lambda now: set(resources) <= seen.watched, limit_seconds=limit_seconds)
@@ -224,7 +227,7 @@ class _Visit:
         seconds = time.monotonic() - began
         again = await self._begin()
         if again.error is None:
-            await self._until_watched(self._first, _WATCH_AGAIN_SECONDS)
+            await self._until_watched(self._first, DOCTOR_WATCH_AGAIN_SECONDS)
         return [beginning.restarts(seconds, controller.exit_code if controller is not None else None, again, self._first)]
 
     async def _stay_up(self) -> list[Check]:
@@ -258,7 +261,7 @@ class _Visit:
 
     async def _metrics(self) -> list[Check]:
         environment, source = self._environment, self._environment.lives.endpoint
-        end, trouble = time.monotonic() + _METRICS_SECONDS, ""
+        end, trouble = time.monotonic() + DOCTOR_METRICS_SECONDS, ""
         while source is not None:
             try:
                 await source.check()
@@ -268,7 +271,7 @@ class _Visit:
                 trouble = str(err)
             if time.monotonic() >= end:
                 break
-            await environment.bus.until(lambda now: False, limit_seconds=_POLL_SECONDS)
+            await environment.bus.until(lambda now: False, limit_seconds=LOOK_SECONDS)
         return [diagnosis.metrics(source.url if source is not None else "", trouble, environment.lives.metrics_port)]
 
     async def _begin(self) -> Beginning:
@@ -305,10 +308,10 @@ class _Visit:
         lives, seen = self._environment.lives, self._seen
 
         def rests_or_exits(now: float) -> bool | float:
-            due = seen.news_at + _REST_SECONDS
+            due = seen.news_at + DOCTOR_REST_SECONDS
             return lives.running is None or now >= due or min(due, now + POLL_SECONDS)
 
-        await self._environment.bus.until(rests_or_exits, limit_seconds=_MOST_REST_SECONDS)
+        await self._environment.bus.until(rests_or_exits, limit_seconds=DOCTOR_REST_LIMIT_SECONDS)
         return lives.program.exit_code if lives.program is not None else None
 
     def _log_from_here(self) -> Log:

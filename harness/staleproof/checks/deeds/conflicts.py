@@ -15,9 +15,7 @@ from staleproof.checks.view.life import view
 from staleproof.core.history.entry import Answered, Competed, Delivered, Listed, StepBegan
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import Commit
-
-_CLOSE_SECONDS = 0.5
-"""A change by somebody else that was recorded so soon after a conflict, and before the next step began, may have been its cause."""
+from staleproof.core.times import CLOSE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,7 @@ def _with_itself(trial: Trial, request: Request) -> Conflict | None:
         return None
     shown = view(trial, request.index).of(target.uid).shown or -1
     later_step = next((trial.at(step.began) for step in trial.steps if step.began > request.answer_index), float("inf"))
-    until = min(later_step, trial.at(request.answer_index) + _CLOSE_SECONDS)
+    until = min(later_step, trial.at(request.answer_index) + CLOSE_SECONDS)
     newer = [commit for commit in target.commits if commit.entry.revision > shown and commit.entry.at <= until]
     unseen = [commit for commit in newer if _is_remembered(trial, commit, request)]
     others = [c for c in newer if c.heard is None or (c.index < request.index and c not in unseen)]

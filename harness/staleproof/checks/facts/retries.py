@@ -19,10 +19,9 @@ from staleproof.core.fault import CallFault, Effect
 from staleproof.core.history.entry import Answered, Asked, Committed, Delivered, FaultIndex, Listed, Opened, Refused
 from staleproof.core.history.provenance import Commit
 from staleproof.core.history.request import BOOKKEEPING
+from staleproof.core.times import LONGEST_THROTTLE_SECONDS, SHORTEST_WAIT_SECONDS
 
 _LOOKS = 2
-_SHORTEST_WAIT, _LONGEST_THROTTLE = 0.02, 0.25
-"""Seconds. client-go's default is 5 requests a second, so neighbours in one look are 0.2 s apart at most."""
 _FAILED: tuple[Effect, ...] = ("rejects", "loses")
 
 
@@ -120,7 +119,7 @@ def _is_another_look(trial: Trial, before: int, index: int) -> bool:
     gap = trial.at(index) - trial.at(before)
     asked = trial.positions(Asked)
     between = bisect_left(asked, index) > bisect_right(asked, before)
-    return gap > (_SHORTEST_WAIT if between else _LONGEST_THROTTLE)
+    return gap > (SHORTEST_WAIT_SECONDS if between else LONGEST_THROTTLE_SECONDS)
 
 
 @fact

@@ -12,6 +12,7 @@ from staleproof.core.history.resource_version import revision
 from staleproof.core.operator.prerequisite import Placement
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.stored import digest
+from staleproof.core.times import IDLE_SECONDS, STEP_LIMIT_SECONDS
 from staleproof.drive.cluster.api import JSON, NAMESPACES, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.cluster.truth import Key
@@ -19,7 +20,6 @@ from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.workload import once_served
 from staleproof.errors import UsageError
 
-_IDLE_SECONDS, _LIMIT_SECONDS = 0.25, 10.0
 _CONFLICT = 409
 Given = Mapping[Key, str]
 """What was there before a trial began, each with its resourceVersion."""
@@ -37,7 +37,7 @@ async def furnish(environment: Environment, before: Sequence[Manifest], placemen
     bus, truth = environment.bus, environment.truth
     bus.activity.begin(placement.namespace, time.monotonic())
     resources = await put(environment, before, placement)
-    await bus.until_idle(_IDLE_SECONDS, limit_seconds=_LIMIT_SECONDS)
+    await bus.until_idle(IDLE_SECONDS, limit_seconds=STEP_LIMIT_SECONDS)
     await truth.caught_up([(resource, placement.namespace) for resource in resources])
     return {key: obj["metadata"]["resourceVersion"] for key, obj in bus.scope.mine(truth.objects).items()}
 

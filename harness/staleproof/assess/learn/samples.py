@@ -17,8 +17,8 @@ from staleproof.assess.learn.observe import Unreacted, observe
 from staleproof.assess.trial.references import Hopeless
 from staleproof.assess.trial.session import Session
 from staleproof.checks.trial import indexed
+from staleproof.core.operator.dependency import CircleError, in_order, needed
 from staleproof.core.operator.observed import Observed
-from staleproof.core.operator.prerequisite import CircleError, in_order, needed
 from staleproof.core.plan.manifest import Manifest, masked_manifests
 from staleproof.core.plan.plan import Subject
 from staleproof.draw.mutations import Mutations

@@ -31,6 +31,7 @@ from staleproof.drive.subject.metrics import Unreadable
 from staleproof.drive.subject.webhooks import told_calls
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.lives import ControllerExited
+from staleproof.drive.trial.prerequisites import introduce
 from staleproof.drive.trial.run import TrialSpec, run_trial
 from staleproof.errors import SetupError, UsageError
 
@@ -142,6 +143,7 @@ class _Visit:
         if not samples.primaries:
             return [diagnosis.not_asked(RECONCILES, "there is no sample", "give manifests of primaries with --samples")]
         try:
+            await introduce(self._environment, samples.primaries, samples.before)
             wanted = samples.of(roles_of(await watched(self._environment, samples.primaries), is_said=samples.is_said))
         except UsageError as err:
             self._works = False

@@ -24,6 +24,7 @@ from staleproof.core.plan.plan import Subject
 from staleproof.draw.mutations import Mutations
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment
+from staleproof.drive.trial.prerequisites import introduce
 from staleproof.errors import UsageError
 
 _MOST_LINES = 20
@@ -77,6 +78,7 @@ def observe_all(session: Session, samples: Samples) -> Seen:
     """Watch the controller with one sample after the other. UsageError when it reacts to none of them, with the end of its log, or
     the API server does not accept one. Hopeless when nothing that it does can be compared with."""
     session.ready()
+    session.call(lambda environment: introduce(environment, samples.primaries, samples.before))
     roles = _roles(session, samples)
     seen, wanted = Seen(), samples.of(roles)
     for sample, before in wanted:

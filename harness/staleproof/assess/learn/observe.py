@@ -37,6 +37,7 @@ from staleproof.core.plan.step import Apply, Rest, Step, Touch
 from staleproof.draw import canonical
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment
+from staleproof.drive.trial.prerequisites import introduce
 from staleproof.errors import SetupError, UsageError
 
 _AT_ONCE_SECONDS = 0.5
@@ -74,6 +75,7 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
         return observations.read(data, sample, session.options.manifests, needs)
 
     session.ready()  # all workers' controllers start while one is watched
+    session.call(lambda environment: introduce(environment, [sample], needs))
     bare = named("rhythm", lambda: _rhythm(session, sample, needs))
     known = [canonical.life(bare), canonical.death(bare), *_turns(bare)]
     runs = [_plan(bare, workload.steps) for workload in known]

@@ -31,7 +31,7 @@ from ..languages.program import LANGUAGES, Language, built
 
 MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 HISTORIES = MANIFESTS.parent / "histories" / "mutants"
-CRDS = tuple(MANIFESTS / f"{each}-crd.yaml" for each in ("widget", "sequentialjob", "tenant", "queued", "blueprint"))
+CRDS = tuple(MANIFESTS / f"{each}-crd.yaml" for each in ("widget", "sequentialjob", "tenant", "queued", "blueprint", "hosted"))
 _PACKAGE = "staleproof.fixtures.controllers"
 METRICS = "http://127.0.0.1:{metrics_port}/metrics"
 _METRICS_PORT = "--metrics-port={metrics_port}"
@@ -237,6 +237,12 @@ def _blueprint(name: str, caught_by: str = "") -> Known:
     return Known(f"{name}_blueprint", (f"{_PACKAGE}.blueprint", name, _METRICS_PORT), "blueprint-sample.yaml", caught_by)
 
 
+def _hosted(name: str, caught_by: str = "") -> Known:
+    """One whose primary has a host name, of which the cluster has one."""
+    arguments = (f"{_PACKAGE}.hosted", name, _METRICS_PORT)
+    return Known(f"{name}_hosted", arguments, "hosted-sample.yaml", caught_by, has_metrics=True)
+
+
 def _planted(bug: str, caught_by: str) -> Iterator[Known]:
     """A fault that each of the controllers in other languages can be asked for."""
     for language in LANGUAGES:
@@ -252,6 +258,7 @@ GUILTY = (
     _tenant("hurried", "cleans-up"),
     _queued("careless", "no-duplicate-create"),
     _blueprint("careless", "no-duplicate-create"),
+    _hosted("blocking", "isolates-objects"),
 )
 HONEST = (
     _sequential("sequential_job", "correct"),  # the slowest first
@@ -259,6 +266,7 @@ HONEST = (
     _tenant("thorough"),
     _queued("admitting"),
     _blueprint("exact"),
+    _hosted("exclusive"),
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),
     Known("go-widget", ()),

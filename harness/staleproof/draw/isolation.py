@@ -15,9 +15,11 @@ _WAITS_SECONDS = 7.0
 
 @SCENARIO.family
 def second_primary(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Hide its creates for the first primary; then the second appears."""
+    """Hide its creates for the first primary; then the second appears, if there is room for it."""
+    if observed.alone:
+        return
     first = appear(observed)
-    steps = (first, Apply(object=another(first.object)), Rest(seconds=_WAITS_SECONDS))
+    steps = (first, Apply(object=another(first.object, observed.hosts)), Rest(seconds=_WAITS_SECONDS))
     for hide in hidden_creates(observed)[:1]:  # one kind is as good as another: it has to wait for none of them
         title = f"hide own creates of {hide.resource} while a second primary appears"
         yield Draft(title, [hide], steps, aims=("isolates-objects",))

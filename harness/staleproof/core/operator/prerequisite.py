@@ -17,6 +17,7 @@ from staleproof.core.operator.definition import CRD, asks_for, defined, is_asked
 from staleproof.core.operator.dependency import in_order, is_accessory
 from staleproof.core.operator.group_kind import GroupKind
 from staleproof.core.operator.mention import Mention, mentions, mentions_namespace
+from staleproof.core.operator.unique import marked
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.masking import SECRET, is_placeholder
 from staleproof.core.plan.step import Apply, Step
@@ -134,6 +135,8 @@ class Placement:
         names: of everything that moved from there.
         elsewhere: the namespaces that stay as they are.
         called: kind and name of cluster-scoped primaries → what they are called in this trial.
+        hosts: host names that get the trial's mark.
+        mark: what makes names this trial's own.
     """
 
     namespace: str
@@ -141,6 +144,8 @@ class Placement:
     names: frozenset[str] = frozenset()
     elsewhere: frozenset[str] = field(default_factory=frozenset)
     called: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    hosts: frozenset[str] = frozenset()
+    mark: str = ""
 
     def name(self, kind: str, name: str) -> str:
         """What an object of the plan is called in this trial."""
@@ -161,8 +166,10 @@ class Placement:
 
     def moved(self, value: Any) -> Any:  # noqa: ANN401  # JSON
         """A part of an object, with the trial's namespace wherever something that moved is said to be in its old one, and with the
-        trial's name wherever a primary is meant by kind and name."""
+        trial's name wherever a primary is meant by kind and name, and a host name that is to be the trial's own."""
         match value:
+            case str() if value in self.hosts:
+                return marked(value, self.mark)
             case dict():
                 made = {key: self.moved(inner) for key, inner in value.items()}
                 if isinstance(value.get("kind"), str) and isinstance(value.get("name"), str):

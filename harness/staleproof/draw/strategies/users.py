@@ -242,12 +242,12 @@ def _renew(story: _Story, draw: st.DrawFn) -> list[Step]:
 
 def _another(story: _Story, draw: st.DrawFn) -> list[Step]:
     second = _other(story.observed)
-    return [second] if second not in story.steps else []
+    return [second] if second not in story.steps and not story.observed.alone else []
 
 
 def _other(observed: Observed) -> Apply:
     """The step in which another primary appears."""
-    return Apply(object=another(observed.sample))
+    return Apply(object=another(observed.sample, observed.hosts))
 
 
 def _delete_child(story: _Story, draw: st.DrawFn) -> list[Step]:

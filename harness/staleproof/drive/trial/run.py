@@ -103,7 +103,7 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
     await environment.controller_ready(fresh=plan.fresh)
     before = spec.before or plan.before
     primaries = await _primaries(plan, before, environment)
-    scope, there = await place(environment, plan.steps, before, plan.kept_names)
+    scope, there = await place(environment, plan.steps, before, plan.kept_names, plan.own_hosts)
     given = await _furnished(environment, before, scope, there)
     spec.folder.mkdir(parents=True, exist_ok=True)
     (spec.folder / "plan.json").write_bytes(encode_plan(plan))

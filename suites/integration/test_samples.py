@@ -15,7 +15,7 @@ from staleproof.drive.cluster.api import Api, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import read_crds, resource_type
 
 from .conftest import MANIFESTS, QUICK, Done, Run, fixture_controller
-from .test_bad_input import USAGE, is_refused
+from .test_bad_input import INCONCLUSIVE, USAGE, is_refused
 
 NEEDY = f"--controller-cmd={fixture_controller('needs_secrets')}"
 CRDS = f"--staleproof-crds={MANIFESTS / 'widget-crd.yaml'}"
@@ -352,3 +352,42 @@ async def _is_there(api: Api, kind: ResourceType, name: str) -> bool:
     except ApiError:
         return False
     return True
+
+
+# --- what a cluster has one of --------------------------------------------------------------------------------------------------
+
+
+def site(**spec: object) -> dict[str, Any]:
+    made = document("hosted-sample.yaml")
+    made["spec"] = {"copies": 2} | spec
+    return made
+
+
+@pytest.mark.live
+def test_host_names_are_made_others_where_a_second_primary_collides(suite: Run, tmp_path: Path) -> None:
+    samples = put(tmp_path / "samples", site(host="shop.example.com"))
+    hosted = f"--controller-cmd={fixture_controller('hosted')} exclusive"
+    done = suite(hosted, *given("hosted", samples=samples), *QUICK, "-k", "isolation")
+    assert done.code in (0, INCONCLUSIVE), done.output
+    told = " ".join(done.output.split())
+    assert "each trial has host names of its own for shop.example.com" in told
+    assert "host shop.example.com is that of" in told
+    plan = plan_of(done)
+    assert plan["ownHosts"] == ["shop-other.example.com", "shop.example.com"]
+    assert [each["object"]["spec"]["host"] for each in plan["steps"] if each["do"] == "apply"] == [
+        "shop.example.com",
+        "shop-other.example.com",
+    ]
+    assert done.results["isolates-objects"] == "passed"
+
+
+@pytest.mark.live
+def test_addresses_are_told_and_no_plan_has_two_primaries(suite: Run, tmp_path: Path) -> None:
+    samples = put(tmp_path / "samples", site(address="192.0.2.7"))
+    hosted = f"--controller-cmd={fixture_controller('hosted')} exclusive"
+    done = suite(hosted, *given("hosted", samples=samples), *QUICK, "-k", "isolation or idempotence")
+    told = " ".join(done.output.split())
+    assert "a second primary collides, so no plan has two" in told
+    assert "192.0.2.7 (sites.staleproof.dev/sample:" in told
+    assert not [trial for trial in done.report["trials"] if "second primary" in trial["name"]]
+    assert done.report["trials"]

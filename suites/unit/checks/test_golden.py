@@ -58,6 +58,7 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "hurried_tenant": "cleans-up",
     "careless_queued": "no-duplicate-create",
     "careless_blueprint": "no-duplicate-create",
+    "blocking_hosted": "isolates-objects",
 }
 
 

@@ -13,6 +13,7 @@ from staleproof.checks.facts.complaints import complaints
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.operator.observed import Observed
 from staleproof.core.operator.unique import OTHER, addresses, hosts, is_about, marked
+from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, Step
 from staleproof.draw.canonical import another
@@ -50,6 +51,12 @@ def _trouble(session: Session, bare: Observed, usual: Sequence[str], planned: _P
         trial = indexed(session.watch(planned((Apply(object=bare.sample), Apply(object=second)))))
     except Refused as err:
         return str(err)
+    return trouble_in(trial, bare, second, usual)
+
+
+def trouble_in(trial: Trial, bare: Observed, second: Manifest, usual: Sequence[str]) -> str:
+    """What the controller complains of now that there are two, and not of the first by itself (`usual`), if it is about a conflict
+    or something that may be unique; in words."""
     said = (*_said(trial, bare, second["metadata"]["name"]), *_said(trial, bare, bare.target.name))
     texts = (*hosts(second), *addresses(second))
     return "; ".join(dict.fromkeys(each for each in said if each not in usual and is_about(each, texts)))

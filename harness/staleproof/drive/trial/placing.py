@@ -30,8 +30,8 @@ async def place(
     the namespace is not there yet.
 
     A cluster-scoped primary is given a name of its own, unless it may not have another than the plan's, or is to keep that
-    (`kept_names`, as in `core.plan.plan`). Host names that are to be its own (`own_hosts`) get the trial's mark. UsageError when the
-    API server does not know one of the kinds.
+    (`kept_names`, as in `core.plan.plan`). Host names that are to be its own (`own_hosts`) get the trial's mark. UsageError when
+    the API server does not know one of the kinds.
     """
     namespace, mark = f"staleproof-{_token()}", f"-{_token()}"
     called: dict[tuple[str, str], str] = {}

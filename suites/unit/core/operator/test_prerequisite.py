@@ -207,6 +207,13 @@ def test_a_patch_follows_them_too() -> None:
     }
 
 
+def test_host_names_of_which_there_is_one_are_made_the_trials_own() -> None:
+    there = Placement("trial", hosts=frozenset({"a.example.com"}), mark="-x")
+    put = there.put(widget(host="a.example.com", mirror="b.example.com"))
+    assert put["spec"] == {"host": "a-x.example.com", "mirror": "b.example.com"}
+    assert there.moved({"spec": {"hosts": ["a.example.com"]}}) == {"spec": {"hosts": ["a-x.example.com"]}}
+
+
 # --- what was not written down
 
 

@@ -308,6 +308,20 @@ def test_a_replay_brings_the_kind_again(of_a_kind_that_is_brought: Done, stalepr
     assert again.code == 0, again.output
 
 
+def test_the_doctor_brings_it_and_names_the_cure(staleproof: Run, tmp_path: Path) -> None:
+    blueprint = f"--crds={MANIFESTS / 'blueprint-crd.yaml'}", f"--samples={MANIFESTS / 'blueprint-sample.yaml'}"
+    done = staleproof("doctor", f"--controller-cmd={fixture_controller('blueprint')} exact", *blueprint)
+    assert done.code == 0, done.output
+    assert "create configmaps ×3" in done.output  # noqa: RUF001  # as it is printed
+    batch, _, flavor = documents("queued-sample.yaml")
+    samples = put(tmp_path / "samples", batch, flavor)
+    queued = f"--crds={MANIFESTS / 'queued-crd.yaml'}", f"--samples={samples}"
+    done = staleproof("doctor", f"--controller-cmd={fixture_controller('queued')} admitting", *queued)
+    told = " ".join(done.output.split())
+    assert "If it needs other samples (ResourceFlavor/spot), --staleproof-primary=Batch.staleproof.dev" in told, told
+    assert "localqueue user-queue is not there" in told
+
+
 @pytest.mark.live
 def test_a_kind_that_nobody_brings_is_told_with_what_asks_for_it(suite: Run, tmp_path: Path) -> None:
     """Another controller runs, which makes nothing of a Blueprint."""

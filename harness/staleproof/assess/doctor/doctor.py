@@ -6,6 +6,7 @@ What it means is decided in `assess.doctor.diagnosis`.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 
 from staleproof.assess.doctor import diagnosis
 from staleproof.assess.doctor.diagnosis import (
@@ -21,7 +22,7 @@ from staleproof.assess.doctor.diagnosis import (
     Sightings,
 )
 from staleproof.assess.learn.companions import undisturbed
-from staleproof.assess.learn.samples import Samples, roles_of, watched
+from staleproof.assess.learn.samples import Samples, may_need, roles_of, watched
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Settle
@@ -165,7 +166,7 @@ class _Visit:
             return diagnosis.unserved_sample(name_of(sample))
         check = diagnosis.reconciles(trial, sample, before, resource, self._log())
         self._works &= check.outcome != "failed"
-        return check
+        return check if check.outcome == "ok" else replace(check, fix=check.fix + may_need(sample, before, self._samples.primaries))
 
     async def _look(self, sample: Manifest, before: tuple[Manifest, ...], settle: Settle) -> Trial:
         plan = undisturbed(Apply(object=sample), before=before, settle=settle)

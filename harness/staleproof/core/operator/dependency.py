@@ -92,9 +92,11 @@ def _links(documents: Sequence[Manifest]) -> dict[tuple[int, int], Means]:
     found: dict[tuple[int, int], Means] = {}
     for one, each in enumerate(documents):
         for mention in mentions(each):
-            for to in called.get(mention.name, ()):
+            same = called.get(mention.name, ())
+            for to in same:
                 means = mention.means(kinds[to])
-                if means and to != one and not _is_chance(mention, means, each, documents[to]):
+                is_guess = means is Means.PERHAPS and len(same) > 1
+                if means and to != one and not is_guess and not _is_chance(mention, means, each, documents[to]):
                     found[one, to] = max(means, found.get((one, to), means))
         for to, kinds_asked in enumerate(asked):
             if to != one and is_asked_for(kinds[one], kinds_asked):

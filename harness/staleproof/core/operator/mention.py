@@ -72,7 +72,10 @@ class Mention:
             return Means.TOLD
         if self.kind or not _NO_OBJECTS.isdisjoint(each.removesuffix("[]") for each in self.fields):
             return None
-        return Means.SUGGESTED if self._has_last_word_of(kind.kind) else Means.PERHAPS
+        if self._has_last_word_of(kind.kind):
+            return Means.SUGGESTED
+        is_entrys_own = self.is_reference and self.fields[-2].endswith("[]")  # as `listeners: [{name: web}]`
+        return None if is_entrys_own else Means.PERHAPS
 
     def _has_last_word_of(self, kind: str) -> bool:
         """Whether the field, or the one around it, has it: the flavor in `flavors: [{name: spot}]`."""

@@ -128,6 +128,7 @@ def test_a_word_may_be_a_name_but_its_own_is_chance() -> None:
     assert names(needed(widget("w", tier="gold"), (), [level])) == ["Gadget/gold"]
     assert needed(widget("gold", title="gold"), (), [level]) == ()
     assert needed(widget("w", tier="gold"), (), [obj("Service", "gold")]) == ()
+    assert needed(widget("w", tier="gold"), (), [level, obj("Medal", "gold", version="example.com/v1")]) == (), "which of them?"
     batch, queue, flavor = trio("q")
     assert names(needed(batch, (), [queue, flavor])) == ["ResourceFlavor/spot", "LocalQueue/q"], "a field suggests it"
 

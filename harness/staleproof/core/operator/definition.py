@@ -3,7 +3,8 @@ because another object asks for that (Crossplane's CompositeResourceDefinition, 
 
 There is no common way to ask for a kind, either. Such an object names a kind, and no object of it: `names: {kind: Shop}`,
 `schema: {apiVersion: v1, kind: Shop, spec: …}`. So does what is merely about a kind (`parameters: {kind: Shop}`); only of a
-kind that nothing else defines it is taken for the first.
+kind that nothing else defines it is taken for the first. A reference to a kind (`compositeTypeRef: {kind: Shop}`) asks for none,
+but what has one belongs to that kind: a Composition says what is made of a Shop.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,10 +27,12 @@ def defined(definition: Manifest) -> GroupKind | None:
 
 def asks_for(manifest: Manifest) -> frozenset[GroupKind]:
     """The kinds that it may ask for; without a group where it says none."""
-    if manifest["kind"] == CRD:
-        return frozenset()
-    inner = [value for field, value in manifest.items() if field not in _NOT_READ]
-    return frozenset(each for each in _kinds(inner, "") if each.kind != manifest["kind"])
+    return frozenset(kind for kind, field in _named(manifest) if not field.lower().endswith(_REFERENCES))
+
+
+def is_about(manifest: Manifest) -> frozenset[GroupKind]:
+    """The kinds that it may be about, those that it may ask for among them."""
+    return frozenset(kind for kind, _ in _named(manifest))
 
 
 def is_asked_for(kind: GroupKind, asked: Iterable[GroupKind]) -> bool:
@@ -41,14 +44,21 @@ def _is_built_in(group: str) -> bool:
     return "." not in group or (group.endswith(".k8s.io") and not group.endswith(".x-k8s.io"))
 
 
-def _kinds(value: Any, field: str) -> Iterator[GroupKind]:  # noqa: ANN401  # JSON
+def _named(manifest: Manifest) -> Iterator[tuple[GroupKind, str]]:
+    """Other kinds that it names, with the field in which it does."""
+    if manifest["kind"] != CRD:
+        inner = [value for field, value in manifest.items() if field not in _NOT_READ]
+        yield from (each for each in _kinds(inner, "") if each[0].kind != manifest["kind"])
+
+
+def _kinds(value: Any, field: str) -> Iterator[tuple[GroupKind, str]]:  # noqa: ANN401  # JSON
     match value:
         case list():
             for inner in value:
                 yield from _kinds(inner, field)
         case dict():
-            if isinstance(kind := value.get("kind"), str) and not _is_object(value) and not field.lower().endswith(_REFERENCES):
-                yield GroupKind(kind, _group(value))
+            if isinstance(kind := value.get("kind"), str) and not _is_object(value):
+                yield GroupKind(kind, _group(value)), field
             for key, inner in value.items():
                 yield from _kinds(inner, key)
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from staleproof.core.operator.definition import CRD, asks_for, defined, is_asked_for
+from staleproof.core.operator.definition import CRD, asks_for, defined, is_about, is_asked_for
 from staleproof.core.operator.dependency import in_order, is_accessory
 from staleproof.core.operator.group_kind import GroupKind
 from staleproof.core.operator.mention import Mention, mentions, mentions_namespace
@@ -76,14 +76,13 @@ def _primaries(
     others: Sequence[Manifest],
     named: Collection[GroupKind],
     kinds: Collection[GroupKind],
-    bringing: Mapping[GroupKind, Sequence[Manifest]],
+    bringing: Collection[GroupKind],
 ) -> list[Manifest]:
-    """Those of the kinds that the user names; else of the kinds that are defined (`kinds`), or that others bring, which are then
-    none themselves; else what is no accessory."""
+    """Those of the kinds that the user names; else of the kinds that are defined (`kinds`), or that others bring (`bringing`); what
+    brings one, or is about it, is then none itself. Else what is no accessory."""
     if named:
         return [each for each in others if GroupKind.of(each) in named]
-    bring = [each for found in bringing.values() for each in found]
-    own = [each for each in others if each not in bring]
+    own = [each for each in others if not any(is_asked_for(kind, is_about(each)) for kind in bringing)]
     told = {*kinds, *bringing} if kinds else ()
     return (
         [each for each in own if GroupKind.of(each) in told]

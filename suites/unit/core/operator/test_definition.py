@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.operator.definition import asks_for, defined, is_asked_for
+from staleproof.core.operator.definition import asks_for, defined, is_about, is_asked_for
 from staleproof.core.operator.group_kind import GroupKind
 
 SHOP = GroupKind("Shop", "example.com")
@@ -48,6 +48,13 @@ def test_what_names_a_kind_and_no_object_of_it_may_ask_for_it(spec: dict[str, An
 )
 def test_what_names_an_object_or_another_kind_does_not(spec: dict[str, Any]) -> None:
     assert not brings(spec)
+
+
+def test_what_refers_to_a_kind_is_about_it() -> None:
+    composition = obj("Composition", spec={"compositeTypeRef": {"apiVersion": "example.com/v1", "kind": "Shop"}})
+    assert (asks_for(composition), is_about(composition)) == (frozenset(), {SHOP})
+    assert is_about(obj("Blueprint", spec={"names": {"kind": "Shop"}})) == {GroupKind("Shop")}
+    assert is_about(obj("Claim", spec={"shopRef": {"kind": "Shop", "name": "main"}})) == frozenset()
 
 
 def test_nothing_asks_for_its_own_kind_and_a_definition_is_no_request() -> None:

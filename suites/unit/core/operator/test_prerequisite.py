@@ -121,6 +121,19 @@ def test_what_is_of_a_kind_that_another_object_brings_is_the_primary() -> None:
     assert (names(found.primaries), names(found.before)) == (["Gadget/g"], ["Blueprint/gadgets"])
 
 
+def test_what_is_about_such_a_kind_is_needed_too() -> None:
+    """A Composition says what is made of what it refers to, and nothing refers to it."""
+    composition = obj("Composition", "c", version="acme.dev/v1", spec={"compositeTypeRef": {"kind": "Gadget"}})
+    compositions = {**crd("Composition"), "spec": {"group": "acme.dev", "names": {"kind": "Composition"}}}
+    found = sorted_out(composition, gadget("g"), BLUEPRINT, crds=[BLUEPRINTS, compositions])
+    assert (names(found.primaries), names(found.before)) == (["Gadget/g"], ["Composition/c", "Blueprint/gadgets"])
+    assert names(sorted_out(composition, gadget("g"), crds=[compositions]).primaries) == ["Composition/c"], (
+        "nothing brings a Gadget"
+    )
+    named = sorted_out(composition, gadget("g"), BLUEPRINT, crds=[BLUEPRINTS], named=[GroupKind("Blueprint", "acme.dev")])
+    assert names(named.before) == ["Composition/c"]
+
+
 def test_others_that_are_defined_are_primaries_beside_it() -> None:
     found = sorted_out(widget(), gadget("g"), BLUEPRINT, crds=[BLUEPRINTS, crd("Widget")])
     assert (names(found.primaries), names(found.before)) == (["Widget/w", "Gadget/g"], ["Blueprint/gadgets"])

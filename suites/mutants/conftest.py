@@ -10,8 +10,9 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from staleproof.assess import Session, SessionOptions
 from staleproof.assess.learn.companions import keep_company
+from staleproof.assess.run.worker import SessionOptions
+from staleproof.assess.trial.session import Session
 from staleproof.core.operator.companion import AUTO
 from staleproof.drive.cluster.manifests import read_crds
 from staleproof.plugin.options import settings_of

@@ -13,9 +13,9 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from staleproof.assess import Session
 from staleproof.assess.learn.observe import observe
 from staleproof.assess.trial.result import Result
+from staleproof.assess.trial.session import Session
 from staleproof.assess.trial.shrinking import shrink
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan.plan import Plan

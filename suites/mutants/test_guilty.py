@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess import Session
 from staleproof.assess.learn.observe import observe
 from staleproof.assess.store.run_folder import HISTORY, exported, read_history
 from staleproof.assess.trial.result import Result
+from staleproof.assess.trial.session import Session
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.stored import compressed, plain

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from staleproof.assess import Session
 from staleproof.assess.learn.observe import observe
 from staleproof.assess.store.artefacts import trial_report
 from staleproof.assess.trial.result import Result
+from staleproof.assess.trial.session import Session
 from staleproof.checks.catalog import worst
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import Expire, Window

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.requirement import Requirement
 from staleproof.core.fault.suggest import FAULTS
 from staleproof.report.documentation import updated
 from staleproof.settings import OPTIONS
@@ -88,9 +89,18 @@ DECIDING = ["core", "core/engine", "core/fault", "checks", "checks/facts", "chec
 
 @pytest.mark.parametrize("package", DECIDING)
 def test_every_module_that_decides_has_its_test_file(package: str) -> None:
+    """A family of requirements has a folder of its name, with a file for each requirement."""
     modules = {path.stem for path in (ROOT / "harness/staleproof" / package).glob("*.py")} - {"__init__"}
-    tests = {path.stem.removeprefix("test_") for path in (ROOT / "suites/unit" / package).glob("test_*.py")}
-    assert modules <= tests
+    files = {path.stem.removeprefix("test_") for path in (ROOT / "suites/unit" / package).glob("test_*.py")}
+    folders = {path.parent.name for path in (ROOT / "suites/unit" / package).glob("*/test_*.py")}
+    assert modules <= files | folders
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=lambda requirement: requirement.slug)
+def test_every_requirement_has_its_test_file(requirement: Requirement) -> None:
+    family = requirement.check.__module__.rpartition(".")[2]
+    assert requirement.check.__name__ == requirement.slug.replace("-", "_")
+    assert (ROOT / "suites/unit/checks/rules" / family / f"test_{requirement.check.__name__}.py").exists()
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "harness").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
@@ -114,8 +124,8 @@ def test_the_plugin_imports_nothing_heavy() -> None:
         ("staleproof.core.engine.gate", "asyncio"),
         ("staleproof.core.engine.gate", "time"),
         ("staleproof.checks.facts.frontier", "staleproof.checks.judge"),
-        ("staleproof.checks.rules.settles", "staleproof.checks.rules.name_reuse"),
-        ("staleproof.checks.rules.settles", "staleproof.core.engine"),
+        ("staleproof.checks.rules.pace", "staleproof.checks.rules.identity"),
+        ("staleproof.checks.rules.pace", "staleproof.core.engine"),
     ],
 )
 def test_a_planted_import_is_reported(tmp_path: Path, importer: str, imported: str) -> None:

@@ -13,7 +13,7 @@ from staleproof.core.operator.installation import OPTION, Installation, Installa
 from staleproof.core.operator.prerequisite import Documents, NoSuchPrimaryError, sort_out
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan, Subject
-from staleproof.draw.mutations import MutationError, Mutations, read
+from staleproof.draw.mutations.allowed import MutationError, Mutations, read
 from staleproof.drive.cluster.control_plane import ControlPlaneOptions
 from staleproof.drive.cluster.manifests import read as read_manifests
 from staleproof.drive.cluster.manifests import read_crds, read_rendered

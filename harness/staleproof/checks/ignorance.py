@@ -5,11 +5,11 @@ explain the excess? What explains it makes a sentence: how it came about, and th
 the reasons that it is about.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from staleproof.checks.but_for import Surplus, surplus
-from staleproof.checks.deeds.children import done_in_all
+from staleproof.checks.but_for import in_calm
+from staleproof.checks.deeds.children import acted_on_more, done_in_all
 from staleproof.checks.ends.hull import ends_with_more
 from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.initial_lists import initial_lists
@@ -30,6 +30,7 @@ from staleproof.checks.facts.recreations import recreations
 from staleproof.checks.facts.witnesses import context, inherited
 from staleproof.checks.facts.wording import listing, short_name, span
 from staleproof.checks.requirement import Reason
+from staleproof.checks.surplus import Surplus, surplus
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Basis, Finding
 from staleproof.core.history.history import Request
@@ -137,14 +138,6 @@ def _older_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
     return Ignorance(how, though, context(trial, answered, asked, delete.deed.at), "write")
 
 
-def acted_on_more(trial: Trial, primary: Incarnation, newer: Sequence[Incarnation], asked: int) -> str:
-    """Though what it wrote: it knew a primary only up to a revision, and had acted for these children on a newer one."""
-    view, name = primary_view(trial), short_name(primary.first.entry)
-    acted, known = max(view.acted_on(child.uid, before=asked) for child in newer), view.known(primary.uid, before=asked)
-    shown = f"only up to resourceVersion {known}" if known else "not at all"
-    return f"though it had been shown {name} {shown} since it started, and had acted on {acted}"
-
-
 # --- earlier life
 
 
@@ -173,7 +166,7 @@ def _stays(trial: Trial, child: Incarnation) -> bool:
 def _undone(trial: Trial, delete: Surplus) -> Ignorance | None:
     """Not what any reference did later: what takes longer under a fault reaches the controller's own timers in an earlier step."""
     asked, child = delete.deed.asked, delete.deed.child
-    usual = max((done_in_all(reference, "delete", child.role) for reference in trial.calm), default=0)
+    usual = max(in_calm(trial, lambda run: done_in_all(run, "delete", child.role)), default=0)
     behind = (other.deleter for other in own_deletes(trial).behind(child, before=asked))
     if _is_of_this_life(trial, behind, asked) or done_in_all(trial, "delete", child.role) <= usual:
         return None

@@ -9,9 +9,11 @@ import click
 import yaml
 from rich.console import Console
 
-from staleproof.assess import Result, Session, SessionOptions
 from staleproof.assess.run.notes import Notes
+from staleproof.assess.run.worker import SessionOptions
 from staleproof.assess.store.run_folder import new_run_folder
+from staleproof.assess.trial.result import Result
+from staleproof.assess.trial.session import Session
 from staleproof.checks.verdict import Outcome
 from staleproof.cli.show import concluded, show_story
 from staleproof.core.fault import HideOwnWrite

@@ -24,13 +24,20 @@ _READS_SECONDS = 4.0
 @SCENARIO.family
 def reject_writes(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Every write of one kind is rejected for seconds, whatever it is about; then nothing but time passes."""
-    steps, codes = outage(observed).steps, itertools.cycle(values(Reject, "code"))
+    steps, settle = outage(observed).steps, patient(observed)
     kinds = {(each.verb, each.subresource): each for each in reversed(observed.life)}
-    for each in profile.more(sorted(kinds.values(), key=_order)):
-        code = next(codes)
-        fault = Reject(resource="*", verb=each.verb, subresource=each.subresource, code=code, times=None, window=Window(each.step))
-        title = f"every {_words(each, of='anything')} is rejected ({code or 'reset'}) for seconds"
-        yield Draft(title, [fault], steps, patient(observed), fresh=True, aims=_REJECTED)
+    ways = zip(sorted(kinds.values(), key=_order), itertools.cycle(values(Reject, "code")), strict=False)
+    return (
+        Draft(
+            f"every {_words(each, of='anything')} is rejected ({code or 'reset'}) for seconds",
+            [Reject(resource="*", verb=each.verb, subresource=each.subresource, code=code, times=None, window=Window(each.step))],
+            steps,
+            settle,
+            fresh=True,
+            aims=_REJECTED,
+        )
+        for each, code in profile.more(ways)
+    )
 
 
 @SCENARIO.family
@@ -46,11 +53,12 @@ def reject_reads(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def lose_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The answer to the first write of each kind is lost, status writes aside: a status that is written twice does no harm. Who
     writes nothing else may give up all the same."""
-    codes, kinds = itertools.cycle(values(LoseAnswer, "code")), _kinds(observed.life)
-    for each in profile.some([each for each in kinds if not each.subresource] or kinds):
-        code = next(codes)
-        fault = LoseAnswer(**each.selectors, code=code)
-        yield Draft(f"the answer to its first {_words(each)} is lost ({code or 'reset'})", [fault])
+    kinds = _kinds(observed.life)
+    own = [each for each in kinds if not each.subresource] or kinds
+    return (
+        Draft(f"the answer to its first {_words(each)} is lost ({code or 'reset'})", [LoseAnswer(**each.selectors, code=code)])
+        for each, code in profile.some(zip(own, itertools.cycle(values(LoseAnswer, "code")), strict=False))
+    )
 
 
 @SCENARIO.family
@@ -60,8 +68,10 @@ def compete(observed: Observed, profile: Profile) -> Iterator[Draft]:
     Of a child that is hidden, too, until the next step: who is refused has still to learn why.
     """
     at = occasions(observed, life(observed).steps)
-    for each in profile.more(_kinds(own_updates(observed))):
-        yield Draft(f"somebody else edits it just before its first {_words(each)}", refused(at, each))
+    return (
+        Draft(f"somebody else edits it just before its first {_words(each)}", refused(at, each))
+        for each in profile.more(_kinds(own_updates(observed)))
+    )
 
 
 @SCENARIO.family
@@ -70,10 +80,13 @@ def slow_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
     writes = {
         each.verb: each for each in reversed(_kinds(observed.life)) if each.verb in ("create", "delete") and not each.subresource
     }
-    for each in profile.more(sorted(writes.values(), key=_order)):
-        fault = SlowAnswer(**each.selectors, by_seconds=_LATE_SECONDS)
-        title = f"the answer to its first {_words(each)} comes {_LATE_SECONDS:g} s late"
-        yield Draft(title, [fault])
+    return (
+        Draft(
+            f"the answer to its first {_words(each)} comes {_LATE_SECONDS:g} s late",
+            [SlowAnswer(**each.selectors, by_seconds=_LATE_SECONDS)],
+        )
+        for each in profile.more(sorted(writes.values(), key=_order))
+    )
 
 
 def _kinds(writes: Iterable[Written]) -> list[Written]:

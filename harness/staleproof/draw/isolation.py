@@ -16,10 +16,12 @@ _WAITS_SECONDS = 7.0
 @SCENARIO.family
 def second_primary(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Hide its creates for the first primary; then the second appears, if there is room for it."""
-    if observed.alone:
-        return
     first = appear(observed)
     steps = (first, Apply(object=another(first.object, observed.hosts)), Rest(seconds=_WAITS_SECONDS))
-    for hide in hidden_creates(observed)[:1]:  # one kind is as good as another: it has to wait for none of them
-        title = f"hide own creates of {hide.resource} while a second primary appears"
-        yield Draft(title, [hide], steps, aims=("isolates-objects",))
+    hidden = (
+        [] if observed.alone else hidden_creates(observed)[:1]
+    )  # one kind is as good as another: it has to wait for none of them
+    return (
+        Draft(f"hide own creates of {hide.resource} while a second primary appears", [hide], steps, aims=("isolates-objects",))
+        for hide in hidden
+    )

@@ -17,9 +17,18 @@ from staleproof.core.plan.move import Liveness, Move
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, Step
 from staleproof.draw.canonical import replicas
-from staleproof.draw.mutations import MutationError, allowed_moves
-from staleproof.draw.schema import find_schema
-from staleproof.draw.trying import Tried, beside_live, for_good, returning_first, returning_only, spread, trials, with_live
+from staleproof.draw.mutations.allowed import MutationError, allowed_moves
+from staleproof.draw.mutations.schema import find_schema
+from staleproof.draw.mutations.trials import (
+    Tried,
+    beside_live,
+    for_good,
+    returning_first,
+    returning_only,
+    spread,
+    trials,
+    with_live,
+)
 from staleproof.drive.trial.dry_run import documents, refusals, refused_in_turn, refused_returns
 from staleproof.drive.trial.workload import Refused
 from staleproof.errors import UsageError

@@ -22,7 +22,7 @@ from staleproof.core.operator.group_kind import GroupKind
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.manifest import Manifest, masked_manifests
 from staleproof.core.plan.plan import Subject
-from staleproof.draw.mutations import Mutations
+from staleproof.draw.mutations.allowed import Mutations
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.prerequisites import introduce

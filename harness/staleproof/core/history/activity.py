@@ -51,7 +51,7 @@ from staleproof.core.history.resource_version import Revision
 OWED_SECONDS = 2.0
 MISSED_SECONDS = 90.0
 REJECTED_SECONDS = 4.0
-"""A little longer than `checks.rules.backs_off` needs to see how a controller retries."""
+"""A little longer than `checks.rules.pace` needs to see how a controller retries."""
 
 
 class _Watch(NamedTuple):

@@ -10,7 +10,7 @@ from staleproof.assess.learn.observations import keep, keep_roles
 from staleproof.assess.learn.samples import Samples, may_need, recall_all
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Subject
-from staleproof.draw.mutations import Mutations
+from staleproof.draw.mutations.allowed import Mutations
 from staleproof.errors import UsageError
 
 from ...draw.seen import widgets

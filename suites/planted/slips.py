@@ -57,8 +57,8 @@ SLIPS = (
     Slip(
         "short-plans-all-alike",
         f"{_PACKAGES}/draw/order.py",
-        "/ max(seconds[number], _LEAST_SECONDS)",
-        "/ min(seconds[number], _LEAST_SECONDS)",
+        "/ max(seconds[number], LEAST_PLAN_SECONDS)",
+        "/ min(seconds[number], LEAST_PLAN_SECONDS)",
         unit("draw/order"),
     ),
     Slip(
@@ -136,8 +136,8 @@ SLIPS = (
     Slip(
         "short-run-keeps-half-a-minute",
         f"{_PACKAGES}/assess/run/budget.py",
-        "- min(_CLOSING_SECONDS, _CLOSING_SHARE * seconds)",
-        "- max(_CLOSING_SECONDS, _CLOSING_SHARE * seconds)",
+        "- min(CLOSING_SECONDS, CLOSING_FACTOR * seconds)",
+        "- max(CLOSING_SECONDS, CLOSING_FACTOR * seconds)",
         unit("assess/run/budget"),
     ),
     Slip(

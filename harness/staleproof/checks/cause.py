@@ -35,9 +35,8 @@ from staleproof.core.history.flatten import flatten
 from staleproof.core.history.history import Request
 from staleproof.core.history.request import WRITES
 from staleproof.core.plan.manifest import content_of
+from staleproof.core.times import HEALED_SECONDS
 
-HEALED_SECONDS = 5.0
-"""What is mended within so many seconds was transient."""
 _BY_VERB: Mapping[str, Severity] = {"delete": "destroyed", "deletecollection": "destroyed", "create": "duplicated"}
 _DOES = {
     "create": "creates",

@@ -20,6 +20,7 @@ from staleproof.core.fault import HideOwnWrite
 from staleproof.core.plan.manifest import Target
 from staleproof.core.plan.plan import Plan, Settle, Subject
 from staleproof.core.plan.step import Apply, Touch
+from staleproof.core.times import DEMO_IDLE_SECONDS, DEMO_QUIET_SECONDS
 from staleproof.progress import progress_on
 from staleproof.settings import Settings
 from staleproof.shipped import shipped
@@ -110,7 +111,7 @@ def _plan(crd: dict[str, Any], sample: dict[str, Any]) -> Plan:
         manifests=(crd,),
         steps=(Apply(object=sample), Touch(target=target)),
         faults=(HideOwnWrite(resource="pods"),),
-        settle=Settle(idle_seconds=0.15, quiet_seconds=0.3),  # these controllers never pause
+        settle=Settle(idle_seconds=DEMO_IDLE_SECONDS, quiet_seconds=DEMO_QUIET_SECONDS),
     )
 
 

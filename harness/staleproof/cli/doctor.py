@@ -6,22 +6,21 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.status import Status
 from rich.text import Text
 
 from staleproof.assess.configuration import samples_of, session_options, subject_for
 from staleproof.assess.doctor.diagnosis import Check, exit_code
-from staleproof.assess.doctor.doctor import LIMIT_SECONDS, examine
+from staleproof.assess.doctor.doctor import examine
 from staleproof.assess.learn.samples import Samples
 from staleproof.assess.store.run_folder import new_run_folder
 from staleproof.cli.option import SUBJECT, called, settings_of, takes
 from staleproof.cli.signals import run_interruptibly
+from staleproof.core.times import DOCTOR_SECONDS, OPENS_WATCH_SECONDS
 from staleproof.drive.trial.environment import EnvironmentOptions, environment
 from staleproof.progress import progress_on
 from staleproof.settings import ARTEFACTS
 
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "bold red"), "not asked": ("–", "dim")}  # noqa: RUF001
-_MOST_START_SECONDS = 30.0
 
 
 @click.command()
@@ -36,7 +35,7 @@ def doctor(**options: Any) -> int:  # noqa: ANN401  # click's
     settings = settings_of(options)
     samples = samples_of(settings, (), called)
     given = session_options(settings, subject_for(settings, ()), samples.manifests, samples.before)
-    given = replace(given, start_seconds=min(given.start_seconds, _MOST_START_SECONDS))
+    given = replace(given, start_seconds=min(given.start_seconds, OPENS_WATCH_SECONDS))
     return exit_code(run_interruptibly(_visit(given, samples, Console())))
 
 
@@ -46,13 +45,14 @@ async def _visit(options: EnvironmentOptions, samples: Samples, console: Console
         description = running.description
         console.print(f"Kubernetes {description['kubernetes']} from {description['provider']}", highlight=False)
         with console.status("") as status:
-            found = await examine(running, samples, lambda name: _begin(status, name), lambda check: show(console, check))
+            found = await examine(
+                running,
+                samples,
+                lambda name: status.update(f"{name} (all of it within {DOCTOR_SECONDS:.0f} s)"),
+                lambda check: show(console, check),
+            )
     console.print(f"run folder: {folder}", highlight=False, soft_wrap=True)
     return found
-
-
-def _begin(status: Status, name: str) -> None:
-    status.update(f"{name} (all of it within {LIMIT_SECONDS:.0f} s)")
 
 
 def show(console: Console, check: Check) -> None:

@@ -45,7 +45,8 @@ def init(*, force: bool, **options: Any) -> int:  # noqa: ANN401  # click's
     found = [each for each in survey(dict(_files(Path())), _programs(), builds=builds) if not _is_said(each.name, said)]
     given = {each.name: Given(each.texts, each.name) for each in found if not each.is_open} | said
     missing = [text for name, text in _WANTED.items() if not _is_said(name, given)]
-    comments = [_comment(each) for each in found if each.is_open] + [f"# not found: {text}\n" for text in missing]
+    comments = [f"# {each.name.replace('_', '-')}: {' '.join(each.texts)}  # {each.why}\n" for each in found if each.is_open]
+    comments += [f"# not found: {text}\n" for text in missing]
     write_whole(path, "".join([_HEAD, written(given), *comments]).encode())
     _tell(console, found, missing)
     return 0
@@ -54,10 +55,6 @@ def init(*, force: bool, **options: Any) -> int:  # noqa: ANN401  # click's
 def _is_said(name: str, said: dict[str, Given]) -> bool:
     controller = {"controller_cmd", "controller_image"}
     return bool((controller if name in controller else {name}) & said.keys())
-
-
-def _comment(found: Found) -> str:
-    return f"# {found.name.replace('_', '-')}: {' '.join(found.texts)}  # {found.why}\n"
 
 
 def _tell(console: Console, found: list[Found], missing: list[str]) -> None:

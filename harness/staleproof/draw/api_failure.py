@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from staleproof.core.fault import Expire, LoseAnswer, Reject, SlowAnswer, Window
 from staleproof.core.operator.observed import Observed, Written
+from staleproof.core.times import OUTAGE_SECONDS, SLOW_ANSWER_SECONDS
 from staleproof.draw.canonical import life, outage, own_updates, patient
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.forms import values
@@ -17,8 +18,6 @@ from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("api-failure")
 _REJECTED = ("backs-off", "converges-after-catch-up")
-_LATE_SECONDS = 1.0
-_READS_SECONDS = 4.0
 
 
 @SCENARIO.family
@@ -44,7 +43,7 @@ def reject_writes(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def reject_reads(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """All watches expire, and every read is rejected for seconds: no step is over while the controller cannot watch."""
     expire = Expire(resource="*", window=Window(2, 3))
-    reject = Reject(resource="*", verb="read", code=503, times=None, window=Window(2, seconds=_READS_SECONDS))
+    reject = Reject(resource="*", verb="read", code=503, times=None, window=Window(2, seconds=OUTAGE_SECONDS))
     title = "all watches expire, and every read is rejected (503) for seconds"
     yield Draft(title, [expire, reject], settle=patient(observed), aims=(*_REJECTED, "survives-expiry"))
 
@@ -82,8 +81,8 @@ def slow_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
     }
     return (
         Draft(
-            f"the answer to its first {_words(each)} comes {_LATE_SECONDS:g} s late",
-            [SlowAnswer(**each.selectors, by_seconds=_LATE_SECONDS)],
+            f"the answer to its first {_words(each)} comes {SLOW_ANSWER_SECONDS:g} s late",
+            [SlowAnswer(**each.selectors, by_seconds=SLOW_ANSWER_SECONDS)],
         )
         for each in profile.more(sorted(writes.values(), key=_order))
     )

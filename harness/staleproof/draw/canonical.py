@@ -17,20 +17,19 @@ from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.plan import Settle
 from staleproof.core.plan.step import Apply, Delete, Heartbeat, Patch, Rest, Step, Touch
+from staleproof.core.times import (
+    GONE_SECONDS,
+    OUTAGE_DEADLINE_FACTOR,
+    OUTAGE_DEADLINE_SECONDS,
+    OUTAGE_SECONDS,
+    STARTED_SECONDS,
+    TERMINATING_SECONDS,
+)
 
 _AT_LEAST = 3
 """Replicas of a primary that can be scaled: with fewer, nothing is left that could be deleted in excess."""
 _ALONE = 1
 """So few replicas are left where all but one go."""
-_TERMINATING_SECONDS = 0.3
-_GONE_SECONDS = 1.0
-OUTAGE_SECONDS = 4.0
-"""How long an outage lasts at least: long enough to tell a growing delay between retries from one that does not grow."""
-LONG_SECONDS = 12.0
-"""Longer than the patience that controllers have of their own: for the creates that they expect, say."""
-_STARTED_SECONDS = 60.0
-_DEADLINE_SECONDS, _DEADLINE_FACTOR = 30.0, 2.5
-"""A client that was turned away for long may wait twice as long again before it comes back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +161,7 @@ def news(observed: Observed) -> Iterator[tuple[str, tuple[Step, ...]]]:
         yield from ((words, (appear(observed), step, beat)) for words, step in ways.items() if step is not None)
 
 
-def death(observed: Observed, *, rests: float = _TERMINATING_SECONDS) -> Workload:
+def death(observed: Observed, *, rests: float = TERMINATING_SECONDS) -> Workload:
     """A primary appears, grows by one, is deleted, and is made anew as it was under the same name; then it is touched.
 
     Between `deletes` and `returns` it rests so many seconds, in which a primary that is kept by a finalizer is terminating.
@@ -204,18 +203,20 @@ def hidden_creates(observed: Observed) -> list[HideOwnWrite]:
 def slow_to_start(observed: Observed) -> Settle:
     """For plans that restart it: its start may take longer than anything that it does, and being elected longer still."""
     settle = patient(observed)
-    return structs.replace(settle, limit_seconds=max(settle.limit_seconds, _STARTED_SECONDS))
+    return structs.replace(settle, limit_seconds=max(settle.limit_seconds, STARTED_SECONDS))
 
 
 def patient(observed: Observed, seconds: float = OUTAGE_SECONDS) -> Settle:
     """For plans with an outage, or a hold, that lasts so long."""
     settle = observed.settle()
-    return structs.replace(settle, deadline_seconds=max(settle.deadline_seconds, _DEADLINE_SECONDS, _DEADLINE_FACTOR * seconds))
+    return structs.replace(
+        settle, deadline_seconds=max(settle.deadline_seconds, OUTAGE_DEADLINE_SECONDS, OUTAGE_DEADLINE_FACTOR * seconds)
+    )
 
 
 def removal(observed: Observed) -> Workload:
     """A primary appears, grows by one, and is deleted for good; then there is some rest, so that an outage lasts."""
-    died = death(observed, rests=_GONE_SECONDS)
+    died = death(observed, rests=GONE_SECONDS)
     return replace(died, steps=died.steps[: died.deletes + 1], returns=0)
 
 

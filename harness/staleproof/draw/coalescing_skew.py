@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from staleproof.core.fault import Coalesce, HideOwnWrite, HoldStream, OwnWrite, Skew, Window
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.step import Delete, Patch, Rest
+from staleproof.core.times import SKEW_SECONDS
 from staleproof.draw.canonical import appear, glance, life, patient, replicas, turns
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.occasions import life_events
 from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("coalescing-skew")
-_LAG_SECONDS = 0.5
 
 
 @SCENARIO.family
@@ -92,9 +92,9 @@ def lag(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Children arrive later than the primary, or the primary later than its children, all the time."""
     primary = [each for each in observed.watched if each == observed.resource]
     children = [each for each in observed.watched if each != observed.resource]
-    late = f"{_LAG_SECONDS:g} s behind"
+    late = f"{SKEW_SECONDS:g} s behind"
     ways = ((f"children {late} the primary", children), (f"the primary {late} its children", primary))
-    drafts = [Draft(title, [Skew(by_seconds=dict.fromkeys(lagging, _LAG_SECONDS))]) for title, lagging in ways if lagging]
+    drafts = [Draft(title, [Skew(by_seconds=dict.fromkeys(lagging, SKEW_SECONDS))]) for title, lagging in ways if lagging]
     return profile.more(drafts)
 
 

@@ -15,6 +15,7 @@ from staleproof.core.fault import (
 )
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.step import Apply, Recreate, Remove, Touch
+from staleproof.core.times import UNSEEN_SECONDS
 from staleproof.draw.canonical import appear, death, hidden_creates, patient, removal, slow_to_start
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.joint import past, unseen_end
@@ -25,7 +26,6 @@ SCENARIO = Scenario("deletion", settle=patient)
 _RELEASES: tuple[Release, ...] = ("relist", "resume", "events")
 _GONE = ("cleans-up",)
 _RETURNED = ("name-reuse", *_GONE)
-_OUTAGE_REST_SECONDS = 2.0
 
 
 @SCENARIO.family
@@ -131,7 +131,7 @@ def primary_returns(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def terminating(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Restart it on a state in which the former primary of that name was terminating."""
     is_held = observed.keeps_finalizer and observed.resource in observed.reads_past
-    died = death(observed, rests=_OUTAGE_REST_SECONDS)
+    died = death(observed, rests=UNSEEN_SECONDS)
     keeps = HeldState("terminating", died.deletes + 1)
     draft = Draft(
         "restart on the state in which the primary of that name was terminating",

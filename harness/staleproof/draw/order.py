@@ -12,10 +12,8 @@ from staleproof.core.fault import AnyFault
 from staleproof.core.plan.coverage import moments, occasions
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Rest, removes
+from staleproof.core.times import LEAST_PLAN_SECONDS, TRIES_AGAIN_FACTOR
 
-_LEAST_SECONDS = 0.5
-_TRIES_AGAIN = 4.0
-"""For how many of the times in which nothing happens a controller is busy in a step in which its requests are rejected."""
 _DETAIL = 0.2
 """What a fault on another resource, in another phase, or over another change is worth, as a part of what another fault is."""
 Cells = set[tuple[str, ...]]
@@ -40,7 +38,7 @@ def _holds(fault: AnyFault, plan: Plan) -> float:
     late = max(by_seconds.values()) if isinstance(by_seconds, dict) else by_seconds
     window, end = fault.window, len(plan.steps) + 1
     steps = min(window.until_step or end, end) - window.from_step
-    again = steps * _TRIES_AGAIN * plan.settle.idle_seconds if "rejects" in fault.effects else 0.0
+    again = steps * TRIES_AGAIN_FACTOR * plan.settle.idle_seconds if "rejects" in fault.effects else 0.0
     return float(late * (steps if "lags" in fault.effects else 1) + again + (window.seconds or 0.0))
 
 
@@ -69,7 +67,7 @@ def most_valuable_first(plans: Sequence[Plan], seconds: Sequence[float]) -> Iter
     known = [(_cells(plan), _details(plan)) for plan in plans]
     left = list(range(len(plans)))
     while left:
-        best = max(left, key=lambda number: _worth(*known[number], tried) / max(seconds[number], _LEAST_SECONDS))
+        best = max(left, key=lambda number: _worth(*known[number], tried) / max(seconds[number], LEAST_PLAN_SECONDS))
         left.remove(best)
         tried.update(known[best][0] | known[best][1])
         yield best

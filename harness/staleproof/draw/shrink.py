@@ -22,11 +22,11 @@ from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.manifest import Manifest, Target, target_of
 from staleproof.core.plan.plan import Plan, contradictions
 from staleproof.core.plan.step import Apply, Delete, Lull, Patch, PatchStatus, Rest, Step, Touch
+from staleproof.core.times import SHORT_REST_SECONDS
 from staleproof.core.wording import plural
 from staleproof.draw.occasions import numbered
 
 _MINIMAL = "minimal: "
-_REST_SECONDS = 0.1
 Fails = Callable[[Plan], bool | None]
 """Whether a plan still fails; None: there is no time to find out."""
 
@@ -83,7 +83,7 @@ def smaller(plan: Plan, shown_in: int = 0) -> Iterator[Plan]:
     """Each plan that is smaller by one change and can be run: faults before steps before content, large changes before small. Short
     rests come first."""
     found, steps = [plan], itertools.chain(_likely_steps(plan, shown_in or len(plan.steps)), _fewer_steps(plan))
-    shorter = tuple(Rest(seconds=_REST_SECONDS) if isinstance(step, Rest) else step for step in plan.steps)
+    shorter = tuple(Rest(seconds=SHORT_REST_SECONDS) if isinstance(step, Rest) else step for step in plan.steps)
     for candidate in itertools.chain([replace(plan, steps=shorter)], _fewer_faults(plan), steps, _less_content(plan)):
         if candidate not in found and not contradictions(candidate) and is_possible(candidate.steps):
             found.append(candidate)

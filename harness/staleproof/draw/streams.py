@@ -21,6 +21,7 @@ from staleproof.core.fault import (
 )
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.step import Rest, Touch
+from staleproof.core.times import BOOKMARK_REST_FACTOR, BOOKMARK_REST_SECONDS, BOOKMARK_SECONDS
 from staleproof.draw.canonical import life, outage, patient
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.forms import values
@@ -30,11 +31,6 @@ from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("streams")
 HOWS, PLACES = values(SeverStream, "how"), values(Expire, "at")
-_MINUTE_SECONDS = 60.0
-"""An API server sends a bookmark about once a minute, and some seconds before a watch reaches its limit."""
-
-_REST_SECONDS, _REST_FACTOR = 3.0, 4.0
-"""The factor is of the idle seconds: a controller that needs bookmarks must be seen to wait for one."""
 
 
 @SCENARIO.family
@@ -115,9 +111,9 @@ def no_bookmarks(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """No bookmark at all: where they come within seconds anyway, or when there are minutes to wait for them."""
     drop, lived = DropBookmarks(resource="*"), life(observed).steps
     if observed.bookmarked:
-        rest = Rest(seconds=max(_REST_SECONDS, _REST_FACTOR * observed.settle().idle_seconds))
+        rest = Rest(seconds=max(BOOKMARK_REST_SECONDS, BOOKMARK_REST_FACTOR * observed.settle().idle_seconds))
         yield Draft("no bookmarks", [drop], (*lived, rest))
-    elif observed.asks_bookmarks and profile.longest > _MINUTE_SECONDS:
+    elif observed.asks_bookmarks and profile.longest > BOOKMARK_SECONDS:
         steps = (*lived, Rest(seconds=profile.longest), Touch(target=observed.target))
         yield Draft(f"no bookmarks for {profile.longest:g} s", [drop], steps)
 

@@ -262,7 +262,8 @@ def sentence(report: Report) -> str:
     if failed:
         return f"{interrupted}failed: {some(failed, _MOST_NAMES)} violated; {size}"
     if unknown:
-        return f"{interrupted}nothing failed, but {some(unknown, _MOST_NAMES)} {_is(unknown)} inconclusive; {size}"
+        they_are = f"{some(unknown, _MOST_NAMES)} {'is' if len(unknown) == 1 else 'are'}"
+        return f"{interrupted}nothing failed, but {they_are} inconclusive; {size}"
     if (short := lacking(report)) and not report.partial:
         return f"{interrupted}nothing failed, but too little was tried: {short}; {size}"
     return f"interrupted; nothing failed in what was finished: {size}" if report.partial else f"passed: {size}"
@@ -279,10 +280,6 @@ def lacking(report: Report) -> str:
     is_meant = any(not trial.hostile for trial in report.trials) or (report.left_out and not report.trials)
     is_bare = is_meant and worst(overall(report).items()) is Outcome.NOT_EXERCISED
     return "nothing that was done put a requirement to the test" if is_bare else ""
-
-
-def _is(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
 
 
 def _s(count: int) -> str:

@@ -27,6 +27,16 @@ from staleproof.checks.trial import Trial, indexed
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Settle
 from staleproof.core.plan.step import Apply
+from staleproof.core.times import (
+    DOCTOR_DEADLINE_SECONDS,
+    DOCTOR_METRICS_SECONDS,
+    DOCTOR_QUIET_SECONDS,
+    DOCTOR_SECONDS,
+    LATE_LIFE_LIMIT_SECONDS,
+    LATE_LIFE_SECONDS,
+    LOOK_SECONDS,
+    NEXT_WATCH_SECONDS,
+)
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.subject.metrics import Unreadable
 from staleproof.drive.subject.webhooks import told_calls
@@ -36,12 +46,8 @@ from staleproof.drive.trial.prerequisites import introduce
 from staleproof.drive.trial.run import TrialSpec, run_trial
 from staleproof.errors import SetupError, UsageError
 
-LIMIT_SECONDS = 50.0
-"""From the start of the controller on; the rest of a minute is for control plane and proxy."""
-_LOOK = Settle(quiet_seconds=2.0, limit_seconds=10.0, deadline_seconds=15.0)
-_PATIENT = Settle(quiet_seconds=15.0, limit_seconds=20.0, deadline_seconds=20.0)
-"""A JVM may take so long to come to its work."""
-_WATCH_SECONDS, _METRICS_SECONDS, _AGAIN_SECONDS = 5.0, 5.0, 0.2
+_LOOK = Settle(quiet_seconds=DOCTOR_QUIET_SECONDS, deadline_seconds=DOCTOR_DEADLINE_SECONDS)
+_PATIENT = Settle(quiet_seconds=LATE_LIFE_SECONDS, limit_seconds=LATE_LIFE_LIMIT_SECONDS, deadline_seconds=LATE_LIFE_LIMIT_SECONDS)
 Tell = Callable[[Check], None]
 Step = Callable[[], Awaitable[list[Check]]]
 
@@ -49,7 +55,7 @@ Step = Callable[[], Awaitable[list[Check]]]
 async def examine(environment: Environment, samples: Samples, begin: Callable[[str], None], tell: Tell) -> list[Check]:
     """Try everything and tell of each check when it is done; all of them. `begin` is told what comes next."""
     visit, found = _Visit(environment, samples), list[Check]()
-    end = time.monotonic() + LIMIT_SECONDS
+    end = time.monotonic() + DOCTOR_SECONDS
     for name, step in visit.steps():
         begin(name)
         for check in await _within(end, name, step):
@@ -66,7 +72,7 @@ async def _within(end: float, name: str, step: Step) -> list[Check]:
                 return await step()
         except TimeoutError:
             pass
-    return [diagnosis.no_time(name, LIMIT_SECONDS)]
+    return [diagnosis.no_time(name, DOCTOR_SECONDS)]
 
 
 class _Visit:
@@ -100,15 +106,12 @@ class _Visit:
         """What needs a controller that runs is not asked of one that does not; what it may not do is asked of it all the same."""
 
         async def asked() -> list[Check]:
-            if self._is_up or (name == RBAC and self._environment.lives.refusals.counts):
+            is_up = self._began is not None and self._began.error is None
+            if is_up or (name == RBAC and self._environment.lives.refusals.counts):
                 return await step()
             return [diagnosis.not_asked(name, "the controller does not run, or watches nothing")]
 
         return asked
-
-    @property
-    def _is_up(self) -> bool:
-        return self._began is not None and self._began.error is None
 
     async def _reach(self) -> list[Check]:
         self._began = await self._begin()
@@ -127,7 +130,7 @@ class _Visit:
     async def _until_watched(self, resources: Collection[str]) -> None:
         """Some watches come later than the first rest, and some never."""
         seen = self._seen
-        await self._environment.bus.until(lambda now: set(resources) <= seen.watched, limit_seconds=_WATCH_SECONDS)
+        await self._environment.bus.until(lambda now: set(resources) <= seen.watched, limit_seconds=NEXT_WATCH_SECONDS)
 
     async def _resources(self) -> list[str]:
         """Of the samples, as far as the API server knows them."""
@@ -196,7 +199,7 @@ class _Visit:
 
     async def _metrics(self) -> list[Check]:
         environment, source = self._environment, self._environment.lives.endpoint
-        end, trouble = time.monotonic() + _METRICS_SECONDS, ""
+        end, trouble = time.monotonic() + DOCTOR_METRICS_SECONDS, ""
         while source is not None:
             try:
                 await source.check()
@@ -206,7 +209,7 @@ class _Visit:
                 trouble = str(err)
             if time.monotonic() >= end:
                 break
-            await environment.bus.until(lambda now: False, limit_seconds=_AGAIN_SECONDS)
+            await environment.bus.until(lambda now: False, limit_seconds=LOOK_SECONDS)
         return [diagnosis.metrics(source.url if source is not None else "", trouble, environment.lives.metrics_port)]
 
     async def _begin(self) -> Beginning:

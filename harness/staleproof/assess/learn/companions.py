@@ -19,8 +19,9 @@ from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.pace import paced
 from staleproof.core.plan.plan import Plan, Settle
 from staleproof.core.plan.step import Apply, Delete, Step
+from staleproof.core.times import PATIENT_DEADLINE_SECONDS, PATIENT_QUIET_SECONDS
 
-PATIENT = Settle(quiet_seconds=5.0, deadline_seconds=30.0)
+PATIENT = Settle(quiet_seconds=PATIENT_QUIET_SECONDS, deadline_seconds=PATIENT_DEADLINE_SECONDS)
 """Long enough to see what a controller does some seconds later by itself. Each sample is watched like this once, after one step, so
 that nothing else can wake the controller in the meantime."""
 

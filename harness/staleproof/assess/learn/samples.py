@@ -22,6 +22,7 @@ from staleproof.core.operator.group_kind import GroupKind
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.manifest import Manifest, masked_manifests
 from staleproof.core.plan.plan import Subject
+from staleproof.core.times import NEXT_WATCH_SECONDS
 from staleproof.draw.mutations.allowed import Mutations
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment
@@ -29,8 +30,6 @@ from staleproof.drive.trial.prerequisites import introduce
 from staleproof.errors import UsageError
 
 _MOST_LINES, _MOST_NAMES = 20, 5
-_NEXT_WATCH_SECONDS = 5.0
-"""How long a controller may take from one watch to the next when it begins."""
 _LEFT_OUT: Role = "left out"
 
 
@@ -173,7 +172,7 @@ async def watched(environment: Environment, samples: Sequence[Manifest]) -> list
     before = None if len(set(resources)) > 1 else opened()  # samples of one kind need not be told apart
     while not opened().issuperset(resources) and before != opened():
         before = opened()
-        await environment.bus.until(partial(_differs, opened, before), limit_seconds=_NEXT_WATCH_SECONDS)
+        await environment.bus.until(partial(_differs, opened, before), limit_seconds=NEXT_WATCH_SECONDS)
     return [each in opened() for each in resources]
 
 

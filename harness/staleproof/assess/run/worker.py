@@ -27,6 +27,7 @@ from staleproof.core.history.history import History, HistoryRole
 from staleproof.core.operator.companion import WITHOUT, together
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan, Subject
+from staleproof.core.times import BUILT_SECONDS, LOOK_SECONDS
 from staleproof.draw.mutations.allowed import Mutations
 from staleproof.drive.cluster.companions import OPTION, NotBuilt
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
@@ -36,13 +37,6 @@ from staleproof.errors import OutOfTime, SetupError
 from staleproof.settings import ARTEFACTS, Keep
 
 T = TypeVar("T")
-_LOCK_POLL_SECONDS = 0.2
-_BUILT_SECONDS = 60.0
-"""What takes longer to start was built first, or another worker built it meanwhile. That takes minutes; a start takes seconds."""
-
-
-def _never() -> float:
-    return math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +69,7 @@ class SessionOptions(EnvironmentOptions):
     chooses_companions: bool = False
     kept_names: tuple[str, ...] = ()
     own_hosts: tuple[str, ...] = ()
-    ends: Callable[[], float] = _never
+    ends: Callable[[], float] = lambda: math.inf
 
 
 class Worker:
@@ -167,7 +161,7 @@ class Worker:
         began = time.monotonic()
         yield
         took = time.monotonic() - began
-        if took >= _BUILT_SECONDS:
+        if took >= BUILT_SECONDS:
             self.shared.note_built(what, took, by=self.options.worker)
 
     def refusals(self) -> str:
@@ -252,6 +246,6 @@ class Worker:
                 with contextlib.suppress(Timeout):
                     lock.acquire(blocking=False)
                     return
-                await asyncio.sleep(_LOCK_POLL_SECONDS)
+                await asyncio.sleep(LOOK_SECONDS)
 
         self.call(acquired)

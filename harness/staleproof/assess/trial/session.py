@@ -22,7 +22,6 @@ from staleproof.checks.verdict import Verdict
 from staleproof.core.history.history import History, sealed
 from staleproof.core.operator.companion import ALWAYS
 from staleproof.core.operator.prerequisite import with_payloads, without_payload
-from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.drive.cluster.control_plane import Progress
 from staleproof.drive.trial.environment import Environment
@@ -178,7 +177,8 @@ class Session(Worker):
         mine = self.options
         manifests = plan.manifests or mine.manifests
         before = with_payloads(plan.before, mine.before) or mine.before
-        self._note_placeholders(before)
+        if lacking := without_payload(before):
+            self.note("placeholders", ", ".join(lacking))  # of these Secrets nobody has the payload
         return msgspec.structs.replace(
             plan,
             controller=mine.subject,
@@ -188,11 +188,6 @@ class Session(Worker):
             kept_names=mine.kept_names,
             own_hosts=mine.own_hosts,
         )
-
-    def _note_placeholders(self, before: Sequence[Manifest]) -> None:
-        """Let reports name the Secrets that the workload needs and of which nobody has the payload."""
-        if lacking := without_payload(before):
-            self.note("placeholders", ", ".join(lacking))
 
     def _reproduced(self, plan: Plan, history: History, folder: Path, times: int) -> "_Judged":
         """The trial, judged with so many re-runs, or as many more as a rate takes when they do not say the same."""

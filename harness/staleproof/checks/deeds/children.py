@@ -99,7 +99,8 @@ def done_in_all(trial: Trial, verb: OwnVerb, role: Role) -> int:
 
 def acted_on_more(trial: Trial, primary: Incarnation, newer: Sequence[Incarnation], asked: int) -> str:
     """Though what it wrote: it knew a primary only up to a revision, and had acted for these children on a newer one."""
-    view, name = primary_view(trial), short_name(primary.first.entry)
-    acted, known = max(view.acted_on(child.uid, before=asked) for child in newer), view.known(primary.uid, before=asked)
+    primaries, name = primary_view(trial), short_name(primary.first.entry)
+    acted = max(primaries.acted_on(child.uid, before=asked) for child in newer)
+    known = primaries.known(primary.uid, before=asked)
     shown = f"only up to resourceVersion {known}" if known else "not at all"
     return f"though it had been shown {name} {shown} since it started, and had acted on {acted}"

@@ -22,14 +22,13 @@ from staleproof.checks.deeds.claims import (
     observed,
     observed_claims,
 )
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.shown_generations import shown_generations
-from staleproof.checks.facts.withheld_frames import withheld_frames
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding
+from staleproof.checks.view.life import view
 
 LapseKind = Literal["inherited", "back", "unshown", "unacted", "left behind"]
 
@@ -80,7 +79,7 @@ def _is_of_predecessor(trial: Trial, claim: StatusClaim) -> bool:
     named = object_history(trial).named(of.resource, of.name)
     before = [each for each in named if each.create_revision < of.create_revision]
     is_its = bool(before) and before[-1].last.generation >= claim.generation
-    return is_its and frontier(trial).shown(of.uid, before=claim.asked) is None
+    return is_its and view(trial, claim.asked).of(of.uid).shown is None
 
 
 def unacted_claims(trial: Trial) -> Iterator[Lapse]:
@@ -101,7 +100,7 @@ def _is_unacted(trial: Trial, claim: StatusClaim) -> bool:
     learnt, brought = shown.known.reached(of.uid, generation, before=asked), of.reaching(generation)
     if claim.about != OBSERVED or learnt is None or brought is None or shown.cached.before(asked, of.uid) >= generation:
         return False
-    waits_for_others = bool(withheld_frames(trial).resources(before=asked) - {of.resource})
+    waits_for_others = bool(view(trial, asked).withheld() - {of.resource})
     has_new_life = any(brought.index < start < asked for start in trial.starts)
     if waits_for_others or has_new_life or asked_on_others(trial, of, after=learnt, before=asked):
         return False  # it acted; or may have had to wait for something else, or may have acted in an earlier life

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
-from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
+from staleproof.checks.view.life import view
+from staleproof.checks.view.timeline import Timeline
 from staleproof.core.history.entry import Competed
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import Commit, uid_of
@@ -97,9 +97,7 @@ def _overwritten_in(trial: Trial, incarnations: Sequence[Incarnation]) -> Iterat
 
 def knows_change(trial: Trial, of: Incarnation, change: Commit, request: Request) -> bool:
     """Whether this life knew the object as it was then, or later, when it asked: by what it was shown, or an own write's answer."""
-    seen = frontier(trial)
-    known = max(seen.shown(of.uid, before=request.index) or 0, seen.told(of.uid, before=request.index))
-    return known >= change.entry.revision
+    return view(trial, request.index).of(of.uid).revision >= change.entry.revision
 
 
 def blind_puts(trial: Trial) -> Iterator[tuple[Request, Competed]]:

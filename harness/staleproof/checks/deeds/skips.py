@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.skip_metrics import VERSIONS, CountedSkips, cache_versions, counted_skips
-from staleproof.checks.facts.withheld_frames import withheld_frames
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Finding
+from staleproof.checks.view.life import view, withheld_between
 from staleproof.core.history.entry import Closed, Committed, Continued, Metrics, Opened, StepEnded, Stopped
 from staleproof.core.wording import plural
 
@@ -19,7 +18,7 @@ def excused_skips(trial: Trial) -> Sequence[CountedSkips]:
 
 def was_kept_behind(trial: Trial, skips: CountedSkips) -> bool:
     """Whether a fault may have kept its cache behind when it skipped."""
-    return not skips.since or skips.resource in withheld_frames(trial).resources_between(skips.since, skips.until)
+    return not skips.since or skips.resource in withheld_between(trial, skips.since, skips.until)
 
 
 def untrue_metrics(trial: Trial) -> list[Finding]:
@@ -33,7 +32,7 @@ def _is_excused(trial: Trial, skips: CountedSkips) -> bool:
     """Whether its cache may have been behind, or something was done to its process or streams. What a list has shown besides its
     streams is not in the cache."""
     since, until = skips.since, skips.until
-    if skips.resource in withheld_frames(trial).resources_between(since, until):
+    if skips.resource in withheld_between(trial, since, until):
         return True
     busy = any(not entry.idle for _, entry in trial.every(StepEnded, since=since, until=until))
     if not since or busy or any(since <= index < until for index in trial.positions(Stopped, Continued, Opened, Closed)):
@@ -43,7 +42,7 @@ def _is_excused(trial: Trial, skips: CountedSkips) -> bool:
     said = cache_versions(metrics) if isinstance(metrics, Metrics) else ()
     if any(version < newest for resource, version in said if resource == skips.resource):
         return True  # as it says itself
-    shown = (frontier(trial).newest(skips.resource, before=index) for index in range(since, until + 1))
+    shown = (view(trial, index).newest(skips.resource) for index in range(since, until + 1))
     return any(index >= since for index in commits) or any(revision < newest for revision in shown)
 
 
@@ -63,8 +62,8 @@ def _for_nothing(skips: CountedSkips) -> Finding:
 
 def _ahead(trial: Trial, index: int, metrics: Metrics) -> Iterator[Finding]:
     for resource, version in cache_versions(metrics):
-        oldest = withheld_frames(trial).oldest(resource, before=index)
-        newest = frontier(trial).newest(resource, before=index)
+        seen = view(trial, index)
+        oldest, newest = seen.oldest_withheld(resource), seen.newest(resource)
         if oldest is not None and newest < oldest <= version:
             because = (
                 f"{VERSIONS} of {resource} was {version}; the controller had been shown {resource} up to {newest}, "

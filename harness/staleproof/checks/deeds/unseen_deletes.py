@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from staleproof.checks.deeds.children import end_of_step
 from staleproof.checks.facts.belongings import primary_of
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, deletions, object_history
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.trial import Trial, fact
+from staleproof.checks.view.life import view
 from staleproof.core.history.entry import Asked, Listed, Withheld
 from staleproof.core.history.history import Request
 
@@ -77,10 +77,10 @@ def _above(trial: Trial, child: Incarnation) -> list[Incarnation]:
 
 def _is_unseen(trial: Trial, child: Incarnation, asked: int) -> bool:
     """Never shown or told, although the controller's view of that resource was old."""
-    seen = frontier(trial)
-    if seen.is_known(child.uid, before=asked) or (child.creator is not None and not child.creator.succeeded):
+    seen = view(trial, asked)
+    if seen.of(child.uid).is_known or (child.creator is not None and not child.creator.succeeded):
         return False
-    believed = seen.present(child.resource, trial.namespace, child.name, before=asked)
+    believed = seen.present(child.resource, child.name)
     return bool(believed) or _withheld(trial, child.uid, asked) is not None or _is_of_the_past(trial, child, asked)
 
 
@@ -94,7 +94,7 @@ def _withheld(trial: Trial, uid: str, before: int) -> int | None:
     """Where this life was last kept from seeing an incarnation that it did not know; None if it was not."""
     born = max((start for start in trial.starts if start < before), default=0)
     kept = [index for index in _kept(trial).get(uid, ()) if born <= index < before]
-    return next((index for index in reversed(kept) if not frontier(trial).is_known(uid, before=index)), None)
+    return next((index for index in reversed(kept) if not view(trial, index).of(uid).is_known), None)
 
 
 @fact

@@ -12,13 +12,13 @@ from typing import Literal
 from staleproof.checks.but_for import in_alike, in_calm, in_references
 from staleproof.checks.ends.hull import final_objects
 from staleproof.checks.facts.belongings import primary_of
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.wording import full_name, listing, owner_name, span
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Basis, Finding, Severity
+from staleproof.checks.view.life import view
 from staleproof.core.history.provenance import uid_of
 from staleproof.core.operator.ownership import owner_of
 
@@ -75,7 +75,7 @@ def found_left(trial: Trial, left: Leftover, fired: int) -> Finding:
     let_go, witnesses = let_go_at(trial, left), {fired, *trial.ending, *(child.created for child in left.children)}
     witnesses |= {left.owner.deleted} if left.owner.deleted is not None else set()
     born = [child for child in left.children if let_go is not None and child.created < let_go]
-    unseen = [child for child in born if not frontier(trial).has_seen(child.uid, child.create_revision, before=let_go or 0)]
+    unseen = [child for child in born if not view(trial, let_go or 0).of(child.uid).has_seen(child.create_revision)]
     though = ""
     if let_go is not None and unseen:
         witnesses.add(let_go)

@@ -3,7 +3,7 @@
 They are for people to read, and nothing is judged by them; but who says that something failed may have been kept from its work.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from staleproof.checks.trial import Trial
@@ -20,7 +20,8 @@ _GOOD = frozenset({"ready", "available", "synced", "reconciled", "healthy"})
 def complaints(trial: Trial, resource: str, name: str) -> list[str]:
     """The latest conditions of the object that do not hold as they should, and warnings about it, each once, in words."""
     last, warnings = _last(trial, resource, name)
-    return [*_bad_conditions(last), *warnings]
+    bad = (each for each in _conditions(last) if _is_bad(*_type_and_status(each)))
+    return [*(f"{each.get('type')} is {each.get('status')}, {_said(each)}" for each in bad), *warnings]
 
 
 def says_it_failed(trial: Trial, resource: str, name: str) -> bool:
@@ -39,12 +40,6 @@ def _last(trial: Trial, resource: str, name: str) -> tuple[Manifest, list[str]]:
         elif entry.resource == _EVENTS and _warns_of(entry.object, name):
             warnings[f"event {_said(entry.object)}"] = None
     return last, list(warnings)
-
-
-def _bad_conditions(manifest: Manifest) -> Iterator[str]:
-    for each in _conditions(manifest):
-        if _is_bad(*_type_and_status(each)):
-            yield f"{each.get('type')} is {each.get('status')}, {_said(each)}"
 
 
 def _conditions(manifest: Manifest) -> list[Manifest]:

@@ -22,8 +22,8 @@ from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said,
 from staleproof.core.fault.effects import EFFECTS
 from staleproof.core.history.entry import Closed, Delivered, Dropped, FaultFired, StepBegan
 from staleproof.core.history.history import Position
+from staleproof.core.times import IDLE_FACTOR, REST_SECONDS
 
-_REST_SECONDS, _REST_FACTOR = 2.0, 1.5
 _OFTEN = 2
 
 
@@ -204,12 +204,6 @@ SURVIVES_EXPIRY = Requirement(
 )
 
 
-_REST_SECONDS, _REST_FACTOR = 2.0, 1.5
-
-
-_OFTEN = 2
-
-
 def needs_no_bookmarks(trial: Trial) -> Iterator[Said]:
     """Work without any bookmark, and never take one for an object.
 
@@ -231,7 +225,7 @@ def needs_no_bookmarks(trial: Trial) -> Iterator[Said]:
         yield NotExercised("no bookmark was dropped, and none was added")
         return
     # When it does nothing for so long, it does nothing more of its own accord.
-    rest = max([_REST_SECONDS, *(_REST_FACTOR * pause for pause in usual_pauses(trial))])
+    rest = max([REST_SECONDS, *(IDLE_FACTOR * pause for pause in usual_pauses(trial))])
     findings = [*_waited(trial, rest), *_taken(trial, rest)]
     yield from findings
     if not findings:

@@ -17,10 +17,10 @@ from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said,
 from staleproof.core.fault import Effect
 from staleproof.core.history.entry import Answered, Competed, Entry, Refused, Stalled, Started, StepBegan, Stopped
 from staleproof.core.plan.step import Rest
+from staleproof.core.times import BOUND_FACTOR, BOUND_SECONDS, LONG_HOLD_SECONDS, SHOWS_RETRIES_SECONDS
 from staleproof.core.wording import plural
 
-LONG_SECONDS, MOST_PER_SECOND, FALLS_BY = 3.0, 3.0, 0.5
-BOUND_SECONDS, BOUND_FACTOR, LONG_HOLD_SECONDS = 5.0, 10.0, 10.0
+MOST_PER_SECOND, FALLS_BY = 3.0, 0.5
 OTHER_REASONS: frozenset[Effect] = frozenset({"competes", "disconnects", "loses", "rejects", "slows"})
 
 
@@ -50,7 +50,7 @@ def backs_off(trial: Trial) -> Iterator[Said]:
 
 def _hammered(trial: Trial, group: Rejections) -> Iterator[Finding]:
     pace = pace_of(trial, group)
-    if pace.seconds >= LONG_SECONDS and pace.rate > MOST_PER_SECOND and pace.last > FALLS_BY * pace.first:
+    if pace.seconds >= SHOWS_RETRIES_SECONDS and pace.rate > MOST_PER_SECOND and pace.last > FALLS_BY * pace.first:
         because = (
             f"its {group.target.words} was rejected {len(group.rejected)} times in {pace.seconds:.1f} s, "
             f"{pace.first} times in the first third of that time and {pace.last} times in the last"
@@ -91,7 +91,7 @@ def _untested(trial: Trial, groups: Sequence[Rejections]) -> str:
     if all(len(group.rejected) == 1 and group.later is None for group in groups):
         return "it never tried again what was rejected, and did not need to"
     longest = max(pace_of(trial, group).seconds for group in groups)
-    return f"it was rejected for {longest:.1f} s only" if longest < LONG_SECONDS else ""
+    return f"it was rejected for {longest:.1f} s only" if longest < SHOWS_RETRIES_SECONDS else ""
 
 
 BACKS_OFF = Requirement(

@@ -18,12 +18,12 @@ from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.shown_generations import shown_generations
 from staleproof.checks.facts.skip_metrics import SKIPS
-from staleproof.checks.facts.withheld_frames import withheld_frames
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name
 from staleproof.checks.requirement import HIDDEN, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
+from staleproof.checks.view.life import view, withheld_between
 from staleproof.core.history.entry import FaultFired, Metrics, Released, StepEnded
 
 
@@ -129,7 +129,7 @@ def _too_soon(trial: Trial, claim: StatusClaim) -> Iterator[Finding]:
     step = max((step.began for step in trial.steps if step.began < brought.index), default=-1)
     if asked_on_others(trial, of, after=step, before=asked):
         return
-    withheld = withheld_frames(trial).resources(before=asked)
+    withheld = view(trial, asked).withheld()
     until = max(claim.commit.index, claim.request.answer_index or asked)
     for role, fewest in sorted(_fewest_when_ready(trial, of, claim.about, claim.generation).items()):
         most = object_history(trial).peak_between(role, brought.index, until)
@@ -152,7 +152,7 @@ def _is_hidden(trial: Trial, of: Incarnation, about: str, generation: int) -> bo
     brought = of.reaching(generation)
     assert brought is not None
     said = first_ready(trial, of, about, generation)
-    withheld = withheld_frames(trial).resources_between(brought.index, said.asked if said else len(trial.entries))
+    withheld = withheld_between(trial, brought.index, said.asked if said else len(trial.entries))
     fewest, made = _fewest_when_ready(trial, of, about, generation), object_history(trial)
     short = [role for role in fewest if made.live_at(role, brought.index) < fewest[role]]
     return any(withheld & {role.resource, of.resource} for role in short)

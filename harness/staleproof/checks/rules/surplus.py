@@ -7,7 +7,7 @@ is about, when a trial has put it to the test, and what the end tells besides.
 from collections.abc import Iterator
 
 from staleproof.checks.ends.exits import given_restarts, lost_its_lease
-from staleproof.checks.facts.initial_lists import initial_lists, is_held_up
+from staleproof.checks.facts.initial_lists import is_held_up
 from staleproof.checks.facts.object_history import creations, is_bare
 from staleproof.checks.facts.own_writes import group_of, lost_writes, own_creates, own_deletes, unseen_children
 from staleproof.checks.facts.primary_view import owned_resources
@@ -15,6 +15,7 @@ from staleproof.checks.requirement import HIDDEN, RESTARTS, SEED, Requirement
 from staleproof.checks.surplus import kept_roles
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import NotExercised, Said, Suspicion
+from staleproof.checks.view.life import view
 from staleproof.core.history.entry import Delivered, Exited, Listed
 
 _TOLD = 3
@@ -117,7 +118,7 @@ def _is_lure(trial: Trial, parents: str, children: str, index: int) -> bool:
     """Whether it had one list, which did not show the work that had been done, and lacked another because of a fault: some
     milliseconds between two lists are no temptation."""
     for known, slow in ((parents, children), (children, parents)):
-        if initial_lists(trial).is_complete(known, before=index + 1) and is_held_up(trial, slow, before=index + 1):
+        if view(trial, index + 1).has_first_list(known) and is_held_up(trial, slow, before=index + 1):
             return slow == parents or any(child.resource == children for child in unseen_children(trial, at=index))
     return False
 

@@ -13,7 +13,7 @@ from staleproof.checks.deeds.conflicts import Conflict, conflicts, hidden_update
 from staleproof.checks.deeds.foreign_writes import foreign_writes
 from staleproof.checks.deeds.overwrites import Overwrite, blind_puts, changes_by_others, knows_change, overwrites
 from staleproof.checks.deeds.reverts import Revert, own_reverts, reverts
-from staleproof.checks.facts.frontier import frontier
+from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.primary_view import primary_view
 from staleproof.checks.facts.witnesses import context
@@ -21,6 +21,7 @@ from staleproof.checks.facts.wording import full_name, short_name, span, told_ap
 from staleproof.checks.requirement import HIDDEN, LATE, RESTARTS, SEED, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
+from staleproof.checks.view.life import view
 from staleproof.core.history.entry import Competed, FaultFired, Released, Settled, StepEnded
 from staleproof.core.history.history import Request
 from staleproof.core.wording import plural
@@ -54,18 +55,18 @@ def no_time_travel(trial: Trial) -> Iterator[Said]:
 
 
 def _set_back(trial: Trial, back: Revert) -> Iterator[Finding]:
-    view, asked, uid, committed = primary_view(trial), back.asked, back.child.uid, back.content.commit.index
-    written = view.wrote_on(uid, back.overwritten.commit.entry.revision, before=asked)
+    shown, asked, uid, committed = primary_view(trial), back.asked, back.child.uid, back.content.commit.index
+    written = shown.wrote_on(uid, back.overwritten.commit.entry.revision, before=asked)
     name = full_name(back.child.first.entry)
     newer, older = told_apart(back.overwritten.value(back.path), back.value)
     returned = f"the controller set {back.path} of {name} back from {newer} to {older}"
     if written is None and back.child.resource in trial.primaries:
         yield from _overwritten(trial, back, returned)
-    primary = view.primary_of(uid)
-    if primary is None or not view.is_behind(uid, before=asked) or (written or 0) <= view.known(primary.uid, before=asked):
+    primary = primary_of(trial, uid)
+    if primary is None or not shown.is_behind(uid, before=asked) or (written or 0) <= shown.known(primary.uid, before=asked):
         return
     because = f"{returned} on an older view of {short_name(primary.first.entry)}"
-    witnesses = context(trial, [view.answer_to(uid, before=asked)], asked, committed)
+    witnesses = context(trial, [shown.answer_to(uid, before=asked)], asked, committed)
     yield Finding(because, witnesses, acted_on_more(trial, primary, [back.child], asked))
 
 
@@ -81,8 +82,8 @@ def _overwritten(trial: Trial, back: Revert, returned: str) -> Iterator[Finding]
 def _was_tempted(trial: Trial) -> bool:
     """Whether it knew of something that had been done for a newer state of a primary than it knew, or wrote to such a primary."""
     moments = [*(request.index for request in trial.work), *trial.positions(StepEnded, Released, Settled)]
-    seen, view = frontier(trial), primary_view(trial)
-    is_lured = any(seen.is_known(child.uid, before=at) for at in moments for child in view.ahead(before=at))
+    primaries = primary_view(trial)
+    is_lured = any(view(trial, at).of(child.uid).is_known for at in moments for child in primaries.ahead(before=at))
     return is_lured or any(_overwrites(trial, request) for request in trial.work)
 
 

@@ -11,17 +11,17 @@ from staleproof.checks.but_for import is_compared, roles
 from staleproof.checks.doubt import DOUBTS, has_no_end
 from staleproof.checks.ends.convergence import differences
 from staleproof.checks.facts.fault_outcomes import fault_outcomes
-from staleproof.checks.facts.frontier import Means
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.own_writes import own_creates, own_deletes, unseen_children
 from staleproof.checks.facts.wording import full_name, listing
 from staleproof.checks.judge import sayings
+from staleproof.checks.knowledge import knowledge
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.story.narrative import compared
 from staleproof.checks.surplus import Surplus, surplus
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Suspicion
-from staleproof.checks.view import knowledge
+from staleproof.checks.view.life import Means
 
 _MOST = 10
 _BY: Mapping[Means, str] = {"frame": "an event", "list": "a list", "get": "a read", "answer": "the answer to a write"}

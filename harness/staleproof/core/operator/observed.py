@@ -9,9 +9,8 @@ from staleproof.core.plan.move import Move, MoveKind, merged
 from staleproof.core.plan.pace import paced
 from staleproof.core.plan.plan import Settle
 from staleproof.core.plan.step import Edit, Patch, PatchStatus
+from staleproof.core.times import AT_ONCE_SECONDS
 
-_LATE_SECONDS = 0.5
-"""A life whose first write comes so long after it watches everything begins its work late."""
 WriteVerb = Literal["create", "update", "patch", "delete"]
 
 
@@ -154,7 +153,7 @@ class Observed:
     def settle(self, *, resync: bool | None = None) -> Settle:
         """How long to wait for this controller. By default it is resynced only if it lists again at once."""
         begins = self.seconds.get("work", 0.0)
-        late = begins if begins - self.seconds.get("start", 0.0) > _LATE_SECONDS else 0.0
+        late = begins if begins - self.seconds.get("start", 0.0) > AT_ONCE_SECONDS else 0.0
         resync = self.relists_at_once if resync is None else resync
         return paced(self.pause_seconds, resync=resync, begins=late, moves=self.moves)
 

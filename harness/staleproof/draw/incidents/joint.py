@@ -27,8 +27,9 @@ from staleproof.core.operator.observed import Observed, Written
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.masking import SECRET
 from staleproof.core.plan.step import TOUCHED, Apply, Delete, Patch, Remove, Rest, Step, Touch
-from staleproof.draw.canonical import LONG_SECONDS, OUTAGE_SECONDS, death, own_create
-from staleproof.draw.incidents.forms import LAGS, values
+from staleproof.core.times import LAGS_SECONDS, LONG_SECONDS, OUTAGE_SECONDS
+from staleproof.draw.canonical import death, own_create
+from staleproof.draw.incidents.forms import values
 from staleproof.draw.incidents.single import Faults, in_step, until
 from staleproof.draw.occasions import Occasions, numbered
 
@@ -58,7 +59,7 @@ def two_held(at: Occasions) -> Iterator[Faults]:
 
 def skewed(at: Occasions) -> Iterator[Faults]:
     """One resource lags behind another, which lags, too."""
-    ways = itertools.product(_both_seen(at), LAGS)
+    ways = itertools.product(_both_seen(at), LAGS_SECONDS)
     return ((Skew(by_seconds={one: lag, two: lag / 2}, window=Window(step)),) for (step, one, two), lag in ways)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from staleproof.core.fault import AnyFault, Expire, OwnWrite, Restart, Window
 from staleproof.core.fault.model import ANY
 from staleproof.core.fault.need import Need
+from staleproof.core.times import AWAY_SECONDS
 from staleproof.draw.incidents.forms import forms
 from staleproof.draw.occasions import Occasions
 
@@ -18,7 +19,6 @@ Place = Mapping[str, Any]
 """What a fault is about and when it is open, by the names of its fields; those that it does not have are left out."""
 Places = Iterator[tuple[Place, Faults]]
 """Each with the faults that have to come besides."""
-_AWAY_SECONDS = 2.0
 
 
 def needs(kind: type[AnyFault]) -> tuple[Need, ...]:
@@ -47,7 +47,7 @@ def in_step(step: int) -> Window:
 def _windows(kind: type[AnyFault], at: Occasions, step: int) -> list[Window]:
     if kind.lasts == "any":
         return until(at, step)
-    return [{"rest": Window(step), "step": in_step(step), "seconds": Window(step, seconds=_AWAY_SECONDS)}[kind.lasts]]
+    return [{"rest": Window(step), "step": in_step(step), "seconds": Window(step, seconds=AWAY_SECONDS)}[kind.lasts]]
 
 
 def _places(kind: type[AnyFault], need: Need, at: Occasions) -> Places:

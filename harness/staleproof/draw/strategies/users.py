@@ -13,16 +13,15 @@ from msgspec.structs import replace
 from staleproof.core.operator.observed import ChildKind, Observed
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.step import Apply, Delete, Edit, Heartbeat, Patch, Recreate, Remove, Rest, Resync, Step, Touch
-from staleproof.draw.canonical import LONG_SECONDS, another
+from staleproof.core.times import GONE_SECONDS, LONG_SECONDS, RESTS_SECONDS, TERMINATING_SECONDS
+from staleproof.draw.canonical import another
 from staleproof.draw.mutations.foreign_edits import MOST_REPLICAS
 from staleproof.draw.strategies.observation import observations
 from staleproof.errors import UsageError
 
 Steps = tuple[Step, ...]
-_RESTS = 0.5, 1.0
-_GONE_RESTS = (0.0, 0.3, 1.0)
+_GONE_RESTS = (0.0, TERMINATING_SECONDS, GONE_SECONDS)
 """At once, while what belonged to it is going, and once that is gone."""
-_END_SECONDS = 1.0
 _HELD = "staleproof.dev/held"
 """A finalizer of somebody else's."""
 
@@ -165,7 +164,7 @@ def _forms(story: _Story) -> dict[str, list[Steps]]:
     rests = [Rest(seconds=each) for each in _GONE_RESTS if each]
     return {
         "touch": [(touch,)],
-        "rest": [(Rest(seconds=each),) for each in _RESTS],
+        "rest": [(Rest(seconds=each),) for each in RESTS_SECONDS],
         "patience": [(long, touch)] if long not in story.steps else [],
         "resync": [(Resync(resource=of.resource),)],
         "scale": [(of.scale(each),) for each in counts],
@@ -210,7 +209,7 @@ def _ends(story: _Story) -> Iterator[Steps]:
     """In which ways it may end, the simplest first, which is also the commonest."""
     of, count = story.observed, story.counts[-1]
     touch = Touch(target=of.target)
-    gone = (Delete(target=of.target), Rest(seconds=_END_SECONDS))
+    gone = (Delete(target=of.target), Rest(seconds=GONE_SECONDS))
     yield from [(touch,), (touch,), (touch,), gone]
     if not of.keeps_finalizer and not of.sample["metadata"].get("finalizers"):
         held, freed = (Patch(target=of.target, patch={"metadata": {"finalizers": each}}) for each in ([_HELD], None))

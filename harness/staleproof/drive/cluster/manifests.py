@@ -15,6 +15,7 @@ import yaml
 
 from staleproof.core.operator.group_kind import GroupKind
 from staleproof.core.plan.manifest import Manifest, as_asked_for
+from staleproof.core.times import ESTABLISHED_SECONDS
 from staleproof.drive.cluster.api import Api, ApiError, ResourceType
 from staleproof.drive.cluster.truth import Truth
 from staleproof.errors import SetupError, UsageError
@@ -24,7 +25,6 @@ _CRD = "CustomResourceDefinition"
 _BUILDERS = (("kustomize", "build"), ("kubectl", "kustomize"))
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _KUSTOMIZE_GROUP = "kustomize.config.k8s.io"  # Flux has a kind Kustomization too, which is a primary like any other
-_ESTABLISHED_SECONDS = 30.0
 _GIVE_A_SCHEMA = (
     "; each version needs a schema, if only {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}, which "
     "lets everything pass"
@@ -179,9 +179,9 @@ async def apply(manifests: Iterable[Manifest], api: Api, truth: Truth) -> None:
             raise UsageError(f"the API server rejected {name_of(manifest)}: {err.message}{advice}") from err
         if manifest["kind"] == _CRD:
             resource = f"{manifest['spec']['names']['plural']}.{manifest['spec']['group']}"
-            if not await truth.watches(resource, limit_seconds=_ESTABLISHED_SECONDS):
+            if not await truth.watches(resource, limit_seconds=ESTABLISHED_SECONDS):
                 raise SetupError(
-                    f"{name_of(manifest)} was not established within {_ESTABLISHED_SECONDS:g} s; look at its conditions"
+                    f"{name_of(manifest)} was not established within {ESTABLISHED_SECONDS:g} s; look at its conditions"
                 )
 
 

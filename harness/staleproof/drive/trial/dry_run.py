@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.step import Apply
+from staleproof.core.times import BRIEF_LIMIT_SECONDS, IDLE_SECONDS
 from staleproof.drive.cluster.api import ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.clean_up import clean_up
@@ -19,8 +20,6 @@ from staleproof.errors import UsageError
 
 _CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 _AT_ONCE = 16
-_REST_SECONDS, _REST_LIMIT_SECONDS = 0.25, 2.0
-"""The sample is taken away once the controller has done what it does for it, so that nothing is made after that."""
 _UNSURE = (404, 409, 429)
 """Answers that tell nothing of what was asked for: the object is gone, others write it too, or there is too much to do."""
 
@@ -125,7 +124,7 @@ async def _placed(
             raise UsageError(f"the API server rejected {name_of(sample)}: {err.message}") from err
         yield kind, namespace, name
     finally:
-        await environment.bus.until_idle(_REST_SECONDS, limit_seconds=_REST_LIMIT_SECONDS)
+        await environment.bus.until_idle(IDLE_SECONDS, limit_seconds=BRIEF_LIMIT_SECONDS)
         await clean_up(environment, scope, [kind.name])
 
 

@@ -17,6 +17,14 @@ from staleproof.core.operator.prerequisite import Placement, placement
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.step import Apply
 from staleproof.core.plan.stored import digest
+from staleproof.core.times import (
+    BROUGHT_AGAIN_SECONDS,
+    BROUGHT_SECONDS,
+    ESTABLISHED_SECONDS,
+    IDLE_SECONDS,
+    PERHAPS_BROUGHT_SECONDS,
+    STEP_LIMIT_SECONDS,
+)
 from staleproof.drive.cluster.api import JSON, NAMESPACES, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.cluster.truth import Key
@@ -24,9 +32,6 @@ from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.workload import once_served
 from staleproof.errors import SetupError, UsageError
 
-_IDLE_SECONDS, _LIMIT_SECONDS = 0.25, 10.0
-_BROUGHT_SECONDS, _PERHAPS_SECONDS, _AGAIN_SECONDS = 30.0, 5.0, 0.25
-"""How long a kind is waited for that a prerequisite asks for; that something else may bring, as the controller when it starts."""
 _CONFLICT = 409
 Given = Mapping[Key, str]
 """What was there before a trial began, each with its resourceVersion."""
@@ -60,17 +65,17 @@ async def _type_of(environment: Environment, manifest: Manifest, before: Iterabl
     if await api.type_of(manifest["apiVersion"], manifest["kind"]) is not None:
         return await resource_type(manifest, api)
     bringing = [each for each in before if is_asked_for(wanted, asks_for(each))]
-    seconds = _BROUGHT_SECONDS if bringing else _PERHAPS_SECONDS
+    seconds = BROUGHT_SECONDS if bringing else PERHAPS_BROUGHT_SECONDS
     end = time.monotonic() + seconds
     while not await api.served(wanted.group, wanted.kind):
         if time.monotonic() >= end and not bringing:
             return await resource_type(manifest, api)
         if time.monotonic() >= end:
             raise UsageError(_not_brought(environment, manifest, bringing, seconds))
-        await bus.until(lambda now: False, limit_seconds=_AGAIN_SECONDS)
+        await bus.until(lambda now: False, limit_seconds=BROUGHT_AGAIN_SECONDS)
     kind = await resource_type(manifest, api)
-    if not await environment.truth.watches(kind.name, limit_seconds=_BROUGHT_SECONDS):
-        raise SetupError(f"{kind.name} is served and was not watched within {_BROUGHT_SECONDS:g} s; look at its definition")
+    if not await environment.truth.watches(kind.name, limit_seconds=ESTABLISHED_SECONDS):
+        raise SetupError(f"{kind.name} is served and was not watched within {ESTABLISHED_SECONDS:g} s; look at its definition")
     return kind
 
 
@@ -104,7 +109,7 @@ async def furnish(environment: Environment, before: Sequence[Manifest], there: P
     bus, truth = environment.bus, environment.truth
     bus.activity.begin(there.namespace, time.monotonic())
     resources = await put(environment, before, there)
-    await bus.until_idle(_IDLE_SECONDS, limit_seconds=_LIMIT_SECONDS)
+    await bus.until_idle(IDLE_SECONDS, limit_seconds=STEP_LIMIT_SECONDS)
     await truth.caught_up([(resource, there.namespace) for resource in resources])
     return {key: obj["metadata"]["resourceVersion"] for key, obj in bus.scope.mine(truth.objects).items()}
 

@@ -24,13 +24,14 @@ from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import encode as encode_plan
 from staleproof.core.plan.step import Apply, describe
+from staleproof.core.times import MARGIN_SECONDS, MOST_PATIENCE_SECONDS, POLL_SECONDS, SURE_SECONDS
 from staleproof.drive.cluster.api import JSON, ApiError
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.cluster.truth import Key
 from staleproof.drive.process import logs
 from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
-from staleproof.drive.trial.event_bus import POLL_SECONDS, Condition
+from staleproof.drive.trial.event_bus import Condition
 from staleproof.drive.trial.placing import place
 from staleproof.drive.trial.prerequisites import Given, furnish, introduce, without
 from staleproof.drive.trial.probe import Probe, see_whether_it_works
@@ -40,14 +41,8 @@ from staleproof.drive.trial.recorder import Recorder
 from staleproof.drive.trial.workload import Unserved, Vanished, Workload, primaries_of
 from staleproof.errors import HarnessBug, SetupError, UsageError
 
-_MARGIN_SECONDS = 1.0
 _MOST_DOUBTS = 20
 """How often the controller's metrics may say, `POLL_SECONDS` apart, that it has work although nothing is seen of it."""
-_SURE_SECONDS = 2.0
-"""How long the controller may do nothing before a step is over in which no fault has opened yet, while it lacks what the references
-came to: that will come, and the machine may be busier than it was when the controller's pauses were learnt."""
-MOST_PATIENCE_SECONDS = 100.0
-"""client-go's rate limiter has come to 82 s after 15 failures."""
 
 Live = Mapping[Key, JSON]
 """What there is of a trial, as its history tells of it, but for what was given and is as it was."""
@@ -185,6 +180,7 @@ class _Run:
         self._bus, self._activity, self._proxy = environment.bus, environment.bus.activity, environment.proxy
         self._namespace, self._settle = recorder.header.namespace, spec.plan.settle
         self._process_faults = ProcessFaults(environment.lives, environment.bus, spec.plan.faults)
+        may_lack_children = bool(spec.plan.faults) or spec.role == "slept"  # those that a step is about may never come
         self._workload = Workload(
             environment.api,
             environment.truth,
@@ -192,7 +188,7 @@ class _Run:
             self._bus,
             where,
             self._process_faults.give_way,
-            child_seconds=0.0 if _may_lack_children(spec) else self._settle.limit_seconds,
+            child_seconds=0.0 if may_lack_children else self._settle.limit_seconds,
         )
         self._readings = Readings(environment.lives.endpoint, self._bus)
         self._is_unserved = False
@@ -389,7 +385,7 @@ class _Run:
     def _more_seconds(self, waited: float) -> float:
         """How much longer to wait for convergence; 0 if the controller had its time, or would need more than it is given."""
         needed = self._spec.may_need(self._recorder.so_far()) if self._spec.may_need else 0.0
-        return max(0.0, needed + _MARGIN_SECONDS - waited) if waited < needed <= MOST_PATIENCE_SECONDS else 0.0
+        return max(0.0, needed + MARGIN_SECONDS - waited) if waited < needed <= MOST_PATIENCE_SECONDS else 0.0
 
     async def _sweep(self) -> None:
         """Do what the pod garbage collector does in a cluster: finish deletions that were broken off between their two steps.
@@ -408,15 +404,10 @@ class _Run:
                     await self._environment.api.delete(kind, namespace, name, now=True)
 
 
-def _may_lack_children(spec: TrialSpec) -> bool:
-    """Whether a child that a step is about may never come: because of a fault, or of a step that is left out."""
-    return bool(spec.plan.faults) or spec.role == "slept"
-
-
 def pause_seconds(plan: Plan, number: int) -> float:
     """How long the controller may do nothing before a step is over that lacks what the references came to."""
     is_calm = all(fault.window.from_step > number for fault in plan.faults)
-    return max(plan.settle.idle_seconds, _SURE_SECONDS) if is_calm else plan.settle.idle_seconds
+    return max(plan.settle.idle_seconds, SURE_SECONDS) if is_calm else plan.settle.idle_seconds
 
 
 def closes_with(plan: Plan, number: int) -> bool:

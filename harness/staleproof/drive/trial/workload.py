@@ -27,6 +27,7 @@ from staleproof.core.plan.step import (
     Touch,
     describe,
 )
+from staleproof.core.times import DELETED_SECONDS, RESYNC_SECONDS, WEBHOOK_RETRY_SECONDS, WEBHOOK_SECONDS
 from staleproof.drive.cluster.api import JSON, NAMESPACES, Api, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.cluster.truth import Key, Truth
@@ -36,11 +37,7 @@ from staleproof.errors import SetupError, UsageError
 
 _OF_ITS_OWNER = frozenset({"ownerReferences", "labels", "annotations", "generateName", "finalizers"})
 """Metadata by which an object belongs to what made it, or is found by it."""
-_GONE_SECONDS = 10.0
 _NOT_FOUND, _SERVER_ERROR = 404, 500
-_WEBHOOK_SECONDS = 30.0
-"""How long a webhook may not answer; a controller that was just started serves its own within seconds."""
-_AGAIN_SECONDS = 0.25
 _NO_WEBHOOK = re.compile(r"failed calling webhook|conversion webhook for .* failed")
 """As kube-apiserver says that it could not ask one (apiserver/pkg/admission/plugin/webhook, apiextensions-apiserver's conversion);
 one that answers and says no is "admission webhook … denied the request"."""
@@ -84,7 +81,7 @@ async def once_served(
         Unserved: a webhook does not answer, for longer than the start of a program takes.
         ApiError: the API server refuses for any other reason.
     """
-    end = time.monotonic() + _WEBHOOK_SECONDS
+    end = time.monotonic() + WEBHOOK_SECONDS
     while True:
         try:
             await call()
@@ -94,10 +91,10 @@ async def once_served(
                 raise
             if time.monotonic() >= end:
                 advice = _ADVICE if _WRONG_CERTIFICATE not in err.message else _CERTIFICATE_ADVICE
-                raise Unserved(f"{told}: the API server answered {err}, for {_WEBHOOK_SECONDS:g} s. {advice}") from err
+                raise Unserved(f"{told}: the API server answered {err}, for {WEBHOOK_SECONDS:g} s. {advice}") from err
         if on_unserved is not None:
             await on_unserved()
-        await bus.until(lambda now: False, limit_seconds=_AGAIN_SECONDS)
+        await bus.until(lambda now: False, limit_seconds=WEBHOOK_RETRY_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +159,9 @@ class Workload:
         def gone(now: float) -> bool:
             return "deletionTimestamp" not in self.truth.objects.get(key, {}).get("metadata", {})
 
-        await self.bus.until(gone, limit_seconds=_GONE_SECONDS)
+        await self.bus.until(gone, limit_seconds=DELETED_SECONDS)
 
-    async def resync(self, resource: str, *, limit_seconds: float = 60.0) -> bool:
+    async def resync(self, resource: str, *, limit_seconds: float = RESYNC_SECONDS) -> bool:
         """End the controller's watches of the resource with 410 and wait until it watches again; whether it does."""
         before = self._streams(resource)
         if await self.proxy.expire(resource) == 0:
@@ -238,8 +235,8 @@ class Workload:
         namespace = _where(child)
         key = (kind.name, namespace, child["metadata"]["name"])
         await self.api.delete(kind, namespace, child["metadata"]["name"], now=True)
-        if not await self.bus.until(lambda now: self._uid(key) != child["metadata"]["uid"], limit_seconds=_GONE_SECONDS):
-            raise SetupError(f"{name_of(child)} was deleted and is still there after {_GONE_SECONDS:g} s; has it a finalizer?")
+        if not await self.bus.until(lambda now: self._uid(key) != child["metadata"]["uid"], limit_seconds=DELETED_SECONDS):
+            raise SetupError(f"{name_of(child)} was deleted and is still there after {DELETED_SECONDS:g} s; has it a finalizer?")
         try:
             self._wrote(kind, await self.api.call("POST", kind.path(namespace), again))
         except ApiError as err:

@@ -1,33 +1,35 @@
-"""What the controller had been shown, entry by entry."""
+"""What a life of the controller had been shown, entry by entry."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pytest
 
-from staleproof.checks.facts.frontier import Frontier, frontier, frontiers
-from staleproof.checks.facts.selections import Selections
 from staleproof.checks.trial import Trial
+from staleproof.checks.view.life import View, view, withheld_between
 from staleproof.core.history.entry import (
     Answered,
     Asked,
     Closed,
     Committed,
     Delivered,
+    Dropped,
     Entry,
     EventType,
     Item,
     Listed,
     Opened,
+    Refused,
     RequestId,
     Settled,
     Started,
     StreamId,
+    Withheld,
 )
 from staleproof.core.history.resource_version import Revision
 
-from ..script import trial
+from ..script import WIDGETS, Script, trial
 
 PODS, GONE = "pods", 1000
 
@@ -73,22 +75,18 @@ def answered(code: int = 200, **fields: Any) -> Answered:  # noqa: ANN401
     return Answered(at=0, request=RequestId(7), outcome="ok" if code < 300 else "fail", code=code, namespace="ns", **fields)
 
 
-def folded(entries: Sequence[Entry], truth: Sequence[Committed] = ()) -> Frontier:
-    found = Frontier(Selections(truth, "ns"))
-    for index, entry in enumerate(entries):
-        found.advance(index, entry)
-    return found
+def viewed(entries: Sequence[Entry], truth: Sequence[Committed] = (), *, before: int | None = None) -> View:
+    """What was known before an entry, or in the end; what had been committed is recorded behind them all."""
+    history = replace(trial().unfinished(), entries=(*entries, *truth))
+    return view(Trial(history), len(entries) if before is None else before)
 
 
-def shown(seen: Frontier, *, before: int) -> Shown:
-    uids = {
-        uid: GONE if seen.has_seen(uid, GONE, before=before) else seen.shown(uid, before=before)
-        for uid in ("u0", "u1", "u2", "u3")
-        if seen.is_known(uid, before=before) or seen.has_seen(uid, GONE, before=before)
-    }
-    present = {name: uid for name in ("a", "b", "c", "old") if (uid := seen.present(PODS, "ns", name, before=before))}
-    whole = max((r for r in range(100) if seen.has_listed(PODS, "ns", r, before=before)), default=-1)
-    return Shown(uids, present, seen.newest(PODS, before=before), whole)
+def shown(seen: View) -> Shown:
+    known = {uid: seen.of(uid) for uid in ("u0", "u1", "u2", "u3")}
+    uids = {uid: GONE if each.has_seen(GONE) else each.shown for uid, each in known.items() if each.is_known or each.has_seen(GONE)}
+    present = {name: uid for name in ("a", "b", "c", "old") if (uid := seen.present(PODS, name))}
+    whole = max((r for r in range(100) if seen.has_listed(PODS, r)), default=-1)
+    return Shown(uids, present, seen.newest(PODS), whole)
 
 
 A1, B2 = event("ADDED", "a", "u1", 7), event("ADDED", "b", "u2", 8)
@@ -204,7 +202,7 @@ WITH_SELECTOR: dict[str, tuple[Sequence[Entry], Shown]] = {
 
 @pytest.mark.parametrize(("entries", "expected"), WITH_SELECTOR.values(), ids=WITH_SELECTOR.keys())
 def test_what_was_shown_with_a_selector(entries: Sequence[Entry], expected: Shown) -> None:
-    assert shown(folded(entries, TRUTH), before=len(entries)) == expected
+    assert shown(viewed(entries, TRUTH)) == expected
 
 
 ABSENT = {"app=x": {"u1", "u3"}, "app=z": set(), "metadata.name=b": {"u2"}, "spec.nodeName=n": {"u1", "u2", "u3"}}
@@ -213,55 +211,169 @@ ABSENT = {"app=x": {"u1", "u3"}, "app=z": set(), "metadata.name=b": {"u2"}, "spe
 
 @pytest.mark.parametrize(("selector", "absent"), ABSENT.items(), ids=ABSENT)
 def test_a_list_shows_the_absence_of_what_it_may_have_held(selector: str, absent: set[str]) -> None:
-    found = folded([listed(16, selector=selector)], TRUTH)
+    found = viewed([listed(16, selector=selector)], TRUTH)
     last = {"u1": 7, "u2": 8, "u3": 15}
 
-    assert {uid for uid, revision in last.items() if found.has_seen(uid, revision, before=1)} == absent
-    assert {uid for uid, revision in last.items() if found.is_presumed(uid, revision, before=1)} == absent
-    assert not any(found.has_seen(uid, 17, before=1) for uid in last)
+    assert {uid for uid, revision in last.items() if found.of(uid).has_seen(revision)} == absent
+    assert not any(found.of(uid).has_met(revision) for uid, revision in last.items())
+    assert not any(found.of(uid).has_seen(17) for uid in last)
 
 
 @pytest.mark.parametrize("selector", ["", "app=x", "app=y", "spec.nodeName=n"])
 def test_a_list_looks_for_what_surely_fits(selector: str) -> None:
-    found = folded([listed(5, selector=selector), Started(at=0, life=2)], TRUTH)
+    entries: list[Entry] = [listed(5, selector=selector), Started(at=0, life=2)]
+    found = [viewed(entries, TRUTH, before=at) for at in (0, 1, 2)]
 
-    assert [found.has_looked_for("u1", PODS, "ns", before=at) for at in (0, 1, 2)] == [False, selector in ("", "app=x"), False]
-    assert not found.has_looked_for("u1", "nodes", "ns", before=1)
+    assert [each.has_looked_for("u1", PODS) for each in found] == [False, selector in ("", "app=x"), False]
+    assert not found[1].has_looked_for("u1", "nodes")
 
 
 @pytest.mark.parametrize(("entries", "expected"), CASES.values(), ids=CASES.keys())
 def test_what_was_shown(entries: Sequence[Entry], expected: Shown) -> None:
-    assert shown(folded(entries), before=len(entries)) == expected
+    assert shown(viewed(entries)) == expected
 
 
 @pytest.mark.parametrize("entries", [entries for entries, _ in CASES.values()], ids=CASES.keys())
 def test_what_is_asked_later_of_a_position_is_answered_as_it_was_then(entries: Sequence[Entry]) -> None:
-    whole = folded(entries)
-
     for end in range(len(entries) + 1):
-        assert shown(whole, before=end) == shown(folded(entries[:end]), before=end)
+        assert shown(viewed(entries, before=end)) == shown(viewed(entries[:end]))
 
 
 def test_an_object_is_seen_up_to_what_was_shown_of_it() -> None:
-    seen = folded([opened(), A1, asked("create"), answered(201, name="b", uid="u2", revision=8)])
+    seen = viewed([opened(), A1, asked("create"), answered(201, name="b", uid="u2", revision=8)])
 
-    assert [seen.has_seen("u1", revision, before=4) for revision in (7, 8)] == [True, False]
-    assert [seen.has_seen(uid, 0, before=4) for uid in ("u1", "u2", "u3")] == [True, False, False]
-
-
-def test_lists_say_nothing_of_other_resources_and_namespaces() -> None:
-    seen = folded([opened(), listed(9, namespace="ns")])
-
-    assert not seen.has_listed("nodes", "", 1, before=2)
-    assert not seen.has_listed(PODS, "elsewhere", 9, before=2)
+    assert [seen.of("u1").has_seen(revision) for revision in (7, 8)] == [True, False]
+    assert [seen.of(uid).has_seen(0) for uid in ("u1", "u2", "u3")] == [True, False, False]
 
 
-def test_each_client_has_a_frontier_of_its_own_and_the_first_is_the_controllers() -> None:
+def test_a_list_says_nothing_of_other_resources_and_namespaces() -> None:
+    assert not viewed([opened(), listed(9, namespace="ns")]).has_listed("nodes", 1)
+    assert not viewed([opened(), listed(9, namespace="elsewhere")]).has_listed(PODS, 9)
+
+
+def test_a_version_was_shown_or_passed_over() -> None:
+    seen = viewed([opened(), A1, event("MODIFIED", "a", "u1", 9)])
+
+    assert [seen.has_shown("u1", revision) for revision in (7, 8, 9)] == [True, False, True]
+
+
+PAST = {
+    "a newer state was known": ([opened(), event("ADDED", "a", "u1", 9), listed(7, item("a", "u1", 7), fault=0)], 7),
+    "and comes again": (
+        [opened(), event("ADDED", "a", "u1", 9), listed(7, item("a", "u1", 7), fault=0), event("MODIFIED", "a", "u1", 8)],
+        8,
+    ),
+    "none was known": ([listed(7, item("a", "u1", 7), fault=0)], 0),
+    "no fault made it old": ([opened(), event("ADDED", "a", "u1", 9), listed(7, item("a", "u1", 7))], 0),
+    "another life was shown it": (
+        [opened(), event("ADDED", "a", "u1", 9), listed(7, item("a", "u1", 7), fault=0), Started(at=0, life=2)],
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize(("entries", "back"), PAST.values(), ids=PAST)
+def test_a_list_of_the_past_takes_an_object_back(entries: Sequence[Entry], back: int) -> None:
+    assert viewed(entries).of("u1").back == back
+
+
+def test_a_view_is_of_the_client_that_was_first_heard_of() -> None:
     script = trial().applied("w").creates("w-a").adds(Opened, stream=9, client="another", resource="nodes", since=300)
     script.adds(Delivered, stream=9, type="ADDED", name="n", uid="u9", revision=301)
-    found, end = Trial(script.ends()), len(script.entries)
+    seen = view(Trial(script.ends()), len(script.entries))
 
-    assert list(frontiers(found)) == ["controller", "another"]
-    assert [each.newest("nodes", before=end) for each in frontiers(found).values()] == [0, 301]
-    assert frontier(found) is frontiers(found)["controller"]
-    assert not frontier(Trial(trial().unfinished())).is_known("u9", before=end)
+    assert (seen.newest("nodes"), seen.of("u9").is_known) == (0, False)
+    assert seen.newest(WIDGETS) > 0
+    assert not view(Trial(trial().unfinished()), 0).of("u9").is_known
+
+
+# --- frames that are kept
+
+BOOKMARK = {"stream": 1, "type": "BOOKMARK", "revision": 107}
+
+
+def held() -> Script:
+    return trial().wants(1).hold().creates("w-a", "w-b")
+
+
+KEPT = {
+    "nothing was held": (trial().wants(1).creates("w-a"), set(), None),
+    "what is held is kept": (held(), {"pods"}, 102),
+    "until it leaves": (held().let_go(), set(), None),
+    "a stream that ended keeps nothing": (held().relist(), set(), None),
+    "a life that ended keeps nothing": (held().restarted(), set(), None),
+    "a dropped bookmark is not kept": (trial().adds(Withheld, **BOOKMARK).adds(Dropped, **BOOKMARK), set(), None),
+    "nor one that was never held": (trial().adds(Dropped, **BOOKMARK), set(), None),
+    "another stream of the resource may have shown more": (held().watches_apart(), {"pods"}, None),
+    "another stream that keeps something, too": (
+        held().watches_apart().adds(Withheld, stream=9, type="ADDED", uid="u", name="w-b", revision=103),
+        {"pods"},
+        103,
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "resources", "oldest"), KEPT.values(), ids=KEPT)
+def test_what_is_kept(script: Script, resources: set[str], oldest: int | None) -> None:
+    seen = view(Trial(script.unfinished()), len(script.entries))
+
+    assert (seen.withheld(), seen.oldest_withheld("pods")) == (resources, oldest)
+
+
+def test_what_was_kept_at_some_time() -> None:
+    script = held().let_go()
+    found = Trial(script.unfinished())
+    first, *_, last = [i for i, entry in enumerate(script.entries) if isinstance(entry, Withheld)]
+    gone = len(script.entries) - 1
+
+    assert [view(found, index).withheld() for index in (first, first + 1, gone, gone + 1)] == [set(), {"pods"}, {"pods"}, set()]
+    assert [withheld_between(found, *span) for span in [(0, first), (0, first + 1), (last, gone), (gone, gone + 1)]] == [
+        set(),
+        {"pods"},
+        {"pods"},
+        set(),
+    ]
+    assert withheld_between(found, last, last) == set()
+
+
+# --- first lists
+
+LIST = Asked(at=0, request=RequestId(1), client="c", verb="list", resource="pods")
+WATCH_LIST = Opened(at=0, stream=StreamId(7), client="c", resource="pods", watch_list=True)
+BEGUN = (
+    (LIST,),
+    (WATCH_LIST,),
+    (Refused(at=0, client="c", resource="pods", watch_list=True, code=422),),
+    (LIST, Listed(at=0, request=RequestId(1), client="c", resource="pods", revision=Revision(1), more=True)),
+)
+COMPLETE = (
+    (LIST, Listed(at=0, request=RequestId(1), client="c", resource="pods", revision=Revision(1))),
+    (WATCH_LIST, Delivered(at=0, stream=StreamId(7), type="BOOKMARK", revision=Revision(1), initial_end=True)),
+    (Opened(at=0, stream=StreamId(7), client="c", resource="pods", start="5"),),
+    (Opened(at=0, stream=StreamId(7), client="c", resource="pods", watch_list=True, since=Revision(5)),),
+)
+
+
+def first_list(*entries: Entry, resource: str = "pods") -> str:
+    """How far it has come."""
+    seen = viewed(entries)
+    under_way, complete = seen.awaits_first_list(resource), seen.has_first_list(resource)
+    assert not (under_way and complete)
+    return "under way" if under_way else "complete" if complete else "not begun"
+
+
+@pytest.mark.parametrize("entries", BEGUN)
+def test_a_first_list_that_was_begun_is_under_way(entries: tuple[Entry, ...]) -> None:
+    assert first_list(*entries) == "under way"
+
+
+@pytest.mark.parametrize("entries", COMPLETE)
+def test_until_it_is_complete_in_this_life(entries: tuple[Entry, ...]) -> None:
+    again = Started(at=1, life=2)
+
+    assert [first_list(*entries), first_list(*entries, LIST)] == ["complete", "complete"]
+    assert [first_list(*entries, again), first_list(*entries, again, LIST)] == ["not begun", "under way"]
+
+
+def test_a_list_that_was_never_asked_for_is_neither() -> None:
+    assert first_list(LIST, resource="secrets") == "not begun"

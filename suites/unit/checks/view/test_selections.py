@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from staleproof.checks.facts.selections import Selections, selections
 from staleproof.checks.trial import Trial
+from staleproof.checks.view.selections import Selections, selections
 
 from ..script import Script
 

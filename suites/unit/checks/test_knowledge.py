@@ -3,8 +3,8 @@
 import pytest
 
 from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.knowledge import Knowledge, knowledge
 from staleproof.checks.trial import Trial
-from staleproof.checks.view import Knowledge, knowledge
 from staleproof.core.history.entry import FaultIndex, Item
 from staleproof.core.history.resource_version import Revision
 

@@ -16,7 +16,7 @@ class Selections:
     """Of these commits: those of one namespace, each object's in the order of their revisions."""
 
     def __init__(self, commits: Iterable[Committed] = (), namespace: str = "") -> None:
-        self._namespace = namespace
+        self.namespace = namespace
         self._states: dict[str, list[Committed]] = defaultdict(list)
         self._uids: dict[str, dict[str, None]] = defaultdict(dict)
         for commit in commits:
@@ -25,7 +25,7 @@ class Selections:
 
     def concerns(self, namespace: str) -> bool:
         """Whether a list or stream of this namespace, or of all if empty, may show these objects."""
-        return namespace in ("", self._namespace)
+        return namespace in ("", self.namespace)
 
     def may_hold(self, resource: str, namespace: str, selector: str, revision: int, *, but: Set[str]) -> Iterator[str]:
         """The uids of what such a list might have held, `but` these: it fits, or whether it does cannot be told."""

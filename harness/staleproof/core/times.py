@@ -222,6 +222,12 @@ METRICS_ANSWER_SECONDS = 2.0
 """A reading of the controller's metrics."""
 ESTABLISHED_SECONDS = 30.0
 """A new CustomResourceDefinition is served by then."""
+BROUGHT_SECONDS = 30.0
+"""By then a controller has made the CustomResourceDefinition that a prerequisite asks for."""
+PERHAPS_BROUGHT_SECONDS = 5.0
+"""The same of a kind that no prerequisite asks for: the controller may make its definition when it starts."""
+BROUGHT_AGAIN_SECONDS = 0.25
+"""The API server is asked whether it knows the kind as often."""
 WEBHOOK_SECONDS = 30.0
 """A webhook may not answer for so long; a controller that was just started serves its own within seconds."""
 CATCH_UP_SECONDS = 30.0

@@ -6,6 +6,7 @@ What it means is decided in `assess.doctor.beginning` and `assess.doctor.diagnos
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 
 from staleproof.assess.doctor import beginning, diagnosis
@@ -28,7 +29,7 @@ from staleproof.assess.doctor.controller_log import in_short
 from staleproof.assess.doctor.diagnosis import Companions
 from staleproof.assess.doctor.symptoms import explained
 from staleproof.assess.learn.companions import acts_on_children, undisturbed
-from staleproof.assess.learn.samples import Samples, roles_of, watched
+from staleproof.assess.learn.samples import Samples, may_need, roles_of, watched
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history.entry import Entry, Exited
 from staleproof.core.operator.companion import ALWAYS
@@ -56,6 +57,7 @@ from staleproof.drive.process.program import Log
 from staleproof.drive.subject.metrics import Unreadable
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.lives import ControllerExited
+from staleproof.drive.trial.prerequisites import introduce
 from staleproof.drive.trial.run import TrialSpec, run_trial
 from staleproof.errors import SetupError, UsageError
 
@@ -177,6 +179,7 @@ class _Visit:
         if not samples.primaries:
             return [not_asked(RECONCILES, "there is no sample", "give manifests of primaries with --samples")]
         try:
+            await introduce(self._environment, samples.primaries, samples.before)
             wanted = samples.of(roles_of(await watched(self._environment, samples.primaries), is_said=samples.is_said))
         except UsageError as err:
             self._works = False
@@ -201,7 +204,7 @@ class _Visit:
         check = diagnosis.reconciles(trial, sample, before, resource, written, companions)
         self._works &= check.outcome != "failed"
         self._has_worked |= check.outcome != "failed"
-        return check
+        return check if check.outcome == "ok" else replace(check, fix=check.fix + may_need(sample, before, self._samples.primaries))
 
     def _unexplained(self, lines: Iterable[str]) -> tuple[str, ...]:
         """The lines without what it says whatever it is given, which has been told."""

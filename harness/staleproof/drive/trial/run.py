@@ -23,7 +23,7 @@ from staleproof.core.operator.prerequisite import Placement
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import encode as encode_plan
-from staleproof.core.plan.step import describe
+from staleproof.core.plan.step import Apply, describe
 from staleproof.core.times import MARGIN_SECONDS, MOST_PATIENCE_SECONDS, POLL_SECONDS, SURE_SECONDS
 from staleproof.drive.cluster.api import JSON, ApiError
 from staleproof.drive.cluster.manifests import resource_type
@@ -33,7 +33,7 @@ from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.event_bus import Condition
 from staleproof.drive.trial.placing import place
-from staleproof.drive.trial.prerequisites import Given, furnish, without
+from staleproof.drive.trial.prerequisites import Given, furnish, introduce, without
 from staleproof.drive.trial.probe import Probe, see_whether_it_works
 from staleproof.drive.trial.process_faults import ProcessFaults
 from staleproof.drive.trial.readings import Readings
@@ -96,8 +96,9 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
     """
     plan, bus = spec.plan, environment.bus
     await environment.controller_ready(fresh=plan.fresh)
-    primaries, before = await _primaries(plan, environment), spec.before or plan.before
-    scope, there = await place(environment, plan.steps, before, plan.kept_names)
+    before = spec.before or plan.before
+    primaries = await _primaries(plan, before, environment)
+    scope, there = await place(environment, plan.steps, before, plan.kept_names, plan.own_hosts)
     given = await _furnished(environment, before, scope, there)
     spec.folder.mkdir(parents=True, exist_ok=True)
     (spec.folder / "plan.json").write_bytes(encode_plan(plan))
@@ -132,8 +133,9 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
     return history
 
 
-async def _primaries(plan: Plan, environment: Environment) -> list[tuple[str, str]]:
-    """Resource and name of everything that the workload applies."""
+async def _primaries(plan: Plan, before: Sequence[Manifest], environment: Environment) -> list[tuple[str, str]]:
+    """Resource and name of everything that the workload applies; `before` may bring its kind."""
+    await introduce(environment, [step.object for step in plan.steps if isinstance(step, Apply)], before)
     found = [
         ({"apiVersion": version, "kind": kind, "metadata": {"name": name}}, name) for version, kind, name in primaries_of(plan)
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from staleproof.core.history.resource_version import revision
 from staleproof.core.operator.ownership import owner_of
 from staleproof.core.operator.prerequisite import Placement
-from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.manifest import GIVEN, Target
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import (
     TOUCHED,
@@ -35,19 +35,6 @@ from staleproof.drive.proxy.client import Proxy
 from staleproof.drive.trial.event_bus import EventBus
 from staleproof.errors import SetupError, UsageError
 
-_GIVEN = frozenset(
-    {
-        "uid",
-        "resourceVersion",
-        "creationTimestamp",
-        "generation",
-        "managedFields",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "selfLink",
-    }
-)
-"""Metadata that the API server gives an object."""
 _OF_ITS_OWNER = frozenset({"ownerReferences", "labels", "annotations", "generateName", "finalizers"})
 """Metadata by which an object belongs to what made it, or is found by it."""
 _NOT_FOUND, _SERVER_ERROR = 404, 500
@@ -285,7 +272,7 @@ def is_unserved(error: ApiError) -> bool:
 
 def _again(obj: JSON, *, owner: JSON | None = None) -> JSON:
     """The same object, to be created anew; for an `owner`, it is that one's alone, as if it had never been another's."""
-    left_out = _GIVEN if owner is None else _GIVEN | _OF_ITS_OWNER
+    left_out = GIVEN if owner is None else GIVEN | _OF_ITS_OWNER
     metadata = {key: value for key, value in obj["metadata"].items() if key not in left_out}
     if owner is not None:
         known = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "controller": True}

@@ -37,6 +37,7 @@ _LOGS = "controller.log", "proxy.log"
 _GIVEN = {"serviceaccount": ("serviceaccounts", "default"), ROOT_CA: ("configmaps", "kube-root-ca.crt")}
 """What companions put into each namespace. A trial begins with it, so that it makes no difference when it comes."""
 _GIVEN_SECONDS = 5.0
+_CONFLICT = 409
 _GONE_SECONDS = 10.0
 
 
@@ -53,6 +54,7 @@ class EnvironmentOptions:
         metrics: the URL of the controller's metrics, `{metrics_port}` standing for a free port there and in the subject's command,
             arguments and variables; empty means that none are read.
         companions: real controllers that run beside it, by name (`core.operator.companion`). More may follow (`accompany`).
+        namespace: the one that primaries have to be in; empty: the one that the controller looks into, or each trial's own.
     """
 
     subject: Subject
@@ -62,6 +64,7 @@ class EnvironmentOptions:
     release_leases: bool = True
     metrics: str = ""
     companions: tuple[str, ...] = ()
+    namespace: str = ""
 
 
 @dataclass(slots=True)
@@ -76,8 +79,11 @@ class Environment:
         description: what reports say about the environment.
         lives: the controller under test.
         companions: those that run beside it.
-        renames: resource and name of cluster-scoped primaries → whether the API server accepts them under other names.
+        renames: resource and name of primaries that are in no namespace of a trial's → whether the API server accepts them under
+            other names.
         standing: the prerequisites that are there for all trials, each with the digest of its manifest.
+        has_waited_for_looks: the controller has had its time to look for its primaries somewhere.
+        keeps_primaries: a primary that was deleted did not go, though nothing kept the controller from letting it.
         over: the namespaces of trials that are over and may still be there.
     """
 
@@ -95,6 +101,8 @@ class Environment:
     companions: Companions = field(init=False)
     renames: dict[tuple[str, str], bool] = field(default_factory=dict)
     standing: dict[Key, str] = field(default_factory=dict)
+    has_waited_for_looks: bool = False
+    keeps_primaries: bool = False
     over: set[str] = field(default_factory=set)
 
     async def controller_ready(self, *, fresh: bool = False, awaits_metrics: bool = True) -> None:
@@ -140,6 +148,17 @@ class Environment:
         if names:
             self.description["companions"] = ", ".join(names)
         return self.companions.seconds
+
+    async def have_namespace(self, name: str, why: str) -> None:
+        """Make a namespace that is no trial's, unless it is there. UsageError, which says why it is needed, when the API server
+        refuses."""
+        if (NAMESPACES.name, "", name) in self.truth.objects:
+            return
+        try:
+            await self.api.call("POST", NAMESPACES.path(), {"metadata": {"name": name}})
+        except ApiError as err:
+            if err.code != _CONFLICT:
+                raise UsageError(f"the namespace {name} cannot be made ({why}): {err.message}") from err
 
     async def create_namespace(self, name: str) -> None:
         """Create a namespace for a trial, with what companions put into each. SetupError when the API server refuses."""
@@ -219,6 +238,8 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         made = Environment(options, plane, api, truth, proxy, bus, folder, private, group, description, lives)
         stack.push_async_callback(made._close)
         await manifests.apply(made.applied, api, truth)
+        if options.namespace:  # before the controller starts: it may insist
+            await made.have_namespace(options.namespace, "--staleproof-namespace, or --namespace, names it")
         made.companions = await stack.enter_async_context(companions(made, progress))
         await made.accompany(options.companions)
         yield made

@@ -126,6 +126,7 @@ class Lives:
             raise HarnessBug("the proxy listens where a command, or where an image reaches it; begin another environment")
         await self._stack.aclose()
         self.bus.activity.replaced()
+        self.bus.whereabouts.forget()
         self.subject, self.metrics, self.program = subject, metrics, None
         self.harmed_by, self.exited = "", None
         self.description["controller"] = title(subject)

@@ -12,7 +12,7 @@ from staleproof.core.history.resource_version import revision
 from staleproof.core.operator.prerequisite import Placement
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.stored import digest
-from staleproof.drive.cluster.api import JSON, NAMESPACES, ApiError, ResourceType
+from staleproof.drive.cluster.api import JSON, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.cluster.truth import Key
 from staleproof.drive.trial.environment import Environment
@@ -20,7 +20,6 @@ from staleproof.drive.trial.workload import once_served
 from staleproof.errors import UsageError
 
 _IDLE_SECONDS, _LIMIT_SECONDS = 0.25, 10.0
-_CONFLICT = 409
 Given = Mapping[Key, str]
 """What was there before a trial began, each with its resourceVersion."""
 
@@ -35,7 +34,7 @@ async def furnish(environment: Environment, before: Sequence[Manifest], placemen
     if not before:
         return {}
     bus, truth = environment.bus, environment.truth
-    bus.activity.begin(placement.namespace, time.monotonic())
+    bus.activity.begin(bus.scope.namespace, time.monotonic(), shared=bus.scope.shared)
     resources = await put(environment, before, placement)
     await bus.until_idle(_IDLE_SECONDS, limit_seconds=_LIMIT_SECONDS)
     await truth.caught_up([(resource, placement.namespace) for resource in resources])
@@ -55,6 +54,8 @@ async def put(environment: Environment, before: Sequence[Manifest], placement: P
         namespace = placement.of(manifest, namespaced=kind.namespaced)
         if namespace != placement.namespace:
             await _put_once(environment, kind, namespace, manifest)
+        elif placement.is_shared:
+            await _put_once(environment, kind, namespace, placement.put(manifest))
         else:
             await _apply(environment, kind, namespace, placement.put(manifest))
             resources.add(kind.name)
@@ -66,18 +67,10 @@ async def _put_once(environment: Environment, kind: ResourceType, namespace: str
     key, made = (kind.name, namespace, manifest["metadata"]["name"]), digest(msgspec.json.encode(manifest))
     if environment.standing.get(key) == made and key in environment.truth.objects:
         return
-    if namespace and (NAMESPACES.name, "", namespace) not in environment.truth.objects:
-        await _make_namespace(environment, namespace)
+    if namespace:
+        await environment.have_namespace(namespace, "a prerequisite is in it")
     await _apply(environment, kind, namespace, manifest)
     environment.standing[key] = made
-
-
-async def _make_namespace(environment: Environment, name: str) -> None:
-    try:
-        await environment.api.call("POST", NAMESPACES.path(), {"metadata": {"name": name}})
-    except ApiError as err:
-        if err.code != _CONFLICT:
-            raise UsageError(f"the namespace {name}, in which a prerequisite is, cannot be made: {err.message}") from err
 
 
 async def _apply(environment: Environment, kind: ResourceType, namespace: str, manifest: Manifest) -> None:

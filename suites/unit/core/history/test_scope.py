@@ -123,9 +123,9 @@ def test_what_the_controller_makes_for_itself_is_nobodys(says: str) -> None:
 
 def test_a_primary_that_keeps_its_name_is_spoken_of_by_that() -> None:
     made = (asked(1, "create", ROLES), answered(1, "u", name="a-members"))
-    assert where(Scope("t", [(TENANTS, "a")]), *made, committed(ROLES, "u", "a-members", says=""))[-1] == "t/a-members"
-    assert where(Scope("t", [(TENANTS, "b")]), *made, committed(ROLES, "u", "a-members", says="b"))[-1] == "t/a-members"
-    assert where(Scope("t", [(TENANTS, "b")]), *made, committed(ROLES, "u", "a-members", says=""))[-1] == "/a-members"
+    assert where(Scope("t", [(TENANTS, "", "a")]), *made, committed(ROLES, "u", "a-members", says=""))[-1] == "t/a-members"
+    assert where(Scope("t", [(TENANTS, "", "b")]), *made, committed(ROLES, "u", "a-members", says="b"))[-1] == "t/a-members"
+    assert where(Scope("t", [(TENANTS, "", "b")]), *made, committed(ROLES, "u", "a-members", says=""))[-1] == "/a-members"
 
 
 def test_a_list_where_something_of_the_trials_is_is_told() -> None:
@@ -159,7 +159,7 @@ def test_what_is_in_the_namespace_of_another_trial_is_that_ones() -> None:
 
 
 def test_a_primary_is_known_by_its_name_but_the_end_of_an_earlier_one_is_not() -> None:
-    scope = Scope("t", [(TENANTS, "a")])
+    scope = Scope("t", [(TENANTS, "", "a")])
     gone, new = committed(TENANTS, "u", "a", what="DELETED"), committed(TENANTS, "v", "a")
     assert where(scope, gone, new, asked(1, "get", TENANTS, name="a")) == ["/a", "t/a", "t/a"]
 
@@ -169,7 +169,7 @@ def test_another_object_with_the_name_of_the_trials_is_the_trials() -> None:
 
 
 def test_live_objects_are_the_trials_by_namespace_name_and_owner() -> None:
-    scope = Scope("t", [(TENANTS, "a")])
+    scope = Scope("t", [(TENANTS, "", "a")])
     entries = [
         committed("pods", "1", "p", "t"),
         committed(TENANTS, "2", "a"),
@@ -240,7 +240,7 @@ def test_who_competed_did_so_about_the_trials_object() -> None:
 
 
 def test_the_mark_is_left_out_wherever_it_is() -> None:
-    scope = Scope("t", [(TENANTS, "a-0123abcd")], "-0123abcd")
+    scope = Scope("t", [(TENANTS, "", "a-0123abcd")], "-0123abcd")
     child = committed(ROLES, "v", "a-0123abcd-members", owner="u", rules=["of a-0123abcd"])
     opened = Opened(at=0.0, stream=StreamId(1), client="c", resource=ROLES, selector="of=a-0123abcd")
     primary = committed(TENANTS, "u", "a-0123abcd")
@@ -258,4 +258,4 @@ def test_the_mark_is_left_out_wherever_it_is() -> None:
     ("names", "mark", "fixed"), [((), "", False), (("a-x",), "-x", False), (("a-x", "b"), "-x", True), (("a",), "", True)]
 )
 def test_a_name_may_be_the_same_in_each_trial(names: tuple[str, ...], mark: str, *, fixed: bool) -> None:
-    assert Scope("t", [(TENANTS, name) for name in names], mark).has_fixed_names is fixed
+    assert Scope("t", [(TENANTS, "", name) for name in names], mark).has_fixed_names is fixed

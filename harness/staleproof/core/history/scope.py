@@ -4,7 +4,7 @@ A trial has a namespace. In other namespaces, or in none, its own is what the wo
 meanwhile and what speaks of the trial (and whatever has the name of these), and what is owned by any of them; but nothing in the
 namespaces of other trials. What the controller makes for itself (a certificate, a role that all share) speaks of no trial, and
 is nobody's. A controller that looks into one namespace only has its primaries there, and trials share it in turn (`shared`): what
-is made there with the trial's mark in its name or labels is the trial's, too, whoever makes it.
+is made there with the trial's mark in its name, labels or annotations is the trial's, too, whoever makes it.
 
 A history tells of all that is the trial's as if it were in the trial's namespace, so that whoever judges it need not ask where
 things are. What is in another namespace, unless that is the shared one, has that before its name (`kube-system/settings`); the
@@ -59,7 +59,8 @@ class Scope:
     `has_fixed_names`: one of them has the same name in each trial; `shared`: the namespace that such primaries are in, if they are
     not cluster-scoped.
 
-    An object speaks of the trial when its namespace or mark is somewhere in it; of a primary that has neither, when it has that
+    An object speaks of the trial when its namespace or mark is somewhere in it, or, in the shared namespace, its mark in the name,
+    a label or an annotation: what lists all primaries there is nobody's. It speaks of a primary that has neither when it has that
     one's name in its own, or as a label or an annotation.
 
     Without a namespace there is no trial, and nothing is anybody's.
@@ -94,7 +95,7 @@ class Scope:
                     self._own_what_speaks(entry.uid)
             case Committed() if self._is_elsewhere(entry.namespace) and entry.uid:
                 key = (entry.resource, entry.namespace, entry.name)
-                if entry.uid not in self._speaking and self._speaks(entry.object):
+                if entry.uid not in self._speaking and self._speaks(entry):
                     self._speaking.add(entry.uid)
                     self._own_what_speaks(entry.uid)
                 is_named = key in self._keys and entry.type != "DELETED"  # that may be one of an earlier trial
@@ -117,24 +118,25 @@ class Scope:
             own |= new
         return here | {key: obj for key, obj in there if obj["metadata"]["uid"] in own}
 
-    def _is_marked(self, made: Committed) -> bool:
-        """Whether it was made in the shared namespace with the trial's mark in its name or labels, whoever made it. What was there
-        before may list all primaries, and is nobody's."""
-        if not self.mark or made.namespace != self.shared or made.type != "ADDED":
-            return False
-        return any(self.mark in text for text in (made.name, *map(str, (made.object["metadata"].get("labels") or {}).values())))
+    def _is_marked(self, commit: Committed) -> bool:
+        """Whether it was made in the shared namespace with the trial's mark, whoever made it."""
+        return commit.type == "ADDED" and self._is_shared(commit.namespace) and self._bears_mark(commit)
+
+    def _bears_mark(self, commit: Committed) -> bool:
+        return bool(self.mark) and any(self.mark in text for text in (commit.name, *_said(commit.object)))
 
     def _own_what_speaks(self, uid: str) -> None:
         if uid in self._made and uid in self._speaking:
             self._own(uid, self._made[uid])
 
-    def _speaks(self, obj: Manifest) -> bool:
+    def _speaks(self, commit: Committed) -> bool:
         """Whether it is about the trial, as far as it says."""
-        if self._words.search(msgspec.json.encode(obj).decode()):
-            return True
-        metadata = obj["metadata"]
-        said = {*(metadata.get("labels") or {}).values(), *(metadata.get("annotations") or {}).values()}
-        return any(re.search(_word(name), metadata["name"]) or name in said for name in self._fixed)
+        if self._is_shared(commit.namespace):
+            is_said = self._bears_mark(commit)
+        else:
+            is_said = bool(self._words.search(msgspec.json.encode(commit.object).decode()))
+        said = _said(commit.object)
+        return is_said or any(re.search(_word(name), commit.name) or name in said for name in self._fixed)
 
     def _own(self, uid: str, key: Key) -> None:
         self._uids[uid] = key
@@ -237,6 +239,12 @@ class Scope:
 
     def _unmarked(self, data: bytes) -> bytes:
         return data.replace(self.mark.encode(), b"")
+
+
+def _said(obj: Manifest) -> set[str]:
+    """The values of its labels and annotations."""
+    metadata = obj["metadata"]
+    return {*(metadata.get("labels") or {}).values(), *(metadata.get("annotations") or {}).values()}
 
 
 def _word(name: str) -> str:

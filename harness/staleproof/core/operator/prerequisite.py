@@ -172,8 +172,8 @@ class Placement:
         names: of everything that moved from there.
         elsewhere: the namespaces that stay as they are.
         called: kind and name of primaries that are in no namespace of the trial's → their names in this trial.
-        is_shared: the namespace is not the trial's alone: other trials have their primaries in it, too, and what those need is there
-            once for all.
+        is_shared: the namespace is not the trial's alone: others have their primaries in it, and what those need is there once for
+            all.
     """
 
     namespace: str

@@ -82,8 +82,6 @@ class Environment:
         renames: resource and name of primaries that are in no namespace of a trial's → whether the API server accepts them under
             other names.
         standing: the prerequisites that are there for all trials, each with the digest of its manifest.
-        has_waited_for_looks: the controller has had its time to look for its primaries somewhere.
-        keeps_primaries: a primary that was deleted did not go, though nothing kept the controller from letting it.
         over: the namespaces of trials that are over and may still be there.
     """
 
@@ -101,8 +99,6 @@ class Environment:
     companions: Companions = field(init=False)
     renames: dict[tuple[str, str], bool] = field(default_factory=dict)
     standing: dict[Key, str] = field(default_factory=dict)
-    has_waited_for_looks: bool = False
-    keeps_primaries: bool = False
     over: set[str] = field(default_factory=set)
 
     async def controller_ready(self, *, fresh: bool = False, awaits_metrics: bool = True) -> None:

@@ -63,6 +63,8 @@ class Lives:
         number: the number of that life; 0 before the first.
         harmed_by: the last run with faults, in words; empty when nothing has been done to this controller yet.
         exited: what a controller that died between two runs had been through, in words, and its last exit; None if none died.
+        had_time_to_look: it was waited for once until it looked for its primaries somewhere.
+        keeps_primaries: a primary that was deleted did not go, though nothing kept the controller from letting it go.
     """
 
     subject: Subject
@@ -85,6 +87,8 @@ class Lives:
     number: int = 0
     harmed_by: str = ""
     exited: tuple[str, Exited] | None = None
+    had_time_to_look: bool = False
+    keeps_primaries: bool = False
     _leases: Leases = field(default_factory=Leases)
     _contact: FirstContact = field(default_factory=FirstContact)
     _is_ending: bool = False
@@ -129,6 +133,7 @@ class Lives:
         self.bus.whereabouts.forget()
         self.subject, self.metrics, self.program = subject, metrics, None
         self.harmed_by, self.exited = "", None
+        self.had_time_to_look = self.keeps_primaries = False
         self.description["controller"] = title(subject)
         for name in IDENTITY:
             self.description.pop(name, None)

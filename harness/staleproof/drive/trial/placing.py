@@ -69,9 +69,9 @@ async def _shared(environment: Environment, kinds: Sequence[ResourceType]) -> st
     """The namespace, which is there, that primaries of these kinds have to be in; empty: any will do."""
     if not kinds:
         return ""
-    bus, named = environment.bus, environment.options.namespace
-    if not named and not environment.has_waited_for_looks:
-        environment.has_waited_for_looks = True
+    bus, lives, named = environment.bus, environment.lives, environment.options.namespace
+    if not named and not lives.had_time_to_look:
+        lives.had_time_to_look = True
         await bus.until(lambda now: all(bus.whereabouts.knows(kind.name) for kind in kinds), limit_seconds=_LOOKS_SECONDS)
     existing = {name for resource, _, name in environment.truth.objects if resource == NAMESPACES.name}
     looked = (bus.whereabouts.only(kind.name, existing) for kind in kinds)

@@ -259,7 +259,7 @@ class _Run:
         except Vanished as err:
             self._did_not_do(str(err))
         except StillThere as err:
-            self._environment.keeps_primaries |= departure_seconds(plan, number) == DEPARTURE_SECONDS
+            self._environment.lives.keeps_primaries |= departure_seconds(plan, number) == DEPARTURE_SECONDS
             self._did_not_do(str(err))
         except Unserved as err:
             self._is_unserved = True  # what comes after this step would be done to what is not there
@@ -273,7 +273,7 @@ class _Run:
         self._bus.take(StepEnded(at=time.monotonic(), step=number, idle=idle))
 
     def _departure_seconds(self, number: int) -> float:
-        return departure_seconds(self._spec.plan, number, is_known_to_stay=self._environment.keeps_primaries)
+        return departure_seconds(self._spec.plan, number, is_known_to_stay=self._environment.lives.keeps_primaries)
 
     def _did_not_do(self, why: str) -> None:
         """A step could not be done, and nobody is to blame for its plan: the trial proves nothing."""

@@ -184,8 +184,7 @@ class Workload:
                 await self.bus.until(lambda now: False, limit_seconds=seconds)
 
     async def _gone(self, kind: ResourceType, name: str, step: Step, number: int) -> None:
-        """Wait for the end of one that is being deleted, so that what is applied is another incarnation. StillThere when it does not
-        go."""
+        """Wait for the end of one that is being deleted, so that another incarnation is applied. StillThere when it stays."""
         limit_seconds, namespace = self.departure_seconds(number), self.namespace if kind.namespaced else ""
         key = (kind.name, namespace, name)
         if not limit_seconds or key not in self.truth.objects:

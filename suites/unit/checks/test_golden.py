@@ -56,6 +56,7 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "naive_sequential_job": "no-duplicate-create",
     "hasty_stored_widget": "no-delete-of-unseen",
     "hurried_tenant": "cleans-up",
+    "doubling_resident": "no-duplicate-create",
 }
 
 

@@ -139,6 +139,7 @@ def session_options(
         root=settings.dir,
         start_seconds=settings.controller_start_seconds,
         release_leases=settings.release_leases,
+        namespace=settings.namespace,
         metrics=settings.controller_metrics,
         companions=tuple(name for name in settings.companions if name != AUTO),
         chooses_companions=AUTO in settings.companions,

@@ -42,8 +42,8 @@ tries."""
 MARGIN_SECONDS = 1.0
 """So much more than a correct controller may need is waited for convergence."""
 MOST_PATIENCE_SECONDS = 100.0
-"""Nobody is waited for longer: client-go's rate limiter has come to 82 s after 15 failures, its reflector to a minute after several
-410s."""
+"""The longest that a trial waits for a controller to converge: client-go's rate limiter has come to 82 s after 15 failures, its
+reflector to a minute after several 410s."""
 RESYNC_SECONDS = 60.0
 """A watch that was ended for a resync is waited for so long."""
 OPENS_WATCH_SECONDS = 30.0
@@ -76,7 +76,7 @@ SHORTEST_WAIT_SECONDS = 0.02
 LONGEST_THROTTLE_SECONDS = 0.25
 """Between requests of one look: client-go's default is 5 a second, so neighbours are 0.2 s apart at most."""
 CLOSE_SECONDS = 0.5
-"""Somebody else's change so soon after a conflict, and before the next step, may have been its cause."""
+"""A change by another so soon after a conflict, and before the next step, may have been its cause."""
 TAKES_SECONDS = 0.2
 """A frame that has left may need so long to be taken in, and a sync that was skipped to be counted."""
 ELECTION_SECONDS = 20.0
@@ -215,9 +215,9 @@ ANSWER_SECONDS = 60.0
 VERSION_SECONDS = 15.0
 """The version of an API server of the user's."""
 PROBE_ANSWER_SECONDS = 5.0
-"""A request that asks only whether somebody is there."""
+"""A request that asks only whether a server is there."""
 ENGINE_PROBE_SECONDS = 0.4
-"""The same to a container engine, by the automatic choice, which everybody waits for."""
+"""The same to a container engine, by the automatic choice: every run waits for that."""
 METRICS_ANSWER_SECONDS = 2.0
 """A reading of the controller's metrics."""
 ESTABLISHED_SECONDS = 30.0
@@ -259,7 +259,7 @@ KILL_SECONDS = 10.0
 ENDING_SECONDS = 4.0
 """An interrupted run stops things in order for so long."""
 CANCEL_SECONDS = 0.5
-"""Then it is told again, as often."""
+"""Then its tasks are cancelled, and cancelled again as often."""
 INTERRUPTED_SECONDS = 10.0
 """Everything has stopped by then. A signal that comes later interrupts again: something hangs."""
 
@@ -293,7 +293,7 @@ LAST_WORDS_SECONDS = 2.0
 SHUTDOWN_SECONDS = 0.1
 """The same for its commands."""
 JOURNAL_PACE_SECONDS = 0.002
-"""What comes at once is told at once; when a lot comes, telling it one by one would cost more than the rest."""
+"""Entries that come within this are sent together: one by one they would cost more than all the rest."""
 KEEP_ALIVE_SECONDS = 30.0
 """A connection to kube-apiserver is used again within this: it closes one after 90 s, perhaps at the moment of the next request."""
 TRICKLE_SECONDS = 0.05

@@ -86,7 +86,7 @@ class Beginning:
 
     Attributes:
         seen: of it.
-        seconds: until it had asked for all that it asks for by itself, or nobody waited any more.
+        seconds: until it had asked for all that it asks for by itself, or the time for that was over.
         error: why it did not begin well; None when it did.
         is_started: there was a process, or a container, at all.
         exit_code: with which it exited by itself; None if it did not.
@@ -120,7 +120,7 @@ def causes(log: Iterable[str], answers: Iterable[str] = (), *, is_up: bool) -> l
 
 
 def in_words(found: str, why: Sequence[Explanation], otherwise: str) -> tuple[str, str]:
-    """What is told, with the causes; and what to do."""
+    """What was found, with the causes; and what to do."""
     told = "; ".join((found, *(each.cause for each in why)))
     return told, "; ".join(dict.fromkeys(each.cure for each in why)) or otherwise
 
@@ -171,7 +171,7 @@ def watches(began: Beginning, wanted: Collection[str]) -> Check:
 
 
 def restarts(stop_seconds: float, code: int | None, again: Beginning, first: Collection[str]) -> Check:
-    """Whether it stops when it is told to, and begins again as it did. `first`: what its first life watched by itself."""
+    """Whether it stops at TERM, and begins again as it did. `first`: what its first life watched by itself."""
     stopped = f"it stopped within {stop_seconds:.1f} s of TERM"
     if again.error is not None:
         found = f"{stopped} and did not come back: {sentence(again.error)}"

@@ -71,8 +71,8 @@ Step = Callable[[], Awaitable[list[Check]]]
 async def examine(
     environment: Environment, samples: Samples, begin: Callable[[str], None], tell: Tell, *, chooses_companions: bool
 ) -> list[Check]:
-    """Try everything and tell of each check when it is done; all of them. `begin` is told what comes next. `chooses_companions`: a
-    run starts what a real cluster has for what the controller creates."""
+    """Make every check, and pass each on when it is done (`tell`). `begin` gets the name of the next. `chooses_companions`: a run
+    starts what a real cluster has for what the controller creates."""
     visit, found = _Visit(environment, samples, chooses_companions=chooses_companions), list[Check]()
     end = time.monotonic() + DOCTOR_SECONDS
     for name, step in visit.steps():
@@ -245,7 +245,7 @@ class _Visit:
         return [beginning.ports((self._ports or set()) & (mine or set()) - given if known else None)]
 
     def _listening(self) -> frozenset[int] | None:
-        """The ports that the controller listens on; None where they are its own, or nobody can tell."""
+        """The ports that the controller listens on; None where they are its own, or this system does not list them."""
         lives = self._environment.lives
         return None if lives.network is not None or lives.running is None else listening(lives.running.pid)
 

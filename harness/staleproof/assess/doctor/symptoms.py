@@ -178,7 +178,7 @@ SYMPTOMS = (
     ),
     Symptom(
         "a watch that it waits for does not begin: its CustomResourceDefinition is missing, or the right to list and watch",
-        "give all CustomResourceDefinitions with --crds; what it may not do is told by the check RBAC",
+        "give all CustomResourceDefinitions with --crds; the check RBAC names what it may not do",
         (
             _log(
                 "waiting for cache to be synced|caches? to sync|should be installed before calling Start",

@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from staleproof.core.operator.group_kind import GroupKind
+from staleproof.core.operator.mention import NOT_READ, REFERENCES
 from staleproof.core.plan.manifest import Manifest
 
 CRD = "CustomResourceDefinition"
-_NOT_READ = frozenset({"apiVersion", "kind", "metadata", "status"})
-_REFERENCES = ("ref", "refs", "reference", "references")
 
 
 def defined(definition: Manifest) -> GroupKind | None:
@@ -27,7 +26,7 @@ def defined(definition: Manifest) -> GroupKind | None:
 
 def asks_for(manifest: Manifest) -> frozenset[GroupKind]:
     """The kinds that it may ask for; without a group where it says none."""
-    return frozenset(kind for kind, field in _named(manifest) if not field.lower().endswith(_REFERENCES))
+    return frozenset(kind for kind, field in _named(manifest) if not field.lower().endswith(REFERENCES))
 
 
 def is_about(manifest: Manifest) -> frozenset[GroupKind]:
@@ -47,7 +46,7 @@ def _is_built_in(group: str) -> bool:
 def _named(manifest: Manifest) -> Iterator[tuple[GroupKind, str]]:
     """Other kinds that it names, with the field in which it does."""
     if manifest["kind"] != CRD:
-        inner = [value for field, value in manifest.items() if field not in _NOT_READ]
+        inner = [value for field, value in manifest.items() if field not in NOT_READ]
         yield from (each for each in _kinds(inner, "") if each[0].kind != manifest["kind"])
 
 

@@ -1,7 +1,7 @@
 """Which documents need which others, and the order in which they are applied: that in which Helm installs kinds (InstallOrder).
 
 Within a rank, what mentions another document comes behind it, and so does what is of a kind that another one brings. Not every
-mention is told in so many words (`mention`): where mentions make a circle, those that are less sure give way.
+mention is written in so many words (`mention`): where mentions make a circle, those that are less sure give way.
 """
 
 from collections import defaultdict

@@ -16,8 +16,10 @@ from typing import Any
 from staleproof.core.operator.group_kind import GroupKind
 from staleproof.core.plan.manifest import Manifest
 
-_NOT_READ = frozenset({"apiVersion", "kind", "metadata", "status"})
-_REFERENCES = ("ref", "refs", "reference", "references")
+NOT_READ = frozenset({"apiVersion", "kind", "metadata", "status"})
+"""Fields of a document in which no other one is mentioned."""
+REFERENCES = ("ref", "refs", "reference", "references")
+"""How a field ends that refers to an object."""
 _ALSO_CALLED = {"PersistentVolumeClaim": "claim"}
 _LABELS = ("labels", "annotations")
 _NO_OBJECTS = frozenset(
@@ -62,7 +64,7 @@ class Mention:
         if self.kind or self.is_label:
             return self.kind == kind
         called, field = (kind.lower(), _ALSO_CALLED.get(kind, kind).lower()), self.field.lower()
-        return any(each in field for each in called) or (self.is_reference and field.endswith(_REFERENCES))
+        return any(each in field for each in called) or (self.is_reference and field.endswith(REFERENCES))
 
     def means(self, kind: GroupKind) -> Means | None:
         """How sure it is that an object of this kind is meant, if it has that name; None: it is not."""
@@ -88,7 +90,7 @@ def mentions(manifest: Manifest) -> Iterator[Mention]:
     """Every word in it that may be an object's name, in the order of its fields; then labels and annotations that somebody's API
     group has a say in."""
     for field, value in manifest.items():
-        if field not in _NOT_READ:
+        if field not in NOT_READ:
             yield from _below(value, (field,))
     yield from _labels(manifest, ())
 

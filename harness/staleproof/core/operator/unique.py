@@ -49,7 +49,7 @@ def marked(host: str, mark: str) -> str:
 
 
 def is_about(complaint: str, texts: Collection[str]) -> bool:
-    """Whether somebody complains of a conflict, or of one of these texts."""
+    """Whether the complaint is of a conflict, or of one of these texts."""
     return bool(_CONFLICT.search(complaint)) or any(text in complaint for text in texts)
 
 

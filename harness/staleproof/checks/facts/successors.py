@@ -1,8 +1,9 @@
 """Whether a primary that the workload makes anew came to what its predecessor was: else a run without faults is no measure of that.
 
-It did not if it is not there, because the predecessor was still terminating when it was applied, or if the controller made none of
-the children for it that it had made for the predecessor. A primary that the controller deletes itself, or that goes by itself each
-time, may be gone.
+It did not if it is not there, because the predecessor was still terminating when it was applied; or if the controller made none of
+the children for it that it had made for the predecessor, and wrote nothing to it either. A controller that wrote to it has worked
+on it, and may have found that what it needs is still there. A primary that the controller deletes itself, or that goes by itself
+each time, may be gone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,7 +47,8 @@ def _lack(trial: Trial, primary: str, deletes: StepRun, applies: StepRun) -> str
     last = ordered[-1]
     if last.is_gone(before=len(trial.entries)) and (last.deleter is None or last.uid == before[-1].uid):
         return f"ended without {primary}, which step {applies.number} had made anew"
-    if last.uid != before[-1].uid and _children(trial, before) and not _children(trial, ordered[-1:]):
+    was_worked_on = _children(trial, ordered[-1:]) or any(commit.by is not None for commit in last.commits)
+    if last.uid != before[-1].uid and _children(trial, before) and not was_worked_on:
         return f"ended without a child of the {primary} that step {applies.number} had made anew, and the one before it had some"
     return ""
 

@@ -38,6 +38,7 @@ CASES = {
     "removed by another": (renewed().creates("w-b").removed("w", WIDGETS), ABSENT),
     "removed by the controller": (renewed().creates("w-b").deletes("w", resource=WIDGETS), ""),
     "without children": (renewed(), BARE),
+    "without children, and worked on": (renewed().says(1), ""),
     "never any children": (Script(steps=STEPS).step(1, "apply").applied("w").step(2, "delete").removed("w", WIDGETS)
                            .step(3, "apply").applied("w"), ""),
     "goes by itself each time": (Script(steps=STEPS).step(1, "apply").applied("w").creates("w-a").removed("w", WIDGETS)

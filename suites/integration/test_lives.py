@@ -171,22 +171,20 @@ async def test_a_controller_that_exits_at_every_start_stays_down_ever_longer(pla
     assert len(deaths(Trial(history))) == len(exits)
 
 
-async def test_a_primary_that_goes_late_takes_the_next_one_of_its_name_with_it_and_nobody_is_to_blame(
-    player: Player,
-) -> None:
-    """Without any fault: a controller may need longer for its finalizer than anybody waits."""
+async def test_a_step_on_a_primary_that_goes_late_is_not_done_and_nobody_is_to_blame(player: Player) -> None:
+    """Without any fault: its finalizer is taken off while the user rests."""
     environment = player.environment
     await player.use(fixture("deterministic"))
     kept = {**WIDGET, "metadata": {**WIDGET["metadata"], "finalizers": ["example.com/late"]}}
     kind, let_go = await resource_type(kept, environment.api), asyncio.Event()
 
     def see(entry: Entry) -> None:
-        if isinstance(entry, StepBegan) and entry.step == 4:  # it rests
+        if isinstance(entry, StepBegan) and entry.step == 3:  # it rests
             let_go.set()
 
     environment.bus.listeners.append(see)
     async with asyncio.TaskGroup() as group:
-        steps = (Apply(object=kept), Delete(target=TARGET), Apply(object=kept), Rest(seconds=5.0), Touch(target=TARGET))
+        steps = (Apply(object=kept), Delete(target=TARGET), Rest(seconds=5.0), Touch(target=TARGET))
         trial = group.create_task(player.play(Plan(scenario="lives", steps=steps)))
         await let_go.wait()
         assert environment.bus.recorder is not None
@@ -194,7 +192,7 @@ async def test_a_primary_that_goes_late_takes_the_next_one_of_its_name_with_it_a
         await environment.api.merge(kind, namespace, WIDGET["metadata"]["name"], {"metadata": {"finalizers": None}})
     environment.bus.listeners.remove(see)
     (broke,) = of(trial.result(), Broke)
-    assert broke.why.startswith("step 5 (touch Widget/sample): the API server answered 404")
+    assert broke.why.startswith("step 4 (touch Widget/sample): the API server answered 404")
 
 
 async def _until_asked_at_webhooks(environment: Environment) -> None:

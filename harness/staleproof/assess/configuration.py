@@ -13,6 +13,7 @@ from staleproof.core.operator.prerequisite import CircleError, Documents, NoSuch
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan, Subject
 from staleproof.draw.mutations import MutationError, Mutations, read
+from staleproof.draw.profile import PROFILES
 from staleproof.drive.cluster.control_plane import ControlPlaneOptions
 from staleproof.drive.cluster.manifests import read as read_manifests
 from staleproof.drive.cluster.manifests import read_crds, read_rendered
@@ -138,6 +139,7 @@ def session_options(
         root=settings.dir,
         start_seconds=settings.controller_start_seconds,
         release_leases=settings.release_leases,
+        patience=PROFILES[settings.profile].patience if settings.patience is None else settings.patience,
         metrics=settings.controller_metrics,
         companions=tuple(name for name in settings.companions if name != AUTO),
         chooses_companions=AUTO in settings.companions,

@@ -13,7 +13,7 @@ from typing import Literal
 from staleproof.checks.ends.convergence import unneeded
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.facts.object_history import object_history
-from staleproof.checks.facts.recovery_budget import awaits_election, budget
+from staleproof.checks.facts.recovery_budget import PACE_UNKNOWN_SECONDS, awaits_election, budget
 from staleproof.checks.facts.usability import interruption, reference_trouble, unfired, unreliable
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Basis, Outcome
@@ -85,10 +85,13 @@ def too_soon(trial: Trial) -> str:
     settled = trial.settled
     if settled is None:
         return "the trial has no settling phase"
-    given = budget(trial, settled)
-    waited = trial.at(settled) - trial.at(given.since)
+    given, in_vain = budget(trial, settled), trial.history.header.waited
+    since = trial.at(given.since)
+    waited = max(trial.at(settled) - since, in_vain - max(0.0, since - trial.at(trial.released or 0)))
     if waited < given.seconds:
         return f"it had {waited:.1f} s to catch up, and may need {given.seconds:.1f} s after what was done to it"
+    if in_vain > PACE_UNKNOWN_SECONDS:
+        return ""  # nothing tells how long it waits by itself, and it was waited for
     return given.unknown or awaits_election(trial, settled)
 
 
@@ -110,8 +113,10 @@ DOUBTS = (
     _doubt("its references cannot be compared with", Outcome.NOT_EXERCISED, reference_trouble, "references"),
     _doubt("it has no end", Outcome.INCONCLUSIVE, has_no_end, "settling"),
     _doubt("the controller had nothing to do", Outcome.NOT_EXERCISED, unneeded, "end"),
-    _doubt("the user's steps came to something else", Outcome.INCONCLUSIVE, recreated_otherwise, "memory", "end", "pace"),
-    _doubt("a child was set aside", Outcome.INCONCLUSIVE, set_aside, "surplus", "memory", "end", "pace"),
+    _doubt(
+        "the user's steps came to something else", Outcome.INCONCLUSIVE, recreated_otherwise, "memory", "end", "silence", "pace"
+    ),
+    _doubt("a child was set aside", Outcome.INCONCLUSIVE, set_aside, "surplus", "memory", "end", "silence", "pace"),
     _doubt("it had too little time", Outcome.INCONCLUSIVE, too_soon, "end", "unfinished"),
     _doubt("a fault had no occasion", Outcome.NOT_EXERCISED, unfired, "aim"),
     _doubt("no API server does this", Outcome.NOT_EXERCISED, lambda trial: hostility(trial.plan), "conformance"),

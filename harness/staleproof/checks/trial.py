@@ -200,6 +200,14 @@ class Trial:
         """Where the settling phase ended, converged or not; None if the trial did not come so far."""
         return self.first(Settled)
 
+    @cached_property
+    def overdue(self) -> Position | None:
+        """Where the time was over that any controller is given to settle: where it had settled, unless that took longer."""
+        end = self.entries[self.settled] if self.settled is not None else None
+        if not isinstance(end, Settled) or not end.overdue:
+            return self.settled
+        return next(Position(index) for index, entry in enumerate(self.entries) if entry.at >= end.at - end.overdue)
+
     @property
     def ending(self) -> tuple[Position, Position]:
         """Where the trial was released and where it had settled.

@@ -38,6 +38,7 @@ class Profile:
             one stands for all.
         examples: how many plans are drawn for each primary.
         seed: of all that is drawn; the same gives the same plans.
+        patience: how many seconds what may heal by itself is waited for, once for a cause, before a controller is called stuck.
         wanted: the requirements that a run has to exercise, as far as the controller gives plans an occasion for them, to be
             green.
     """
@@ -48,6 +49,7 @@ class Profile:
     alike: bool = False
     examples: int = 10
     seed: str = ""
+    patience: float = 180.0
     wanted: tuple[str, ...] = WANTED
 
     def some(self, variants: Iterable[T]) -> Iterator[T]:
@@ -72,8 +74,8 @@ PROFILES = {
     for profile in (
         Profile("smoke", holds=(2.0,), every=False, examples=3),
         Profile("standard", holds=(2.0, 6.0, 12.0)),
-        Profile("thorough", holds=(2.0, 6.0, 12.0, 30.0, 60.0), alike=True, examples=50),
-        Profile("slow", holds=(310.0,), alike=True, wanted=("no-duplicate-create", "converges-after-catch-up")),
+        Profile("thorough", holds=(2.0, 6.0, 12.0, 30.0, 60.0), alike=True, examples=50, patience=600.0),
+        Profile("slow", holds=(310.0,), alike=True, patience=900.0, wanted=("no-duplicate-create", "converges-after-catch-up")),
     )
 }
 STANDARD = PROFILES["standard"]

@@ -7,12 +7,14 @@ from functools import cached_property
 
 import msgspec
 
-from staleproof.checks.ends.convergence import unneeded
+from staleproof.checks.ends.convergence import certain_difference, unneeded
 from staleproof.checks.ends.hull import baseline, step_baselines
+from staleproof.checks.ends.leftovers import leftovers
 from staleproof.checks.facts.recovery_budget import budget
 from staleproof.checks.facts.step_work import kinds_between
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history.change import WriteKind
+from staleproof.core.history.entry import Settled
 from staleproof.core.history.history import History, UnstableField
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
@@ -20,6 +22,13 @@ from staleproof.core.plan.step import Apply, is_workload
 from staleproof.drive.trial.probe import Probe
 from staleproof.drive.trial.run import Live
 
+AT_ONCE_SECONDS = 100.0
+"""Each trial is given what a correct controller may need after what was done to it, up to this: client-go's rate limiter has come
+to 82 s after 15 failures, and a retry once a minute is seen. Who may need more gets it in the one run that waits long."""
+HEALS_FACTOR, HEALS_SECONDS = 1.5, 1.0
+"""A controller that healed once after some time may take so much longer the next time."""
+PERIODS = 2.0
+"""What comes once in a period comes within two of them, whatever it was kept from."""
 _DEADLINE_FACTOR = 5.0
 _PROBE_FACTOR, _PROBE_SECONDS = 5.0, 10.0
 
@@ -68,6 +77,16 @@ def may_need(history: History) -> float:
         return 0.0
     given = budget(trial, len(history.entries))
     return trial.at(given.since) - trial.at(trial.released) + given.seconds
+
+
+def lacks(history: History, unstable: Sequence[UnstableField] = ()) -> str:
+    """What is missing, or left over, as a verdict would have it if the trial had settled now, in words; empty when nothing is."""
+    header = msgspec.structs.replace(history.header, unstable=tuple(unstable))
+    over = (*history.entries, Settled(at=history.entries[-1].at, ok=False))
+    trial = indexed(replace(history, header=header, entries=over), history.harmless)
+    certain = certain_difference(trial, len(history.entries))
+    left = (f"{each.children[0].resource} left over" for each in leftovers(trial) if not each.unstable)
+    return certain or next(left, "")
 
 
 def deadline(plan: Plan, references: Sequence[History]) -> float:

@@ -74,7 +74,7 @@ def _gave_up(trial: Trial, groups: Sequence[Rejections]) -> Iterator[Finding]:
                 f"after {plural(len(group.rejected), 'rejected attempt')} within {last - first:.1f} s "
                 f"it did not try the {group.target.words} again for {silent:.1f} s: {certain}"
             )
-            yield Finding(because, (group.rejected[0], group.rejected[-1], settled), basis="pace")
+            yield Finding(because, (group.rejected[0], group.rejected[-1], settled), basis="silence")
 
 
 def _untested(trial: Trial, groups: Sequence[Rejections]) -> str:

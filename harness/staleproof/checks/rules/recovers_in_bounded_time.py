@@ -4,6 +4,8 @@ Put to the test: the controller was kept from seeing something; then it had been
 references' yet, and no step of the workload came any more: it had to wake by itself. A finding is that it asked for no write (a
 refused one would count) for longer than it ever needs: the longest pause of any fault-free run, ten times over, and 5 s at least.
 
+What is waited for with patience does not count: it is judged as if the trial had ended before that.
+
 A pass needs a hold of 10 s or more, and so does a finding about a controller that never went on: a shorter hold does not send a
 controller to sleep, so there may be another reason. Whether it ends well is for other requirements to say.
 """
@@ -26,7 +28,7 @@ BOUND_SECONDS, BOUND_FACTOR, LONG_HOLD_SECONDS = 5.0, 10.0, 10.0
 
 
 def check(trial: Trial) -> Iterator[Said]:
-    _, settled = trial.ending
+    settled = _ended(trial)
     hides = [number for number, fault in trial.fired.items() if "hides" in fault.effects and number in trial.spans]
     reason = unneeded(trial) or ("" if hides else "nothing was kept from the controller")
     if reason:
@@ -43,7 +45,7 @@ def check(trial: Trial) -> Iterator[Said]:
 
 def _judge(trial: Trial, opened: int, closed: int, caught_up: int) -> Iterator[Said]:
     """Of the last thing that was kept from it, and was shown at `caught_up`."""
-    _, settled = trial.ending
+    settled = _ended(trial)
     left, sleep = certain_difference(trial, caught_up + 1), sleep_after(trial, caught_up, settled)
     held, waited, pause = _seconds(trial, opened, closed), _seconds(trial, caught_up, sleep.until), max(usual_pauses(trial))
     too_short = f"a hold of {held:.1f} s is too short to send a controller to sleep"
@@ -64,13 +66,18 @@ def _judge(trial: Trial, opened: int, closed: int, caught_up: int) -> Iterator[S
         yield NotExercised(too_short)
 
 
+def _ended(trial: Trial) -> int:
+    """Where the time was over that is judged; ValueError for a trial that has no settling phase."""
+    return trial.ending[1] if trial.overdue is None else trial.overdue
+
+
 def _seconds(trial: Trial, since: int, until: int) -> float:
     return trial.at(until) - trial.at(since)
 
 
 def _other(trial: Trial, opened: int, closed: int) -> str:
     """What else was done to the controller, so that the hold tells nothing; empty when it does."""
-    _, settled = trial.ending
+    settled = _ended(trial)
     steps = (trial.plan.steps[entry.step - 1] for _, entry in trial.every(StepBegan, since=closed, until=settled))
     if not all(isinstance(step, Rest) for step in steps):
         return "the workload went on after the hold"

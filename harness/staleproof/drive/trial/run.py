@@ -46,15 +46,23 @@ _MOST_DOUBTS = 20
 _SURE_SECONDS = 2.0
 """How long the controller may do nothing before a step is over in which no fault has opened yet, while it lacks what the references
 came to: that will come, and the machine may be busier than it was when the controller's pauses were learnt."""
-MOST_PATIENCE_SECONDS = 100.0
-"""client-go's rate limiter has come to 82 s after 15 failures."""
-
+_PART = 10.0
+"""To look at all that was recorded takes so small a part of the time at most."""
 Live = Mapping[Key, JSON]
 """What there is of a trial, as its history tells of it, but for what was given and is as it was."""
 Converged = Callable[[Live], str]
 """Says what is missing from the state that the references came to; empty when nothing is."""
 Reached = Callable[[int, Live, Collection[WriteKind]], bool]
 """Whether a step has brought what it brought in the references, given its number and the kinds of writes that changed anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long after the release what is `missing` is waited for, when the time is over that every controller is given: so many
+    seconds, and no longer than it takes. `missing`: what that is, in words, given what was recorded so far; empty: nothing."""
+
+    seconds: float
+    missing: Callable[[History], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +80,8 @@ class TrialSpec:
         reached: when a step is over without a further wait; None waits for the controller's pauses in each of them, and at the end.
         deadline_seconds: how long after the release convergence may take; None means what the plan says.
         may_need: the seconds after the release that a correct controller may need, given what was recorded so far; a controller
-            that has not converged at the deadline gets them, up to `MOST_PATIENCE_SECONDS`.
+            that has not converged at the deadline gets them, if they are no more than `most_seconds`.
+        patience: how much longer what is missing is waited for; None: no longer.
         probe: how to see whether the controller still works, where the trial leaves that open; None: nobody looks.
         lasts: the seconds that each step, and then the settling phase, take at least; empty: no longer than the controller needs.
     """
@@ -87,6 +96,8 @@ class TrialSpec:
     reached: Reached | None = None
     deadline_seconds: float | None = None
     may_need: Callable[[History], float] | None = None
+    most_seconds: float = 0.0
+    patience: Patience | None = None
     probe: Probe | None = None
     lasts: Sequence[float] = ()
 
@@ -327,10 +338,11 @@ class _Run:
         await bus.until(
             lambda now: not self._activity.is_starting or now + POLL_SECONDS, limit_seconds=self._environment.lives.start_seconds
         )
-        missing = await self._until_settled(released)
-        waited = time.monotonic() - released
-        why = f"after {waited:.3g} s: {missing}" if missing else ""
-        bus.take(Settled(at=time.monotonic(), ok=not missing, why=why))
+        lacked = await self._until_settled(released)
+        missing, overdue = await self._patiently(released, lacked)
+        now = time.monotonic()
+        why = f"after {now - released - (0.0 if missing else overdue):.3g} s: {missing or lacked}" if lacked else ""
+        bus.take(Settled(at=now, ok=not missing, why=why, overdue=round(overdue, 3)))
         await self._readings.take()
         if not missing and settle.resync:
             await self._look_again()
@@ -377,6 +389,33 @@ class _Run:
             limit = self._more_seconds(time.monotonic() - released)
         return missing
 
+    async def _patiently(self, released: float, lacked: str) -> tuple[str, float]:
+        """Wait for what is lacking until the patience is over, and no longer than it takes; what is missing then, and how many
+        seconds that took."""
+        patience, settle, began = self._spec.patience, self._settle, time.monotonic()
+        left = released + patience.seconds - began if patience is not None and lacked else 0.0
+        if patience is None or left <= 0 or not patience.missing(self._recorder.so_far()):
+            return lacked, 0.0
+        known: dict[float, str] = {}
+        looks_again = began
+
+        def is_there(now: float) -> bool | float:
+            nonlocal looks_again
+            since, idle = self._activity.quiet_since(now), self._activity.idle_since(now)
+            if self._process_faults.is_busy or since is None or idle is None:
+                return now + POLL_SECONDS
+            due = max(since + settle.quiet_seconds, idle + settle.idle_seconds)
+            if since in known:
+                return not known[since]
+            if now < max(due, looks_again):
+                return max(due, looks_again)
+            known[since] = patience.missing(self._recorder.so_far())
+            looks_again = now + _PART * (time.monotonic() - now)
+            return not known[since]
+
+        await self._bus.until(is_there, limit_seconds=left)
+        return patience.missing(self._recorder.so_far()), time.monotonic() - began
+
     def _needs_no_patience(self) -> bool:
         """Whether what there is at the end is compared with the references, or is what the last step brought in an earlier one."""
         spec = self._spec
@@ -387,7 +426,7 @@ class _Run:
     def _more_seconds(self, waited: float) -> float:
         """How much longer to wait for convergence; 0 if the controller had its time, or would need more than it is given."""
         needed = self._spec.may_need(self._recorder.so_far()) if self._spec.may_need else 0.0
-        return max(0.0, needed + _MARGIN_SECONDS - waited) if waited < needed <= MOST_PATIENCE_SECONDS else 0.0
+        return max(0.0, needed + _MARGIN_SECONDS - waited) if waited < needed <= self._spec.most_seconds else 0.0
 
     async def _sweep(self) -> None:
         """Do what the pod garbage collector does in a cluster: finish deletions that were broken off between their two steps.

@@ -13,7 +13,7 @@ from typing import Literal
 from staleproof.checks.ends.convergence import unneeded
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.facts.object_history import object_history
-from staleproof.checks.facts.recovery_budget import PACE_UNKNOWN_SECONDS, awaits_election, budget
+from staleproof.checks.facts.recovery_budget import ELECTION_SECONDS, PACE_UNKNOWN_SECONDS, awaits_election, budget
 from staleproof.checks.facts.usability import interruption, reference_trouble, unfired, unreliable
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Basis, Outcome
@@ -92,7 +92,7 @@ def too_soon(trial: Trial) -> str:
         return f"it had {waited:.1f} s to catch up, and may need {given.seconds:.1f} s after what was done to it"
     if in_vain > PACE_UNKNOWN_SECONDS:
         return ""  # nothing tells how long it waits by itself, and it was waited for
-    return given.unknown or awaits_election(trial, settled)
+    return given.unknown or ("" if in_vain > ELECTION_SECONDS else awaits_election(trial, settled))
 
 
 def _creations(trial: Trial, primary: str) -> int:

@@ -40,7 +40,7 @@ PACE_UNKNOWN_SECONDS = 90.0
 _SILENT_SECONDS, _SILENT_FACTOR = 10.0, 10.0
 """Of a controller that has tried again by itself, and keeps growing its waits, though not by more than this factor."""
 _GONE, _NOT_FOUND, _ASKS_OR_REMOVES = 410, 404, ("get", "delete")
-_ELECTION_SECONDS = 20.0
+ELECTION_SECONDS = 20.0
 """client-go's default lease of 15 s has to run out, and is tried for every 2 s, give or take."""
 
 
@@ -174,7 +174,7 @@ def awaits_election(trial: Trial, settled: int) -> str:
     if not any(lives[-1] < index < settled for index in trial.positions(Asked, Opened, Refused)):
         return f"{had:.1f} s after its last start it had not asked for anything yet"
     wrote = any(is_work(entry) for _, entry in trial.every(Asked, since=lives[-1], until=settled))
-    return "" if wrote or had > _ELECTION_SECONDS else f"{had:.1f} s after its last start it may still wait to be elected"
+    return "" if wrote or had > ELECTION_SECONDS else f"{had:.1f} s after its last start it may still wait to be elected"
 
 
 def _refusals(trial: Trial, until: int) -> Iterator[tuple[int, str]]:
